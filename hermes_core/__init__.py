@@ -1,0 +1,56 @@
+"""The Hermes kernel: hook specifications, plugins, configuration, store, agent loop and CLI shell.
+
+Names are imported when first used (PEP 562), so that importing any submodule costs only that submodule.
+"""
+
+TYPE_CHECKING = False  # typing itself costs as much as Python's own start
+if TYPE_CHECKING:
+    from hermes_core.embed import Agent, Distribution, Hermes
+    from hermes_core.hooks import hookimpl
+    from hermes_core.kinds import Backend, Memory, Platform, Provider, Tool, Workspace, tool
+    from hermes_core.options import Secret, option, settings
+
+__version__ = "1.0.0"
+
+__all__ = [
+    "Agent",
+    "Backend",
+    "Distribution",
+    "Hermes",
+    "Memory",
+    "Platform",
+    "Provider",
+    "Secret",
+    "Tool",
+    "Workspace",
+    "__version__",
+    "hookimpl",
+    "option",
+    "settings",
+    "tool",
+]
+
+_HOMES = {
+    "Agent": "embed",
+    "Distribution": "embed",
+    "Hermes": "embed",
+    "hookimpl": "hooks",
+    "Backend": "kinds",
+    "Memory": "kinds",
+    "Platform": "kinds",
+    "Provider": "kinds",
+    "Tool": "kinds",
+    "Workspace": "kinds",
+    "tool": "kinds",
+    "Secret": "options",
+    "option": "options",
+    "settings": "options",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

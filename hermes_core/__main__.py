@@ -1,0 +1,19 @@
+"""The ``hermes`` command. Answers ``--version`` before anything is imported."""
+
+import sys
+
+
+def main() -> None:
+    """Run the command line; the exit status is the process's."""
+    if sys.argv[1:] in (["--version"], ["-V"]):
+        from hermes_core import __version__
+
+        sys.stdout.write(f"hermes {__version__}\n")
+        return
+    from hermes_core.cli.main import run
+
+    run()
+
+
+if __name__ == "__main__":
+    main()

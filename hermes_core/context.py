@@ -1,0 +1,99 @@
+"""What a plugin gets instead of the kernel: a small frozen context with one broker for each enforced permission.
+
+A broker checks the manifest's ``[permissions] kernel`` list and raises NotPermitted; a plugin cannot reach the
+store, other plugins' settings or undeclared secrets through it.
+"""
+
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from attrs import Factory, field, frozen
+
+from hermes_core.types import Endpoint, HistoryEntry, Hit, Message, Principal, Request, Response, Session
+
+__all__ = ["KERNEL_PERMISSIONS", "LlmBroker", "PluginContext", "PluginPaths", "SecretsBroker", "SessionsBroker"]
+
+KERNEL_PERMISSIONS = (
+    "sessions.read",
+    "sessions.write",
+    "llm.call",
+    "messages.send",
+    "history.rewrite",
+    "tools.override",
+)
+
+
+class SecretsBroker(ABC):
+    """Secrets by name; only those the manifest declares."""
+
+    @abstractmethod
+    def get(self, name: str) -> str:
+        """The secret, or an empty string when it is not set. Raises NotPermitted for an undeclared name."""
+
+    @abstractmethod
+    def resolve(self, value: str) -> str:
+        """A setting's value with ``env:NAME`` followed. Raises NotPermitted for an undeclared name."""
+
+
+class SessionsBroker(ABC):
+    """Past conversations of one owner. Needs ``sessions.read``."""
+
+    @abstractmethod
+    async def search(
+        self, owner: Principal, words: str, *, limit: int = 10, sort: Literal["newest", "oldest"] = "newest"
+    ) -> Sequence[Hit]:
+        """Messages that hold all the words."""
+
+    @abstractmethod
+    async def recent(self, owner: Principal, *, limit: int = 20) -> Sequence[Session]:
+        """Sessions, last used first."""
+
+    @abstractmethod
+    async def read(
+        self, owner: Principal, session_id: str, *, around: int = 0, window: int = 10
+    ) -> Sequence[tuple[int, Message]]:
+        """Messages with their ids: ``window`` on each side of message ``around``, or the last ones when it is 0."""
+
+    @abstractmethod
+    async def tool_history(self, owner: Principal, session_id: str, *, limit: int = 50) -> Sequence[HistoryEntry]:
+        """Tool calls of a session, newest first."""
+
+
+class LlmBroker(ABC):
+    """Model calls on the user's account. Needs ``llm.call``."""
+
+    @abstractmethod
+    async def complete(self, request: Request) -> Response:
+        """One whole reply; an empty ``request.model`` means the user's model. Raises ProviderError."""
+
+
+@frozen(kw_only=True)
+class PluginPaths:
+    """Folders a plugin may use: its own data and cache, and the home for reading what the user put there."""
+
+    home: Path
+    data: Path
+    cache: Path
+
+
+@frozen(kw_only=True, eq=False)
+class PluginContext:
+    """Handed to every ``register_*`` hook.
+
+    ``config`` is an instance of the manifest's config class, or None. ``endpoints`` holds what the user wrote under
+    ``providers`` for the names this plugin contributes.
+    """
+
+    name: str
+    kind: str
+    config: Any
+    secrets: SecretsBroker
+    paths: PluginPaths
+    log: logging.Logger
+    sessions: SessionsBroker
+    llm: LlmBroker
+    endpoints: Mapping[str, Endpoint] = Factory(dict)
+    strict: bool = field(default=False)

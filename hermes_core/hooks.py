@@ -1,0 +1,201 @@
+"""Every hook of Hermes, with its mode. This file is the manual; there is no hook outside it.
+
+========== ========================== ======================== ================================== ==========
+mode       meaning                    result                   an implementation raises or hangs  deadline
+========== ========================== ======================== ================================== ==========
+contribute list what you add; ``def``  joined, owner kept       its contributions are dropped      none
+observe    something happened         ignored                  recorded                           5 s
+transform  here is a value            chained; None keeps it   recorded; the value before stands  5 s
+decide     may this happen?           deny > ask > allow       **deny**                           10 s
+ask        ask a person               first answer wins        recorded; no answer = deny         300 s
+========== ========================== ======================== ================================== ==========
+
+Name only the arguments you want. ``contribute`` hooks are plain ``def`` without I/O, all others ``async def``.
+They are called in the order of ``plugins.order``, else alphabetically by plugin; ``tryfirst`` and ``trylast`` work
+for observe and transform. Generator wrappers, ``historic`` and ``firstresult`` are refused.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any, Literal, TypeVar
+
+import pluggy
+
+from hermes_core.context import PluginContext
+from hermes_core.kinds import Backend, Memory, Platform, Provider, Tool
+from hermes_core.types import (
+    Check,
+    Command,
+    Envelope,
+    Fault,
+    Message,
+    Migration,
+    Prompt,
+    Question,
+    Request,
+    Response,
+    Session,
+    SessionEnd,
+    SlashCommand,
+    ToolCall,
+    ToolResult,
+    Verdict,
+)
+
+__all__ = ["DEADLINES", "PROJECT", "Mode", "ask", "contribute", "decide", "hookimpl", "mode_of", "observe", "transform"]
+
+PROJECT = "hermes"
+Mode = Literal["contribute", "observe", "transform", "decide", "ask"]
+DEADLINES: dict[Mode, float] = {"contribute": 0.1, "observe": 5.0, "transform": 5.0, "decide": 10.0, "ask": 300.0}
+
+hookimpl = pluggy.HookimplMarker(PROJECT)
+_hookspec = pluggy.HookspecMarker(PROJECT)
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def _marker(mode: Mode) -> Callable[[_F], _F]:
+    def mark(function: _F) -> _F:
+        function.hermes_mode = mode  # type: ignore[attr-defined]
+        return _hookspec(function)
+
+    return mark
+
+
+contribute = _marker("contribute")
+observe = _marker("observe")
+transform = _marker("transform")
+decide = _marker("decide")
+ask = _marker("ask")
+
+
+def mode_of(spec: Callable[..., Any]) -> Mode:
+    """The mode a hookspec was declared with. Raises AttributeError when it is not one."""
+    mode: Mode = spec.hermes_mode  # type: ignore[attr-defined]
+    return mode
+
+
+# --- contribute: once, when that kind is first needed -------------------------------------------------------------
+
+
+@contribute
+def register_providers(ctx: PluginContext) -> Iterable[Provider]:  # type: ignore[empty-body]
+    """The providers you add: who answers requests with a model."""
+
+
+@contribute
+def register_tools(ctx: PluginContext) -> Iterable[Tool]:  # type: ignore[empty-body]
+    """The tools you add: functions the model may call."""
+
+
+@contribute
+def register_backends(ctx: PluginContext) -> Iterable[Backend]:  # type: ignore[empty-body]
+    """The backends you add: places where commands run."""
+
+
+@contribute
+def register_platforms(ctx: PluginContext) -> Iterable[Platform]:  # type: ignore[empty-body]
+    """The platforms you add: services that people write on."""
+
+
+@contribute
+def register_memories(ctx: PluginContext) -> Iterable[Memory]:  # type: ignore[empty-body]
+    """The memories you add: stores that last across sessions."""
+
+
+@contribute
+def register_cli_commands(ctx: PluginContext) -> Iterable[Command]:  # type: ignore[empty-body]
+    """The ``hermes`` commands you add. The manifest names them, so that help needs no import."""
+
+
+@contribute
+def register_slash_commands(ctx: PluginContext) -> Iterable[SlashCommand]:  # type: ignore[empty-body]
+    """The slash commands you add to conversations."""
+
+
+@contribute
+def register_migrations(ctx: PluginContext) -> Iterable[Migration]:  # type: ignore[empty-body]
+    """The steps that make and change your own tables, numbered from 1; finished steps are never run again."""
+
+
+@contribute
+def register_checks(ctx: PluginContext) -> Iterable[Check]:  # type: ignore[empty-body]
+    """What ``hermes doctor --deep`` may ask you."""
+
+
+# --- observe: something happened ----------------------------------------------------------------------------------
+
+
+@observe
+async def on_session_start(session: Session) -> None:
+    """A session was made or taken up again in this process. The first hook a session fires."""
+
+
+@observe
+async def on_session_end(session: Session, end: SessionEnd) -> None:
+    """A session came to rest in this process; it may be taken up again later."""
+
+
+@observe
+async def post_llm_call(session: Session, request: Request, response: Response) -> None:
+    """A model replied, and the reply is stored."""
+
+
+@observe
+async def post_tool_call(session: Session, call: ToolCall, result: ToolResult) -> None:
+    """A tool call has its result, and the result is stored. Refused and invalid calls are reported too."""
+
+
+@observe
+async def on_fault(fault: Fault) -> None:
+    """A plugin failed. A failure in here is recorded but not reported again."""
+
+
+# --- transform: here is a value, give back another or None --------------------------------------------------------
+
+
+@transform
+async def transform_incoming(envelope: Envelope) -> Envelope | None:
+    """Change what a person wrote before anything is spent on it. The stored inbox row keeps the original."""
+
+
+@transform
+async def transform_prompt(session: Session, prompt: Prompt) -> Prompt | None:
+    """Change the system prompt. Called once per session; the result is stored and its bytes never change."""
+
+
+@transform
+async def pre_llm_call(session: Session, request: Request) -> Request | None:
+    """Append messages to a request or change its options.
+
+    A change to the prefix that was already sent needs the permission ``history.rewrite``; else it is dropped.
+    """
+
+
+@transform
+async def transform_tool_result(session: Session, call: ToolCall, result: ToolResult) -> ToolResult | None:
+    """Change a tool's result before it is stored and shown to the model."""
+
+
+@transform
+async def transform_outgoing(session: Session, message: Message) -> Message | None:
+    """Change a finished answer before it is stored for sending. Streamed pieces are not changed."""
+
+
+# --- decide: may this happen? -------------------------------------------------------------------------------------
+
+
+@decide
+async def admit(envelope: Envelope) -> Verdict | None:  # type: ignore[empty-body]
+    """May this message come in? Asked for every way in, before anything is spent."""
+
+
+@decide
+async def pre_tool_call(session: Session, call: ToolCall) -> Verdict | None:  # type: ignore[empty-body]
+    """May this call run? Asked after hard blocks and the user's deny rules, for every call from every door."""
+
+
+# --- ask: ask a person --------------------------------------------------------------------------------------------
+
+
+@ask
+async def approve(session: Session, question: Question) -> Verdict | None:  # type: ignore[empty-body]
+    """Put a question to a person on a surface of yours; None when you have no way to reach them."""

@@ -1,0 +1,312 @@
+"""The five kinds of plugin: provider, tool, backend, platform, memory. Abstract and small.
+
+A kind has at most three abstract methods. Everything else has a default that says "no" politely. Every method that
+may wait is ``async`` and must tolerate being cancelled: afterwards the object is used again.
+"""
+
+import inspect
+import shlex
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar, get_type_hints, overload
+
+from attrs import field, frozen
+
+from hermes_core.errors import ToolError, UserError
+from hermes_core.types import (
+    Delta,
+    Effect,
+    Endpoint,
+    Envelope,
+    Event,
+    ExecRequest,
+    ExecResult,
+    Feature,
+    Memo,
+    Message,
+    Model,
+    Part,
+    Principal,
+    Question,
+    Request,
+    Sent,
+    Session,
+    Source,
+    Verdict,
+)
+
+__all__ = [
+    "Backend",
+    "Memory",
+    "Platform",
+    "Process",
+    "Provider",
+    "Tool",
+    "ToolContext",
+    "ToolOutput",
+    "Workspace",
+    "tool",
+]
+
+_T = TypeVar("_T")
+ToolOutput = str | Sequence[Part]
+
+
+class Provider(ABC):
+    """Answers requests with a model.
+
+    ``rank`` orders the automatic choice: the lowest ready rank wins (10 hosted, 50 on this machine, 90 last resort).
+    """
+
+    name: str
+    rank: int = 10
+
+    @abstractmethod
+    async def models(self) -> Sequence[Model]:
+        """The models on offer. Raises ProviderError when the provider cannot be asked."""
+
+    @abstractmethod
+    def stream(self, request: Request) -> AsyncIterator[Delta]:
+        """Answer a request piece by piece, ending with exactly one Done. Raises ProviderError."""
+
+    def at(self, endpoint: Endpoint) -> "Provider":
+        """The same provider at the address, or with the key, that the user configured. Raises UserError."""
+        raise UserError(f"Provider {self.name} takes no address or key; remove providers.{endpoint.name}.")
+
+    async def ready(self) -> bool:
+        """Whether it could answer now (a key is set, the local server is up). Asked only in the automatic choice."""
+        return False
+
+    async def close(self) -> None:
+        """Let go of connections."""
+
+
+class ToolContext(ABC):
+    """What a running tool may use. Every call gets its own."""
+
+    session: Session
+    call_id: str
+    workspace: "Workspace"
+
+    @abstractmethod
+    def progress(self, text: str) -> None:
+        """Show live output to whoever watches."""
+
+    @abstractmethod
+    async def ask(self, question: Question) -> Verdict:
+        """Ask a person. With nobody there the verdict is deny at once."""
+
+    @abstractmethod
+    async def spill(self, name: str, data: bytes) -> str:
+        """Keep output that is too long for the model in a file; the path under which it can be read."""
+
+    @property
+    @abstractmethod
+    def cancelled(self) -> bool:
+        """Whether the turn was interrupted."""
+
+
+@frozen(kw_only=True, eq=False)
+class Tool:
+    """A function the model may call. Usually made by ``@tool`` from an async function.
+
+    ``touches`` gives the resource keys of a call (``file:/abs/path``, ``host:example.org``, ``process``): calls run
+    side by side only where their keys do not overlap; None means "anything", so the call runs alone.
+    ``after`` names tools that must have run before in the same session.
+    ``needs`` gives a reason why the tool is not offered now, or None.
+    """
+
+    name: str
+    description: str
+    params: type
+    run: Callable[[ToolContext, Any], Awaitable[ToolOutput]]
+    toolset: str = "other"
+    effects: frozenset[Effect] = frozenset()
+    idempotent: bool = False
+    touches: Callable[[Any], Iterable[str]] | None = None
+    untrusted: bool = False
+    after: Sequence[str] = ()
+    needs: Callable[[Session], str | None] | None = None
+    seconds: float = 0.0  # the longest a call may take; 0: the configured default
+
+
+@frozen
+class NoArguments:
+    """The parameters of a tool that takes none."""
+
+
+@overload
+def tool(function: Callable[..., Awaitable[ToolOutput]], /) -> Tool: ...
+@overload
+def tool(
+    *,
+    name: str = "",
+    toolset: str = "other",
+    effects: Iterable[Effect] = (),
+    idempotent: bool = False,
+    touches: Callable[[Any], Iterable[str]] | None = None,
+    untrusted: bool = False,
+    after: Sequence[str] = (),
+    needs: Callable[[Session], str | None] | None = None,
+    seconds: float = 0.0,
+) -> Callable[[Callable[..., Awaitable[ToolOutput]]], Tool]: ...
+def tool(function: Callable[..., Awaitable[ToolOutput]] | None = None, /, **options: Any) -> Any:
+    """Make a Tool from an async function; its docstring is what the model reads.
+
+    The function takes its arguments as one attrs class, and a ToolContext first if it asks for one.
+    Raises TypeError when the function is not async, has no docstring or more parameters than that.
+    """
+    if function is None:
+        return lambda f: _make_tool(f, **options)
+    return _make_tool(function)
+
+
+def _make_tool(function: Callable[..., Awaitable[ToolOutput]], *, name: str = "", **options: Any) -> Tool:
+    label = name or function.__name__
+    if not inspect.iscoroutinefunction(function):
+        raise TypeError(f"tool {label}: write 'async def {function.__name__}(…)'")
+    if not function.__doc__:
+        raise TypeError(f"tool {label}: write a docstring; the model reads it")
+    hints = get_type_hints(function)
+    given = [hints.get(p) for p in inspect.signature(function).parameters]
+    wants_context = bool(given) and isinstance(given[0], type) and issubclass(given[0], ToolContext)
+    classes = given[1:] if wants_context else given
+    if len(classes) > 1 or (classes and not hasattr(classes[0], "__attrs_attrs__")):
+        raise TypeError(f"tool {label}: take (context: ToolContext, params: AttrsClass), or either, or neither")
+    params = classes[0] if classes else NoArguments
+
+    async def run(context: ToolContext, arguments: Any) -> ToolOutput:
+        return await function(*([context] if wants_context else []), *([arguments] if classes else []))
+
+    options["effects"] = frozenset(options.get("effects", ()))
+    return Tool(name=label, description=inspect.cleandoc(function.__doc__), params=params or NoArguments, run=run, **options)
+
+
+class Process(ABC):
+    """A command running in the background of a workspace."""
+
+    id: str
+
+    @abstractmethod
+    async def read(self) -> bytes:
+        """Output since the last read."""
+
+    @abstractmethod
+    async def poll(self) -> int | None:
+        """The exit status, or None while it runs."""
+
+    @abstractmethod
+    async def kill(self) -> None:
+        """End it and everything it started."""
+
+    async def write(self, data: bytes) -> None:
+        """Send to its standard input."""
+        raise ToolError("This process takes no input.")
+
+
+class Workspace(ABC):
+    """A place where commands run. ``cwd`` is the folder that relative paths start from."""
+
+    features: frozenset[Feature] = frozenset()
+    cwd: str = ""
+
+    @abstractmethod
+    async def run(self, request: ExecRequest) -> ExecResult:
+        """Run a command to its end. A time-out kills all it started and gives status 124.
+
+        Raises ToolError when the command cannot be started or the place cannot be reached.
+        """
+
+    async def start(self, request: ExecRequest) -> Process:
+        """Start a command in the background; only with Feature.BACKGROUND."""
+        raise ToolError("This workspace runs nothing in the background.")
+
+    async def read(self, path: str) -> bytes:
+        """The bytes of a file. Raises ToolError when there is none."""
+        result = await self.run(ExecRequest(argv=("cat", "--", path), limit=100_000_000))
+        if result.status:
+            raise ToolError(f"Cannot read {path}: {result.output.decode(errors='replace').strip()}")
+        return result.output
+
+    async def write(self, path: str, data: bytes) -> None:
+        """Replace a file as a whole, making its folders; never a half-written file. Raises ToolError."""
+        quoted = shlex.quote(path)
+        script = (
+            f'set -e; d=$(dirname -- {quoted}); mkdir -p -- "$d"; t=$(mktemp "$d/.hermes.XXXXXX"); '
+            f'trap \'rm -f -- "$t"\' EXIT; cat >"$t"; '
+            f'if [ -e {quoted} ]; then chmod "$(stat -c %a {quoted})" "$t"; else chmod 644 "$t"; fi; mv -f -- "$t" {quoted}'
+        )
+        result = await self.run(ExecRequest(argv=("sh", "-c", script), stdin=data))
+        if result.status:
+            raise ToolError(f"Cannot write {path}: {result.output.decode(errors='replace').strip()}")
+
+    async def close(self) -> None:
+        """End what still runs and let go of the place."""
+
+
+class Backend(ABC):
+    """Opens places where commands run. The same key gives the same place."""
+
+    name: str
+
+    @abstractmethod
+    async def open(self, key: str) -> Workspace:
+        """Open a place; ``key`` is the session's folder. Raises UserError when it cannot be reached."""
+
+
+class Platform(ABC):
+    """A message service. ``limit`` is the longest message it takes, in characters; 0 means no limit."""
+
+    name: str
+    features: frozenset[Feature] = frozenset()
+    limit: int = 0
+
+    @abstractmethod
+    def receive(self) -> AsyncIterator[Envelope]:
+        """Incoming messages, each with the service's own event id; ends when the person leaves."""
+
+    @abstractmethod
+    async def send(self, chat: str, message: Message, key: str) -> Sent | None:
+        """Send one message. ``key`` is an idempotency key, used where the service has one."""
+
+    async def ack(self, envelope: Envelope) -> None:
+        """The kernel has stored the message; the service may forget it."""
+
+    async def edit(self, sent: Sent, message: Message) -> None:
+        """Replace a sent message; only with Feature.EDIT."""
+        raise UserError(f"Platform {self.name} cannot edit messages.")
+
+    async def show(self, chat: str, event: Event) -> None:
+        """An event of a running turn; only with Feature.LIVE."""
+
+    async def ask(self, chat: str, question: Question) -> Verdict | None:
+        """Ask the person in this chat; None where the platform has no way to ask."""
+        return None
+
+    async def close(self) -> None:
+        """Disconnect and restore what was changed."""
+
+
+class Memory(ABC):
+    """A store across sessions. Nothing of one owner is ever seen by another."""
+
+    name: str
+
+    @abstractmethod
+    async def add(self, owner: Principal, text: str, source: Source) -> Memo:
+        """Remember something. The same text twice is one memo. Raises ToolError when it cannot be kept."""
+
+    @abstractmethod
+    async def search(self, owner: Principal, query: str, limit: int) -> Sequence[Memo]:
+        """At most ``limit`` memos that match, best first. An empty query matches all."""
+
+    @abstractmethod
+    async def forget(self, owner: Principal, memo_id: str) -> None:
+        """Forget a memo. Forgetting twice is quiet."""
+
+    async def brief(self, session: Session) -> str:
+        """What the model should know from the start; frozen into the prompt for the session."""
+        return ""
+
+    async def learn(self, session: Session, messages: Sequence[Message]) -> None:
+        """Look at a finished turn and remember what is worth it."""

@@ -1,0 +1,1 @@
+"""Runs commands on this machine."""

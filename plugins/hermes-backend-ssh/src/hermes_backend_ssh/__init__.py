@@ -1,0 +1,1 @@
+"""Runs commands on another machine over OpenSSH."""

@@ -1,0 +1,1 @@
+"""Remembers in MEMORY.md and USER.md."""

@@ -1,0 +1,1 @@
+"""Answers without a model: a small set of rules that drives real tools."""

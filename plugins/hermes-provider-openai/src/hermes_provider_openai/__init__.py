@@ -1,0 +1,1 @@
+"""Every service that speaks the OpenAI chat-completions or responses wire."""

@@ -1,0 +1,1 @@
+"""Reads, writes, edits, lists and searches files."""
