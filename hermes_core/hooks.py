@@ -184,12 +184,12 @@ async def transform_outgoing(session: Session, message: Message) -> Message | No
 
 
 @decide
-async def admit(envelope: Envelope) -> Verdict | None:  # type: ignore[empty-body]
+async def admit(envelope: Envelope) -> Verdict | None:
     """May this message come in? Asked for every way in, before anything is spent."""
 
 
 @decide
-async def pre_tool_call(session: Session, call: ToolCall) -> Verdict | None:  # type: ignore[empty-body]
+async def pre_tool_call(session: Session, call: ToolCall) -> Verdict | None:
     """May this call run? Asked after hard blocks and the user's deny rules, for every call from every door."""
 
 
@@ -197,5 +197,5 @@ async def pre_tool_call(session: Session, call: ToolCall) -> Verdict | None:  # 
 
 
 @ask
-async def approve(session: Session, question: Question) -> Verdict | None:  # type: ignore[empty-body]
+async def approve(session: Session, question: Question) -> Verdict | None:
     """Put a question to a person on a surface of yours; None when you have no way to reach them."""

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar, get_type_hints, overload
 
-from attrs import field, frozen
+from attrs import frozen
 
 from hermes_core.errors import ToolError, UserError
 from hermes_core.types import (
@@ -31,12 +31,14 @@ from hermes_core.types import (
     Request,
     Sent,
     Session,
+    SlashCommand,
     Source,
     Verdict,
 )
 
 __all__ = [
     "Backend",
+    "Desk",
     "Memory",
     "Platform",
     "Process",
@@ -179,7 +181,9 @@ def _make_tool(function: Callable[..., Awaitable[ToolOutput]], *, name: str = ""
         return await function(*([context] if wants_context else []), *([arguments] if classes else []))
 
     options["effects"] = frozenset(options.get("effects", ()))
-    return Tool(name=label, description=inspect.cleandoc(function.__doc__), params=params or NoArguments, run=run, **options)
+    return Tool(
+        name=label, description=inspect.cleandoc(function.__doc__), params=params or NoArguments, run=run, **options
+    )
 
 
 class Process(ABC):
@@ -254,12 +258,32 @@ class Backend(ABC):
         """Open a place; ``key`` is the session's folder. Raises UserError when it cannot be reached."""
 
 
+class Desk(ABC):
+    """What the kernel tells a platform, and what a platform may ask of it."""
+
+    @property
+    @abstractmethod
+    def commands(self) -> Sequence[SlashCommand]:
+        """The slash commands that work in a conversation, for completion and menus. The kernel runs them."""
+
+    @abstractmethod
+    def status(self, chat: str) -> Mapping[str, str]:
+        """What to show about a chat: ``session``, ``title``, ``provider``, ``model``, ``cwd``, ``mode``, ``notice``."""
+
+    @abstractmethod
+    async def interrupt(self, chat: str) -> bool:
+        """Stop the running turn of a chat; False when none runs."""
+
+
 class Platform(ABC):
     """A message service. ``limit`` is the longest message it takes, in characters; 0 means no limit."""
 
     name: str
     features: frozenset[Feature] = frozenset()
     limit: int = 0
+
+    async def open(self, desk: Desk) -> None:
+        """Called once, before receive."""
 
     @abstractmethod
     def receive(self) -> AsyncIterator[Envelope]:

@@ -1,9 +1,9 @@
 """Declaring options: a plugin's settings and a tool's arguments are the same kind of class.
 
-    @settings
-    class Config:
-        '''Telegram.'''
-        poll_seconds: float = option("How long one long poll waits.", default=25.0, validator=gt(0))
+@settings
+class Config:
+    '''Telegram.'''
+    poll_seconds: float = option("How long one long poll waits.", default=25.0, validator=gt(0))
 """
 
 from collections.abc import Callable
@@ -56,4 +56,4 @@ def option(
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(option, attrs.field))
 def settings(cls: _C) -> _C:
     """Make a class of options: frozen, keyword only."""
-    return attrs.frozen(cls, kw_only=True)  # type: ignore[return-value]
+    return attrs.frozen(cls, kw_only=True)
