@@ -5,10 +5,9 @@ may wait is ``async`` and must tolerate being cancelled: afterwards the object i
 """
 
 import inspect
-import shlex
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeVar, get_type_hints, overload
+from typing import Any, get_type_hints, overload
 
 from attrs import frozen
 
@@ -50,7 +49,6 @@ __all__ = [
     "tool",
 ]
 
-_T = TypeVar("_T")
 ToolOutput = str | Sequence[Part]
 
 
@@ -234,13 +232,12 @@ class Workspace(ABC):
 
     async def write(self, path: str, data: bytes) -> None:
         """Replace a file as a whole, making its folders; never a half-written file. Raises ToolError."""
-        quoted = shlex.quote(path)
         script = (
-            f'set -e; d=$(dirname -- {quoted}); mkdir -p -- "$d"; t=$(mktemp "$d/.hermes.XXXXXX"); '
-            f'trap \'rm -f -- "$t"\' EXIT; cat >"$t"; '
-            f'if [ -e {quoted} ]; then chmod "$(stat -c %a {quoted})" "$t"; else chmod 644 "$t"; fi; mv -f -- "$t" {quoted}'
+            'set -e; p=$1; d=$(dirname -- "$p"); mkdir -p -- "$d"; t=$(mktemp "$d/.hermes.XXXXXX"); '
+            'trap \'rm -f -- "$t"\' EXIT; cat >"$t"; m=644; [ ! -e "$p" ] || m=$(stat -c %a -- "$p"); '
+            'chmod "$m" "$t"; mv -f -- "$t" "$p"'
         )
-        result = await self.run(ExecRequest(argv=("sh", "-c", script), stdin=data))
+        result = await self.run(ExecRequest(argv=("sh", "-c", script, "sh", path), stdin=data))
         if result.status:
             raise ToolError(f"Cannot write {path}: {result.output.decode(errors='replace').strip()}")
 

@@ -1,0 +1,51 @@
+"""The words all other values are made of."""
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import Any, Literal, TypeAlias
+
+JSON: TypeAlias = Any  # None, bool, int, float, str, list of JSON, dict of str to JSON; a recursive alias buys nothing
+Meta: TypeAlias = Mapping[str, JSON]
+
+Role = Literal["system", "user", "assistant", "tool"]
+StopReason = Literal["stop", "tools", "length", "refused"]
+Outcome = Literal["deny", "ask", "allow"]
+
+
+class Feature(Enum):
+    """Something a model, platform or workspace says it can do. The contract kit fails a claim that is not kept."""
+
+    # models
+    TOOLS = "tools"
+    REASONING = "reasoning"
+    IMAGES = "images"
+    # workspaces
+    PERSISTENT_SHELL = "persistent_shell"  # cwd and environment last from one run to the next
+    BACKGROUND = "background"
+    PTY = "pty"
+    SNAPSHOT = "snapshot"
+    ISOLATED = "isolated"  # nothing done inside reaches the machine that Hermes runs on
+    # platforms
+    EDIT = "edit"
+    TYPING = "typing"
+    MEDIA = "media"
+    BUTTONS = "buttons"
+    THREADS = "threads"
+    REACTIONS = "reactions"
+    VOICE = "voice"
+    LIVE = "live"  # wants every event of a turn as it happens, through Platform.show
+
+
+class Effect(Enum):
+    """What a tool may do to the world. The policy point decides on these, never on a tool's name."""
+
+    READ_FILES = "read_files"
+    WRITE_FILES = "write_files"
+    EXECUTE = "execute"
+    NETWORK = "network"
+    SEND = "send"
+    REMEMBER = "remember"
+    RECALL = "recall"  # reads what was remembered or said before
+    SCHEDULE = "schedule"
+    ASK = "ask"
+    CONFIGURE = "configure"

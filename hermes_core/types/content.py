@@ -1,0 +1,69 @@
+"""What a message holds."""
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+from attrs import Factory, field, frozen
+
+from hermes_core.types.base import JSON, Meta, Role
+
+
+@frozen(kw_only=True)
+class Text:
+    """Plain text or markdown."""
+
+    text: str
+
+
+@frozen(kw_only=True)
+class Blob:
+    """A file or picture: either its bytes or the path of a local copy."""
+
+    media_type: str
+    data: bytes | None = field(default=None, repr=False)
+    path: str | None = None
+    name: str = ""
+
+
+@frozen(kw_only=True)
+class Reasoning:
+    """What a model thought. ``meta`` holds the provider's own signatures under the provider's key."""
+
+    text: str
+    meta: Meta = Factory(dict)
+
+
+@frozen(kw_only=True)
+class ToolCall:
+    """A model's wish to run a tool.
+
+    ``invalid`` says why the arguments could not be read; then ``arguments`` is empty and the tool is not run.
+    """
+
+    id: str
+    name: str
+    arguments: Mapping[str, JSON]
+    invalid: str = ""
+    meta: Meta = Factory(dict)
+
+
+@frozen(kw_only=True)
+class ToolResult:
+    """What a tool call came to. Exactly one for each ToolCall in a stored history."""
+
+    call_id: str
+    name: str
+    parts: Sequence["Text | Blob"]
+    failed: bool = False
+
+
+Part: TypeAlias = Text | Blob | Reasoning | ToolCall | ToolResult
+
+
+@frozen(kw_only=True)
+class Message:
+    """One message of a conversation. ``meta`` is returned to the provider that wrote it, untouched."""
+
+    role: Role
+    parts: Sequence[Part]
+    meta: Meta = Factory(dict)

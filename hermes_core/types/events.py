@@ -1,0 +1,157 @@
+"""A session, and what a turn in it yields."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, TypeAlias
+
+from attrs import frozen
+
+from hermes_core.types.base import JSON, Role
+from hermes_core.types.content import ToolCall, ToolResult
+from hermes_core.types.model import Usage
+from hermes_core.types.people import Principal, Question, Verdict
+
+
+@frozen(kw_only=True)
+class Session:
+    """One conversation. ``origin`` names the way in: ``cli``, a platform, ``embed``, ``child``."""
+
+    id: str
+    origin: str
+    owner: Principal = Principal()
+    parent: str = ""
+    title: str = ""
+    cwd: str = ""
+    provider: str = ""
+    model: str = ""
+    created: float = 0.0
+
+
+@frozen(kw_only=True)
+class SessionEnd:
+    """Why a session came to rest: ``closed``, ``interrupted``, ``failed``."""
+
+    reason: str
+
+
+@frozen(kw_only=True)
+class PromptBlock:
+    """A named piece of the system prompt. Tiers are joined in the order stable, context, volatile."""
+
+    name: str
+    text: str
+    tier: Literal["stable", "context", "volatile"] = "stable"
+
+
+@frozen(kw_only=True)
+class Prompt:
+    """The system prompt, built once per session and stored with it."""
+
+    blocks: Sequence[PromptBlock]
+
+
+@frozen(kw_only=True)
+class Started:
+    """A turn has a row and an owner."""
+
+    session_id: str
+    turn_id: str
+    provider: str
+    model: str
+
+
+@frozen(kw_only=True)
+class Said:
+    """A piece of the answer."""
+
+    text: str
+
+
+@frozen(kw_only=True)
+class Thinking:
+    """A piece of the model's thinking."""
+
+    text: str
+
+
+@frozen(kw_only=True)
+class Called:
+    """A tool call was stored and is about to be judged and run."""
+
+    call: ToolCall
+
+
+@frozen(kw_only=True)
+class Progress:
+    """Live output of a running tool."""
+
+    call_id: str
+    text: str
+
+
+@frozen(kw_only=True)
+class Returned:
+    """A tool call has its result, and the result is stored."""
+
+    call: ToolCall
+    result: ToolResult
+    seconds: float
+
+
+@frozen(kw_only=True)
+class Asked:
+    """A question went to a person, and this is what came back."""
+
+    question: Question
+    verdict: Verdict
+
+
+@frozen(kw_only=True)
+class Failed:
+    """The turn could not go on. ``kind`` is the error's class name in snake case; ``hint`` says what to do now."""
+
+    kind: str
+    text: str
+    hint: str = ""
+
+
+@frozen(kw_only=True)
+class Ended:
+    """The last event of every turn. ``answer`` is the final text; ``reason`` is done, failed or interrupted."""
+
+    session_id: str
+    turn_id: str
+    answer: str
+    reason: Literal["done", "failed", "interrupted"]
+    usage: Usage
+
+
+Event: TypeAlias = Started | Said | Thinking | Called | Progress | Returned | Asked | Failed | Ended
+
+
+@frozen(kw_only=True)
+class HistoryEntry:
+    """One tool call of the past: what went in, what came out, how long it took."""
+
+    session_id: str
+    turn_id: str
+    call_id: str
+    name: str
+    arguments: Mapping[str, JSON]
+    output: str
+    outcome: Literal["pending", "started", "ok", "failed", "refused", "unknown"]
+    started: float
+    seconds: float
+    repeats: int = 0  # earlier identical calls (same name and arguments) of the same session
+
+
+@frozen(kw_only=True)
+class Hit:
+    """One message found by search. ``snippet`` marks the words as ``>>>word<<<``."""
+
+    session_id: str
+    message_id: int
+    title: str
+    role: Role
+    snippet: str
+    created: float
+    origin: str = ""

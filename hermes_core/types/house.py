@@ -1,0 +1,70 @@
+"""What a plugin adds to the house, and how it can fail."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Literal
+
+from attrs import frozen
+
+from hermes_core.types.events import Session
+
+if TYPE_CHECKING:
+    import click
+
+
+@frozen(kw_only=True)
+class Command:
+    """A CLI command. ``name`` is its words (``telegram login``); ``build`` makes the click command when it is used."""
+
+    name: str
+    summary: str
+    build: Callable[[], "click.Command"]
+
+
+@frozen(kw_only=True)
+class SlashCommand:
+    """A command typed into a conversation. ``run`` gets the session and the rest of the line, returns what to show."""
+
+    name: str
+    summary: str
+    run: Callable[[Session, str], Awaitable[str]]
+    usage: str = ""
+
+
+@frozen(kw_only=True)
+class Migration:
+    """One step of a plugin's own tables: ``number`` counts from 1, ``sql`` is one or more statements."""
+
+    number: int
+    sql: Sequence[str]
+
+
+@frozen(kw_only=True)
+class Finding:
+    """What a check found. ``fix`` is a command or sentence that mends it."""
+
+    level: Literal["ok", "warning", "fault"]
+    text: str
+    fix: str = ""
+
+
+@frozen(kw_only=True)
+class Check:
+    """Something doctor may ask a plugin."""
+
+    name: str
+    run: Callable[[], Awaitable[Sequence[Finding]]]
+
+
+Phase = Literal["discover", "declare", "consent", "import", "register", "call"]
+
+
+@frozen(kw_only=True)
+class Fault:
+    """A recorded plugin failure: who, in which phase, where, what, and what to do now."""
+
+    plugin: str
+    phase: Phase
+    where: str
+    error: str
+    hint: str = ""
+    version: str = ""

@@ -1,0 +1,121 @@
+"""What passes between the kernel and a provider."""
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+from attrs import Factory, field, frozen
+
+from hermes_core.types.base import Feature, Meta, StopReason
+from hermes_core.types.content import Message
+
+
+@frozen(kw_only=True)
+class Model:
+    """A model a provider offers. ``context`` and ``output`` are token limits, 0 when unknown."""
+
+    name: str
+    context: int = 0
+    output: int = 0
+    features: frozenset[Feature] = frozenset({Feature.TOOLS})
+
+
+@frozen(kw_only=True)
+class Endpoint:
+    """Where the user says a provider is reached. Empty fields leave the provider's own default in force."""
+
+    name: str
+    base_url: str = ""
+    api_key: str = field(default="", repr=False)
+    wire: str = ""  # "chat" or "responses"; empty: the provider chooses
+    headers: Mapping[str, str] = field(factory=dict, repr=False)
+    extra_body: Meta = Factory(dict)
+    context: int = 0
+    timeout: float = 0.0  # seconds without a byte before a reply counts as stale; 0: the provider's default
+
+
+@frozen(kw_only=True)
+class ToolSpec:
+    """A tool as a model sees it. ``schema`` is a JSON Schema object."""
+
+    name: str
+    description: str
+    schema: Meta
+
+
+@frozen(kw_only=True)
+class Request:
+    """One model call. The prompt is ``messages[0]`` with role ``system``.
+
+    ``options`` uses these keys: ``max_tokens``, ``temperature``, ``effort``. Unknown keys are ignored.
+    """
+
+    model: str
+    messages: Sequence[Message]
+    tools: Sequence[ToolSpec] = ()
+    options: Meta = Factory(dict)
+
+
+@frozen(kw_only=True)
+class TextDelta:
+    """A piece of the answer."""
+
+    text: str
+
+
+@frozen(kw_only=True)
+class ReasoningDelta:
+    """A piece of the model's thinking."""
+
+    text: str
+    meta: Meta = Factory(dict)
+
+
+@frozen(kw_only=True)
+class CallDelta:
+    """A piece of the ``index``-th tool call; ``arguments`` is a fragment of JSON text to be joined."""
+
+    index: int
+    id: str = ""
+    name: str = ""
+    arguments: str = ""
+    meta: Meta = Factory(dict)
+
+
+@frozen(kw_only=True)
+class Usage:
+    """Tokens and money of one or more model calls. ``input`` counts cached tokens too."""
+
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+    reasoning: int = 0
+    cost: float = 0.0
+    calls: int = 0
+
+
+@frozen(kw_only=True)
+class UsageDelta:
+    """What the call has used so far; the last one counts."""
+
+    usage: Usage
+
+
+@frozen(kw_only=True)
+class Done:
+    """The end of a stream; exactly one, last. ``meta`` becomes the stored message's ``meta``."""
+
+    reason: StopReason
+    meta: Meta = Factory(dict)
+
+
+Delta: TypeAlias = TextDelta | ReasoningDelta | CallDelta | UsageDelta | Done
+
+
+@frozen(kw_only=True)
+class Response:
+    """A whole reply, assembled from a stream."""
+
+    message: Message
+    reason: StopReason
+    usage: Usage

@@ -1,0 +1,59 @@
+"""Who speaks, and what is asked of them."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from attrs import frozen
+
+from hermes_core.types.base import Outcome
+from hermes_core.types.content import Message
+
+
+@frozen(kw_only=True)
+class Principal:
+    """Who owns a session, memo, grant or job: a person within a profile."""
+
+    profile: str = "default"
+    person: str = "owner"
+
+
+@frozen(kw_only=True)
+class Envelope:
+    """One incoming message with its return address. ``event_id`` is the platform's own and makes it unique."""
+
+    platform: str
+    account: str
+    event_id: str
+    chat: str
+    sender: str
+    message: Message
+    thread: str = ""
+
+
+@frozen(kw_only=True)
+class Sent:
+    """Where a sent message can be found again."""
+
+    chat: str
+    message_id: str
+
+
+@frozen(kw_only=True)
+class Question:
+    """Something only a person can decide. ``subject`` shows exactly what will happen."""
+
+    id: str
+    kind: Literal["approval", "choice", "text"]
+    subject: str
+    risk: str = ""
+    choices: Sequence[str] = ("once", "session", "always", "deny")
+
+
+@frozen(kw_only=True)
+class Verdict:
+    """The answer of a gate or a person. ``choice`` is the picked choice or typed text of a Question."""
+
+    outcome: Outcome
+    reason: str = ""
+    by: str = ""
+    choice: str = ""
