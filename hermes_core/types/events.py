@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias
 
-from attrs import frozen
+from attrs import Factory, frozen
 
 from hermes_core.types.base import JSON, Role
 from hermes_core.types.content import ToolCall, ToolResult
@@ -17,7 +17,7 @@ class Session:
 
     id: str
     origin: str
-    owner: Principal = Principal()
+    owner: Principal = Factory(Principal)
     parent: str = ""
     title: str = ""
     cwd: str = ""
