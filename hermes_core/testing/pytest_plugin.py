@@ -1,0 +1,1 @@
+"""What pytest loads when hermes-core is installed. Silent until a contract class is used."""
