@@ -1,1 +1,34 @@
-"""Remembers in MEMORY.md and USER.md."""
+"""Remembers in MEMORY.md and USER.md, two small files that a person can read and edit."""
+
+from collections.abc import Sequence
+
+from hermes_core.context import PluginContext
+from hermes_core.hooks import hookimpl
+from hermes_core.kinds import Memory, Tool
+from hermes_core.types import Check
+
+
+@hookimpl
+def register_memories(ctx: PluginContext) -> Sequence[Memory]:
+    """The memory ``files``."""
+    from hermes_memory_files.memory import FilesMemory
+
+    return [FilesMemory.of(ctx)]
+
+
+@hookimpl
+def register_tools(ctx: PluginContext) -> Sequence[Tool]:
+    """The tool ``memory``, through which a model keeps facts."""
+    from hermes_memory_files.memory import FilesMemory
+    from hermes_memory_files.tool import memory_tool
+
+    return [memory_tool(FilesMemory.of(ctx))]
+
+
+@hookimpl
+def register_checks(ctx: PluginContext) -> Sequence[Check]:
+    """What doctor can find out about the two files."""
+    from hermes_memory_files.checks import check_files
+    from hermes_memory_files.memory import FilesMemory
+
+    return [check_files(FilesMemory.of(ctx))]

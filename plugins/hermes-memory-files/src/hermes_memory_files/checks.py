@@ -1,0 +1,36 @@
+"""What ``hermes doctor --deep`` asks about the two files."""
+
+from collections.abc import Sequence
+
+from hermes_core.errors import ToolError
+from hermes_core.types import Check, Finding, Principal
+from hermes_memory_files.entries import fullness, join_entries
+from hermes_memory_files.guard import objection
+from hermes_memory_files.memory import FilesMemory
+from hermes_memory_files.shelf import FILES, Shelf
+
+
+def check_files(memory: FilesMemory) -> Check:
+    """Whether the owner's files can be read, fit their bounds and hide nothing."""
+
+    async def run() -> Sequence[Finding]:
+        shelf = memory.shelf(Principal())
+        return [finding for target in FILES for finding in _look(shelf, target)]
+
+    return Check(name="memory files", run=run)
+
+
+def _look(shelf: Shelf, target: str) -> list[Finding]:
+    path, limit = shelf.path(target), shelf.limits[target]
+    try:
+        entries = shelf.entries(target)
+    except ToolError as error:
+        return [Finding(level="fault", text=error.text, fix=error.hint)]
+    found = [
+        Finding(level="warning", text=f"{path}: entry {number} is kept out of prompts: {reason}", fix=f"Edit {path}.")
+        for number, entry in enumerate(entries, 1)
+        if (reason := objection(entry))
+    ]
+    if len(join_entries(entries)) > limit:
+        found.append(Finding(level="warning", text=f"{path} is {fullness(entries, limit)}", fix=f"Shorten {path}."))
+    return found or [Finding(level="ok", text=f"{FILES[target]}: {len(entries)} entries, {fullness(entries, limit)}")]

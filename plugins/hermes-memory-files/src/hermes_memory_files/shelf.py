@@ -1,0 +1,187 @@
+"""One person's folder on disk: two files, where each entry came from, and what was let go of.
+
+Every change happens under a lock, reads the files anew (a person may have edited them) and replaces a whole file by
+rename. Order of writes: archive, provenance, entries; a crash between them loses nothing and never drops a mark.
+"""
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from attrs import field, frozen
+
+from hermes_core.errors import ToolError
+from hermes_core.types import JSON, Source
+from hermes_memory_files.entries import join_entries, memo_id, split_entries
+
+FILES: Mapping[str, str] = {"memory": "MEMORY.md", "user": "USER.md"}
+_SOURCES = ".sources.json"
+_ARCHIVE = "archive.jsonl"
+_LOCK = ".lock"
+_PATIENCE = 10.0  # seconds to wait for another process; a change takes milliseconds
+
+
+@frozen(kw_only=True)
+class Record:
+    """Where an entry came from, and when."""
+
+    source: Source
+    time: float = 0.0
+
+
+@frozen(kw_only=True)
+class Shelf:
+    """The files of one person."""
+
+    folder: Path
+    limits: Mapping[str, int]
+    clock: Callable[[], float] = field(default=time.time)
+
+    def path(self, target: str) -> Path:
+        """The file of a target, ``memory`` or ``user``."""
+        return self.folder / FILES[target]
+
+    def entries(self, target: str) -> tuple[str, ...]:
+        """What a file holds now. Raises ToolError when it cannot be read."""
+        path = self.path(target)
+        try:
+            return split_entries(path.read_bytes().decode())
+        except FileNotFoundError:
+            return ()
+        except UnicodeDecodeError as error:
+            raise ToolError(
+                f"{path} is not UTF-8 text (byte {error.start}), so it was left alone.",
+                retry=False,
+                hint="Save the file as UTF-8, or move it away.",
+            ) from None
+        except OSError as error:
+            raise _trouble("read", path, error) from None
+
+    def sources(self) -> Callable[[str], Record]:
+        """Who wrote an entry. What a person typed into the file is theirs; a broken record trusts nobody."""
+        try:
+            stored: JSON = json.loads((self.folder / _SOURCES).read_bytes())
+            records = {key: _record(value) for key, value in stored.items()}
+        except FileNotFoundError:
+            records = {}
+        except (OSError, ValueError, TypeError, AttributeError, KeyError):
+            return lambda text: Record(source=Source(by="unknown", trusted=False))
+        by_hand = Record(source=Source(by="user"))
+        return lambda text: records.get(memo_id(text), by_hand)
+
+    def change(
+        self, target: str, source: Source, edit: Callable[[tuple[str, ...]], Sequence[str]], *, why: str = "changed"
+    ) -> tuple[str, ...]:
+        """Apply ``edit`` to a file's entries, all or nothing; the entries after it.
+
+        Raises ToolError, from ``edit`` or because the file cannot be read, written or locked.
+        """
+        try:
+            with self._locked():
+                before = self.entries(target)
+                after = tuple(edit(before))
+                while (now := self.entries(target)) != before:  # an editor saved meanwhile: what it wrote counts
+                    before, after = now, tuple(edit(now))
+                if after != before:
+                    self._archive(target, [e for e in before if e not in after], source, why)
+                    self._keep_sources(target, after, [e for e in after if e not in before], source)
+                    _replace(self.path(target), join_entries(after) + "\n" if after else "")
+                return after
+        except OSError as error:
+            raise _trouble("write", self.path(target), error) from None
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        import fcntl
+
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle = os.open(self.folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            until = time.monotonic() + _PATIENCE
+            while True:
+                try:
+                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    if time.monotonic() > until:
+                        raise ToolError(
+                            f"Another process has held {self.folder / _LOCK} for {_PATIENCE:.0f} seconds.",
+                            hint="Try again later; nothing was changed.",
+                        ) from None
+                    time.sleep(0.01)
+            yield
+        finally:
+            os.close(handle)
+
+    def _archive(self, target: str, gone: Sequence[str], source: Source, why: str) -> None:
+        if not gone:
+            return
+        known = self.sources()
+        lines = [
+            {
+                "time": self.clock(),
+                "file": FILES[target],
+                "why": why,
+                "by": source.by,
+                "text": text,
+                "source": _plain(known(text)),
+            }
+            for text in gone
+        ]
+        data = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines).encode()
+        handle = os.open(self.folder / _ARCHIVE, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            os.write(handle, data)
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+    def _keep_sources(self, target: str, after: Sequence[str], new: Sequence[str], source: Source) -> None:
+        known = self.sources()
+        other = self.entries("user" if target == "memory" else "memory")
+        fresh = Record(source=source, time=self.clock())
+        records = {
+            memo_id(text): fresh if text in new and text not in other else known(text) for text in (*after, *other)
+        }
+        by_hand = Record(source=Source(by="user"))
+        kept = {key: _plain(record) for key, record in records.items() if record != by_hand}
+        _replace(self.folder / _SOURCES, json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
+
+
+def _record(value: Mapping[str, JSON]) -> Record:
+    source = Source(by=str(value["by"]), session_id=str(value["session"]), trusted=value["trusted"] is True)
+    return Record(source=source, time=float(value["time"]))
+
+
+def _plain(record: Record) -> dict[str, JSON]:
+    source = record.source
+    return {"by": source.by, "session": source.session_id, "trusted": source.trusted, "time": record.time}
+
+
+def _replace(path: Path, text: str) -> None:
+    """Replace a file as a whole, through a symbolic link if it is one; never a half-written file."""
+    from tempfile import mkstemp
+
+    path = path.resolve()
+    handle, name = mkstemp(prefix=f".{path.name}.", dir=path.parent)  # made with mode 0600
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(text.encode())
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).replace(path)
+    except BaseException:
+        with suppress(OSError):
+            Path(name).unlink()
+        raise
+
+
+def _trouble(verb: str, path: Path, error: OSError) -> ToolError:
+    return ToolError(
+        f"Cannot {verb} {path}: {error.strerror or error}.",
+        retry=False,
+        hint="Tell the user; the file keeps what it had.",
+    )
