@@ -1,0 +1,47 @@
+"""The tool ``recall``: one tool, four modes, chosen by which arguments are given."""
+
+from typing import Literal
+
+from attrs import field, frozen
+
+from hermes_core.context import SessionsBroker
+from hermes_core.kinds import Tool, ToolContext, tool
+from hermes_core.types import Effect
+from hermes_tool_recall.search import discover
+from hermes_tool_recall.views import browse, scroll
+
+
+@frozen(kw_only=True)
+class Recall:
+    """What to look for. No argument at all lists the recent sessions."""
+
+    query: str = ""
+    limit: int = 3
+    session: str = field(default="", metadata={"help": "id, title or latest"})
+    around: int = field(default=0, metadata={"help": "message number"})
+    window: int = 5
+    sort: Literal["newest", "oldest"] = "newest"
+
+
+def recall_tool(sessions: SessionsBroker) -> Tool:
+    """The tool over the past conversations of whoever asks."""
+
+    @tool(name="recall", toolset="recall", effects=[Effect.RECALL], idempotent=True, touches=lambda _: ())
+    async def run(context: ToolContext, wanted: Recall) -> str:
+        """Look into past conversations: query searches, session reads one, around scrolls, nothing lists recent."""
+        limit, window = min(max(wanted.limit, 1), 10), min(max(wanted.window, 1), 20)
+        if wanted.query.strip():
+            return await discover(
+                sessions,
+                context.session,
+                wanted.query,
+                limit=limit,
+                window=window,
+                sort=wanted.sort,
+                within=wanted.session,
+            )
+        if wanted.session.strip() or wanted.around > 0:
+            return await scroll(sessions, context.session, wanted.session, around=wanted.around, window=window)
+        return await browse(sessions, context.session, limit=max(limit, 5))
+
+    return run
