@@ -1,0 +1,34 @@
+"""The environment that commands get: everything but secrets.
+
+A model's command may print its environment, so what authenticates Hermes or its owner is taken out by name and by
+look. This is help against accidents, not a wall: a command can still read the files of the user it runs as.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+
+SECRET_NAME = re.compile(
+    r"KEY|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|CREDS|AUTH|DSN|WEBHOOK|BEARER|COOKIE|_PWD$|_PAT$"
+)
+# Names that hold one of those words and no secret: without them git, ssh-agent and X programs stop working.
+HARMLESS = frozenset(
+    {"SSH_AUTH_SOCK", "XAUTHORITY", "GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_AUTHOR_DATE", "KEYBOARD_LAYOUT"}
+)
+HARMLESS_PREFIXES = ("LC_", "XDG_", "CONDA_PREFIX", "CONDA_DEFAULT_ENV")
+PASSWORD_IN_URL = re.compile(r"://[^/@\s:]*:[^/@\s]+@")
+
+
+def is_secret(name: str, value: str) -> bool:
+    """Whether a variable looks like a secret, by its name or because its value is an address with a password."""
+    upper = name.upper()
+    if upper in HARMLESS or upper.startswith(HARMLESS_PREFIXES):
+        return False
+    if SECRET_NAME.search(upper):
+        return True
+    return not upper.endswith("_PROXY") and bool(PASSWORD_IN_URL.search(value))
+
+
+def without_secrets(environ: Mapping[str, str], passthrough: Iterable[str] = ()) -> dict[str, str]:
+    """A copy of an environment without its secrets, except for the names the user lets through."""
+    wanted = frozenset(passthrough)
+    return {name: value for name, value in environ.items() if name in wanted or not is_secret(name, value)}

@@ -1,0 +1,142 @@
+"""The backend ``local`` and its workspace."""
+
+import asyncio
+import contextlib
+import os
+import shutil
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from hermes_backend_local import disk
+from hermes_backend_local.background import Background
+from hermes_backend_local.capture import Capture
+from hermes_backend_local.environment import without_secrets
+from hermes_backend_local.shell import Shell, Trace, is_shell
+from hermes_backend_local.spawn import Spawned
+from hermes_core.errors import UserError
+from hermes_core.kinds import Backend, Process, Workspace
+from hermes_core.types import ExecRequest, ExecResult, Feature
+
+TIMED_OUT = 124
+SMALL = 1_000_000  # bytes that a disk takes or gives quicker than a thread starts
+
+
+class Here(Workspace):
+    """A folder of this machine. ``cwd`` stays where it was opened; only bash commands carry their own folder on."""
+
+    def __init__(self, cwd: str, env: Mapping[str, str]) -> None:
+        self.cwd = cwd
+        self.features = frozenset({Feature.BACKGROUND})
+        if shutil.which("bash", path=env.get("PATH")):
+            self.features |= {Feature.PERSISTENT_SHELL}
+        self._env = dict(env)
+        self._shell = Shell(cwd, env)
+        self._background: list[Background] = []
+
+    async def run(self, request: ExecRequest) -> ExecResult:
+        """Run a command to its end."""
+        if not is_shell(request.argv):
+            return await self._run(request, self._folder(request.cwd), {**self._env, **request.env})
+        began_in = self._folder(request.cwd or self._shell_folder())
+        began_with = {**self._shell.env, **request.env}
+        trace = Trace()
+        try:
+            result = await self._run(request, began_in, began_with, trace)
+            self._shell.learn(trace, began_in, began_with)
+            return result
+        finally:
+            trace.close()
+
+    async def _run(
+        self, request: ExecRequest, cwd: str, env: Mapping[str, str], trace: Trace | None = None
+    ) -> ExecResult:
+        capture = Capture(request.limit)
+        listener = request.on_output
+
+        def sink(data: bytes) -> None:
+            capture.add(data)
+            if listener:
+                listener(data)
+
+        command = Spawned(
+            trace.wrap(request.argv) if trace else request.argv,
+            cwd=cwd,
+            env={**env, "PWD": cwd},  # else a linked folder would lose its name
+            sink=sink,
+            stdin=request.stdin,
+            pass_fds=(trace.descriptor,) if trace else (),
+        )
+        try:
+            async with asyncio.timeout(request.seconds):
+                status = await command.finished
+        except TimeoutError:
+            await command.end()
+            status = TIMED_OUT
+        except BaseException:
+            await command.end()
+            raise
+        finally:
+            command.close()
+        return ExecResult(status=status, output=capture.joined(), truncated=capture.truncated)
+
+    async def start(self, request: ExecRequest) -> Process:
+        """Start a command in the background. It begins where the shell is, and leaves no state."""
+        shell = is_shell(request.argv)
+        cwd = self._folder(request.cwd or (self._shell_folder() if shell else ""))
+        env = {**(self._shell.env if shell else self._env), **request.env, "PWD": cwd}
+        process = Background(request, cwd, env)
+        self._background = [p for p in self._background if p.running] + [process]
+        return process
+
+    async def read(self, path: str) -> bytes:
+        """The bytes of a file, straight from the disk."""
+        full = self._path(path)
+        with contextlib.suppress(OSError):
+            if Path(full).stat().st_size > SMALL:
+                return await asyncio.to_thread(disk.read_file, full)
+        return disk.read_file(full)
+
+    async def write(self, path: str, data: bytes) -> None:
+        """Replace a file as a whole, straight on the disk."""
+        if len(data) > SMALL:
+            await asyncio.to_thread(disk.write_file, self._path(path), data)
+        else:
+            disk.write_file(self._path(path), data)
+
+    async def close(self) -> None:
+        """End what was started in the background."""
+        processes, self._background = self._background, []
+        for process in processes:
+            await process.kill()
+
+    def _path(self, path: str) -> str:
+        return os.path.normpath(os.path.join(self.cwd, os.path.expanduser(path)))  # noqa: PTH111, PTH118
+
+    def _folder(self, path: str) -> str:
+        return self._path(path) if path else self.cwd
+
+    def _shell_folder(self) -> str:
+        if not Path(self._shell.cwd).is_dir():  # removed in the meantime
+            self._shell.cwd = self.cwd
+        return self._shell.cwd
+
+
+class Local(Backend):
+    """Opens folders of this machine."""
+
+    name = "local"
+
+    def __init__(self, passthrough: Iterable[str] = (), environ: Mapping[str, str] | None = None) -> None:
+        self._passthrough = tuple(passthrough)
+        self._environ = os.environ if environ is None else environ
+
+    async def open(self, key: str) -> Workspace:
+        """Open a folder; an empty key means the current one."""
+        try:
+            folder = Path(key).expanduser().absolute() if key else Path.cwd()
+        except (OSError, RuntimeError) as error:
+            raise UserError(f"The folder {key or 'Hermes was started in'} cannot be found: {error}.") from error
+        if not folder.is_dir():
+            what = "is not a folder" if folder.exists() else "does not exist"
+            raise UserError(f"The folder {folder} {what}.", hint="Name another one, or make it first.")
+        return Here(os.path.normpath(folder), without_secrets(self._environ, self._passthrough))
