@@ -1,0 +1,184 @@
+"""The manifest: what a plugin is, adds and asks for, readable without running it.
+
+Reading one imports only the standard library: ``hermes plugins list`` must not pay for attrs or pluggy.
+"""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from hermes_core.types import JSON
+
+API = 1  # the plugin API this kernel speaks
+FILE = "hermes-plugin.toml"
+KINDS = ("provider", "tool", "backend", "platform", "memory")
+TABLES = ("providers", "tools", "backends", "platforms", "memories", "commands", "slash", "skills")
+# The next two repeat hooks.py and context.py, which cost too much to import here. A test holds them equal.
+HOOKS = (
+    "on_session_start", "on_session_end", "post_llm_call", "post_tool_call", "on_fault",
+    "transform_incoming", "transform_prompt", "pre_llm_call", "transform_tool_result", "transform_outgoing",
+    "admit", "pre_tool_call", "approve",
+)  # fmt: skip
+KERNEL = ("sessions.read", "sessions.write", "llm.call", "messages.send", "history.rewrite", "tools.override")
+PERMISSIONS = ("secrets", "kernel", "network", "processes", "files")
+
+_SHAPE: "dict[str, dict[str, type]]" = {
+    "": {
+        "api": int, "name": str, "kind": str, "summary": str, "homepage": str,
+        "contributes": dict, "hooks": dict, "config": dict, "permissions": dict,
+    },
+    "contributes": dict.fromkeys(TABLES, list),
+    "hooks": {"use": list},
+    "config": {"section": str, "class": str},
+    "permissions": dict.fromkeys(PERMISSIONS, list),
+}  # fmt: skip
+_TYPES = {int: "a whole number", str: "a text", list: "a list of texts", dict: "a table"}
+_CHOICES: "dict[str, tuple[str, ...]]" = {"kind": KINDS, "hooks.use": HOOKS, "permissions.kernel": KERNEL}
+_PATTERNS = {
+    "name": (r"[a-z0-9][a-z0-9_-]*", "must be lower-case letters, digits, - and _"),
+    "summary": (r".*\S.*", "is missing: one sentence that says what the plugin does"),
+    "class": (r"[\w.]*:\w+", "must look like package.module:Class"),
+    "secrets": (r"[A-Za-z_]\w*", "must be the name of an environment variable"),
+    "skills": (r"(?!/)(?!.*\.\.).+", "must be a folder beside the manifest"),
+}
+
+
+class Manifest:
+    """One plugin's declaration. Made by ``parse_manifest``; ``data`` is the mapping it was made from."""
+
+    def __init__(self, data: "Mapping[str, JSON]") -> None:
+        contributes, config, asked = (data.get(table, {}) for table in ("contributes", "config", "permissions"))
+        self.data = data
+        self.api: int = data["api"]
+        self.name: str = data["name"]
+        self.kind: str = data["kind"]
+        self.summary: str = data["summary"]
+        self.homepage: str = data.get("homepage", "")
+        self.contributes: Mapping[str, tuple[str, ...]] = {t: tuple(contributes.get(t, ())) for t in TABLES}
+        self.hooks: tuple[str, ...] = tuple(data.get("hooks", {}).get("use", ()))
+        self.config_section: str = config.get("section", "")
+        self.config_class: str = config.get("class", "")
+        self.secrets: tuple[str, ...] = tuple(asked.get("secrets", ()))
+        self.kernel: tuple[str, ...] = tuple(asked.get("kernel", ()))
+        self.network: tuple[str, ...] = tuple(asked.get("network", ()))
+        self.processes: tuple[str, ...] = tuple(asked.get("processes", ()))
+        self.files: tuple[str, ...] = tuple(asked.get("files", ()))
+
+    @property
+    def label(self) -> str:
+        """``kind/name``, how people and faults call the plugin."""
+        return f"{self.kind}/{self.name}"
+
+    def declares(self, table: str, name: str) -> bool:
+        """Whether a name may be contributed. ``prefix*`` declares names that are only known at run time."""
+        names = self.contributes[table]
+        return name in names or any(n.endswith("*") and name.startswith(n[:-1]) for n in names)
+
+
+def parse_manifest(data: "Mapping[str, JSON]", *, where: str) -> Manifest:
+    """Check a manifest and make a value of it.
+
+    ``api`` is understood before anything else is judged, so that a future manifest reads as "needs a newer kernel".
+    Raises Incompatible, or ManifestError with every problem at once.
+    """
+    from hermes_core.errors import Incompatible, ManifestError
+
+    who, api = str(data.get("name") or where), data.get("api")
+    if not isinstance(api, int) or isinstance(api, bool) or api < 1:
+        raise ManifestError(who, f"{where}: api must be {API}", hint=f"Write 'api = {API}' as the first line.")
+    if api > API:
+        text = f"needs a newer hermes-core (plugin API {api}, this is {API})"
+        raise Incompatible(who, text, hint="pip install --upgrade hermes-core")
+    problems = list(_problems(data))
+    if problems:
+        raise ManifestError(
+            who, f"{where}: {'; '.join(problems)}", hint=f"Correct {where}, or ask the plugin's author."
+        )
+    return Manifest(data)
+
+
+def read_manifest(path: "Path | str") -> Manifest:
+    """Read ``hermes-plugin.toml``, or the ``# /// hermes`` block of a single-file plugin.
+
+    Raises ManifestError when there is none or it cannot be read, Incompatible when it is from the future.
+    """
+    import os
+    import tomllib
+
+    from hermes_core.errors import ManifestError
+
+    where = os.fspath(path)
+    try:
+        with open(where, encoding="utf-8") as file:  # noqa: PTH123 - pathlib costs start-up
+            text = file.read()
+        return parse_manifest(tomllib.loads(_block(text) if where.endswith(".py") else text), where=where)
+    except FileNotFoundError:
+        raise ManifestError(where, "has no manifest", hint=f"The plugin needs the file {where}.") from None
+    except LookupError:
+        hint = "Put the manifest into a comment block that starts with '# /// hermes' and ends with '# ///'."
+        raise ManifestError(where, "has no manifest, or more than one", hint=hint) from None
+    except (OSError, ValueError) as error:
+        raise ManifestError(where, f"{where}: cannot be read: {error}", hint=f"Correct {where}.") from None
+
+
+def _block(text: str) -> str:
+    import re
+
+    found = re.findall(r"(?m)^# /// hermes *\r?\n((?:#(?: .*)?\r?\n)+?)# /// *$", text)
+    if len(found) != 1:
+        raise LookupError
+    return "\n".join(line.rstrip("\r")[2:] for line in found[0].splitlines())
+
+
+def _problems(data: "Mapping[str, JSON]") -> "Iterator[str]":
+    for key in ("name", "kind", "summary"):
+        if key not in data:
+            yield f"{key} is missing"
+    for table in _SHAPE:
+        found = data.get(table, {}) if table else data
+        if isinstance(found, dict):
+            yield from _table_problems(table, found)
+    config = data.get("config", {})
+    if isinstance(config, dict) and len(config) == 1:
+        yield "config needs both section and class"
+
+
+def _table_problems(table: str, found: "Mapping[str, JSON]") -> "Iterator[str]":
+    from hermes_core.errors import nearest
+
+    known = _SHAPE[table]
+    for key, value in found.items():
+        path = f"{table}.{key}" if table else key
+        if not table and key.startswith("x-"):
+            continue
+        if key not in known:
+            close = nearest(key, known)
+            yield f"{path}: no such key" + (f"; did you mean {close}?" if close else "")
+        elif not _fits(value, known[key]):
+            yield f"{path} must be {_TYPES[known[key]]}"
+        else:
+            yield from _value_problems(path, key, value)
+
+
+def _fits(value: "JSON", wanted: type) -> bool:
+    if wanted is list:
+        return isinstance(value, list) and all(isinstance(one, str) and one.strip() for one in value)
+    return isinstance(value, wanted)
+
+
+def _value_problems(path: str, key: str, value: "JSON") -> "Iterator[str]":
+    import re
+
+    from hermes_core.errors import nearest
+
+    choices = _CHOICES.get(path, ())
+    pattern, complaint = _PATTERNS.get(key, ("", ""))
+    for one in value if isinstance(value, list) else [value]:
+        if choices and one not in choices:
+            close = nearest(one, choices)
+            yield f"{path}: there is no {one!r}; " + (
+                f"did you mean {close}?" if close else f"use {', '.join(choices)}"
+            )
+        if pattern and not re.fullmatch(pattern, one, re.DOTALL):
+            yield f"{path} {complaint}"

@@ -1,0 +1,108 @@
+"""What a manifest may say, and how a wrong one is answered."""
+
+import pytest
+
+from hermes_core import context, hooks
+from hermes_core.errors import Incompatible, ManifestError
+from hermes_core.plugins import manifest as subject
+from hermes_core.plugins.manifest import parse_manifest, read_manifest
+
+GOOD = {"api": 1, "name": "echo", "kind": "provider", "summary": "Repeats."}
+
+
+def test_every_key_of_the_contract_is_read():
+    text = {
+        **GOOD,
+        "homepage": "https://example.org",
+        "contributes": {"providers": ["echo"], "commands": ["echo login"], "slash": ["topic"], "skills": ["skills"]},
+        "hooks": {"use": ["transform_outgoing"]},
+        "config": {"section": "providers.echo", "class": "hermes_provider_echo.config:Config"},
+        "permissions": {"secrets": ["ECHO_KEY"], "kernel": ["llm.call"],
+                        "network": ["h"], "processes": ["p"], "files": ["~"]},
+        "x-acme": {"anything": True},
+    }  # fmt: skip
+    found = parse_manifest(text, where="here")
+    assert found.label == "provider/echo"
+    assert found.contributes["commands"] == ("echo login",)
+    assert found.contributes["tools"] == ()
+    assert found.hooks == ("transform_outgoing",)
+    assert (found.config_section, found.config_class) == ("providers.echo", "hermes_provider_echo.config:Config")
+    assert (found.secrets, found.kernel, found.network) == (("ECHO_KEY",), ("llm.call",), ("h",))
+    assert (found.processes, found.files, found.homepage) == (("p",), ("~",), "https://example.org")
+
+
+def test_all_problems_are_named_at_once_with_the_nearest_key():
+    wrong = {
+        "api": 1, "name": "Big Name", "kind": "tol", "sumary": "x", "contributes": {"tool": ["a"], "slash": "b"},
+        "hooks": {"use": ["pre_tool_cal"]}, "config": {"section": "a"},
+        "permissions": {"kernel": ["llm.cal"], "secrets": ["A B"]},
+    }  # fmt: skip
+    with pytest.raises(ManifestError) as caught:
+        parse_manifest(wrong, where="some.toml")
+    said = caught.value.cause
+    for part in (
+        "some.toml", "summary is missing", "name must be lower-case", "did you mean tool?", "did you mean summary?",
+        "contributes.tool: no such key; did you mean tools?", "contributes.slash must be a list of texts",
+        "did you mean pre_tool_call?", "config needs both", "did you mean llm.call?", "permissions.secrets must be",
+    ):  # fmt: skip
+        assert part in said
+
+
+def test_a_future_manifest_needs_a_newer_kernel_and_is_not_a_typo():
+    with pytest.raises(Incompatible) as caught:
+        parse_manifest({"api": 2, "name": "new", "surprise": {}}, where="some.toml")
+    assert caught.value.cause == "needs a newer hermes-core (plugin API 2, this is 1)"
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize("api", [None, "1", True, 0, 1.0])
+def test_an_api_that_is_no_number_is_refused(api):
+    with pytest.raises(ManifestError, match="api must be 1"):
+        parse_manifest({**GOOD, "api": api}, where="some.toml")
+
+
+def test_skills_stay_beside_the_manifest():
+    for folder in ("../other", "/etc"):
+        with pytest.raises(ManifestError, match="folder beside the manifest"):
+            parse_manifest({**GOOD, "contributes": {"skills": [folder]}}, where="some.toml")
+
+
+def test_a_prefix_declares_names_known_only_at_run_time():
+    found = parse_manifest({**GOOD, "contributes": {"tools": ["mcp_*", "now"]}}, where="x")
+    assert found.declares("tools", "mcp_search")
+    assert found.declares("tools", "now")
+    assert not found.declares("tools", "later")
+
+
+def test_a_single_file_carries_its_manifest_in_a_comment(tmp_path):
+    path = tmp_path / "echo.py"
+    path.write_text(
+        '"""Echo."""\n# /// hermes\n# api = 1\n# name = "echo"\n# kind = "tool"\n# summary = "S."\n#\n'
+        '# [contributes]\n# tools = ["echo"]\n# ///\nimport os\n'
+    )
+    assert read_manifest(path).contributes["tools"] == ("echo",)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("a.py", "print(1)\n", "no manifest, or more than one"),
+        ("hermes-plugin.toml", "api = \n", "cannot be read"),
+        ("hermes-plugin.toml", None, "has no manifest"),
+        ("hermes-plugin.toml", b"\xff\xfe", "cannot be read"),
+    ],
+)
+def test_an_unreadable_manifest_names_its_file(tmp_path, name, content, said):
+    path = tmp_path / name
+    if content is not None:
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(ManifestError) as caught:
+        read_manifest(path)
+    assert said in caught.value.cause
+    assert str(path) in str(caught.value)
+
+
+def test_the_cheap_lists_repeat_the_ground_floor_exactly():
+    specs = {name: hooks.mode_of(f) for name, f in vars(hooks).items() if hasattr(f, "hermes_mode")}
+    assert set(subject.HOOKS) == {name for name, mode in specs.items() if mode != "contribute"}
+    assert subject.KERNEL == context.KERNEL_PERMISSIONS
