@@ -1,0 +1,76 @@
+"""Small files read and written so that nothing is ever half there, and failures said in plain words."""
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from hermes_core.errors import UserError
+
+_REASONS = {
+    errno.EACCES: ("permission denied", "Check its owner and rights with: ls -ld {path}"),
+    errno.EPERM: ("not permitted", "Check its owner, rights and attributes with: ls -ld {path}"),
+    errno.EROFS: ("the file system is read-only", "Mount it writable, or put the home folder elsewhere."),
+    errno.ENOSPC: ("the disk is full", "Make room and try again; nothing was changed."),
+    errno.EDQUOT: ("your disk quota is used up", "Make room and try again; nothing was changed."),
+    errno.EISDIR: ("it is a folder, not a file", "Move the folder away: {path}"),
+    errno.ENOTDIR: ("a file stands where a folder is needed", "Move that file away or choose another home folder."),
+    errno.EEXIST: ("a file stands where a folder is needed", "Move that file away or choose another home folder."),
+    errno.ELOOP: ("its symbolic links run in a circle", "Look at the links with: ls -l {path}"),
+    errno.EMFILE: ("too many files are open", "Close some programs or raise the limit with: ulimit -n"),
+}
+
+
+def explain(error: OSError, doing: str, path: Path | str) -> UserError:
+    """An error a person understands: what could not be done, where, why and what now."""
+    why, hint = _REASONS.get(error.errno or 0, (error.strerror or str(error), "Check the folder and the disk."))
+    return UserError(f"Cannot {doing} {path}: {why}.", hint=hint.format(path=path))
+
+
+def read_bytes(path: Path) -> bytes | None:
+    """The whole file, or None when there is none.
+
+    Raises UserError when it is there and cannot be read.
+    """
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise explain(error, "read", path) from error
+
+
+def write_atomic(path: Path, data: bytes, *, mode: int = 0o600, sync: bool = True) -> None:
+    """Replace a file in one step; whoever looks sees the old or the new one, whole.
+
+    A symbolic link stays a link and its target is replaced. Raises OSError; the old file is then untouched.
+    """
+    target = Path(os.path.realpath(path))
+    draft = target.with_name(f".{target.name}.{os.getpid()}.new")
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fchmod(handle, mode)
+            if sync:
+                os.fsync(handle)
+        draft.replace(target)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """Keep other processes from changing settings in this folder until the block ends."""
+    import fcntl
+
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # some network file systems have no locks; a rename is then still atomic
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)

@@ -1,0 +1,181 @@
+"""The kernel's own settings. Imported on every start: few classes, no logic but the spellings of ``model``."""
+
+from collections.abc import Container
+from typing import Any, Literal
+
+from attrs.validators import optional
+
+from hermes_core.options import Secret, ge, gt, option, settings
+from hermes_core.types.base import JSON
+
+PLUGIN_SPACES = ("platforms", "tools", "backends", "memories")  # their children are plugins' sections
+VERSION = 1
+
+Wire = Literal["", "chat", "responses"]
+_WIRES = {"chat_completions": "chat", "codex_responses": "responses"}
+
+
+def _known_version(_instance: Any, _attribute: Any, value: int) -> None:
+    if value != VERSION:
+        raise ValueError(f"this Hermes reads version {VERSION} of the file, not {value}")
+
+
+@settings
+class ModelSettings:
+    """Which model answers, and how it is asked."""
+
+    provider: str = option("Who answers; empty chooses the first provider that is ready.", default="")
+    default: str = option("The model's name; empty takes the provider's own choice.", default="")
+    base_url: str = option("Where the provider is reached.", default="", example="http://127.0.0.1:8000/v1")
+    api_key: Secret = option("The key, or a reference such as env:OPENAI_API_KEY.", default=Secret(""))
+    wire: Wire = option("The protocol to speak; empty lets the provider choose.", default="")
+    context_length: int = option("Tokens that fit into the model; 0 asks the provider.", default=0, validator=ge(0))
+    max_tokens: int = option("The longest reply in tokens; 0 sets no limit.", default=0, validator=ge(0))
+    temperature: float | None = option(
+        "How freely words are chosen; empty leaves it to the provider.", default=None, validator=optional(ge(0))
+    )
+    effort: Literal["", "none", "minimal", "low", "medium", "high", "xhigh", "max"] = option(
+        "How hard a reasoning model thinks; empty leaves it to the provider.", default=""
+    )
+
+
+@settings
+class EndpointSettings:
+    """Where one provider is reached."""
+
+    base_url: str = option("Its address.", default="", example="https://llm.example.org/v1")
+    api_key: Secret = option("The key, or a reference such as env:ACME_API_KEY.", default=Secret(""))
+    key_env: str = option("The name of the secret that holds the key.", default="")
+    wire: Wire = option("The protocol it speaks; empty lets the provider choose.", default="")
+    headers: dict[str, str] = option("Headers sent with every request.", factory=dict)
+    extra_body: dict[str, JSON] = option("Fields added to every request's body.", factory=dict)
+    context_length: int = option("Tokens that fit into its models; 0 asks it.", default=0, validator=ge(0))
+    timeout: float = option("Seconds without a byte before a reply is stale; 0: its own.", default=0.0, validator=ge(0))
+    like: str = option("The provider whose protocol a new name speaks.", default="custom")
+
+
+@settings
+class AgentSettings:
+    """How a turn is run."""
+
+    max_calls: int = option("Model calls in one turn at most.", default=90, validator=ge(1))
+    tool_workers: int = option("Tool calls that run side by side at most.", default=8, validator=ge(1))
+    tool_seconds: float = option("How long a tool call may take.", default=420.0, validator=gt(0))
+    output_bytes: int = option("Bytes of a tool's output the model sees.", default=50_000, validator=ge(1))
+    output_lines: int = option("Lines of a tool's output the model sees.", default=2_000, validator=ge(1))
+    identity: str = option("Who the assistant is; the first words of the prompt.", default="")
+    disabled_tools: list[str] = option("Tools that are never offered.", factory=list)
+
+
+@settings
+class TerminalSettings:
+    """Where commands run."""
+
+    backend: str = option("The backend that runs commands.", default="local")
+    cwd: str = option("The folder commands start in; empty: where Hermes was started.", default="")
+
+
+@settings
+class PolicySettings:
+    """What may be done without asking."""
+
+    mode: Literal["ask", "smart", "off"] = option("When a person is asked.", default="ask")
+    deny: list[str] = option("Calls that are always refused.", factory=list, example=["terminal(rm *)"])
+    allow: list[str] = option("Calls that are never asked about.", factory=list, example=["terminal(git status)"])
+
+
+@settings
+class DisplaySettings:
+    """What is shown."""
+
+    interface: str = option("The platform that a bare `hermes` opens.", default="cli")
+    reasoning: bool = option("Show the model's thinking.", default=True)
+    tools: bool = option("Show tool calls as they happen.", default=True)
+    markdown: bool = option("Render Markdown in answers.", default=True)
+
+
+@settings
+class StoreSettings:
+    """Where sessions are kept."""
+
+    url: str = option("A PostgreSQL address; empty keeps them in the home folder.", default="")
+    durability: Literal["normal", "full"] = option("What is survived: process death, or power loss.", default="normal")
+    transcripts: bool = option("Also write each session as JSON lines.", default=True)
+
+
+@settings
+class MemorySettings:
+    """What lasts across sessions."""
+
+    provider: str = option("The memory in use; empty: none.", default="files")
+
+
+@settings
+class PluginSettings:
+    """Which plugins take part."""
+
+    order: list[str] = option("Plugins that come first, in this order.", factory=list)
+    disabled: list[str] = option("Plugins that are never loaded.", factory=list)
+
+
+@settings
+class LoggingSettings:
+    """What is written to the log files."""
+
+    level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = option("The least that is written.", default="INFO")
+    max_size_mb: int = option("Megabytes before a file is put aside.", default=5, validator=ge(1))
+    backup_count: int = option("How many old files are kept.", default=3, validator=ge(0))
+
+
+@settings
+class Config:
+    """The settings of the kernel; plugins' sections live beside them."""
+
+    version: int = option("The version of this file's layout.", default=VERSION, validator=_known_version)
+    model: ModelSettings = option("Which model answers; a bare name will do.", factory=ModelSettings)
+    providers: dict[str, EndpointSettings] = option("Where providers are reached, by name.", factory=dict)
+    toolsets: list[str] = option("The toolsets on offer; empty: all.", factory=list)
+    agent: AgentSettings = option("How a turn is run.", factory=AgentSettings)
+    terminal: TerminalSettings = option("Where commands run.", factory=TerminalSettings)
+    policy: PolicySettings = option("What may be done without asking.", factory=PolicySettings)
+    display: DisplaySettings = option("What is shown.", factory=DisplaySettings)
+    store: StoreSettings = option("Where sessions are kept.", factory=StoreSettings)
+    memory: MemorySettings = option("What lasts across sessions.", factory=MemorySettings)
+    plugins: PluginSettings = option("Which plugins take part.", factory=PluginSettings)
+    logging: LoggingSettings = option("What is written to the log files.", factory=LoggingSettings)
+
+
+def split_model(words: str, providers: Container[str]) -> tuple[str, str]:
+    """Provider and model of ``provider:name``; a name may hold colons itself, so the provider must be known."""
+    provider, colon, name = words.partition(":")
+    return (provider, name) if colon and provider in providers else ("", words)
+
+
+def spelled_out(data: dict[str, JSON]) -> dict[str, JSON]:
+    """The mapping with the other spellings of ``model`` and ``wire`` brought to the one that classes know.
+
+    What cannot be brought there is left for the schema to refuse.
+    """
+    result = dict(data)
+    named = data.get("providers")
+    providers = {k: _one_wire(v) for k, v in named.items()} if isinstance(named, dict) else named
+    if providers is not None:
+        result["providers"] = providers
+    model = data.get("model")
+    if isinstance(model, str):
+        known = {"custom", *(providers if isinstance(providers, dict) else ())}
+        provider, name = split_model(model, known)
+        result["model"] = {"provider": provider, "default": name} if provider else {"default": name}
+    elif isinstance(model, dict):
+        model = dict(_one_wire(model))
+        if "model" in model and "default" not in model:
+            model["default"] = model.pop("model")
+        result["model"] = model
+    return result
+
+
+def _one_wire(section: JSON) -> JSON:
+    if isinstance(section, dict) and "wire" not in section and section.get("api_mode") in _WIRES:
+        section = dict(section)
+        section["wire"] = _WIRES[section.pop("api_mode")]
+    return section

@@ -1,0 +1,266 @@
+"""What the user wrote, checked: from ``config.yaml``, or from its cache without reading YAML."""
+
+import json
+import re
+import time
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, TypeVar
+
+from hermes_core import __version__
+from hermes_core.config.build import Refused, build
+from hermes_core.config.files import explain, write_atomic
+from hermes_core.config.paths import Home
+from hermes_core.config.schema import PLUGIN_SPACES, Config, EndpointSettings, spelled_out
+from hermes_core.config.secrets import Secrets
+from hermes_core.errors import ConfigError, UserError, nearest
+from hermes_core.types.base import JSON
+from hermes_core.types.model import Endpoint
+
+if TYPE_CHECKING:
+    from hermes_core.config.check import Problem
+    from hermes_core.config.document import Document
+
+T = TypeVar("T")
+_NOTHING: Mapping[str, JSON] = MappingProxyType({})
+_VARIABLE = re.compile(r"\$(\$?)\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+
+
+def structure(cls: type[T], data: Mapping[str, JSON], path: str) -> "tuple[T | None, list[Problem]]":
+    """The mapping as an object of ``cls``, or every problem in it, each under ``path``."""
+    with suppress(Refused, ValueError, TypeError, AttributeError):
+        made: T = build(cls, data)
+        return made, []
+    from hermes_core.config.check import check
+
+    return check(cls, data, tuple(path.split(".")) if path else ())
+
+
+class Settings:
+    """The settings of one home. ``raw`` is the mapping as written, with defaults, overrides and locks laid over it."""
+
+    __slots__ = ("_document", "config", "home", "overruled", "raw", "secrets")
+
+    def __init__(self, home: Home, raw: dict[str, JSON], secrets: Secrets, overruled: tuple[str, ...] = ()) -> None:
+        """Raises ConfigError with every problem in the kernel's part."""
+        self.home = home
+        self.raw = raw
+        self.secrets = secrets
+        self.overruled = overruled  # locked keys that the user's file wants otherwise
+        self._document: Document | None = None
+        config, problems = self._kernel()
+        if config is None or problems:
+            raise self._error(problems)
+        self.config: Config = config
+
+    def section(self, path: str, cls: type[T]) -> T:
+        """A plugin's section (``platforms.cli``) as an object of its class; a missing section is an empty one.
+
+        Raises ConfigError with file and line for every problem in it.
+        """
+        made, problems = self._section(path, cls)
+        if made is None or problems:
+            raise self._error(problems)
+        return made
+
+    def endpoint(self, provider: str) -> Endpoint | None:
+        """Where the user says that provider is reached, secrets filled in; None when nothing is said.
+
+        Raises UserError when the provider is the chosen one and its key refers to a secret that is not set.
+        """
+        chosen = self.config.model.provider == provider
+        named = self.config.providers.get(provider)
+        model = self.config.model
+        if named is None and not (chosen and (model.base_url or model.api_key or model.wire or model.context_length)):
+            return None
+        place = named or EndpointSettings()
+        key, where = (model.api_key, "model.api_key") if chosen and model.api_key else (place.api_key, "")
+        name = key.reference or ("" if key else place.key_env)
+        secret = self.secrets.get(name) if name else str(key)
+        if chosen and name and not secret:
+            raise UserError(
+                f"{where or f'providers.{provider}'} takes its key from {name}, which is not set.",
+                hint=f"Set it with: {self.home.brand} config set {name} KEY",
+            )
+        return Endpoint(
+            name=provider,
+            base_url=(chosen and model.base_url) or place.base_url,
+            api_key=secret,
+            wire=(chosen and model.wire) or place.wire,
+            headers=place.headers,
+            extra_body=place.extra_body,
+            context=(chosen and model.context_length) or place.context_length,
+            timeout=place.timeout,
+        )
+
+    def idle_sections(self, known: Iterable[str]) -> list[str]:
+        """Plugin sections in the file that none of the known ones claims."""
+        claimed = set(known)
+        there = [f"{space}.{name}" for space in PLUGIN_SPACES for name in self.raw.get(space) or ()]
+        return [path for path in there if path not in claimed]
+
+    def problems(self, sections: Mapping[str, type]) -> list[str]:
+        """Every problem in the sections that plugins claim, as lines for a person."""
+        found = [problem for path, cls in sections.items() for problem in self._section(path, cls)[1]]
+        return self._lines(found)
+
+    def _kernel(self) -> "tuple[Config | None, list[Problem]]":
+        mine = spelled_out({key: value for key, value in self.raw.items() if key not in PLUGIN_SPACES})
+        misplaced: list[tuple[tuple[str, ...], str]] = []
+        for space in PLUGIN_SPACES:
+            children = self.raw.get(space)
+            if not isinstance(children, dict | None):
+                misplaced.append(((space,), "must be a section"))
+                continue
+            wrong = [name for name, child in (children or {}).items() if not isinstance(child, dict | None)]
+            misplaced += [((space, name), "must be a section") for name in wrong]
+        expanded, unset = self._expand(mine, ())
+        config, problems = structure(Config, expanded, "")
+        if not (misplaced or unset or problems):
+            return config, []
+        from hermes_core.config.check import Problem
+
+        problems = [_near_space(problem) for problem in problems if problem.keys not in dict(unset)]
+        return None, problems + [Problem(*parts) for parts in (*misplaced, *unset)]
+
+    def _section(self, path: str, cls: type[T]) -> "tuple[T | None, list[Problem]]":
+        data: JSON = self.raw
+        for key in path.split("."):
+            data = data.get(key) if isinstance(data, dict) else None
+        keys = tuple(path.split("."))
+        expanded, unset = self._expand(data or {}, keys)
+        made, problems = structure(cls, expanded, path)
+        if unset:
+            from hermes_core.config.check import Problem
+
+            problems = [Problem(*parts) for parts in unset]
+        return made, problems
+
+    def _expand(self, value: JSON, keys: tuple[str | int, ...]) -> tuple[JSON, list[tuple[tuple[str | int, ...], str]]]:
+        """``${NAME}`` and ``${NAME:-else}`` in texts, filled in; ``$${NAME}`` stays ``${NAME}``."""
+        unset: list[tuple[tuple[str | int, ...], str]] = []
+
+        def fill(match: re.Match[str], keys: tuple[str | int, ...]) -> str:
+            if match[1]:
+                return match[0][1:]
+            filled = self.secrets.get(match[2]) or match[3]
+            if filled is None:
+                unset.append((keys, f"${{{match[2]}}} is not set, neither in the environment nor in .env"))
+            return filled or ""
+
+        def walk(value: JSON, keys: tuple[str | int, ...]) -> JSON:
+            if isinstance(value, str):
+                if "${" not in value:
+                    return value
+                return type(value)(_VARIABLE.sub(lambda match: fill(match, keys), value))
+            if isinstance(value, dict):
+                return {key: walk(item, (*keys, key)) for key, item in value.items()}
+            return [walk(item, (*keys, index)) for index, item in enumerate(value)] if type(value) is list else value
+
+        return walk(value, keys), unset
+
+    def _error(self, problems: "list[Problem]") -> ConfigError:
+        return ConfigError(self._lines(problems), hint=f"The file is {self.home.config_file}")
+
+    def _lines(self, problems: "list[Problem]") -> list[str]:
+        if not problems:
+            return []
+        if self._document is None:
+            with suppress(UserError):
+                self._document = read_document(self.home.config_file)
+        rows = [(self._document.line(p.keys) if self._document else 0, f"{p.path}: {p.text}") for p in problems]
+        name = self.home.config_file.name
+        return [f"{name}:{line} {text}" if line else f"{name} {text}" for line, text in sorted(rows, key=_first)]
+
+
+def _first(row: tuple[int, str]) -> int:
+    return row[0]
+
+
+def _near_space(problem: "Problem") -> "Problem":
+    if len(problem.keys) == 1 and problem.text.startswith("no such setting") and "mean" not in problem.text:
+        close = nearest(str(problem.keys[0]), PLUGIN_SPACES)
+        return problem._replace(text=f"{problem.text}; did you mean {close}?") if close else problem
+    return problem
+
+
+def load_settings(
+    home: Home,
+    *,
+    overrides: Mapping[str, JSON] = _NOTHING,
+    defaults: Mapping[str, JSON] = _NOTHING,
+    locked: Mapping[str, JSON] = _NOTHING,
+    environ: Mapping[str, str] | None = None,
+) -> Settings:
+    """The settings of a home: ``defaults`` < file < ``overrides`` < ``locked``, each with dotted keys.
+
+    A home without a file has the defaults. Raises ConfigError with all problems at once, UserError when the file
+    cannot be read.
+    """
+    written = _written(home)
+    if not (defaults or overrides or locked):
+        return Settings(home, written, Secrets(home.env_file, environ))
+    raw: dict[str, JSON] = {}
+    for key, value in defaults.items():
+        _lay(raw, key.split("."), value)
+    for name, value in spelled_out(written).items():
+        _merge(raw, name, value)
+    for key, value in overrides.items():
+        _lay(raw, key.split("."), value)
+    overruled = tuple(key for key, value in locked.items() if _lay(raw, key.split("."), value))
+    return Settings(home, raw, Secrets(home.env_file, environ), overruled)
+
+
+def _merge(into: dict[str, JSON], name: str, value: JSON) -> None:
+    there = into.get(name)
+    if isinstance(there, dict) and isinstance(value, dict):
+        into[name] = there = dict(there)
+        for key, item in value.items():
+            _merge(there, key, item)
+    elif value is not None or there is None:
+        into[name] = value
+
+
+def _lay(raw: dict[str, JSON], keys: list[str], value: JSON) -> bool:
+    """Put a value at its place; whether something else was there. Other mappings are copied, never changed."""
+    for key in keys[:-1]:
+        child = raw.get(key)
+        raw[key] = dict(child) if isinstance(child, dict) else {}
+        raw = raw[key]
+    differs = keys[-1] in raw and raw[keys[-1]] != value
+    raw[keys[-1]] = value
+    return differs
+
+
+def read_document(path: Path) -> "Document":
+    """The file as a document; an empty one when there is none. Raises ConfigError and UserError."""
+    from hermes_core.config.document import Document, decode
+    from hermes_core.config.files import read_bytes
+
+    return Document(decode(read_bytes(path) or b"", path.name), path.name)
+
+
+def _written(home: Home) -> dict[str, JSON]:
+    path = home.config_file
+    try:
+        facts = path.stat()
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise explain(error, "read", path) from error
+    schema = Path(__file__).stat()
+    key = [str(path), facts.st_mtime_ns, facts.st_size, facts.st_ino, __version__, schema.st_mtime_ns]
+    cache = home.cache / "config.json"
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        kept = json.loads(cache.read_bytes())
+        if kept["key"] == key and isinstance(kept["raw"], dict):
+            return dict(kept["raw"])
+    data = read_document(path).data
+    # A file changed a moment ago may change again within the clock's step, unseen: such a one is not cached.
+    if abs(time.time_ns() - facts.st_mtime_ns) > 50_000_000:
+        with suppress(OSError, ValueError):
+            cache.parent.mkdir(mode=0o700, exist_ok=True)
+            write_atomic(cache, json.dumps({"key": key, "raw": data}).encode(), sync=False)
+    return data
