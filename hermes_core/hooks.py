@@ -41,7 +41,7 @@ from hermes_core.types import (
     Verdict,
 )
 
-__all__ = ["DEADLINES", "PROJECT", "Mode", "ask", "contribute", "decide", "hookimpl", "mode_of", "observe", "transform"]
+__all__ = ["DEADLINES", "PROJECT", "Mode", "ask", "contribute", "decide", "hookimpl", "mode_of", "modes", "observe", "transform"]
 
 PROJECT = "hermes"
 Mode = Literal["contribute", "observe", "transform", "decide", "ask"]
@@ -199,3 +199,8 @@ async def pre_tool_call(session: Session, call: ToolCall) -> Verdict | None:
 @ask
 async def approve(session: Session, question: Question) -> Verdict | None:
     """Put a question to a person on a surface of yours; None when you have no way to reach them."""
+
+
+def modes() -> dict[str, Mode]:
+    """Every hook's name and mode, in the order of this file."""
+    return {name: mode_of(spec) for name, spec in globals().items() if hasattr(spec, "hermes_mode")}

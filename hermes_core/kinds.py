@@ -60,6 +60,7 @@ class Provider(ABC):
 
     name: str
     rank: int = 10
+    default_model: str = ""  # empty: the first of models()
 
     @abstractmethod
     async def models(self) -> Sequence[Model]:

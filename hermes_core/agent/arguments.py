@@ -1,0 +1,172 @@
+"""A tool's arguments: the JSON Schema a model sees, and the check before anything else sees them.
+
+Both come from one attrs class. Understood types: str, int, float, bool, Literal, list[T], dict[str, T], attrs classes,
+``T | None`` and JSON (anything). Nothing is converted by guessing; an integral float is an int, as in JSON Schema.
+"""
+
+from collections.abc import Mapping, Sequence
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin
+
+import attrs
+
+from hermes_core.errors import ToolError, nearest
+from hermes_core.kinds import Tool
+from hermes_core.types import JSON, ToolSpec
+
+_SCALARS: dict[Any, str] = {str: "string", int: "integer", float: "number", bool: "boolean"}
+_NAMES = {
+    str: "text",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    list: "a list",
+    dict: "an object",
+}
+
+
+def tool_spec(tool: Tool) -> ToolSpec:
+    """What a model is told about a tool. Raises TypeError for a parameter type that has no JSON Schema."""
+    return ToolSpec(name=tool.name, description=tool.description, schema=schema_of(tool.params))
+
+
+def schema_of(cls: type) -> dict[str, JSON]:
+    """The JSON Schema of an attrs class: as small as it can be."""
+    properties: dict[str, JSON] = {}
+    required = []
+    for item in _fields(cls):
+        described = _schema(item.type)
+        if text := item.metadata.get("help"):
+            described["description"] = text
+        if item.default is attrs.NOTHING:
+            required.append(item.name)
+        elif isinstance(item.default, str | int | float) and item.default not in ("", None):
+            described["default"] = item.default
+        properties[item.name] = described
+    schema: dict[str, JSON] = {"type": "object", "properties": properties}
+    if required:
+        schema["required"] = required
+    return schema
+
+
+def parse_arguments(tool: Tool, given: Mapping[str, JSON]) -> Any:
+    """An instance of the tool's parameter class. Raises ToolError that lists every problem at once."""
+    problems: list[str] = []
+    value = _object(tool.params, given, "", problems)
+    if problems:
+        raise ToolError(
+            f"{tool.name} was not run; its arguments are wrong:\n- " + "\n- ".join(problems),
+            hint="Call it again with arguments that match its schema.",
+        )
+    return value
+
+
+def _fields(cls: type) -> Sequence["attrs.Attribute[Any]"]:
+    if any(isinstance(f.type, str) for f in attrs.fields(cls)):
+        attrs.resolve_types(cls)
+    return [f for f in attrs.fields(cls) if f.init]
+
+
+def _schema(kind: Any) -> dict[str, JSON]:
+    origin, inner = get_origin(kind), get_args(kind)
+    if kind in _SCALARS:
+        return {"type": _SCALARS[kind]}
+    if kind is Any:
+        return {}
+    if origin is Literal:
+        return (
+            {"type": "string", "enum": list(inner)} if all(isinstance(i, str) for i in inner) else {"enum": list(inner)}
+        )
+    if origin in (list, tuple, Sequence):
+        return {"type": "array", "items": _schema(inner[0])}
+    if origin in (dict, Mapping):
+        return {"type": "object", "additionalProperties": _schema(inner[1])}
+    if origin in (Union, UnionType):
+        some = [i for i in inner if i is not NoneType]
+        return _schema(some[0]) if len(some) == 1 else {"anyOf": [_schema(i) for i in some]}
+    if attrs.has(kind):
+        return schema_of(kind)
+    raise TypeError(f"{kind!r} has no JSON Schema; use str, int, float, bool, Literal, list, dict or an attrs class")
+
+
+def _object(cls: type, given: JSON, path: str, problems: list[str]) -> Any:
+    if not isinstance(given, Mapping):
+        problems.append(f"{path or 'arguments'}: expected an object, got {_shown(given)}")
+        return None
+    before = len(problems)
+    fields = {f.name: f for f in _fields(cls)}
+    values: dict[str, Any] = {}
+    for name, value in given.items():
+        where = f"{path}.{name}" if path else name
+        if name not in fields:
+            close = nearest(name, fields)
+            problems.append(f"{where}: no such argument" + (f"; did you mean {close}?" if close else ""))
+            continue
+        values[fields[name].alias] = _value(fields[name].type, value, where, problems)
+    for name, item in fields.items():
+        if item.default is attrs.NOTHING and name not in given:
+            problems.append(f"{f'{path}.' if path else ''}{name}: required, and missing")
+    if len(problems) > before:
+        return None
+    try:
+        return cls(**values)
+    except (ValueError, TypeError) as error:
+        problems.append(f"{path or 'arguments'}: {error.args[0] if error.args else error}")
+        return None
+
+
+def _value(kind: Any, value: JSON, path: str, problems: list[str]) -> Any:
+    origin, inner = get_origin(kind), get_args(kind)
+    if kind is Any:
+        return value
+    if kind in _SCALARS:
+        return _scalar(kind, value, path, problems)
+    if origin is Literal:
+        if value not in inner:
+            problems.append(f"{path}: expected one of {', '.join(map(str, inner))}, got {_shown(value)}")
+        return value
+    if origin in (Union, UnionType):
+        return _union(inner, value, path, problems)
+    if origin in (list, tuple, Sequence):
+        if not isinstance(value, list):
+            problems.append(f"{path}: expected a list, got {_shown(value)}")
+            return None
+        items = [_value(inner[0], v, f"{path}[{i}]", problems) for i, v in enumerate(value)]
+        return tuple(items) if origin is tuple else items
+    if origin in (dict, Mapping):
+        if not isinstance(value, Mapping):
+            problems.append(f"{path}: expected an object, got {_shown(value)}")
+            return None
+        return {k: _value(inner[1], v, f"{path}.{k}", problems) for k, v in value.items()}
+    return _object(kind, value, path, problems)
+
+
+def _scalar(kind: Any, value: JSON, path: str, problems: list[str]) -> Any:
+    if kind is int and isinstance(value, float) and value.is_integer():
+        return int(value)
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if type(value) is not kind:
+        problems.append(f"{path}: expected {_NAMES[kind]}, got {_shown(value)}")
+    return value
+
+
+def _union(inner: Sequence[Any], value: JSON, path: str, problems: list[str]) -> Any:
+    if value is None and NoneType in inner:
+        return None
+    trials: list[list[str]] = []
+    for kind in (i for i in inner if i is not NoneType):
+        trial: list[str] = []
+        result = _value(kind, value, path, trial)
+        if not trial:
+            return result
+        trials.append(trial)
+    problems.extend(min(trials, key=len))
+    return None
+
+
+def _shown(value: JSON) -> str:
+    if value is None:
+        return "nothing"
+    text = repr(value)
+    return f"{text[:60]}{'…' if len(text) > 60 else ''} ({_NAMES.get(type(value), type(value).__name__)})"

@@ -1,0 +1,202 @@
+"""Sessions that this process has taken up, and the scene each of their turns plays in."""
+
+import asyncio
+import json
+import os
+import secrets as random
+import time
+from collections.abc import Awaitable, Callable, Sequence
+
+from attrs import define, evolve, field
+
+from hermes_core.agent.policy import AskPerson
+from hermes_core.agent.prompt import prompt_text
+from hermes_core.agent.tools import CallRunner
+from hermes_core.agent.turn import Scene
+from hermes_core.config.settings import Settings
+from hermes_core.errors import UnknownName, UserError
+from hermes_core.kinds import Workspace
+from hermes_core.store.journal import Store, Turn
+from hermes_core.types import JSON, Envelope, Event, Principal, Session, SessionEnd, ToolSpec
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hermes_core.agent.runtime import Runtime
+
+__all__ = ["Live", "LiveSessions", "new_session_id"]
+
+
+def new_session_id(now: float | None = None) -> str:
+    """A fresh session id: local time and six hex digits."""
+    return f"{time.strftime('%Y%m%d_%H%M%S', time.localtime(now))}_{random.token_hex(3)}"
+
+
+@define(eq=False)
+class Live:
+    """A session that this process has taken up."""
+
+    session: Session
+    prompt: str
+    specs: tuple[ToolSpec, ...]
+    stored: bool  # whether the session and its prompt have their rows
+    ran: set[str] = field(factory=set)
+    workspace: Workspace | None = None
+    asking: asyncio.Lock = field(factory=asyncio.Lock)
+
+
+class LiveSessions:
+    """Takes sessions up, sets their scenes, and lets them go."""
+
+    def __init__(self, runtime: "Runtime", holder: str) -> None:
+        self._runtime = runtime
+        self._holder = holder
+        self._live: dict[str, Live] = {}
+
+    async def take(self, session_id: str, origin: str, owner: Principal) -> Live:
+        """A session by its exact id, or a new one (with that id, when it is given and free)."""
+        runtime = self._runtime
+        if session_id and (live := self._live.get(session_id)):
+            if live.session.owner != owner:
+                raise UnknownName("session", session_id)
+            return live
+        route = await runtime.routed()
+        session, stored = None, None
+        if session_id:
+            store = await runtime.store()
+            try:
+                session = await store.session(session_id, owner)
+                stored = await store.load_prompt(session_id)
+            except UnknownName:
+                session = None
+        known = session is not None
+        session = session or Session(
+            id=session_id or new_session_id(),
+            origin=origin,
+            owner=owner,
+            cwd=runtime.settings.config.terminal.cwd or _here(),
+            created=time.time(),
+        )
+        session = evolve(session, provider=route.name, model=route.model)
+        specs = runtime.toolbox().specs(session)
+        if stored:
+            live = Live(session, stored[0], _same_tools(stored[1], specs), stored=True)
+        else:
+            prompt = await runtime.prompt(session)
+            live = Live(session, prompt_text(prompt), specs, stored=False)
+            if known:
+                live.stored = True
+        self._live[session.id] = live
+        await runtime.dispatch.observe("on_session_start", session=session)
+        return live
+
+    async def scene(
+        self,
+        live: Live,
+        envelope: Envelope,
+        original: Envelope,
+        ask: AskPerson | None,
+        stored: Callable[[], Awaitable[None]] | None,
+        emit: Callable[[Event], None],
+    ) -> Scene:
+        """What one turn of a session plays in."""
+        runtime = self._runtime
+        route = await runtime.routed()
+        history = await (await runtime.store()).history(live.session.id) if live.stored else []
+        config = runtime.settings.config
+
+        async def open_rows(store: Store, turn_id: str) -> Turn:
+            await self.keep(live, store)
+            return await store.open_turn(
+                live.session.id,
+                envelope.message,
+                turn_id=turn_id,
+                holder=self._holder,
+                envelope=original,
+                provider=route.name,
+                model=route.model,
+            )
+
+        async def runner(store: Store, turn: Turn) -> CallRunner:
+            if live.workspace is None:
+                live.workspace = await runtime.workspace(live.session)
+            return CallRunner(
+                store=store,
+                turn=turn,
+                session=live.session,
+                toolbox=runtime.toolbox(),
+                policy=runtime.policy,
+                dispatch=runtime.dispatch,
+                workspace=live.workspace,
+                settings=config.agent,
+                outputs=runtime.home.outputs,
+                emit=emit,
+                ask_person=ask,
+                ran=live.ran,
+                report=runtime.report,
+                asking=live.asking,
+            )
+
+        return Scene(
+            session=live.session,
+            envelope=envelope,
+            prompt=live.prompt,
+            specs=live.specs,
+            history=history,
+            route=route,
+            options=_options(runtime.settings),
+            settings=config.agent,
+            dispatch=runtime.dispatch,
+            store=runtime.store,
+            open_rows=open_rows,
+            runner=runner,
+            emit=emit,
+            stored=stored,
+        )
+
+    async def keep(self, live: Live, store: Store) -> None:
+        """Give a session its rows, once."""
+        if not live.stored:
+            await store.create_session(live.session)
+            await store.save_prompt(live.session.id, live.prompt, _specs_json(live.specs))
+            live.stored = True
+
+    async def close(self) -> None:
+        """End what this process did in its sessions; they can be taken up again."""
+        for live in self._live.values():
+            end = SessionEnd(reason="closed")
+            await self._runtime.dispatch.observe("on_session_end", session=live.session, end=end)
+            if live.workspace is not None:
+                await live.workspace.close()
+        self._live.clear()
+
+
+def _here() -> str:
+    try:
+        return os.getcwd()  # noqa: PTH109
+    except FileNotFoundError:
+        raise UserError("The current folder is gone.", hint="cd to another folder and start again.") from None
+
+
+def _options(settings: Settings) -> dict[str, JSON]:
+    model = settings.config.model
+    options: dict[str, JSON] = {}
+    if model.max_tokens:
+        options["max_tokens"] = model.max_tokens
+    if model.temperature is not None:
+        options["temperature"] = model.temperature
+    if model.effort:
+        options["effort"] = model.effort
+    return options
+
+
+def _specs_json(specs: Sequence[ToolSpec]) -> str:
+    return json.dumps([{"name": s.name, "description": s.description, "schema": s.schema} for s in specs])
+
+
+def _same_tools(stored: str, now: tuple[ToolSpec, ...]) -> tuple[ToolSpec, ...]:
+    """The stored specs when the same tools are offered: then the request's first bytes stay what they were."""
+    try:
+        before = tuple(ToolSpec(**item) for item in json.loads(stored))
+    except (ValueError, TypeError):
+        return now
+    return before if [s.name for s in before] == [s.name for s in now] else now

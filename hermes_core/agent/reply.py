@@ -1,0 +1,125 @@
+"""Putting a reply together from the pieces of a stream, tolerant of every way a model gets it wrong."""
+
+import json
+from uuid import uuid4
+
+from attrs import evolve
+
+from hermes_core.errors import Unavailable
+from hermes_core.types import (
+    JSON,
+    CallDelta,
+    Delta,
+    Done,
+    Message,
+    Meta,
+    Part,
+    Reasoning,
+    ReasoningDelta,
+    Response,
+    Text,
+    TextDelta,
+    ToolCall,
+    Usage,
+    UsageDelta,
+)
+
+_DEEP = 200  # levels of nesting a tool's arguments may have; deeper ones are hostile or broken
+
+
+class Reply:
+    """Collects deltas; ``finish`` gives the whole reply. Unknown deltas are ignored."""
+
+    def __init__(self) -> None:
+        self._text: list[str] = []
+        self._reasoning: list[str] = []
+        self._reasoning_meta: dict[str, JSON] = {}
+        self._calls: dict[int, CallDelta] = {}
+        self._usage = Usage()
+        self.done: Done | None = None
+
+    def add(self, delta: Delta) -> None:
+        """Take the next piece."""
+        if isinstance(delta, TextDelta):
+            self._text.append(delta.text)
+        elif isinstance(delta, ReasoningDelta):
+            self._reasoning.append(delta.text)
+            self._reasoning_meta.update(delta.meta)
+        elif isinstance(delta, CallDelta):
+            self._add_call(delta)
+        elif isinstance(delta, UsageDelta):
+            self._usage = delta.usage
+        elif isinstance(delta, Done):
+            self.done = delta
+
+    def _add_call(self, delta: CallDelta) -> None:
+        known = self._calls.get(delta.index)
+        if known is None:
+            self._calls[delta.index] = delta
+            return
+        self._calls[delta.index] = evolve(
+            known,
+            id=known.id or delta.id,
+            name=known.name or delta.name,
+            arguments=known.arguments + delta.arguments,
+            meta={**known.meta, **delta.meta},
+        )
+
+    def finish(self) -> Response:
+        """The whole reply. Raises Unavailable when the stream ended without saying so."""
+        if self.done is None:
+            raise Unavailable("The model's reply was cut off before its end.", hint="Send the message again.")
+        parts: list[Part] = []
+        if self._reasoning or self._reasoning_meta:
+            parts.append(Reasoning(text="".join(self._reasoning), meta=self._reasoning_meta))
+        if text := "".join(self._text):
+            parts.append(Text(text=text))
+        seen: set[str] = set()
+        for index in sorted(self._calls):
+            call = _tool_call(self._calls[index], cut=self.done.reason == "length")
+            if not call.id or call.id in seen:  # every call needs an id of its own, or its result cannot be told apart
+                call = evolve(call, id=f"call_{uuid4().hex[:16]}")
+            seen.add(call.id)
+            parts.append(call)
+        usage = evolve(self._usage, calls=max(1, self._usage.calls))
+        message = Message(role="assistant", parts=tuple(parts), meta=self.done.meta)
+        return Response(message=message, reason=self.done.reason, usage=usage)
+
+
+def _tool_call(delta: CallDelta, *, cut: bool) -> ToolCall:
+    arguments, invalid = read_arguments(delta.arguments)
+    if invalid and cut:
+        invalid = "the reply reached its length limit in the middle of this call"
+    meta: Meta = {**delta.meta, "hermes": {"raw": delta.arguments[:2000]}} if invalid else delta.meta
+    return ToolCall(id=delta.id, name=delta.name.strip(), arguments=arguments, invalid=invalid, meta=meta)
+
+
+def read_arguments(text: str) -> tuple[dict[str, JSON], str]:
+    """Arguments as a mapping, and why they could not be read (empty when they could)."""
+    if not text.strip():
+        return {}, ""
+    if text.count("[") + text.count("{") > _DEEP * 50:
+        return {}, "the arguments are nested too deeply"
+    try:
+        value = json.loads(text)
+        if isinstance(value, str):  # some models encode twice
+            value = json.loads(value)
+    except (ValueError, RecursionError) as error:
+        return {}, f"the arguments are not valid JSON ({str(error)[:200]})"
+    if value is None:
+        return {}, ""
+    if not isinstance(value, dict):
+        return {}, f"the arguments must be a JSON object, not {type(value).__name__}"
+    return value, "the arguments are nested too deeply" if _depth(value) > _DEEP else ""
+
+
+def _depth(value: JSON) -> int:
+    depth, level = 0, [value]
+    while level and depth <= _DEEP:
+        depth += 1
+        level = [
+            inner
+            for item in level
+            for inner in (item.values() if isinstance(item, dict) else item if isinstance(item, list) else ())
+        ]
+    return depth

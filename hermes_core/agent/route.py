@@ -1,0 +1,135 @@
+"""Which provider and model answer, and what to do when one cannot just now."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+from attrs import frozen
+
+from hermes_core.config.settings import Settings
+from hermes_core.errors import ProviderError, RateLimited, Unavailable, UnknownName, UserError
+from hermes_core.kinds import Provider
+from hermes_core.plugins.dispatch import Dispatch
+from hermes_core.plugins.index import Index
+from hermes_core.plugins.loader import Loader
+from hermes_core.types import Delta, Request
+
+__all__ = ["Route", "choose", "stream_with_retries"]
+
+_TRIES = 3  # a request is sent again only while nothing of its reply was seen
+_LONGEST_WAIT = 30.0  # seconds; a longer Retry-After is told to the person instead of waited for
+CONNECT_HINT = "No model is connected, so simple rules answer. Connect one with `hermes model`."
+
+
+@frozen(kw_only=True, eq=False)
+class Route:
+    """Who answers. ``notice`` is one line for the person, when there is something to say."""
+
+    name: str
+    provider: Provider
+    model: str
+    notice: str = ""
+
+
+async def choose(
+    settings: Settings, index: Index, loader: Loader, dispatch: Dispatch, *, provider: str = "", model: str = ""
+) -> Route:
+    """The provider and model asked for, configured, or ready, in this order.
+
+    Raises UnknownName for a provider nobody offers, UserError when none can be used.
+    """
+    configured = settings.config.model
+    if not provider and ":" in model:
+        head, _, rest = model.partition(":")
+        if _is_known(head, settings, index):
+            provider, model = head, rest
+    name = provider or configured.provider
+    model = model or (configured.default if name == configured.provider else "")
+    if name:
+        return await _named(name, model, settings, index, loader, dispatch)
+    return await _ready(model, settings, loader, dispatch)
+
+
+def _is_known(name: str, settings: Settings, index: Index) -> bool:
+    return name in settings.config.providers or bool(index.contributing("providers", name))
+
+
+async def _named(name: str, model: str, settings: Settings, index: Index, loader: Loader, dispatch: Dispatch) -> Route:
+    endpoint = settings.endpoint(name)
+    speaks = name
+    if not index.contributing("providers", name) and name in settings.config.providers:
+        speaks = settings.config.providers[name].like or "custom"
+    loader.load_contributing("providers", [speaks])
+    found = _providers(dispatch).get(speaks)
+    if found is None:
+        if fault := next((f for f in loader.faults if f.plugin in _owners(index, speaks)), None):
+            raise UserError(f"Provider {name} could not be loaded: {fault.error}", hint=fault.hint)
+        offered = {n for p in index.plugins if p.manifest for n in p.manifest.contributes.get("providers", ())}
+        raise UnknownName("provider", name, offered, hint="`hermes plugins list` shows what is installed.")
+    if endpoint is not None:
+        found = found.at(endpoint)
+    return Route(name=name, provider=found, model=model or await _default_model(found))
+
+
+async def _ready(model: str, settings: Settings, loader: Loader, dispatch: Dispatch) -> Route:
+    loader.load_contributing("providers")
+    ranked = sorted(_providers(dispatch).items(), key=lambda item: (item[1].rank, item[0]))
+    candidates = [(n, _bound(p, settings, n)) for n, p in ranked]
+    states = await asyncio.gather(*(p.ready() for _, p in candidates), return_exceptions=True)
+    for (name, provider), state in zip(candidates, states, strict=True):
+        if state is True:
+            notice = CONNECT_HINT if provider.rank >= 90 else ""
+            return Route(name=name, provider=provider, model=model or await _default_model(provider), notice=notice)
+    raise UserError("No provider can answer.", hint="Connect a model with `hermes model`, or see `hermes doctor`.")
+
+
+def _bound(provider: Provider, settings: Settings, name: str) -> Provider:
+    endpoint = settings.endpoint(name)
+    return provider if endpoint is None else provider.at(endpoint)
+
+
+def _providers(dispatch: Dispatch) -> dict[str, Provider]:
+    found = (thing for _, thing in dispatch.contributions("register_providers"))
+    return {p.name: p for p in found if isinstance(p, Provider)}
+
+
+def _owners(index: Index, name: str) -> set[str]:
+    return {p.label for p in index.contributing("providers", name)}
+
+
+async def _default_model(provider: Provider) -> str:
+    if provider.default_model:
+        return provider.default_model
+    models = await provider.models()
+    if not models:
+        raise UserError(f"Provider {provider.name} offers no model.", hint="Name one: `--model NAME` or model.default.")
+    return models[0].name
+
+
+async def stream_with_retries(
+    provider: Provider, request: Request, *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+) -> AsyncIterator[Delta]:
+    """The provider's stream; a passing fault before the first piece is waited out. Raises ProviderError."""
+    for attempt in range(1, _TRIES + 1):
+        seen = False
+        try:
+            async for delta in provider.stream(request):
+                seen = True
+                yield delta
+            return
+        except ProviderError as error:
+            wait = _wait(error, attempt)
+            if seen or attempt == _TRIES or wait is None:
+                raise
+            await sleep(wait)
+
+
+def _wait(error: ProviderError, attempt: int) -> float | None:
+    """Seconds until the next try, or None when trying again does not help now."""
+    backoff = random.uniform(0, min(8.0, 0.5 * 2**attempt))  # noqa: S311 - full jitter, not a secret
+    if isinstance(error, RateLimited):
+        asked = error.retry_after
+        return None if asked is not None and asked > _LONGEST_WAIT else backoff if asked is None else asked
+    if isinstance(error, Unavailable) and error.transient:
+        return backoff
+    return None

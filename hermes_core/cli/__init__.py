@@ -1,0 +1,1 @@
+"""The ``hermes`` command: click groups whose parts are imported when they are used."""

@@ -1,0 +1,166 @@
+"""Ways to talk: one message and its answer, or a conversation on a platform."""
+
+import asyncio
+import json
+import sys
+from typing import Any
+
+import click
+
+from hermes_core.cli.scope import Scope
+from hermes_core.errors import UnknownName, UserError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hermes_core.embed import Hermes
+    from hermes_core.types import Event
+
+__all__ = ["chat", "converse", "event_json", "oneshot"]
+
+
+@click.command()
+@click.option("-q", "--query", metavar="TEXT", help="Answer TEXT and end; the tools it uses are told on stderr.")
+@click.option("-c", "--continue", "continue_", is_flag=True, help="Go on with the last session.")
+@click.option("-r", "--resume", metavar="ID|TITLE", help="Go on with a session.")
+@click.option("-m", "--model", metavar="[PROVIDER:]MODEL", default="", help="The model that answers.")
+@click.option("--provider", default="", help="The provider of the model.")
+@click.option("-t", "--toolsets", metavar="A,B", default="", help="Offer only these toolsets.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per event, a line each.")
+@click.option("--yolo", is_flag=True, help="Ask nothing: everything but the hard blocks is allowed.")
+@click.pass_obj
+def chat(scope: Scope, query: str | None, **flags: Any) -> int:
+    """Talk, or answer one message with -q.
+
+    \b
+    Examples:
+      hermes chat
+      hermes chat -q "What changed in this folder today?"
+      hermes chat -c -q "And yesterday?" --json
+    """
+    scope.flags.update({k: v for k, v in flags.items() if v})
+    if query is None:
+        return converse(scope)
+    return oneshot(scope, query, quiet=False)
+
+
+def oneshot(scope: Scope, text: str, *, quiet: bool) -> int:
+    """Answer one message on stdout. ``quiet`` keeps everything but errors off stderr. Exit 1 when the turn fails."""
+    if text == "-":
+        text = sys.stdin.read()
+    if not text.strip():
+        raise UserError("There is nothing to answer.", hint=f'Say something: {scope.name} -z "…"')
+    return asyncio.run(_oneshot(scope, text, quiet=quiet))
+
+
+async def _oneshot(scope: Scope, text: str, *, quiet: bool) -> int:
+    from hermes_core.types import Ended, Failed
+
+    show = _show_json if scope.flags.get("as_json") else _show_quiet if quiet else _show_verbose
+    async with scope.hermes() as hermes:
+        session = await _session(scope, hermes)
+        status = 0
+        turn = hermes.turn(text, session=session, origin="oneshot")
+        async for event in turn:
+            show(event)
+            if isinstance(event, Failed):
+                status = 1
+            elif isinstance(event, Ended) and event.reason == "interrupted":
+                status = 130
+        notice = hermes.runtime.route.notice if hermes.runtime.route else ""
+        if notice:
+            print(notice, file=sys.stderr)
+        return status
+
+
+async def _session(scope: Scope, hermes: "Hermes") -> str:
+    """The id of the session to go on with, or an empty string for a new one."""
+    words = scope.flags.get("resume") or ("latest" if scope.flags.get("continue_") else "")
+    if not words:
+        return ""
+    runtime = hermes.runtime
+    try:
+        return (await (await runtime.store()).find_session(words, runtime.owner)).id
+    except UnknownName:
+        if words == "latest":
+            raise UserError("There is no session to go on with.", hint="Start one without -c.") from None
+        raise
+
+
+def _show_quiet(event: "Event") -> None:
+    """Only the answer; what a model says between its tool calls is not part of it."""
+    from hermes_core.types import Ended
+
+    if isinstance(event, Ended) and event.answer:
+        sys.stdout.write(event.answer if event.answer.endswith("\n") else f"{event.answer}\n")
+        sys.stdout.flush()
+    else:
+        _show_failure(event)
+
+
+def _show_verbose(event: "Event") -> None:
+    """The text as it comes on stdout, what happens meanwhile on stderr."""
+    from hermes_core.types import Called, Ended, Returned, Said
+
+    if isinstance(event, Said):
+        sys.stdout.write(event.text)
+        sys.stdout.flush()
+    elif isinstance(event, Called):
+        arguments = json.dumps(event.call.arguments, ensure_ascii=False)
+        print(f"  ┊ {event.call.name} {arguments[:160]}", file=sys.stderr)
+    elif isinstance(event, Returned):
+        mark = "✗" if event.result.failed else "✓"
+        print(f"  ┊ {event.call.name} {mark} {event.seconds:.1f}s", file=sys.stderr)
+    elif isinstance(event, Ended) and event.answer:
+        print(flush=True)
+        print(f"session {event.session_id}", file=sys.stderr)
+    else:
+        _show_failure(event)
+
+
+def _show_failure(event: "Event") -> None:
+    from hermes_core.types import Failed
+
+    if isinstance(event, Failed):
+        print(f"{event.text}\n{event.hint}".strip(), file=sys.stderr)
+
+
+def _show_json(event: "Event") -> None:
+    sys.stdout.write(event_json(event) + "\n")
+    sys.stdout.flush()
+
+
+def event_json(event: "Event") -> str:
+    """One event as one line: its fields, and ``type``, the class name in lower case."""
+    from attrs import asdict
+
+    def plain(value: object) -> object:
+        return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+    return json.dumps({"type": type(event).__name__.lower(), **asdict(event)}, ensure_ascii=False, default=plain)
+
+
+def converse(scope: Scope) -> int:
+    """A conversation on the configured platform. Raises UserError when there is none."""
+    return asyncio.run(_converse(scope))
+
+
+async def _converse(scope: Scope) -> int:
+    from hermes_core.gateway.carry import Carrier
+    from hermes_core.kinds import Platform
+
+    async with scope.hermes() as hermes:
+        runtime = hermes.runtime
+        name = scope.flags.get("interface") or runtime.settings.config.display.interface
+        runtime.loader.load_contributing("platforms", [name])
+        found = {p.name: p for _, p in runtime.dispatch.contributions("register_platforms") if isinstance(p, Platform)}
+        if name not in found:
+            offered = {
+                n for p in runtime.index.plugins if p.manifest for n in p.manifest.contributes.get("platforms", ())
+            }
+            raise UnknownName(
+                "platform", name, offered, hint=f"Try `{scope.name} -z TEXT`, or pip install hermes-platform-cli."
+            )
+        session = await _session(scope, hermes)
+        await runtime.routed()
+        await Carrier(runtime, found[name], session=session).serve()
+    return 0

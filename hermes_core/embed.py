@@ -1,0 +1,352 @@
+"""Build your own program on the kernel: a named Distribution, a running Hermes, or just an Agent.
+
+agent = Agent(name="helper")
+agent.register_tool(count_words, effects={Effect.READ_FILES})
+print(agent.run("How many words are in README.md?"))
+print(agent.state.tool_history)
+"""
+
+import asyncio
+import inspect
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import attrs
+from attrs import Factory, field, frozen
+
+from hermes_core import __version__
+from hermes_core.errors import HermesError, UserError
+from hermes_core.kinds import Tool, ToolContext, ToolOutput
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hermes_core.agent.policy import AskPerson
+    from hermes_core.agent.runtime import Runtime
+    from hermes_core.config.paths import Home
+    from hermes_core.plugins.consent import Consent
+    from hermes_core.plugins.index import Index
+    from hermes_core.types import JSON, Effect, Event, HistoryEntry, Message, Principal
+
+__all__ = ["HERMES", "Agent", "Allow", "Answer", "Distribution", "Hermes"]
+
+
+def Allow(*distributions: str) -> tuple[str, ...]:  # noqa: N802 - reads as the word it is in a Distribution
+    """The distributions whose plugins may be used, by name or pattern (``acme-*``)."""
+    return distributions
+
+
+@frozen(kw_only=True)
+class Distribution:
+    """A named product built on the kernel: which plugins it may use, its defaults, locks and brand.
+
+    ``builtin`` plugins are enabled without being asked about. ``defaults`` and ``locked`` map dotted settings to
+    values; locked ones cannot be overridden by the user's file. ``name`` gives the command, the home folder
+    (``~/.name``) and the prefix of environment variables (``NAME_HOME``).
+    """
+
+    name: str
+    plugins: Sequence[str] = ("*",)
+    builtin: Sequence[str] = ()
+    defaults: "Mapping[str, JSON]" = Factory(dict)
+    locked: "Mapping[str, JSON]" = Factory(dict)
+    user_plugins: bool = True
+    version: str = __version__
+
+    def cli(self, arguments: Sequence[str] | None = None) -> None:
+        """Run the command line of this distribution; point a console script at it."""
+        from hermes_core.cli.main import run
+
+        run(self, arguments)
+
+    def start(self, **options: Any) -> "Hermes":
+        """A Hermes of this distribution, to be used as ``async with``. Options are those of Hermes."""
+        return Hermes(self, **options)
+
+
+HERMES = Distribution(
+    name="hermes",
+    builtin=(
+        "hermes-backend-local",
+        "hermes-backend-ssh",
+        "hermes-memory-files",
+        "hermes-platform-cli",
+        "hermes-provider-offline",
+        "hermes-provider-openai",
+        "hermes-tool-files",
+        "hermes-tool-recall",
+        "hermes-tool-terminal",
+    ),
+)
+
+
+@frozen(kw_only=True)
+class Answer:
+    """What a turn came to. Printing it prints the text."""
+
+    text: str
+    session: str
+    reason: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class Hermes:
+    """A running kernel. Use it as ``async with``; several may live in one process.
+
+    ``config`` maps dotted settings to values and beats the user's file. ``home`` is the folder for state.
+    ``tools`` are added by the program itself. ``ask`` is called when something needs a person's yes.
+    """
+
+    def __init__(
+        self,
+        distribution: Distribution = HERMES,
+        *,
+        home: "str | Path | Home | None" = None,
+        profile: str | None = None,
+        config: "Mapping[str, JSON] | None" = None,
+        provider: str = "",
+        model: str = "",
+        toolsets: Sequence[str] = (),
+        tools: Sequence[Tool] = (),
+        ask: "AskPerson | None" = None,
+        yolo: bool = False,
+        safe_mode: bool = False,
+        owner: "Principal | None" = None,
+        index: "Index | None" = None,
+        strict: bool | None = None,
+    ) -> None:
+        self.distribution = distribution
+        self._home, self._profile, self._config = home, profile, dict(config or {})
+        self._provider, self._model, self._toolsets, self._tools = provider, model, tuple(toolsets), tuple(tools)
+        self._ask, self._yolo, self._safe_mode, self._owner = ask, yolo, safe_mode, owner
+        self._index = index
+        self._strict = bool(os.environ.get("HERMES_STRICT")) if strict is None else strict
+        self._runtime: Runtime | None = None
+
+    async def __aenter__(self) -> "Hermes":
+        self.runtime  # noqa: B018 - assembling raises now what would be raised later
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    @property
+    def runtime(self) -> "Runtime":
+        """The kernel behind this object; private rooms may be reached through it at your own risk."""
+        if self._runtime is None:
+            self._runtime = self._assemble()
+        return self._runtime
+
+    async def turn(
+        self, message: "str | Message", *, session: str = "", origin: str = "embed", owner: "Principal | None" = None
+    ) -> "AsyncIterator[Event]":
+        """Answer one message; yields events, an Ended last. The same ``session`` goes on with the conversation."""
+        turn = self.runtime.turn(message, session=session, origin=origin, owner=owner, ask=self._ask)
+        try:
+            async for event in turn:
+                yield event
+        finally:
+            await turn.aclose()  # type: ignore[attr-defined]
+
+    async def run(self, message: "str | Message", *, session: str = "", origin: str = "embed") -> Answer:
+        """Answer one message as a whole. Raises HermesError when the turn fails."""
+        from hermes_core.types import Ended, Failed
+
+        failure: Failed | None = None
+        async for event in self.turn(message, session=session, origin=origin):
+            if isinstance(event, Failed):
+                failure = event
+            elif isinstance(event, Ended):
+                if failure is not None:
+                    raise HermesError(failure.text, hint=failure.hint)
+                return Answer(text=event.answer, session=event.session_id, reason=event.reason)
+        raise HermesError("The turn ended without saying so.")
+
+    def turn_sync(self, message: str, *, session: str = "") -> Answer:
+        """One turn and nothing else, for scripts. Raises HermesError when the turn fails."""
+
+        async def once() -> Answer:
+            async with self:
+                return await self.run(message, session=session)
+
+        return asyncio.run(once())
+
+    async def close(self) -> None:
+        """Let go of everything."""
+        if self._runtime is not None:
+            runtime, self._runtime = self._runtime, None
+            await runtime.close()
+
+    def _assemble(self) -> "Runtime":
+        from hermes_core.agent.runtime import Runtime
+        from hermes_core.config.settings import load_settings
+        from hermes_core.types import Principal
+
+        home = self._find_home()
+        settings = load_settings(
+            home, overrides=self._config, defaults=self.distribution.defaults, locked=self.distribution.locked
+        )
+        home.create()
+        index = self._index if self._index is not None else self.load_index(home)
+
+        def remember(rule: str) -> None:
+            from hermes_core.config.edit import set_value
+
+            set_value(home, "policy.allow", [*settings.config.policy.allow, rule])
+
+        return Runtime(
+            settings,
+            index,
+            self.consent(home, settings.config.plugins.disabled),
+            owner=self._owner or Principal(profile=home.profile),
+            provider=self._provider,
+            model=self._model,
+            toolsets=self._toolsets,
+            yolo=self._yolo,
+            tools=self._tools,
+            remember=remember,
+            strict=self._strict,
+        )
+
+    def load_index(self, home: "Home", *, rescan: bool = False) -> "Index":
+        """What is installed."""
+        from hermes_core.plugins.index import load_index
+
+        user_plugins = home.plugins if self.distribution.user_plugins and not self._safe_mode else None
+        return load_index(home.cache / "plugins.json", user_plugins, rescan=rescan)
+
+    def consent(self, home: "Home", disabled: Iterable[str] = ()) -> "Consent":
+        """What of it is allowed."""
+        from hermes_core.plugins.consent import Consent
+
+        return Consent(
+            home.lock_file,
+            builtin=self.distribution.builtin,
+            allowed=self.distribution.plugins,
+            disabled=disabled,
+            safe_mode=self._safe_mode,
+        )
+
+    def _find_home(self) -> "Home":
+        from hermes_core.config.paths import Home
+
+        if isinstance(self._home, Home):
+            return self._home
+        if self._home is not None:
+            prefix = self.distribution.name.upper().replace("-", "_")
+            return Home.find(self.distribution.name, self._profile, {**os.environ, f"{prefix}_HOME": str(self._home)})
+        return Home.find(self.distribution.name, self._profile)
+
+
+@frozen(kw_only=True)
+class _State:
+    """What an agent did."""
+
+    agent: "Agent" = field(repr=False)
+
+    @property
+    def tool_history(self) -> "list[HistoryEntry]":
+        """Every tool call of the agent's session, oldest first: input, output, outcome, seconds."""
+        return self.agent._history()
+
+
+class Agent:
+    """An agent for scripts: create it, register functions as tools, run, look at the history."""
+
+    def __init__(self, name: str = "agent", *, session: str = "", **options: Any) -> None:
+        """``options`` are those of Hermes (``provider``, ``model``, ``home``, ``toolsets``, ``ask`` …)."""
+        self.name = name
+        self.session = session
+        self.state = _State(agent=self)
+        self._options = options
+        self._tools: list[Tool] = list(options.pop("tools", ()))
+        self._runner: asyncio.Runner | None = None
+        self._hermes: Hermes | None = None
+
+    def register_tool(
+        self,
+        function: "Tool | Callable[..., Any]",
+        *,
+        effects: "Iterable[Effect]" = (),
+        toolset: str = "own",
+        idempotent: bool = False,
+    ) -> Tool:
+        """Make a function the model may call; its docstring and annotations describe it. Raises UserError."""
+        if self._hermes is not None:
+            raise UserError("Tools are registered before the first run; this agent is already running.")
+        made = function if isinstance(function, Tool) else _tool_of(function, effects, toolset, idempotent)
+        self._tools.append(made)
+        return made
+
+    def run(self, message: str) -> Answer:
+        """Answer one message, in the same session every time. Raises HermesError when the turn fails."""
+        if self._runner is None or self._hermes is None:
+            self._runner = asyncio.Runner()
+            self._hermes = Hermes(tools=tuple(self._tools), **self._options)
+        answer = self._runner.run(self._hermes.run(message, session=self.session, origin=self.name))
+        self.session = answer.session
+        return answer
+
+    def close(self) -> None:
+        """Let go of everything."""
+        if self._runner is not None and self._hermes is not None:
+            self._runner.run(self._hermes.close())
+            self._runner.close()
+            self._runner = self._hermes = None
+
+    def __enter__(self) -> "Agent":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _history(self) -> "list[HistoryEntry]":
+        if self._runner is None or self._hermes is None or not self.session:
+            return []
+        runtime = self._hermes.runtime
+
+        async def read() -> "list[HistoryEntry]":
+            store = await runtime.store()
+            return await store.tool_history(runtime.owner, session_id=self.session, limit=10_000)
+
+        return list(reversed(self._runner.run(read())))
+
+
+def _tool_of(function: Callable[..., Any], effects: "Iterable[Effect]", toolset: str, idempotent: bool) -> Tool:
+    """A Tool from a plain function: each parameter becomes an argument. Raises UserError."""
+    label = getattr(function, "__name__", "tool")
+    if not function.__doc__:
+        raise UserError(f"Write a docstring for {label}; the model reads it.")
+    hints = get_type_hints(function)
+    fields = {}
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
+            raise UserError(f"Tool {label}: parameter {parameter.name} cannot be given by name.")
+        default = attrs.NOTHING if parameter.default is parameter.empty else parameter.default
+        fields[parameter.name] = attrs.field(default=default, type=hints.get(parameter.name, str), kw_only=True)
+    params = attrs.make_class(f"{label}_arguments", fields, frozen=True)
+
+    async def run(_context: ToolContext, arguments: Any) -> ToolOutput:
+        given = {name: getattr(arguments, name) for name in fields}
+        if inspect.iscoroutinefunction(function):
+            result: object = await _awaited(function(**given))
+        else:
+            result = await asyncio.to_thread(function, **given)
+        return result if isinstance(result, str) else repr(result)
+
+    return Tool(
+        name=label,
+        description=inspect.cleandoc(function.__doc__),
+        params=params,
+        run=run,
+        toolset=toolset,
+        effects=frozenset(effects),
+        idempotent=idempotent,
+    )
+
+
+async def _awaited(value: Awaitable[object]) -> object:
+    return await value

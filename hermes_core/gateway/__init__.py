@@ -1,0 +1,1 @@
+"""Platforms kept alive, and messages carried between them and the agent."""

@@ -1,0 +1,201 @@
+"""Carrying messages between one platform and the agent.
+
+An envelope is stored before it is acknowledged, a slash command is run by the kernel, anything else is a turn. Each
+chat has one turn at a time; what arrives meanwhile waits its turn.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Mapping, Sequence
+
+from hermes_core.agent.runtime import Runtime
+from hermes_core.errors import HermesError, nearest
+from hermes_core.gateway.slash import Conversation, slash_commands
+from hermes_core.gateway.split import split_text
+from hermes_core.kinds import Desk, Platform
+from hermes_core.types import (
+    Ended,
+    Envelope,
+    Event,
+    Failed,
+    Feature,
+    Message,
+    Question,
+    SlashCommand,
+    Text,
+    Verdict,
+)
+
+__all__ = ["Carrier"]
+
+
+class Carrier(Desk):
+    """Serves one platform until the people on it leave."""
+
+    def __init__(self, runtime: Runtime, platform: Platform, *, session: str = "", origin: str = "") -> None:
+        self._runtime = runtime
+        self._platform = platform
+        self._origin = origin or platform.name
+        self._first_session = session
+        self._chats: dict[str, Conversation] = {}
+        self._running: dict[str, asyncio.Task[None]] = {}
+        self._waiting: dict[str, asyncio.Queue[Envelope]] = {}
+        self._workers: set[asyncio.Task[None]] = set()
+        self._commands = slash_commands(runtime, self._conversation_of)
+
+    # --- the desk a platform sees -----------------------------------------------------------------------------------
+
+    @property
+    def commands(self) -> Sequence[SlashCommand]:
+        return tuple(self._commands.values())
+
+    def status(self, chat: str) -> Mapping[str, str]:
+        route = self._runtime.route
+        session = self._conversation(chat).session
+        return {
+            "session": session.id if session else "",
+            "title": session.title if session else "",
+            "provider": route.name if route else "",
+            "model": route.model if route else "",
+            "notice": route.notice if route else "",
+            "cwd": session.cwd if session else "",
+            "mode": self._runtime.policy.mode,
+        }
+
+    async def interrupt(self, chat: str) -> bool:
+        task = self._running.get(chat)
+        if task is None or task.done():
+            return False
+        task.cancel()
+        return True
+
+    # --- carrying -----------------------------------------------------------------------------------------------------
+
+    async def serve(self) -> None:
+        """Carry messages until ``receive`` ends; then finish what was begun."""
+        await self._platform.open(self)
+        try:
+            async for envelope in self._platform.receive():
+                queue = self._waiting.get(envelope.chat)
+                if queue is None:
+                    queue = self._waiting[envelope.chat] = asyncio.Queue()
+                    worker = asyncio.create_task(self._work(envelope.chat, queue), name=f"chat:{envelope.chat}")
+                    self._workers.add(worker)
+                queue.put_nowait(envelope)
+            await asyncio.gather(*(queue.join() for queue in self._waiting.values()))
+        finally:
+            for worker in self._workers:
+                worker.cancel()
+            await asyncio.gather(*self._workers, return_exceptions=True)
+            await self._platform.close()
+
+    async def _work(self, chat: str, queue: "asyncio.Queue[Envelope]") -> None:
+        while True:
+            envelope = await queue.get()
+            task = self._running[chat] = asyncio.create_task(self._one(envelope))
+            try:
+                with contextlib.suppress(asyncio.CancelledError):
+                    await asyncio.wait([task])
+            finally:
+                if not task.done():
+                    task.cancel()
+                    await asyncio.wait([task])
+                queue.task_done()
+
+    async def _one(self, envelope: Envelope) -> None:
+        text = "".join(p.text for p in envelope.message.parts if isinstance(p, Text)).strip()
+        if text.startswith("/") and not text.startswith("//"):
+            await self._command(envelope, text)
+            return
+        await self._turn(envelope)
+
+    async def _command(self, envelope: Envelope, text: str) -> None:
+        await self._platform.ack(envelope)
+        name, _, rest = text[1:].partition(" ")
+        command = self._commands.get(name)
+        conversation = self._conversation(envelope.chat)
+        try:
+            if command is None:
+                close = nearest(name, self._commands)
+                answer = f"There is no command /{name}." + (
+                    f" Did you mean /{close}?" if close else " /help lists all."
+                )
+            else:
+                answer = await command.run(await conversation.take_up(), rest.strip())
+        except HermesError as error:
+            answer = str(error)
+        if conversation.again:
+            question, conversation.again = conversation.again, None
+            await self._turn(question)
+        elif answer:
+            await self._say(envelope, answer)
+
+    async def _turn(self, envelope: Envelope) -> None:
+        conversation = self._conversation(envelope.chat)
+        conversation.last = envelope
+        live = Feature.LIVE in self._platform.features
+        answer, failed = "", ""
+
+        async def ask(question: Question) -> Verdict | None:
+            return await self._platform.ask(envelope.chat, question)
+
+        async def stored() -> None:
+            await self._platform.ack(envelope)
+
+        session = await conversation.take_up()
+        turn = self._runtime.turn(
+            envelope.message,
+            session=session.id,
+            origin=self._origin,
+            owner=session.owner,
+            envelope=envelope,
+            ask=ask,
+            stored=stored,
+        )
+        async with contextlib.aclosing(turn) as events:
+            try:
+                async for event in events:
+                    if live:
+                        await self._platform.show(envelope.chat, event)
+                    answer, failed = _outcome(event, answer, failed)
+            except asyncio.CancelledError:
+                await self._interrupted(envelope, session.id, live)
+                raise
+        if not live:
+            await self._say(envelope, answer or failed or "(no answer)")
+
+    async def _interrupted(self, envelope: Envelope, session_id: str, live: bool) -> None:
+        if live:
+            from hermes_core.types import Usage
+
+            ended = Ended(session_id=session_id, turn_id="", answer="", reason="interrupted", usage=Usage())
+            await self._platform.show(envelope.chat, ended)
+        else:
+            await self._say(envelope, "Interrupted.")
+
+    async def _say(self, envelope: Envelope, text: str) -> None:
+        session = await self._conversation(envelope.chat).take_up()
+        message = Message(role="assistant", parts=(Text(text=text),))
+        message = await self._runtime.dispatch.transform("transform_outgoing", "message", message, session=session)
+        whole = "".join(p.text for p in message.parts if isinstance(p, Text))
+        for number, piece in enumerate(split_text(whole, self._platform.limit)):
+            part = Message(role="assistant", parts=(Text(text=piece),))
+            await self._platform.send(envelope.chat, part, f"{envelope.event_id}:{number}")
+
+    def _conversation(self, chat: str) -> Conversation:
+        if chat not in self._chats:
+            self._chats[chat] = Conversation(self._runtime, self._origin, self._first_session)
+            self._first_session = ""
+        return self._chats[chat]
+
+    def _conversation_of(self, session_id: str) -> Conversation:
+        """The conversation that a session plays in now."""
+        return next(c for c in self._chats.values() if c.session and c.session.id == session_id)
+
+
+def _outcome(event: Event, answer: str, failed: str) -> tuple[str, str]:
+    if isinstance(event, Failed):
+        return answer, f"{event.text}\n{event.hint}".strip()
+    if isinstance(event, Ended):
+        return event.answer, failed
+    return answer, failed

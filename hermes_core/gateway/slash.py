@@ -1,0 +1,151 @@
+"""Slash commands that every conversation understands; plugins add theirs. One registry for all surfaces."""
+
+from collections.abc import Callable
+
+from hermes_core.agent.live import new_session_id
+from hermes_core.agent.runtime import Runtime
+from hermes_core.errors import UserError
+from hermes_core.types import Envelope, Session, SlashCommand
+
+__all__ = ["Conversation", "slash_commands"]
+
+
+class Conversation:
+    """What a chat talks to now. ``again`` asks the carrier to play a message once more."""
+
+    def __init__(self, runtime: Runtime, origin: str, session_id: str = "") -> None:
+        self._runtime = runtime
+        self._origin = origin
+        self._wanted = session_id
+        self.session: Session | None = None
+        self.last: Envelope | None = None
+        self.again: Envelope | None = None
+
+    async def take_up(self) -> Session:
+        """The session of this chat, made when first needed."""
+        if self.session is None:
+            self.session = await self._runtime.take_up(self._wanted or new_session_id(), origin=self._origin)
+        return self.session
+
+    async def switch(self, session_id: str = "") -> Session:
+        """Go on in another session, or in a new one."""
+        self.session, self._wanted, self.last = None, session_id, None
+        return await self.take_up()
+
+
+def slash_commands(runtime: Runtime, conversation: Callable[[str], Conversation]) -> dict[str, SlashCommand]:
+    """All commands by name: the kernel's own, then those of plugins (which cannot take a name that is taken)."""
+    desk = _Commands(runtime, conversation)
+    own = (
+        ("help", "list the commands", desk.help, ""),
+        ("new", "start a new session", desk.new, ""),
+        ("resume", "go on in an earlier session", desk.resume, "ID|title|latest"),
+        ("sessions", "list earlier sessions", desk.sessions, "[N]"),
+        ("title", "name this session", desk.title, "TEXT"),
+        ("search", "search all sessions", desk.search, "WORDS"),
+        ("retry", "ask the last question again", desk.retry, ""),
+        ("model", "show or change the model", desk.model, "[[provider:]model]"),
+        ("tools", "list the tools", desk.tools, ""),
+        ("usage", "tokens and cost of this session", desk.usage, ""),
+        ("permission", "show or change what needs your yes", desk.permission, "[ask|off]"),
+    )
+    found = {n: SlashCommand(name=n, summary=s, run=run, usage=u) for n, s, run, u in own}
+    desk.table = found
+    runtime.loader.load_contributing("slash")
+    for _, command in runtime.dispatch.contributions("register_slash_commands"):
+        if isinstance(command, SlashCommand):
+            found.setdefault(command.name, command)
+    return found
+
+
+class _Commands:
+    """The kernel's own commands."""
+
+    def __init__(self, runtime: Runtime, conversation: Callable[[str], Conversation]) -> None:
+        self._runtime = runtime
+        self._conversation = conversation
+        self.table: dict[str, SlashCommand] = {}
+
+    async def help(self, _session: Session, _rest: str) -> str:
+        width = max(len(f"{c.name} {c.usage}") for c in self.table.values()) + 2
+        return "\n".join(f"    /{f'{c.name} {c.usage}':<{width}}{c.summary}" for c in self.table.values())
+
+    async def new(self, session: Session, _rest: str) -> str:
+        fresh = await self._conversation(session.id).switch()
+        return f"New session {fresh.id}."
+
+    async def resume(self, session: Session, rest: str) -> str:
+        store = await self._runtime.store()
+        found = await store.find_session(rest or "latest", session.owner)
+        await self._conversation(session.id).switch(found.id)
+        rows = await store.messages(session.owner, found.id, window=3)
+        recap = "\n".join(f"{m.role}: {_short(m)}" for _, m in rows if m.role in ("user", "assistant") and _short(m))
+        return f"Resumed {found.id} {found.title}\n{recap}".strip()
+
+    async def sessions(self, session: Session, rest: str) -> str:
+        store = await self._runtime.store()
+        rows = await store.list_sessions(session.owner, limit=int(rest) if rest.isdigit() else 10)
+        return "\n".join(f"    {r.session.id}  {r.session.title or r.preview[:60]}" for r in rows) or "No session yet."
+
+    async def title(self, session: Session, rest: str) -> str:
+        if not rest:
+            raise UserError("Say the title: /title TEXT")
+        store = await self._runtime.store()
+        await self._runtime.sessions.keep(await self._runtime.sessions.take(session.id, "", session.owner), store)
+        await store.rename_session(session.id, rest, session.owner)
+        return f"This session is now called {rest!r}."
+
+    async def search(self, session: Session, rest: str) -> str:
+        if not rest:
+            raise UserError("Say what to look for: /search WORDS")
+        hits = await (await self._runtime.store()).search(session.owner, rest, limit=10)
+        return "\n".join(f"    {h.session_id}  {h.role}: {h.snippet}" for h in hits) or f"Nothing says {rest!r}."
+
+    async def retry(self, session: Session, _rest: str) -> str:
+        conversation = self._conversation(session.id)
+        if conversation.last is None:
+            return "There is no question to ask again."
+        from uuid import uuid4
+
+        from attrs import evolve
+
+        conversation.again = evolve(conversation.last, event_id=uuid4().hex)
+        return ""
+
+    async def model(self, session: Session, rest: str) -> str:
+        if rest:
+            await self._runtime.use_model(rest)
+        route = await self._runtime.routed()
+        if rest:
+            await (await self._runtime.store()).update_session(session.id, provider=route.name, model=route.model)
+        return f"{'Now answering' if rest else 'Answering'}: {route.model} from {route.name}."
+
+    async def tools(self, session: Session, _rest: str) -> str:
+        offered = self._runtime.toolbox().offered(session).values()
+        lines = (f"    {t.name:<16}{t.description.splitlines()[0]}" for t in offered)
+        return "\n".join(lines) or "No tool is offered."
+
+    async def usage(self, session: Session, _rest: str) -> str:
+        rows = await (await self._runtime.store()).list_sessions(session.owner, limit=1000)
+        row = next((r for r in rows if r.session.id == session.id), None)
+        if row is None:
+            return "Nothing used yet."
+        used = row.usage
+        cached = f" ({100 * used.cache_read // used.input} % from the cache)" if used.input and used.cache_read else ""
+        cost = f", ${used.cost:.4f}" if used.cost else ""
+        return f"{used.calls} model calls, {used.input:,} tokens in{cached}, {used.output:,} out{cost}."
+
+    async def permission(self, _session: Session, rest: str) -> str:
+        if rest and rest not in ("ask", "off"):
+            raise UserError(f"There is no mode {rest!r}: ask, or off (only the hard blocks stay).")
+        if rest:
+            self._runtime.policy.mode = rest
+        return f"Mode: {self._runtime.policy.mode}, until the program ends."
+
+
+def _short(message: object) -> str:
+    from hermes_core.agent.turn import text_of
+    from hermes_core.types import Message
+
+    text = " ".join(text_of(message).split()) if isinstance(message, Message) else ""
+    return text if len(text) <= 200 else f"{text[:200]}…"
