@@ -1,1 +1,14 @@
-"""Runs commands in the session's workspace."""
+"""Runs shell commands."""
+
+from collections.abc import Iterable
+
+from hermes_core import hookimpl
+from hermes_core.kinds import Tool
+
+
+@hookimpl
+def register_tools() -> Iterable[Tool]:
+    """The tool ``terminal``."""
+    from hermes_tool_terminal.terminal import make_terminal
+
+    return [make_terminal()]

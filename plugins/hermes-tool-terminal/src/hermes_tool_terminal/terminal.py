@@ -1,0 +1,92 @@
+"""The tool ``terminal``: one command in the foreground, its output as text a model can read."""
+
+from collections.abc import Awaitable, Callable
+from weakref import WeakKeyDictionary
+
+from hermes_core.errors import ToolError
+from hermes_core.kinds import Tool, ToolContext, Workspace, tool
+from hermes_core.options import ge, le, option, settings
+from hermes_core.types import Effect, ExecRequest, ExecResult, Feature
+from hermes_tool_terminal.shellwords import background_part, last_program
+from hermes_tool_terminal.status import explain
+from hermes_tool_terminal.text import Cleaner, clean, cut
+
+KEPT = 5_000_000  # bytes of output kept for the spill file
+LONGEST = 600
+TIMED_OUT = 124
+
+
+@settings
+class Arguments:
+    """What the model gives."""
+
+    command: str = option("Command line.")
+    timeout: int = option("Seconds; at most 600.", default=180, validator=[ge(1), le(LONGEST)])
+    workdir: str = option("Folder to run in.", default="")
+
+
+class Shells:
+    """Which shell a workspace has; asked once for each."""
+
+    def __init__(self) -> None:
+        self._known: WeakKeyDictionary[Workspace, str] = WeakKeyDictionary()
+
+    async def of(self, workspace: Workspace) -> str:
+        """``bash`` where there is one, else ``sh``."""
+        if Feature.PERSISTENT_SHELL in workspace.features:
+            return "bash"
+        if workspace not in self._known:
+            probe = await workspace.run(ExecRequest(argv=("sh", "-c", "command -v bash"), seconds=30.0))
+            self._known[workspace] = "sh" if probe.status else "bash"
+        return self._known[workspace]
+
+
+def make_terminal() -> Tool:
+    """The tool, with its own memory of which workspace has which shell."""
+    shells = Shells()
+    # Whether two commands depend on each other cannot be known from their text. A model that puts several into one
+    # reply has seen the result of none of them, so it means them as independent: no keys, they run side by side.
+    decorate: Callable[[Callable[..., Awaitable[str]]], Tool] = tool(
+        toolset="terminal", effects={Effect.EXECUTE}, touches=lambda _: (), seconds=LONGEST + 30.0
+    )
+
+    async def terminal(context: ToolContext, arguments: Arguments) -> str:
+        """Run a shell command to its end; gives output and exit status. No stdin or tty: use flags such as -y."""
+        part = background_part(arguments.command)
+        if part:
+            raise ToolError(
+                f"Not run: {part} would leave a process behind in the background.",
+                hint="Run it in the foreground with a timeout, end the command with 'wait', or quote a literal &.",
+            )
+        cleaner = Cleaner()
+        request = ExecRequest(
+            argv=(await shells.of(context.workspace), "-c", arguments.command),
+            cwd=arguments.workdir,
+            seconds=float(arguments.timeout),
+            limit=KEPT,
+            on_output=lambda data: context.progress(cleaner.feed(data)),
+        )
+        result = await context.workspace.run(request)
+        return await _told(context, arguments, result)
+
+    return decorate(terminal)
+
+
+async def _told(context: ToolContext, arguments: Arguments, result: ExecResult) -> str:
+    text = clean(result.output.decode(errors="replace"))
+    ending = _ending(arguments, result.status)
+    short = cut(text, "")
+    if short != text:
+        path = await context.spill("terminal.txt", text.encode())
+        short = cut(text, f"; whole output: {path}")
+    return "\n".join(filter(None, (short.rstrip("\n"), ending))) or "(no output)"
+
+
+def _ending(arguments: Arguments, status: int) -> str:
+    if status == 0:
+        return ""
+    if status == TIMED_OUT:
+        # The command itself may have given 124; saying both is cheaper than a wrong certainty.
+        return f"exit 124 (timed out: ended after {arguments.timeout} s with all it started)"
+    why = explain(last_program(arguments.command), status)
+    return f"exit {status} ({why})" if why else f"exit {status}"
