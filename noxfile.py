@@ -1,0 +1,92 @@
+"""Sessions of the project. Plugins are found by globbing: adding one edits nothing here."""
+
+import os
+import sys
+from pathlib import Path
+
+import nox
+
+nox.options.default_venv_backend = "uv"
+nox.options.sessions = ["lint", "types", "contracts", "tests"]
+nox.options.error_on_missing_interpreters = bool(os.environ.get("CI"))
+PYTHONS = ["3.11", "3.12", "3.13"]
+PLUGINS = sorted(p.parent.name for p in Path("plugins").glob("*/pyproject.toml"))
+
+
+def _sync(session: nox.Session, *groups: str) -> None:
+    """Install the workspace and the wanted groups from the lock into the session's environment."""
+    wanted = [word for group in groups for word in ("--group", group)]
+    session.run_install(
+        "uv", "sync", "--locked", "--all-packages", "--all-extras", *wanted,
+        f"--python={session.virtualenv.location}",
+        env={"UV_PROJECT_ENVIRONMENT": session.virtualenv.location, "UV_COMPILE_BYTECODE": "1"},
+        silent=True,
+    )  # fmt: skip
+
+
+@nox.session(python=PYTHONS)
+def tests(session: nox.Session) -> None:
+    """All tests; arguments go to pytest."""
+    _sync(session)
+    session.run("pytest", *(session.posargs or ["-n", "auto"]))
+
+
+@nox.session(python=PYTHONS[0])
+def real(session: nox.Session) -> None:
+    """Tests against real counterparts (sshd, tmux …); one that is skipped in CI fails."""
+    _sync(session)
+    session.run("pytest", "-m", "real", *session.posargs)
+
+
+@nox.session(python=PYTHONS[0])
+def lint(session: nox.Session) -> None:
+    """Style and common mistakes."""
+    _sync(session)
+    session.run("ruff", "check", ".")
+    session.run("ruff", "format", "--check", ".")
+
+
+@nox.session(python=PYTHONS[0])
+def types(session: nox.Session) -> None:
+    """Strict types over the kernel and every plugin."""
+    _sync(session)
+    session.run("mypy", "hermes_core", *(f"plugins/{name}/src" for name in PLUGINS))
+
+
+@nox.session(python=PYTHONS[0])
+def contracts(session: nox.Session) -> None:
+    """Which room may import which."""
+    _sync(session)
+    session.run("python", "tests/house/import_contracts.py")
+
+
+@nox.session(python=PYTHONS[0])
+def houserules(session: nox.Session) -> None:
+    """The rules over the whole repository: size, import hygiene, manifests, the quality scale."""
+    _sync(session)
+    session.run("pytest", "tests/house", *session.posargs)
+
+
+@nox.session(python=PYTHONS[0])
+def docs(session: nox.Session) -> None:
+    """The documentation, without a warning."""
+    _sync(session, "docs")
+    session.run("sphinx-build", "-W", "--keep-going", "-q", "-b", "html", "docs", "docs/_build/html")
+
+
+@nox.session(python=PYTHONS[0])
+def bench(session: nox.Session) -> None:
+    """Speed against named baselines in the same run; prints a table, writes benchmarks/results.json."""
+    _sync(session)
+    session.run("python", "benchmarks/run.py", *session.posargs)
+
+
+@nox.session(python=PYTHONS[0])
+def cold_start(session: nox.Session) -> None:
+    """Milliseconds and modules per command; informational."""
+    _sync(session)
+    session.run("python", "benchmarks/cold_start.py")
+
+
+if __name__ == "__main__":
+    sys.exit("Run `nox`, or `uv run nox -s SESSION`.")

@@ -1,0 +1,71 @@
+"""Which room may import which, checked with import-linter. Plugins are found by globbing, so no list is kept."""
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PRIVATE = ["plugins", "config", "store", "agent", "gateway", "cli", "embed", "testing"]
+THIRD_PARTY = "openai litellm textual mcp docker modal daytona httpx2 rich prompt_toolkit"
+
+
+def main() -> int:
+    """Write the contracts for what is here now and run import-linter. Returns its exit status."""
+    plugins = sorted(p.name for p in ROOT.glob("plugins/*/src/*") if (p / "__init__.py").exists())
+    listed = "\n    ".join
+    text = f"""
+[importlinter]
+root_packages =
+    hermes_core
+    {listed(plugins)}
+include_external_packages = True
+exclude_type_checking_imports = True
+
+[importlinter:contract:layers]
+name = The kernel's rooms import only downward
+type = layers
+containers = hermes_core
+layers =
+    cli : embed
+    gateway
+    agent
+    plugins
+    store | config
+    hooks
+    context
+    kinds | options
+    types | errors
+
+[importlinter:contract:independence]
+name = No plugin knows another plugin
+type = independence
+modules =
+    {listed(plugins)}
+
+[importlinter:contract:ground_floor]
+name = Plugins stand on the ground floor only
+type = forbidden
+source_modules =
+    {listed(plugins)}
+forbidden_modules =
+    {listed(f"hermes_core.{room}" for room in PRIVATE)}
+allow_indirect_imports = True
+
+[importlinter:contract:kernel]
+name = The kernel imports no plugin and no heavy library of one
+type = forbidden
+source_modules =
+    hermes_core
+forbidden_modules =
+    {listed(plugins)}
+    {listed(THIRD_PARTY.split())}
+"""
+    with tempfile.NamedTemporaryFile("w", suffix=".ini") as file:
+        file.write(text)
+        file.flush()
+        return subprocess.run(["lint-imports", "--config", file.name, "--no-cache"], cwd=ROOT, check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
