@@ -1,0 +1,1 @@
+"""What lasts: sessions, the journal of turns, and search over both."""

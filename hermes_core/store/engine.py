@@ -1,0 +1,185 @@
+"""One connection to the database file, and short transactions that can be run again from the start.
+
+An uncontended commit is faster than a thread hop, so it runs right where it is called. When another process holds the
+file, the same transaction is tried again in a worker thread, with waiting: the event loop is never blocked by a lock.
+The file is opened once per process: closing a second descriptor would drop the locks of the first (POSIX).
+"""
+
+import asyncio
+import random
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+from hermes_core.errors import StoreError
+from hermes_core.store.frozen import SQL
+from hermes_core.types import JSON
+
+T = TypeVar("T")
+Row = tuple[JSON, ...]
+PATIENCE = 30.0  # seconds to wait for another process before giving up
+_BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+_CAUSES: dict[int, tuple[str, str]] = {
+    sqlite3.SQLITE_FULL: ("the disk is full", "Free some space and try again; what was stored before is safe."),
+    sqlite3.SQLITE_READONLY: ("it is read-only", "Make the file and its folder writable for you."),
+    sqlite3.SQLITE_CANTOPEN: ("it cannot be opened", "Check that its folder exists and is yours."),
+    sqlite3.SQLITE_PERM: ("access is denied", "Make the file and its folder writable for you."),
+    sqlite3.SQLITE_NOTADB: ("it is not a database", "Move the file away; Hermes makes a new one."),
+    sqlite3.SQLITE_CORRUPT: ("it is damaged", "Restore a copy, or move the file away; Hermes makes a new one."),
+    sqlite3.SQLITE_IOERR: ("the disk reports an error", "Check free space and the disk; then try again."),
+    sqlite3.SQLITE_TOOBIG: ("one value is too big", "Split what is to be stored; the bound is one billion bytes."),
+    sqlite3.SQLITE_BUSY: (f"another program kept it locked for {PATIENCE:.0f} seconds", "Close that program."),
+}
+
+
+class Locked(Exception):
+    """Somebody else holds the file; the transaction did not happen and may be tried again."""
+
+
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """The driver's errors as Locked or StoreError in plain words."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+        if code in _BUSY:
+            raise Locked(str(error)) from error
+        raise _because(path, code, str(error)) from error
+
+
+def _because(path: Path, code: int, detail: str) -> StoreError:
+    cause, hint = _CAUSES.get(code, (detail, ""))
+    return StoreError(f"The store {path} cannot be used: {cause}.", hint=hint)
+
+
+class Transaction:
+    """What a unit of work may use: statements by name. ``committed`` runs after the commit, in order."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self.committed: list[Callable[[], None]] = []
+
+    def rows(self, name: str, /, **values: JSON) -> list[Row]:
+        """Every row of a query."""
+        return self._connection.execute(SQL[name], values).fetchall()
+
+    def row(self, name: str, /, **values: JSON) -> Row | None:
+        """The first row of a query, or None."""
+        row: Row | None = self._connection.execute(SQL[name], values).fetchone()
+        return row
+
+    def add(self, name: str, /, **values: JSON) -> int:
+        """Insert a row; its id."""
+        return self._connection.execute(SQL[name], values).lastrowid or 0
+
+    def change(self, name: str, /, **values: JSON) -> int:
+        """Update or delete; how many rows it met."""
+        return self._connection.execute(SQL[name], values).rowcount
+
+
+class Engine:
+    """The one connection of a store."""
+
+    def __init__(self, path: Path, *, durability: str = "normal") -> None:
+        self.path = path
+        self._lock = threading.RLock()
+        with explained(self.path):
+            self.connection = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
+        try:
+            self.patiently(lambda: self._prepare(durability))
+        except BaseException:
+            self.connection.close()
+            raise
+
+    def _prepare(self, durability: str) -> None:
+        with explained(self.path):
+            run = self.connection.execute
+            run("PRAGMA foreign_keys=ON")
+            if run("PRAGMA journal_mode").fetchone()[0] != "wal":
+                run("PRAGMA journal_mode=WAL")
+            run(f"PRAGMA synchronous={'FULL' if durability == 'full' else 'NORMAL'}")
+            run("PRAGMA journal_size_limit=16777216")
+
+    def close(self) -> None:
+        """Close the connection; closing twice is quiet."""
+        with self._lock:
+            self.connection.close()
+
+    async def write(self, work: Callable[[Transaction], T]) -> T:
+        """Run a unit of work in one transaction, again if need be. Raises StoreError; then nothing happened."""
+        return await self._now_or_patiently(lambda: self._transact(work, "BEGIN IMMEDIATE"))
+
+    async def write_long(self, work: Callable[[Transaction], T]) -> T:
+        """The same in a worker thread, for what may take long. A waiting caller that is cancelled does not stop it."""
+        return await asyncio.to_thread(self.transact, work)
+
+    async def read(self, work: Callable[[Transaction], T]) -> T:
+        """Run a short read on one state of the database. Raises StoreError."""
+        return await self._now_or_patiently(lambda: self._transact(work, "BEGIN"))
+
+    async def read_long(self, work: Callable[[Transaction], T]) -> T:
+        """The same in a worker thread, for what may take milliseconds."""
+        return await asyncio.to_thread(self.patiently, lambda: self._transact(work, "BEGIN"))
+
+    async def _now_or_patiently(self, attempt: Callable[[], T]) -> T:
+        if self._lock.acquire(blocking=False):
+            try:
+                return attempt()
+            except Locked:
+                pass
+            finally:
+                self._lock.release()
+        stop = threading.Event()
+        try:
+            return await asyncio.to_thread(self.patiently, attempt, stop)
+        except asyncio.CancelledError:
+            stop.set()  # who no longer waits must not find the row written later
+            raise
+
+    def patiently(self, attempt: Callable[[], T], stop: threading.Event | None = None) -> T:
+        """Try again while another process holds the file; blocks. Raises StoreError when patience ends."""
+        until = time.monotonic() + PATIENCE
+        pause = 0.001
+        while True:
+            if stop is not None and stop.is_set():
+                raise StoreError("The write was given up before it began.")
+            try:
+                with self._lock:
+                    return attempt()
+            except Locked as error:
+                if time.monotonic() > until:
+                    raise _because(self.path, sqlite3.SQLITE_BUSY, str(error)) from error
+            time.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311 - jitter, not a secret
+            pause = min(pause * 1.5, 0.05)
+
+    def transact(self, work: Callable[[Transaction], T]) -> T:
+        """Run a unit of work and block until it is done; for opening and for worker threads."""
+        return self.patiently(lambda: self._transact(work, "BEGIN IMMEDIATE"))
+
+    def _transact(self, work: Callable[[Transaction], T], begin: str) -> T:
+        connection = self.connection
+        transaction = Transaction(connection)
+        with explained(self.path):
+            try:
+                connection.execute(begin)
+                result = work(transaction)
+                connection.execute("COMMIT")
+            except BaseException:
+                self._roll_back()
+                raise
+        for follow in transaction.committed:
+            follow()
+        return result
+
+    def _roll_back(self) -> None:
+        """Leave no transaction open; the error that led here is the one to tell."""
+        try:
+            if self.connection.in_transaction:
+                self.connection.execute("ROLLBACK")
+        except sqlite3.Error:
+            pass

@@ -1,0 +1,110 @@
+"""Who works on a session: a lease with a heartbeat and a fencing token.
+
+The heartbeat is read from the machine's monotonic clock, which all its processes share: a wall clock set back or
+forward changes nothing, and after a reboot the old beat lies in the future and counts as dead. A holder whose process
+is gone is dead at once, where process ids can be compared. A holder that was replaced by mistake does no harm: its
+token is stale, and every write asks for the token.
+"""
+
+import os
+import time
+from functools import cache
+
+from attrs import frozen
+
+from hermes_core.errors import StoreError, UserError
+from hermes_core.store.engine import Transaction
+
+LIFE = 60.0  # seconds without a beat before a holder is taken for dead
+
+
+class Busy(UserError):
+    """Somebody else works on the session; ``holder`` says who."""
+
+    def __init__(self, session_id: str, holder: str) -> None:
+        super().__init__(
+            f"Session {session_id} is busy: {holder} is working on it.",
+            hint="Wait until it is done, or start a new session.",
+        )
+        self.holder = holder
+
+
+class Duplicate(StoreError):
+    """This incoming message was stored before; ``session_id`` and ``turn_id`` say where it went."""
+
+    def __init__(self, event: str, session_id: str, turn_id: str) -> None:
+        super().__init__(f"Message {event} was received before.")
+        self.session_id = session_id
+        self.turn_id = turn_id
+
+
+class StaleLease(StoreError):
+    """The turn was taken over by somebody else; nothing was written."""
+
+
+@frozen(kw_only=True)
+class Turn:
+    """A turn that was opened, with the token that lets its holder write."""
+
+    id: str
+    session_id: str
+    holder: str
+    fence: int
+
+
+def take(tx: Transaction, session_id: str, holder: str, turn_id: str) -> int:
+    """Take the lease on a session; the new token. Raises Busy when a live holder has it."""
+    row = tx.row("lease_get", session_id=session_id)
+    lease = {"holder": holder, "turn_id": turn_id, "place": _place(), "pid": os.getpid(), "beat": time.monotonic()}
+    if row is None:
+        tx.add("lease_add", session_id=session_id, fence=1, **lease)
+        return 1
+    before, fence, place, pid, beat = row
+    if before and _alive(place, pid, beat):
+        raise Busy(session_id, before)
+    tx.change("lease_take", key=session_id, fence=fence + 1, **lease)
+    return int(fence) + 1
+
+
+def check_free(tx: Transaction, session_id: str) -> None:
+    """Raises Busy when a live holder works on the session."""
+    row = tx.row("lease_get", session_id=session_id)
+    if row and row[0] and _alive(*row[2:]):
+        raise Busy(session_id, row[0])
+
+
+def hold(tx: Transaction, turn: Turn) -> None:
+    """Prove the token and extend the lease. Raises StaleLease."""
+    if not tx.change("lease_beat", session_id=turn.session_id, fence=turn.fence, now=time.monotonic()):
+        raise StaleLease(
+            f"Turn {turn.id} no longer holds session {turn.session_id}; nothing was written.",
+            hint="Another process took the session over. Send the message again.",
+        )
+
+
+def release(tx: Transaction, turn: Turn) -> None:
+    """Let go; quiet when the lease is another's already."""
+    tx.change("lease_drop", session_id=turn.session_id, fence=turn.fence)
+
+
+def _alive(place: str, pid: int, beat: float) -> bool:
+    if not 0 <= time.monotonic() - beat <= LIFE:
+        return False
+    if place != _place():
+        return True
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+@cache
+def _place() -> str:
+    """Where process ids mean the same: this machine's, or this container's, process table."""
+    try:
+        return os.readlink("/proc/self/ns/pid")  # noqa: PTH115 - this link leads to no path
+    except OSError:
+        return os.uname().nodename

@@ -1,0 +1,120 @@
+"""The words of a message for the search index, and a person's words as a query of it. Both go through one function.
+
+unicode61 splits words at spaces, which Chinese, Japanese and Korean do not offer. Their runs are written as
+overlapping pairs of characters, in order, so that any part of two or more characters is found as a phrase; single
+characters follow at the end. Owner, origin and role are words too, marked with private characters that no text can
+bring in: so a filter costs what a word costs, however many rows belong to others.
+"""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+from hermes_core.store.codec import canonical, plain_text
+from hermes_core.types import Part, Text, ToolCall, ToolResult
+
+LONGEST_QUERY = 2048
+_CJK = (
+    "\u1100-\u11ff\u3005-\u3007\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f"
+    "\uac00-\ud7a3\ud7b0-\ud7fb\uf900-\ufaff\U00020000-\U0003ffff"
+)
+_RUN = re.compile(f"[{_CJK}]+")
+_PIECE = re.compile(f"[{_CJK}]+|[^{_CJK}]+")
+_WANTED = re.compile(r'"([^"]*)"|([^\s"]+)')
+_MARKS = re.compile("[\ue000-\ue002]")
+_OWNER, _ORIGIN, _ROLE = "\ue000", "\ue001", "\ue002"
+_BEFORE, _AFTER, _FOLDED = 60, 160, 4000
+
+
+def searchable(parts: Sequence[Part]) -> str:
+    """What of a message can be found: its text, calls with their arguments, and results; not the thinking."""
+    texts = []
+    for part in parts:
+        if isinstance(part, Text):
+            texts.append(part.text)
+        elif isinstance(part, ToolCall):
+            texts.append(f"{part.name} {canonical(part.arguments)}")
+        elif isinstance(part, ToolResult):
+            texts.append(f"{part.name} {plain_text(part.parts)}")
+    return "\n".join(texts)
+
+
+def index_words(text: str, owner: int, origin: str, role: str) -> str:
+    """The text as the index gets it. The same row must always give the same words: removal repeats them."""
+    marks = f"{_OWNER}{owner} {_ORIGIN}{origin.encode().hex()} {_ROLE}{role}"
+    if text.isascii():
+        return f"{marks} {text}"
+    text = _MARKS.sub(" ", unicodedata.normalize("NFKC", text))
+    single = dict.fromkeys("".join(_RUN.findall(text)))
+    return " ".join([marks, _RUN.sub(lambda run: f" {_pairs(run[0])} ", text), *single])
+
+
+def _pairs(run: str) -> str:
+    return " ".join(run[at : at + 2] for at in range(len(run) - 1)) if len(run) > 1 else run
+
+
+def _pieces(words: str) -> list[str]:
+    """What is asked for: quoted phrases and words, cut where the writing system changes."""
+    words = unicodedata.normalize("NFKC", words[:LONGEST_QUERY]).replace("\x00", " ")
+    wanted = [quoted or word for quoted, word in _WANTED.findall(_MARKS.sub(" ", words))]
+    pieces = [piece for text in wanted for piece in _PIECE.findall(text)]
+    return list(dict.fromkeys(piece for piece in pieces if any(c.isalnum() for c in piece)))
+
+
+def match_query(words: str, *, owner: int | None, origin: str = "", role: str = "") -> str:
+    """A query for messages that hold all the words, or an empty string when there is no word in it.
+
+    Everything a person wrote is quoted, so no character of theirs is syntax. ``owner`` None means there is only one.
+    """
+    pieces = _pieces(words)
+    if not pieces:
+        return ""
+    asked = [_pairs(piece) if _RUN.match(piece) else piece for piece in pieces]
+    if owner is not None:
+        asked.append(f"{_OWNER}{owner}")
+    if origin:
+        asked.append(f"{_ORIGIN}{origin.encode().hex()}")
+    if role:
+        asked.append(f"{_ROLE}{role}")
+    return " ".join(f'"{text}"' for text in asked)
+
+
+def snippet(text: str, words: str) -> str:
+    """The text around the first word that was found, with every word marked as ``>>>word<<<``."""
+    pieces = _pieces(words)
+    spans = [match.span() for match in _pattern(pieces).finditer(text)]
+    if not spans and not (text + words).isascii():
+        folded, origin = _folded(text[:_FOLDED])
+        found = _pattern([_folded(piece)[0] for piece in pieces]).finditer(folded)
+        spans = [(origin[match.start()], origin[match.end() - 1] + 1) for match in found if match.group()]
+    start = max(0, spans[0][0] - _BEFORE) if spans else 0
+    end = min(len(text), start + _BEFORE + _AFTER)
+    shown, at = "…" if start else "", start
+    for first, last in spans:
+        if last > end:
+            break
+        if first >= at:
+            shown += f"{text[at:first]}>>>{text[first:last]}<<<"
+            at = last
+    return " ".join((shown + text[at:end] + ("…" if end < len(text) else "")).split())
+
+
+def _pattern(pieces: list[str]) -> re.Pattern[str]:
+    alternatives = []
+    for piece in sorted(pieces, key=len, reverse=True):
+        if _RUN.match(piece):
+            alternatives.append(re.escape(piece))
+        elif inner := [re.escape(word) for word in re.split(r"[\W_]+", piece) if word]:
+            alternatives.append(r"(?<![^\W_])" + r"[\W_]+".join(inner) + r"(?![^\W_])")
+    return re.compile("|".join(alternatives) or "(?!)", re.IGNORECASE)
+
+
+def _folded(text: str) -> tuple[str, list[int]]:
+    """The text as unicode61 compares it, and for each of its characters where it came from."""
+    folded, origin = [], []
+    for at, character in enumerate(text):
+        for piece in unicodedata.normalize("NFKD", character).casefold():
+            if not unicodedata.combining(piece):
+                folded.append(piece)
+                origin.append(at)
+    return "".join(folded), origin

@@ -1,0 +1,96 @@
+"""Transcripts: ``<session>.jsonl``, one OpenAI-shaped message a line, for people and their tools.
+
+They are derived from the rows, written after the commit, and only ever appended to. Each line carries the id of its
+row (``row``), so a file that was cut by a kill or written by several processes is completed on the next append.
+A transcript that cannot be written never fails a turn; the log says so once.
+"""
+
+import json
+import logging
+from collections import OrderedDict
+from collections.abc import Callable
+from pathlib import Path
+from typing import BinaryIO
+
+from hermes_core.store.codec import message_from_json, to_openai
+
+_OPEN_FILES = 16
+_log = logging.getLogger(__name__)
+Missing = Callable[[str, int], list[tuple[int, str]]]
+
+
+class Transcripts:
+    """The folder of transcripts; keeps the files it wrote to last open."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._files: OrderedDict[str, tuple[BinaryIO, int]] = OrderedDict()
+        self._warned = False
+
+    def append(self, session_id: str, row: int, before: int, body: str, missing: Missing) -> None:
+        """Add a message; ``before`` is the row that should be the file's last. Never raises for a bad disk."""
+        try:
+            file, last = self._files.pop(session_id) if session_id in self._files else self._open(session_id)
+            if last == before:
+                file.write(lines(row, body))
+            else:
+                last = _last_row(file)
+                file.write(b"".join(lines(*stored) for stored in missing(session_id, last)))
+            file.flush()
+        except OSError as error:
+            if not self._warned:
+                _log.warning("Transcripts in %s cannot be written: %s. Turns go on without.", self._folder, error)
+            self._warned = True
+            return
+        self._files[session_id] = file, row
+        if len(self._files) > _OPEN_FILES:
+            self._files.popitem(last=False)[1][0].close()
+
+    def forget(self, session_id: str) -> None:
+        """Remove the transcript of a deleted session."""
+        if session_id in self._files:
+            self._files.pop(session_id)[0].close()
+        try:
+            self._path(session_id).unlink(missing_ok=True)
+        except OSError as error:
+            _log.warning("The transcript of session %s cannot be removed: %s.", session_id, error)
+
+    def close(self) -> None:
+        """Close the files; closing twice is quiet."""
+        while self._files:
+            self._files.popitem()[1][0].close()
+
+    def _path(self, session_id: str) -> Path:
+        return self._folder / f"{session_id}.jsonl"
+
+    def _open(self, session_id: str) -> tuple[BinaryIO, int]:
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        file = self._path(session_id).open("a+b")
+        return file, _last_row(file)
+
+
+def lines(row: int, body: str) -> bytes:
+    """A stored message as lines of a transcript."""
+    shaped = to_openai(message_from_json(json.loads(body)))
+    return "".join(f"{json.dumps({**message, 'row': row}, ensure_ascii=False)}\n" for message in shaped).encode()
+
+
+def _last_row(file: BinaryIO) -> int:
+    """The row of the last whole line; what a cut left of a line after it is removed."""
+    end, tail = file.seek(0, 2), b""
+    while end and tail.count(b"\n") < 2:
+        step = min(end, 65536)
+        end -= step
+        file.seek(end)
+        tail = file.read(step) + tail
+        if not tail.endswith(b"\n") and b"\n" in tail:
+            whole = tail[: tail.rindex(b"\n") + 1]
+            file.truncate(end + len(whole))
+            tail = whole
+    if not tail.endswith(b"\n"):
+        file.truncate(0)
+        return 0
+    try:
+        return int(json.loads(tail[:-1].rpartition(b"\n")[2])["row"])
+    except (ValueError, KeyError, TypeError):
+        return 0
