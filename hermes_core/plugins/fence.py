@@ -1,0 +1,102 @@
+"""Calling plugin code so that nothing it does can take the caller down or hold it up."""
+
+import asyncio
+import logging
+import types
+from collections.abc import Callable, Coroutine, Generator
+from time import perf_counter
+from typing import Any
+
+from hermes_core.errors import HermesError, PluginError
+
+BLOCKING = 0.2  # a step that holds the event loop longer than this is recorded
+
+log = logging.getLogger("hermes.plugins")
+log.addHandler(logging.NullHandler())  # without it Python prints tracebacks to a person who set up no logging
+
+
+class Failure:
+    """What came back instead of a result."""
+
+    __slots__ = ("error",)
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+
+class Late(Exception):
+    """There was no answer within the deadline."""
+
+
+def one_line(error: BaseException) -> str:
+    """An error in one line for people; the traceback belongs into the log."""
+    if isinstance(error, PluginError):
+        text = error.cause
+    elif isinstance(error, HermesError):
+        text = error.text
+    elif isinstance(error, SystemExit):
+        text = f"called sys.exit({error.code!r})"
+    elif isinstance(error, (Late, ModuleNotFoundError)):
+        text = str(error)
+    else:
+        text = f"{type(error).__name__}: {error}".rstrip(": ")
+    lines = text.strip().splitlines() or [type(error).__name__]
+    return lines[0][:300] + (" …" if len(lines) > 1 or len(lines[0]) > 300 else "")
+
+
+async def call_in_time(
+    function: Callable[[], Coroutine[Any, Any, Any]], seconds: float, on_blocking: Callable[[float], None]
+) -> Any:
+    """Run plugin code in a task of its own; its result, or a Failure.
+
+    A task, because code that swallows its cancellation would outlive ``asyncio.timeout`` around a plain await. What
+    is late is cancelled and left behind.
+    """
+    task = asyncio.ensure_future(_fenced(function, on_blocking))
+    try:
+        done, _ = await asyncio.wait({task}, timeout=seconds)
+    except asyncio.CancelledError:
+        task.cancel()
+        raise
+    if not done:
+        task.cancel()
+        return Failure(Late(f"no answer within {seconds:g} s"))
+    return Failure(asyncio.CancelledError()) if task.cancelled() else task.result()
+
+
+async def _fenced(function: Callable[[], Coroutine[Any, Any, Any]], on_blocking: Callable[[float], None]) -> Any:
+    try:
+        return await _stepped(function(), on_blocking)
+    except (KeyboardInterrupt, GeneratorExit):
+        raise
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if task and task.cancelling():
+            raise
+        return Failure(error)  # the plugin cancelled itself, nobody else wanted it
+    except BaseException as error:  # noqa: BLE001 - SystemExit in a task would end the event loop
+        return Failure(error)
+
+
+@types.coroutine
+def _stepped(coroutine: Coroutine[Any, Any, Any], on_blocking: Callable[[float], None]) -> Generator[Any, Any, Any]:
+    # One step, from one suspension to the next, is exactly how long this code holds the event loop.
+    step: Callable[[Any], Any] = coroutine.send
+    value: Any = None
+    while True:
+        began = perf_counter()
+        try:
+            waiting = step(value)
+        except StopIteration as end:
+            return end.value
+        finally:
+            held = perf_counter() - began
+            if held > BLOCKING:
+                on_blocking(held)
+        try:
+            step, value = coroutine.send, (yield waiting)
+        except GeneratorExit:
+            coroutine.close()
+            raise
+        except BaseException as error:  # noqa: BLE001 - handed on to the coroutine, as await does
+            step, value = coroutine.throw, error
