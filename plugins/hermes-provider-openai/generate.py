@@ -1,0 +1,84 @@
+"""Write what is derived from the catalogue: the module ``listed.py`` and the lists of the manifest.
+
+Run it after a file in ``catalogue/`` was added or changed: ``python generate.py``. A test compares.
+"""
+
+import json
+import sys
+import tomllib
+from pathlib import Path
+from urllib.parse import urlsplit
+
+PACKAGE = Path(__file__).parent / "src" / "hermes_provider_openai"
+sys.path.insert(0, str(PACKAGE.parent))
+
+from hermes_provider_openai.entry import FOLDER, Entry, parse_entry  # noqa: E402
+
+HEAD = '''"""The services of the catalogue, as far as listing and choosing needs them. Written by ``generate.py``."""
+
+from typing import NamedTuple
+
+__all__ = ["LISTED", "Listed"]
+
+
+class Listed(NamedTuple):
+    """One service: enough to register it and to say whether it is ready, without reading its file."""
+
+    name: str
+    aliases: tuple[str, ...]
+    rank: int
+    env: tuple[str, ...]
+    base_url: str
+    base_url_env: str
+    local: bool
+
+
+LISTED: tuple[Listed, ...] = (
+'''
+
+
+def entries() -> list[Entry]:
+    """The whole catalogue, in the order of the automatic choice."""
+    found = [parse_entry(tomllib.loads(p.read_text(encoding="utf-8")), where=p.name) for p in FOLDER.glob("*.toml")]
+    return sorted(found, key=lambda entry: (entry.rank, entry.name))
+
+
+def listed_source(catalogue: list[Entry]) -> str:
+    """The text of ``listed.py``."""
+    rows = []
+    for entry in catalogue:
+        fields = [entry.name, entry.aliases, entry.rank, entry.env, entry.base_url, entry.base_url_env, entry.local]
+        rows.append("    Listed(\n" + "".join(f"        {_literal(field)},\n" for field in fields) + "    ),\n")
+    return HEAD + "".join(rows) + ")\n"
+
+
+def _literal(value: object) -> str:
+    if isinstance(value, tuple):
+        inner = ", ".join(json.dumps(item) for item in value)
+        return f"({inner},)" if len(value) == 1 else f"({inner})"
+    return json.dumps(value) if isinstance(value, str) else repr(value)
+
+
+def manifest_source(catalogue: list[Entry]) -> str:
+    """The text of the manifest."""
+    names = [name for entry in catalogue for name in (entry.name, *entry.aliases)]
+    secrets = {name for entry in catalogue for name in (*entry.env, entry.base_url_env) if name}
+    hosts = {urlsplit(entry.base_url).hostname or "" for entry in catalogue} - {""}
+    return (
+        'api = 1\nname = "openai"\nkind = "provider"\n'
+        'summary = "Every service that speaks the OpenAI chat-completions or responses wire."\n\n'
+        f"[contributes]\nproviders = {_list(names)}\n\n"
+        "[permissions]\n"
+        f"secrets = {_list(sorted(secrets))}\n"
+        "# and whatever address you set yourself\n"
+        f"network = {_list([*sorted(hosts), '*'])}\n"
+    )
+
+
+def _list(items: list[str]) -> str:
+    return "[\n" + "".join(f"    {json.dumps(item)},\n" for item in items) + "]"
+
+
+if __name__ == "__main__":
+    (PACKAGE / "listed.py").write_text(listed_source(entries()), encoding="utf-8")
+    (PACKAGE / "hermes-plugin.toml").write_text(manifest_source(entries()), encoding="utf-8")

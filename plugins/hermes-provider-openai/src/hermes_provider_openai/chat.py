@@ -1,0 +1,209 @@
+"""One streamed chat-completions call."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING
+
+from hermes_core.errors import ProviderError, Unavailable
+from hermes_core.types import JSON, Blob, Delta, Request, ToolResult
+from hermes_provider_openai.body import chat_body, encode
+from hermes_provider_openai.decode import ChatDecoder
+from hermes_provider_openai.line import Line
+from hermes_provider_openai.sse import BrokenEvent, EventReader
+from hermes_provider_openai.transport import network_failure, read_capped
+
+if TYPE_CHECKING:
+    import httpx2
+
+__all__ = ["reply_failure", "stream_chat"]
+
+USAGE_SECONDS = 5.0  # how long to wait for usage after the reply itself is whole
+CLOSE_SECONDS = 0.25  # how long to wait for the end of the body, so that the connection can be used again
+HEAD = 2000  # characters kept to say what came instead of a reply
+
+
+async def stream_chat(line: Line, request: Request, model: str) -> AsyncIterator[Delta]:
+    """Answer piece by piece. Raises ProviderError."""
+    import httpx2
+
+    try:
+        response = await _ask(line, request, model)
+        try:
+            kind = response.headers.get("content-type", "")
+            pieces = response.aiter_bytes() if "content-encoding" in response.headers else response.aiter_raw()
+            first = await _first_bytes(pieces)
+            start = first.lstrip()[:1]
+            if start in (b"{", b"[", b"<") or (not first.strip() and "json" in kind):
+                for delta in _whole(line, model, first + await _remainder(pieces)):
+                    yield delta
+                return
+            # Written out here and not in a generator of its own: this loop runs once for every piece of a reply.
+            reader, decoder = EventReader(), ChatDecoder(line.about(model), line.key)
+            seen = False
+            piece = first
+            while True:
+                events = reader.feed(piece)
+                seen = seen or bool(events)
+                for delta in decoder.feed(events):
+                    yield delta
+                if decoder.finished or decoder.done:
+                    break
+                piece = await anext(pieces, b"")
+                if not piece:
+                    break
+            for delta in await _finish(line, pieces, reader, decoder, seen=seen, head=first):
+                yield delta
+        finally:
+            await response.aclose()
+    except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, OSError) as error:
+        raise network_failure(line.service, error, line.stale_seconds) from error
+    except (BrokenEvent, RecursionError) as error:
+        raise _broken(line, error) from error
+
+
+async def _ask(line: Line, request: Request, model: str) -> "httpx2.Response":
+    with_usage = not line.state.usage_refused
+    response = await _post(line, request, model, with_usage=with_usage)
+    if response.status_code == 200:
+        return response
+    body = await read_capped(response.aiter_bytes())
+    await response.aclose()
+    if with_usage and response.status_code in (400, 422) and _names_usage(body):
+        line.state.usage_refused = True
+        response = await _post(line, request, model, with_usage=False)
+        if response.status_code == 200:
+            return response
+        body = await read_capped(response.aiter_bytes())
+        await response.aclose()
+    raise await reply_failure(line, model, response.status_code, dict(response.headers), body)
+
+
+async def _post(line: Line, request: Request, model: str, *, with_usage: bool) -> "httpx2.Response":
+    def content() -> bytes:
+        body = chat_body(line.entry, line.key, request, model, line.extra_body, with_usage=with_usage)
+        return encode(body)
+
+    client = line.client()
+    # Pictures on the disk are read in a thread; everything else is quicker than the hop.
+    data = await asyncio.to_thread(content) if _reads_files(request) else content()
+    headers = {**line.request_headers(), "accept": "text/event-stream"}
+    return await client.send(
+        client.build_request("POST", f"{line.service.url}/chat/completions", content=data, headers=headers), stream=True
+    )
+
+
+def _reads_files(request: Request) -> bool:
+    for message in request.messages:
+        for part in message.parts:
+            inner = part.parts if isinstance(part, ToolResult) else (part,)
+            if any(isinstance(item, Blob) for item in inner):
+                return True
+    return False
+
+
+def _names_usage(body: str) -> bool:
+    return "stream_options" in body or "include_usage" in body
+
+
+async def reply_failure(line: Line, model: str, status: int, headers: dict[str, str], body: str) -> ProviderError:
+    """The error for an unsuccessful reply; for what may be an unknown model the service is asked what it has."""
+    from hermes_provider_openai.failures import Reply, from_reply
+
+    known: tuple[str, ...] = ()
+    if status in (404, 410) or (status in (400, 422) and "model" in body):
+        from hermes_provider_openai.offered import known_models
+
+        known = await known_models(line)
+    return from_reply(line.about(model), Reply(status=status, headers=headers, body=body), known)
+
+
+async def _first_bytes(pieces: AsyncIterator[bytes]) -> bytes:
+    first = b""
+    while len(first) < 65536 and not first.strip(b" \t\r\n\xef\xbb\xbf"):
+        piece = await anext(pieces, b"")
+        if not piece:
+            break
+        first += piece
+    return first.removeprefix(b"\xef\xbb\xbf")
+
+
+async def _remainder(pieces: AsyncIterator[bytes]) -> bytes:
+    body = bytearray()
+    async for piece in pieces:
+        body += piece
+        if len(body) > 64 * 1024 * 1024:
+            break
+    return bytes(body)
+
+
+def _whole(line: Line, model: str, body: bytes) -> list[Delta]:
+    """The deltas of a reply that came as one JSON object, or as JSON lines."""
+    from hermes_provider_openai.failures import from_error_object, message_of, unreadable
+
+    service = line.about(model)
+    text = body.decode("utf-8", "replace")
+    decoder = ChatDecoder(service, line.key)
+    try:
+        events: list[JSON] = [json.loads(text)]
+    except (ValueError, RecursionError):
+        if not text.lstrip().startswith("{"):
+            raise unreadable(service, text) from None
+        reader = EventReader()
+        events = [*reader.feed(body), *reader.end()]
+    if isinstance(events[0], list):
+        events = events[0]
+    if len(events) == 1 and isinstance(events[0], dict) and "choices" not in events[0] and message_of(text):
+        raise from_error_object(service, events[0])
+    deltas = decoder.feed(events)
+    decoder.done = decoder.done or len(events) == 1
+    return deltas + decoder.end()
+
+
+async def _finish(
+    line: Line, pieces: AsyncIterator[bytes], reader: EventReader, decoder: ChatDecoder, *, seen: bool, head: bytes
+) -> list[Delta]:
+    deltas: list[Delta] = []
+    if decoder.finished or decoder.done:
+        deltas += await _usage_and_end(pieces, reader, decoder)
+    else:
+        events = reader.end()
+        seen = seen or bool(events)
+        deltas += decoder.feed(events)
+    if not seen and not decoder.finished and not decoder.done:
+        from hermes_provider_openai.failures import unreadable
+
+        raise unreadable(line.service, head[:HEAD].decode("utf-8", "replace"))
+    return deltas + decoder.end()
+
+
+async def _usage_and_end(pieces: AsyncIterator[bytes], reader: EventReader, decoder: ChatDecoder) -> list[Delta]:
+    import httpx2
+
+    deltas: list[Delta] = []
+    if not decoder.done:
+        with_usage = asyncio.timeout(USAGE_SECONDS)
+        try:
+            async with with_usage:
+                async for piece in pieces:
+                    deltas += decoder.feed(reader.feed(piece))
+                    if decoder.done:
+                        break
+                else:
+                    deltas += decoder.feed(reader.end())
+        except (TimeoutError, httpx2.HTTPError, httpx2.StreamError, BrokenEvent):
+            return deltas  # the reply is whole; only its usage is missing
+    try:
+        async with asyncio.timeout(CLOSE_SECONDS):
+            async for _ in pieces:
+                pass
+    except (TimeoutError, httpx2.HTTPError, httpx2.StreamError):
+        pass
+    return deltas
+
+
+def _broken(line: Line, error: BrokenEvent | RecursionError) -> Unavailable:
+    from hermes_provider_openai.failures import redact
+
+    shown = redact(" ".join(getattr(error, "payload", "").split())[:200], line.service.key)
+    return Unavailable(f"{line.service.title} sent an event that is not JSON: {shown or 'nested too deeply'}")

@@ -1,0 +1,100 @@
+"""One endpoint of the catalogue: what is known about a service, read from its TOML file when it is first used."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from attrs import Factory, fields, frozen
+
+from hermes_core.types import JSON
+
+__all__ = ["FOLDER", "Entry", "load_entry", "parse_entry"]
+
+FOLDER = Path(__file__).with_name("catalogue")
+_WORDS: Mapping[str, tuple[str, ...]] = {
+    "wire": ("chat", "responses"),
+    "max_tokens_field": ("max_tokens", "max_completion_tokens"),
+    "effort": ("", "reasoning_effort", "reasoning", "thinking"),
+    "tool_images": ("user", "list", "none"),
+    "call_ids": ("", "nine"),
+}
+_REPLAYABLE = ("reasoning_content", "reasoning", "reasoning_details")
+
+
+@frozen(kw_only=True)
+class Entry:
+    """What is known about one service. Every field but the first three may be left out of the file.
+
+    ``temperature``: ``omit`` never sends it, a number always sends that one. ``reasoning_models`` are prefixes of
+    models that want the ``developer`` role and no temperature. ``replay`` names the reasoning fields it wants back;
+    ``filler`` sends a blank one where it insists on the field and there is nothing to send.
+    ``call_ids = "nine"``: ids of tool calls must have nine letters or digits.
+    """
+
+    name: str
+    title: str
+    summary: str
+    aliases: tuple[str, ...] = ()
+    signup: str = ""
+    rank: int = 20
+    env: tuple[str, ...] = ()
+    base_url: str = ""
+    base_url_env: str = ""
+    local: bool = False
+    key_needed: bool = True
+    wire: str = "chat"
+    default_model: str = ""
+    models: tuple[str, ...] = ()
+    contexts: Mapping[str, int] = Factory(dict)
+    list_models: bool = True
+    max_output: int = 0
+    default_output: int = 0
+    max_tokens_field: str = "max_tokens"
+    temperature: str | float = ""
+    reasoning_models: tuple[str, ...] = ()
+    effort: str = ""
+    efforts: tuple[str, ...] = ()
+    replay: tuple[str, ...] = ()
+    filler: bool = False
+    tool_images: str = "user"
+    call_ids: str = ""
+    headers: Mapping[str, str] = Factory(dict)
+    extra_body: Mapping[str, JSON] = Factory(dict)
+
+
+def load_entry(name: str) -> Entry:
+    """Read a service's file. Raises ValueError when the file is not as it should be."""
+    import tomllib
+
+    text = (FOLDER / f"{name}.toml").read_text(encoding="utf-8")
+    return parse_entry(tomllib.loads(text), where=f"{name}.toml")
+
+
+def parse_entry(data: Mapping[str, JSON], *, where: str) -> Entry:
+    """Check a file's content against the fields above. Raises ValueError naming every problem."""
+    kinds = {field.name: field for field in fields(Entry)}
+    problems = [f"unknown key {key}" for key in data if key not in kinds]
+    problems += [f"{key} is missing" for key in ("name", "title", "summary") if not data.get(key)]
+    values: dict[str, JSON] = {}
+    for key, value in data.items():
+        if key in kinds and not _fits(kinds[key].type, value):
+            problems.append(f"{key} is not {kinds[key].type}")
+        values[key] = tuple(value) if isinstance(value, list) else value
+    problems += [f"{k} is none of {', '.join(w)}" for k, w in _WORDS.items() if k in values and values[k] not in w]
+    problems += [f"replay knows no {field}" for field in values.get("replay", ()) if field not in _REPLAYABLE]
+    if isinstance(values.get("temperature"), str) and values["temperature"] not in ("", "omit"):
+        problems.append('temperature is "omit" or a number')
+    if problems:
+        raise ValueError(f"{where}: {'; '.join(problems)}")
+    return Entry(**values)
+
+
+def _fits(kind: object, value: JSON) -> bool:
+    if kind is bool or kind is str:
+        return isinstance(value, kind)
+    if kind is int:
+        return isinstance(value, int) and not isinstance(value, bool)
+    if kind == str | float:
+        return isinstance(value, str | float | int) and not isinstance(value, bool)
+    if kind == tuple[str, ...]:
+        return isinstance(value, list) and all(isinstance(item, str) for item in value)
+    return isinstance(value, dict)

@@ -1,0 +1,113 @@
+"""The line to one service: where it is, with which key and headers, and the one HTTP client that talks to it."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from attrs import evolve, field, frozen
+
+from hermes_core.errors import AuthError, UserError
+from hermes_core.types import JSON, Endpoint
+from hermes_provider_openai.entry import Entry
+from hermes_provider_openai.service import Service
+from hermes_provider_openai.transport import check_address, is_loopback, make_client, request_headers
+
+if TYPE_CHECKING:
+    import httpx2
+
+    from hermes_core.context import SecretsBroker
+
+__all__ = ["HOSTED_SECONDS", "LOCAL_SECONDS", "Line", "open_line"]
+
+HOSTED_SECONDS = 120.0
+LOCAL_SECONDS = 900.0  # a local server may read a long prompt for minutes before it says a word
+
+
+class _Client:
+    """The client of a line, made when first used; another event loop gets another one."""
+
+    def __init__(self) -> None:
+        self.client: httpx2.AsyncClient | None = None
+        self.loop: asyncio.AbstractEventLoop | None = None
+        self.usage_refused = False  # this server does not take stream_options
+        self.default_model = ""  # what the server named first, for a request without a model
+
+
+@frozen(kw_only=True)
+class Line:
+    """``key`` is the provider's key in ``meta``; ``state`` is what changes while the line is used."""
+
+    key: str
+    entry: Entry
+    service: Service
+    wire: str
+    headers: Mapping[str, str] = field(factory=dict, repr=False)
+    extra_body: Mapping[str, JSON] = field(factory=dict)
+    stale_seconds: float = HOSTED_SECONDS
+    context: int = 0
+    state: _Client = field(factory=_Client, repr=False, eq=False)
+
+    def client(self) -> "httpx2.AsyncClient":
+        """The client, with its connections kept alive between calls."""
+        loop = asyncio.get_running_loop()
+        if self.state.client is None or self.state.loop is not loop:
+            self.state.client = make_client(self.service.url, self.stale_seconds)
+            self.state.loop = loop
+        return self.state.client
+
+    def request_headers(self) -> dict[str, str]:
+        """Headers for a call. Raises AuthError when the key is missing or cannot be one."""
+        self.require_key()
+        return request_headers(self.service, self.entry.headers, self.headers)
+
+    def require_key(self) -> None:
+        """Refuse to ask a service without the key it needs. Raises AuthError."""
+        given = any(name.lower() in ("authorization", "api-key", "x-api-key") for name in self.headers)
+        if self.entry.key_needed and not self.service.key and not given:
+            raise AuthError(f"{self.entry.title} needs a key, and none is set.", hint=self.service.key_hint)
+
+    def about(self, model: str) -> Service:
+        """The service, with the model asked for, for messages."""
+        return evolve(self.service, model=model)
+
+    async def close(self) -> None:
+        """Let go of the connections; the next call makes new ones."""
+        client, self.state.client = self.state.client, None
+        if client is not None and self.state.loop is asyncio.get_running_loop():
+            await client.aclose()
+
+
+def open_line(entry: Entry, name: str, secrets: "SecretsBroker", endpoint: Endpoint | None) -> Line:
+    """Put together what the catalogue, the environment and the user say; the user wins. Raises UserError."""
+    said = endpoint or Endpoint(name=name)
+    from_env = secrets.get(entry.base_url_env) if entry.base_url_env else ""
+    url = said.base_url or from_env or entry.base_url
+    if not url:
+        raise UserError(
+            f"Provider {name} needs an address.",
+            hint=f"Set model.base_url (or providers.{name}.base_url) to the server's address, such as "
+            "http://127.0.0.1:8000/v1.",
+        )
+    url = check_address(name, url)
+    key = said.api_key or next((found for found in map(secrets.get, entry.env) if found), "")
+    if said.wire not in ("", "chat", "responses"):
+        raise UserError(f"Provider {name} speaks no wire called {said.wire}.", hint="Set wire to chat or responses.")
+    local = entry.local or is_loopback(url)
+    service = Service(
+        title=entry.title if name == entry.name or name in entry.aliases else name,
+        url=url,
+        key=key.strip(),
+        variables=entry.env,
+        signup=entry.signup,
+        local=local,
+    )
+    return Line(
+        key=entry.name if name in entry.aliases else name,
+        entry=entry,
+        service=service,
+        wire=said.wire or entry.wire,
+        headers=said.headers,
+        extra_body=said.extra_body,
+        stale_seconds=said.timeout or (LOCAL_SECONDS if local else HOSTED_SECONDS),
+        context=said.context,
+    )

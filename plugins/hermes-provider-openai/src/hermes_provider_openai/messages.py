@@ -1,0 +1,124 @@
+"""Messages of a conversation as the chat-completions wire wants them."""
+
+import json
+from collections.abc import Iterable, Sequence
+from hashlib import sha1
+
+from attrs import frozen
+
+from hermes_core.types import JSON, Blob, Message, Part, Reasoning, Text, ToolCall, ToolResult
+from hermes_provider_openai.entry import Entry
+from hermes_provider_openai.pictures import describe, picture_url
+
+__all__ = ["Conversion", "to_messages"]
+
+
+@frozen(kw_only=True)
+class Conversion:
+    """For whom messages are converted. ``key`` is the provider's key in ``meta``."""
+
+    entry: Entry
+    key: str
+    system_role: str = "system"
+
+
+def to_messages(messages: Sequence[Message], how: Conversion) -> list[JSON]:
+    """The list for the wire. Content is never empty; pictures of tool results follow in a message of their own."""
+    made: list[JSON] = []
+    pictures: list[JSON] = []
+    for message in messages:
+        if message.role != "tool" and pictures:
+            made.append({"role": "user", "content": pictures})
+            pictures = []
+        if message.role == "tool":
+            made += [_tool_result(part, how, pictures) for part in message.parts if isinstance(part, ToolResult)]
+        elif message.role == "assistant":
+            made.append(_assistant(message, how))
+        else:
+            role = how.system_role if message.role == "system" else "user"
+            made.append({"role": role, "content": _content(message.parts)})
+    if pictures:
+        made.append({"role": "user", "content": pictures})
+    return made
+
+
+def _content(parts: Iterable[Part]) -> JSON:
+    made: list[JSON] = []
+    for part in parts:
+        if isinstance(part, Text) and part.text:
+            made.append({"type": "text", "text": part.text})
+        elif isinstance(part, Blob):
+            url = picture_url(part)
+            made.append({"type": "image_url", "image_url": {"url": url}} if url else _text_part(describe(part)))
+    if all(part["type"] == "text" for part in made):
+        return "\n".join(part["text"] for part in made) or "(no text)"
+    return made
+
+
+def _text_part(text: str) -> dict[str, JSON]:
+    return {"type": "text", "text": text}
+
+
+def _tool_result(result: ToolResult, how: Conversion, pictures: list[JSON]) -> JSON:
+    made: list[JSON] = []
+    shown: list[JSON] = []
+    for part in result.parts:
+        if isinstance(part, Text):
+            made.append(_text_part(part.text))
+        elif url := picture_url(part) if how.entry.tool_images != "none" else "":
+            shown.append({"type": "image_url", "image_url": {"url": url}})
+        else:
+            made.append(_text_part(describe(part)))
+    text = "\n".join(part["text"] for part in made if part["text"])
+    content: JSON = text or "(no output)"
+    if shown and how.entry.tool_images == "list":
+        content = [_text_part(content), *shown]
+    elif shown:
+        content = text or "(a picture; see below)"
+        pictures += [_text_part(f"Picture returned by {result.name}:"), *shown]
+    return {"role": "tool", "tool_call_id": _call_id(result.call_id, how), "content": content}
+
+
+def _assistant(message: Message, how: Conversion) -> JSON:
+    text = "\n".join(part.text for part in message.parts if isinstance(part, Text) and part.text)
+    calls = [_call(part, how) for part in message.parts if isinstance(part, ToolCall)]
+    made: dict[str, JSON] = {"role": "assistant", "content": text or (None if calls else "(no text)")}
+    if calls:
+        made["tool_calls"] = calls
+    _replay(made, message, how)
+    return made
+
+
+def _call(call: ToolCall, how: Conversion) -> JSON:
+    arguments = json.dumps(dict(call.arguments), ensure_ascii=False, separators=(",", ":"))
+    made: dict[str, JSON] = {
+        "id": _call_id(call.id, how),
+        "type": "function",
+        "function": {"name": call.name, "arguments": arguments},
+    }
+    own = call.meta.get(how.key)
+    if isinstance(own, dict) and own.get("extra_content") is not None:
+        made["extra_content"] = own["extra_content"]
+    return made
+
+
+def _replay(made: dict[str, JSON], message: Message, how: Conversion) -> None:
+    wanted = how.entry.replay
+    own = message.meta.get(how.key)
+    kept = own if isinstance(own, dict) else {}
+    if "reasoning_details" in wanted and kept.get("reasoning_details"):
+        made["reasoning_details"] = kept["reasoning_details"]
+        return
+    field = next((name for name in wanted if name != "reasoning_details"), "")
+    if not field:
+        return
+    if kept.get("field"):
+        made[field] = "".join(part.text for part in message.parts if isinstance(part, Reasoning))
+    if how.entry.filler and "tool_calls" in made and not made.get(field):
+        made[field] = " "
+
+
+def _call_id(call_id: str, how: Conversion) -> str:
+    if how.entry.call_ids == "nine" and not (len(call_id) == 9 and call_id.isascii() and call_id.isalnum()):
+        return sha1(call_id.encode(), usedforsecurity=False).hexdigest()[:9]
+    return call_id
