@@ -1,0 +1,68 @@
+"""What plugin authors test with: contract classes to inherit, scripted fakes, a witness.
+
+Public for tests, not for plugins' own code. Names are imported when first used.
+"""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hermes_core.testing.audit import Witness, off_the_record
+    from hermes_core.testing.contract_backend import BackendContract
+    from hermes_core.testing.contract_base import PluginContract
+    from hermes_core.testing.contract_memory import MemoryContract
+    from hermes_core.testing.contract_platform import PlatformContract
+    from hermes_core.testing.contract_provider import ProviderContract
+    from hermes_core.testing.contract_tool import ToolContract
+    from hermes_core.testing.fake_context import FakeToolContext, plugin_context
+    from hermes_core.testing.fakes import FakePlatform, FakeService, FakeWorkspace
+    from hermes_core.testing.scaffold import new_plugin
+    from hermes_core.testing.scripted import Call, Fail, Say, ScriptedProvider
+
+__all__ = [
+    "BackendContract",
+    "Call",
+    "Fail",
+    "FakePlatform",
+    "FakeService",
+    "FakeToolContext",
+    "FakeWorkspace",
+    "MemoryContract",
+    "PlatformContract",
+    "PluginContract",
+    "ProviderContract",
+    "Say",
+    "ScriptedProvider",
+    "ToolContract",
+    "Witness",
+    "new_plugin",
+    "off_the_record",
+    "plugin_context",
+]
+
+_HOMES = {
+    "BackendContract": "contract_backend",
+    "Call": "scripted",
+    "Fail": "scripted",
+    "FakePlatform": "fakes",
+    "FakeService": "fakes",
+    "FakeToolContext": "fake_context",
+    "FakeWorkspace": "fakes",
+    "MemoryContract": "contract_memory",
+    "PlatformContract": "contract_platform",
+    "PluginContract": "contract_base",
+    "ProviderContract": "contract_provider",
+    "Say": "scripted",
+    "ScriptedProvider": "scripted",
+    "ToolContract": "contract_tool",
+    "Witness": "audit",
+    "new_plugin": "scaffold",
+    "off_the_record": "audit",
+    "plugin_context": "fake_context",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

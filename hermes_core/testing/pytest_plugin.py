@@ -1,1 +1,76 @@
-"""What pytest loads when hermes-core is installed. Silent until a contract class is used."""
+"""What pytest loads when hermes-core is installed. Silent and cheap until a contract class or a fixture is used."""
+
+import sys
+from collections.abc import Callable, Generator, Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from hermes_core.testing.scripted import ScriptedProvider
+
+pytest.register_assert_rewrite(
+    "hermes_core.testing.contract_base",
+    "hermes_core.testing.contract_backend",
+    "hermes_core.testing.contract_memory",
+    "hermes_core.testing.contract_platform",
+    "hermes_core.testing.contract_provider",
+    "hermes_core.testing.contract_tool",
+)
+
+
+def _contract(cls: object) -> Any:
+    """The class itself when it is somebody's contract class, else None; imports nothing."""
+    base = sys.modules.get("hermes_core.testing.contract_base")
+    if base is None or not isinstance(cls, type) or not issubclass(cls, base.PluginContract):
+        return None
+    return None if cls.__module__.startswith("hermes_core.testing.") else cls
+
+
+def pytest_pycollect_makeitem(collector: pytest.Collector, name: str, obj: object) -> None:
+    """Refuse a contract class that was bent."""
+    if name.startswith("Test") and (cls := _contract(obj)):
+        from hermes_core.testing.contract_base import deviations
+
+        if found := deviations(cls):
+            raise collector.CollectError(
+                f"{name} changes its contract:\n- " + "\n- ".join(found) + "\nA contract is inherited whole."
+            )
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark what a contract class says it cannot keep yet."""
+    cls = _contract(getattr(item, "cls", None))
+    reason = cls.xfails.get(getattr(item, "originalname", item.name)) if cls else None
+    if reason:
+        item.add_marker(pytest.mark.xfail(reason=reason, strict=True))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
+    """Watch what a plugin reaches for while its contract is tested."""
+    cls = _contract(pyfuncitem.cls)
+    witness = cls.witness() if cls else None
+    if witness is None:
+        return (yield)
+    with witness:
+        result = yield
+    if witness.findings:
+        pytest.fail(f"{cls.module} did what its manifest does not disclose:\n- " + "\n- ".join(witness.findings))
+    return result
+
+
+@pytest.fixture
+def scripted() -> Iterator[Callable[..., "ScriptedProvider"]]:
+    """Make ScriptedProviders that are checked at the end: ``provider = scripted("hello", Call("now"))``."""
+    from hermes_core.testing.scripted import ScriptedProvider
+
+    made: list[ScriptedProvider] = []
+
+    def make(*steps: Any, **options: Any) -> "ScriptedProvider":
+        made.append(ScriptedProvider(steps, **options))
+        return made[-1]
+
+    yield make
+    for provider in made:
+        provider.check()

@@ -1,0 +1,363 @@
+"""What every plugin promises, whatever its kind. The kinds' contracts inherit from here.
+
+A contract test is never overridden, deleted or joined by others in the same class; the collection hook in
+``pytest_plugin`` sees to it. What a plugin cannot keep yet it says aloud: ``xfails = {"test_name": "reason"}``.
+"""
+
+import importlib
+import importlib.util
+import inspect
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import pytest
+
+from hermes_core.errors import PluginError
+from hermes_core.testing.audit import Witness, off_the_record
+from hermes_core.testing.fake_context import plugin_context
+from hermes_core.testing.leftovers import Traces
+from hermes_core.types import JSON
+
+if TYPE_CHECKING:
+    from hermes_core.context import PluginContext
+    from hermes_core.plugins.manifest import Manifest
+
+__all__ = ["PluginContract", "deviations"]
+
+TABLES = {
+    "providers": "register_providers",
+    "tools": "register_tools",
+    "backends": "register_backends",
+    "platforms": "register_platforms",
+    "memories": "register_memories",
+    "commands": "register_cli_commands",
+    "slash": "register_slash_commands",
+}
+KINDS = {"providers": "Provider", "tools": "Tool", "backends": "Backend", "platforms": "Platform", "memories": "Memory"}
+
+_IMPORT = """
+import sys
+import hermes_core.hooks, hermes_core.kinds, hermes_core.context, hermes_core.options, hermes_core.errors
+before = set(sys.modules)
+import {module}
+new = {{n.partition('.')[0] for n in set(sys.modules) - before}}
+known = set(sys.stdlib_module_names) | {{'hermes_core', 'attr', 'attrs', 'pluggy', '{top}'}}
+private = {{n for n in set(sys.modules) - before if n.startswith('hermes_core.') and n.split('.')[1] in
+    ('plugins', 'config', 'store', 'agent', 'gateway', 'cli', 'embed', 'testing')}}
+print(' '.join(sorted((new - known) | private)))
+"""
+
+
+class PluginContract:
+    """Inherit for a plugin that is nothing but hooks; else inherit from the contract of its kind.
+
+    ``module`` is the plugin's package. ``settings`` is its configuration section for the tests, ``secrets`` the values
+    of the secrets it declares. ``xfails`` names contract tests that fail for now, each with its reason.
+    """
+
+    module: ClassVar[str] = ""
+    kind: ClassVar[str] = ""
+    settings: ClassVar[Mapping[str, JSON]] = {}
+    secrets: ClassVar[Mapping[str, str]] = {}
+    xfails: ClassVar[Mapping[str, str]] = {}
+
+    @pytest.fixture
+    def manifest(self) -> "Manifest":
+        """The plugin's manifest."""
+        return self.read_manifest()
+
+    @pytest.fixture
+    def context(self, manifest: "Manifest", tmp_path: Path) -> "PluginContext":
+        """What the plugin's register hooks are given."""
+        return plugin_context(
+            manifest, tmp_path / "home", config=_configured(manifest, self.settings), secrets=self.secrets
+        )
+
+    @pytest.fixture
+    def contributed(self, context: "PluginContext") -> Mapping[str, list[Any]]:
+        """What the plugin's register hooks give, by manifest table."""
+        return _contributions(importlib.import_module(self.module), context)
+
+    @pytest.fixture
+    def subject(self) -> Any:
+        """The object that ``exercise`` uses; the kinds give theirs."""
+        return None
+
+    async def exercise(self, subject: Any) -> None:
+        """Use the subject once and close it; the kinds know how."""
+
+    @classmethod
+    def read_manifest(cls) -> "Manifest":
+        """The manifest beside the module. Raises ManifestError."""
+        from hermes_core.plugins.manifest import read_manifest
+
+        assert cls.module, f"{cls.__name__} says nothing about its plugin; write module = 'hermes_kind_name'."
+        return read_manifest(_manifest_path(cls.module))
+
+    @classmethod
+    def witness(cls) -> Witness | None:
+        """Who watches the contract tests; None when there is no manifest to compare with."""
+        try:
+            manifest = cls.read_manifest()
+        except (PluginError, AssertionError, ImportError, OSError):
+            return None
+        return Witness(hosts=manifest.network, programs=manifest.processes, paths=manifest.files)
+
+    def test_the_manifest_is_valid(self, manifest: "Manifest") -> None:
+        """A plugin says what it is in a manifest that this kernel understands.
+
+        If this fails: the message names the file and the key. The kind in the manifest must be the kind of the contract
+        class, and the entry point in pyproject.toml must carry the manifest's name and the plugin's module.
+        """
+        assert not self.kind or manifest.kind == self.kind, (
+            f"the manifest says kind = {manifest.kind!r}; {type(self).__name__} tests a {self.kind}"
+        )
+        assert manifest.summary.strip(), "the manifest has no summary; write one sentence for `hermes plugins list`"
+        project = _project(self.module)
+        if project is None:
+            return
+        points = project.get("entry-points", {}).get("hermes.plugins", {})
+        assert points == {manifest.name: self.module}, (
+            f'pyproject.toml needs exactly [project.entry-points."hermes.plugins"] {manifest.name} = "{self.module}", '
+            f"and has {points}"
+        )
+        others = [d for d in project.get("dependencies", []) if d.startswith("hermes-") and "hermes-core" not in d]
+        assert not others, f"a plugin may not depend on another plugin: {', '.join(others)}"
+
+    def test_it_contributes_exactly_what_it_declares(
+        self, manifest: "Manifest", contributed: Mapping[str, list[Any]]
+    ) -> None:
+        """The names in the manifest's [contributes] are the names that the register hooks give, no more and no fewer.
+
+        If this fails: a request is routed by the manifest before anything is imported, so an undeclared name is never
+        reached and a declared one that is missing is a promise broken. Make the two lists equal.
+        """
+        import hermes_core.kinds
+
+        for table in TABLES:
+            declared = manifest.contributes.get(table, ())
+            given = [_name(thing, table) for thing in contributed.get(table, [])]
+            twice = {name for name in given if given.count(name) > 1}
+            assert not twice, f"{TABLES[table]} gives {', '.join(sorted(twice))} more than once"
+            astray = [name for name in given if not manifest.declares(table, name)]
+            astray += [name for name in declared if name not in given and not name.endswith("*")]
+            assert not astray, f"[contributes] {table} = {sorted(declared)}, and {TABLES[table]} gives {sorted(given)}"
+            if table in KINDS:
+                kind = getattr(hermes_core.kinds, KINDS[table])
+                wrong = [thing for thing in contributed.get(table, []) if not isinstance(thing, kind)]
+                assert not wrong, f"{TABLES[table]} must give instances of {KINDS[table]}, and gives {wrong}"
+        folder = _manifest_path(self.module).parent
+        absent = [s for s in manifest.contributes.get("skills", ()) if not (folder / s).is_dir()]
+        assert not absent, f"[contributes] skills names folders that are not beside the manifest: {absent}"
+
+    def test_importing_it_is_light(self) -> None:
+        """Importing the plugin's module imports no third-party module and no private room of the kernel.
+
+        If this fails: every start of Hermes with this plugin enabled pays for the modules that are listed. Move each
+        import into the function that needs it.
+        """
+        code = _IMPORT.format(module=self.module, top=self.module.partition(".")[0])
+        path = os.pathsep.join(p for p in sys.path if p)
+        with off_the_record():
+            done = subprocess.run(
+                [sys.executable, "-c", code],
+                capture_output=True,
+                text=True,
+                check=False,
+                env={**os.environ, "PYTHONPATH": path},
+            )
+        assert done.returncode == 0, f"importing {self.module} fails:\n{done.stderr}"
+        assert not done.stdout.split(), f"importing {self.module} also imports {', '.join(done.stdout.split())}"
+
+    def test_registering_it_does_no_io(self, context: "PluginContext") -> None:
+        """The register hooks connect to nothing, start nothing and write nothing.
+
+        If this fails: registering happens at start-up, for everybody, on every start. Do the work when it is first
+        needed, in an async method.
+        """
+        module = importlib.import_module(self.module)
+        with Witness(strict=True) as witness:
+            _contributions(module, context)
+        done = [f"connects to {h}" for h in witness.hosts] + [f"starts {p}" for p in witness.programs]
+        done += [f"changes {f}" for f in witness.written]
+        assert not done, f"registering {self.module} {', '.join(done)}"
+
+    def test_every_hook_matches_its_spec(self, manifest: "Manifest") -> None:
+        """Each hookimpl has a known name, asks only for arguments the hook has, and is async where that is due.
+
+        If this fails: the kernel refuses the plugin at registration with the same words. Hooks other than register_*
+        must also stand in the manifest under [hooks] use.
+        """
+        problems = [p for n, f in _implementations(self.module) for p in _hook_problems(n, f, manifest.hooks)]
+        unused = set(manifest.hooks) - {name for name, _ in _implementations(self.module)}
+        problems += [f"[hooks] use names {name}, and {self.module} has no such hookimpl" for name in sorted(unused)]
+        assert not problems, "\n".join(problems)
+
+    def test_its_settings_are_sound(self, manifest: "Manifest") -> None:
+        """The config class explains each setting, refuses unknown keys, and reads back what it writes.
+
+        If this fails: make the class with @settings, give each setting option("one sentence of help", default=…), and
+        use only types that YAML has. Settings without a default go into the contract class as ``settings``.
+        """
+        if not manifest.config_class:
+            assert not self.settings, "the manifest names no config class, and the contract class has settings"
+            return
+        import attrs
+
+        from hermes_core.config.settings import structure
+
+        cls = _import_name(manifest.config_class)
+        assert attrs.has(cls), f"{manifest.config_class} is not a @settings class"
+        assert manifest.config_section, "the manifest names a config class but no [config] section"
+        silent = [f.name for f in attrs.fields(cls) if not f.metadata.get("help")]
+        assert not silent, f"these settings have no help: {', '.join(silent)}"
+        value, problems = structure(cls, dict(self.settings), manifest.config_section)
+        assert value is not None, f"the section cannot be read: {problems}"
+        _, unknown = structure(cls, {**self.settings, "no_such_setting_": 1}, manifest.config_section)
+        assert unknown, "an unknown key is not refused"
+        written = json.loads(json.dumps(attrs.asdict(value)))
+        again, problems = structure(cls, written, manifest.config_section)
+        assert again == value, f"settings do not survive writing and reading: {problems or again}"
+
+    def test_its_readme_is_up_to_date(self, manifest: "Manifest") -> None:
+        """The settings table in the README is the one that the config class gives.
+
+        If this fails: replace the block between the markers with the table in the message. A README without markers
+        is left alone.
+        """
+        from hermes_core.testing.readme import current_block, settings_block
+
+        readme = _project_folder(self.module) / "README.md"
+        if not manifest.config_class or not readme.is_file():
+            return
+        there = current_block(readme.read_text(encoding="utf-8"))
+        wanted = settings_block(_import_name(manifest.config_class), manifest.config_section)
+        assert there is None or there.strip() == wanted.strip(), f"{readme} should say between its markers:\n\n{wanted}"
+
+    @pytest.mark.asyncio
+    async def test_it_leaves_nothing_behind(self, subject: Any) -> None:
+        """After its last call and close, no task, thread, socket or child process of the plugin is left.
+
+        If this fails: close() must end what the object started: cancel and await tasks, join threads, close clients.
+        A plugin can be unloaded and Hermes can live on; what leaks, leaks for days.
+        """
+        before = Traces.now()
+        await self.exercise(subject)
+        left = await before.left()
+        assert not left, "after close: " + "; ".join(left)
+
+
+def deviations(cls: type) -> list[str]:
+    """How a contract class was bent: overridden, deleted, crowded or excused without a reason; one sentence each."""
+    promised = {n for c in cls.__mro__ if _is_kit(c) for n in vars(c) if n.startswith("test_")}
+    found = []
+    for owner in (c for c in cls.__mro__ if not _is_kit(c)):
+        for name in (n for n in vars(owner) if n.startswith("test_")):
+            if name in promised:
+                found.append(f"{owner.__name__} overrides {name}; write xfails = {{{name!r}: 'why'}} instead")
+            else:
+                found.append(f"{owner.__name__} adds {name}; put it into a class of its own")
+    for name, reason in getattr(cls, "xfails", {}).items():
+        if name not in promised:
+            found.append(f"xfails names {name}, which is no contract test")
+        elif not str(reason).strip():
+            found.append(f"xfails gives no reason for {name}")
+    return found
+
+
+def _is_kit(cls: type) -> bool:
+    return cls is object or cls.__module__.startswith("hermes_core.testing.contract_")
+
+
+def _manifest_path(module: str) -> Path:
+    spec = importlib.util.find_spec(module)
+    assert spec is not None and spec.origin, f"there is no module {module}; is the plugin installed or on the path?"
+    origin = Path(spec.origin)
+    beside = origin.with_name("hermes-plugin.toml")
+    return beside if origin.name == "__init__.py" or beside.is_file() else origin
+
+
+def _project_folder(module: str) -> Path:
+    start = _manifest_path(module).parent
+    for folder in (start, *list(start.parents)[:3]):
+        if (folder / "pyproject.toml").is_file():
+            return folder
+    return start
+
+
+def _project(module: str) -> Mapping[str, Any] | None:
+    """The [project] table of the plugin's own pyproject.toml; None when it is not near or not a plugin's."""
+    import tomllib
+
+    file = _project_folder(module) / "pyproject.toml"
+    if not file.is_file():
+        return None
+    project: Mapping[str, Any] = tomllib.loads(file.read_text(encoding="utf-8")).get("project", {})
+    return project if "hermes.plugins" in project.get("entry-points", {}) else None
+
+
+def _import_name(name: str) -> Any:
+    module, _, attribute = name.partition(":")
+    return getattr(importlib.import_module(module), attribute)
+
+
+def _configured(manifest: "Manifest", settings: Mapping[str, JSON]) -> Any:
+    if not manifest.config_class:
+        return None
+    from hermes_core.config.settings import structure
+
+    value, problems = structure(_import_name(manifest.config_class), dict(settings), manifest.config_section)
+    assert value is not None, f"the contract class's settings do not fit {manifest.config_class}: {problems}"
+    return value
+
+
+def _implementations(module: str) -> list[tuple[str, Any]]:
+    marked = vars(importlib.import_module(module)).items()
+    return [
+        (f.hermes_impl.get("specname") or n, f) for n, f in marked if isinstance(getattr(f, "hermes_impl", 0), dict)
+    ]
+
+
+def _contributions(module: Any, context: "PluginContext") -> dict[str, list[Any]]:
+    """What each register hook of a module gives, called as the kernel calls it: by the arguments it names."""
+    given: dict[str, list[Any]] = {}
+    hooks = dict(_implementations(module.__name__))
+    for table, hook in TABLES.items():
+        if function := hooks.get(hook):
+            arguments = {"ctx": context} if "ctx" in inspect.signature(function).parameters else {}
+            given[table] = list(function(**arguments))
+    return given
+
+
+def _name(thing: Any, table: str) -> str:
+    return str(getattr(thing, "name", f"a {type(thing).__name__} without a name in {table}"))
+
+
+def _hook_problems(name: str, function: Any, declared: Iterable[str]) -> list[str]:
+    from hermes_core import hooks
+
+    spec = getattr(hooks, name, None)
+    if spec is None or not hasattr(spec, "hermes_mode"):
+        return [f"{name} is no hook of this kernel"]
+    mode = hooks.mode_of(spec)
+    wanted = inspect.signature(spec)
+    problems = []
+    stray = [p for p in inspect.signature(function).parameters if p not in wanted.parameters]
+    if stray:
+        problems.append(f"{name} asks for {', '.join(stray)}; the hook is {name}{wanted}")
+    due = mode != "contribute"
+    if inspect.iscoroutinefunction(function) is not due:
+        problems.append(f"{name} is a {mode} hook; write '{'async def' if due else 'def'} {name}(…)'")
+    options = function.hermes_impl
+    if options.get("wrapper") or options.get("hookwrapper"):
+        problems.append(f"{name} is a wrapper; Hermes has none")
+    if mode == "decide" and (options.get("tryfirst") or options.get("trylast")):
+        problems.append(f"{name} is a gate; order must not matter, so tryfirst and trylast are refused")
+    if due and name not in declared:
+        problems.append(f"{name} is not declared; add it to hermes-plugin.toml: [hooks] use = [{name!r}]")
+    return problems

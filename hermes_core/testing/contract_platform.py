@@ -1,0 +1,303 @@
+"""What every platform promises: a message service that people write on."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, ClassVar
+from uuid import uuid4
+
+import pytest
+from attrs import frozen
+
+from hermes_core.errors import HermesError, UserError
+from hermes_core.kinds import Platform
+from hermes_core.testing.contract_base import PluginContract
+from hermes_core.testing.fakes import FakeDesk, FakeService
+from hermes_core.types import Blob, Ended, Envelope, Failed, Feature, Message, Said, Sent, Started, Text, Usage
+
+__all__ = ["PlatformContract"]
+
+
+@frozen
+class FromTheFuture:
+    """A message part, or an event, of a later kernel."""
+
+    novelty: str = "scent"
+
+
+class PlatformContract(PluginContract):
+    """Inherit, name your ``module``, and give ``service``: a FakeService that plays the far end.
+
+    ``patience`` is how long the slowest step of your service may take, in seconds.
+    """
+
+    kind = "platform"
+    patience: ClassVar[float] = 10.0
+
+    @pytest.fixture
+    def platform(self, contributed: Mapping[str, list[Any]]) -> Platform:
+        """The platform under test, talking to ``service``; by default the first one the plugin contributes."""
+        assert contributed.get("platforms"), "the plugin contributes no platform; give a platform fixture"
+        platform: Platform = contributed["platforms"][0]
+        return platform
+
+    @pytest.fixture
+    def service(self) -> FakeService:
+        """The far end; every platform test needs one."""
+        pytest.fail("give a `service` fixture: a FakeService through which the test writes and sees what was sent")
+
+    @pytest.fixture
+    def subject(self, platform: Platform, service: FakeService) -> Any:
+        """The platform, its service up."""
+        return platform
+
+    async def exercise(self, subject: Any) -> None:
+        """Open, listen, close."""
+        async with _opened(subject, self.patience):
+            pass
+
+    @pytest.mark.asyncio
+    async def test_what_a_person_writes_is_received(self, platform: Platform, service: FakeService) -> None:
+        """Messages come in order, whole, each with an event id of its own and a return address.
+
+        If this fails: fill the Envelope from the service's own ids. An event id that repeats makes the kernel drop the
+        message as a duplicate, also after a restart; a counter that starts at 1 each time repeats.
+        """
+        async with _opened(platform, self.patience) as inbox:
+            texts = ["Hello there.", "두 번째 메시지 🦊"]
+            envelopes = []
+            for text in texts:
+                await service.say(text)
+                envelopes.append(await inbox.next())
+        assert [_text(e.message) for e in envelopes] == texts
+        for envelope in envelopes:
+            assert envelope.platform == platform.name, f"the envelope says platform {envelope.platform!r}"
+            assert envelope.message.role == "user", f"the message has the role {envelope.message.role!r}"
+            missing = [n for n in ("account", "event_id", "chat", "sender") if not getattr(envelope, n)]
+            assert not missing, f"the envelope has no {', '.join(missing)}"
+        assert envelopes[0].event_id != envelopes[1].event_id, "two messages have one event id"
+        assert envelopes[0].chat == envelopes[1].chat, "two messages of one person are in two chats"
+
+    @pytest.mark.asyncio
+    async def test_an_answer_reaches_the_person(self, platform: Platform, service: FakeService) -> None:
+        """What is sent to the chat of an envelope is seen there, with every character.
+
+        If this fails: send to ``chat`` as it was received; escape what the service takes for markup.
+        """
+        answers = ["Good morning!", "Grüße, 안녕 <b>&amp; *not bold* _x_ `code`", "two\nlines"]
+        async with _opened(platform, self.patience) as inbox:
+            await service.say("Hi.")
+            chat = (await inbox.next()).chat
+            for answer in answers:
+                sent = await platform.send(chat, _said(answer), uuid4().hex)
+                assert sent is None or (isinstance(sent, Sent) and sent.message_id), f"send gave {sent!r}"
+            await service.say("Thanks.")  # a round trip: what was sent before has arrived
+            await inbox.next()
+            seen = await service.seen()
+        assert [s.strip() for s in seen] == answers
+
+    @pytest.mark.asyncio
+    async def test_long_messages_are_whole_or_refused(self, platform: Platform, service: FakeService) -> None:
+        """A message at the limit arrives whole; one beyond it arrives whole in pieces or is refused, never cut.
+
+        If this fails: ``limit`` is what the service takes in one message, in characters. The kernel splits by it;
+        what is too long all the same must raise UserError.
+        """
+        if not platform.limit:
+            pytest.skip("the platform has no limit")
+        async with _opened(platform, self.patience) as inbox:
+            await service.say("Tell me everything.")
+            chat = (await inbox.next()).chat
+            fits = "".join(chr(97 + i % 26) for i in range(platform.limit))
+            await platform.send(chat, _said(fits), uuid4().hex)
+            seen = await service.seen()
+            assert seen == [fits], f"a message of {platform.limit} characters arrived as {[len(s) for s in seen]}"
+            try:
+                await platform.send(chat, _said(f"{fits}!"), uuid4().hex)
+            except HermesError:
+                assert await service.seen() == [fits], "a refused message was sent in part"
+                return
+            pieces = list(await service.seen())[1:]
+        assert "".join(pieces) == f"{fits}!", "a message beyond the limit lost characters"
+        assert all(len(p) <= platform.limit for p in pieces), f"pieces of {[len(p) for p in pieces]} characters"
+
+    @pytest.mark.asyncio
+    async def test_strangers_are_let_through_to_the_kernel(self, platform: Platform, service: FakeService) -> None:
+        """A message of somebody unknown becomes an envelope like any other.
+
+        If this fails: who may come in is decided by the kernel's ``admit`` gates, in one place. Filter nothing.
+        """
+        async with _opened(platform, self.patience) as inbox:
+            await service.say("You do not know me.", sender="stranger")
+            assert _text((await inbox.next()).message) == "You do not know me."
+
+    @pytest.mark.asyncio
+    async def test_it_never_answers_itself(self, platform: Platform, service: FakeService) -> None:
+        """The bot's own messages do not come back as envelopes.
+
+        If this fails: services deliver a bot its own words. Compare the sender with your own account and drop it;
+        otherwise two lines of text talk to each other all night.
+        """
+        async with _opened(platform, self.patience) as inbox:
+            await service.say("Hi.")
+            chat = (await inbox.next()).chat
+            await platform.send(chat, _said("I am the bot."), uuid4().hex)
+            await service.say_as_bot("I am the bot.")
+            await service.say("Still me.")
+            assert _text((await inbox.next()).message) == "Still me.", "the bot's own message came in"
+
+    @pytest.mark.asyncio
+    async def test_receive_ends_on_close(self, platform: Platform, service: FakeService) -> None:
+        """After close, receive ends by itself, without an error, also while it waits for the next message.
+
+        If this fails: do not wait where close cannot reach, such as a blocking read in a thread.
+        """
+        await platform.open(FakeDesk())
+        inbox = _Inbox(platform, self.patience)
+        await service.say("Hi.")
+        await inbox.next()
+        await platform.close()
+        assert await inbox.ended(), f"receive still waits {self.patience} s after close"
+
+    @pytest.mark.asyncio
+    async def test_it_comes_back_after_a_lost_connection(self, platform: Platform, service: FakeService) -> None:
+        """When the connection is cut and the service is up, the next message is received all the same.
+
+        If this fails: connect again inside receive, with growing pauses; ending receive means that the person left.
+        """
+        async with _opened(platform, self.patience) as inbox:
+            await service.say("Before.")
+            await inbox.next()
+            if not await service.drop():
+                pytest.skip("give the service a `drop` to have lost connections tested")
+            await service.say("After.")
+            assert _text((await inbox.next()).message) == "After."
+
+    @pytest.mark.asyncio
+    async def test_editing_is_real_or_refused(self, platform: Platform, service: FakeService) -> None:
+        """With Feature.EDIT a sent message changes where people see it; without, edit raises UserError.
+
+        If this fails: claim EDIT only when ``send`` gives a Sent that ``edit`` can find again.
+        """
+        async with _opened(platform, self.patience) as inbox:
+            await service.say("Hi.")
+            chat = (await inbox.next()).chat
+            sent = await platform.send(chat, _said("Wait …"), uuid4().hex)
+            if Feature.EDIT not in platform.features:
+                with pytest.raises(UserError):
+                    await platform.edit(sent or Sent(chat=chat, message_id="1"), _said("Done."))
+                return
+            assert sent is not None, "send gave no Sent, and EDIT is claimed"
+            await platform.edit(sent, _said("Done."))
+            assert [s.strip() for s in await service.seen()] == ["Done."]
+
+    @pytest.mark.asyncio
+    async def test_typing_is_seen_if_claimed(self, platform: Platform, service: FakeService) -> None:
+        """With Feature.TYPING people see that a turn has begun.
+
+        If this fails: show the service's typing sign when ``show`` gets Started; or do not claim it.
+        """
+        if Feature.TYPING not in platform.features:
+            pytest.skip("the platform does not claim TYPING")
+        async with _opened(platform, self.patience) as inbox:
+            await service.say("Hi.")
+            chat = (await inbox.next()).chat
+            await platform.show(chat, Started(session_id="s", turn_id="t", provider="p", model="m"))
+            assert await service.typing() > 0, "nobody saw that the bot is typing"
+
+    @pytest.mark.asyncio
+    async def test_files_arrive_if_claimed(self, platform: Platform, service: FakeService) -> None:
+        """With Feature.MEDIA a Blob arrives byte for byte; without, the text beside it still does.
+
+        If this fails: send bytes or the file at ``path``; a platform without files sends the texts of a message.
+        """
+        blob = Blob(media_type="application/octet-stream", data=bytes(range(256)), name="bytes.bin")
+        async with _opened(platform, self.patience) as inbox:
+            await service.say("Send it.")
+            chat = (await inbox.next()).chat
+            await platform.send(chat, Message(role="assistant", parts=(Text(text="Here."), blob)), uuid4().hex)
+            if Feature.MEDIA in platform.features:
+                assert blob.data in await service.media(), "the file did not arrive as it was sent"
+            assert any("Here." in s for s in await service.seen()), "the text beside a file did not arrive"
+
+    @pytest.mark.asyncio
+    async def test_what_it_does_not_know_is_tolerated(self, platform: Platform, service: FakeService) -> None:
+        """Message parts and events of a later kernel are skipped, and every event of a turn can be shown.
+
+        If this fails: match what you know and ignore the rest.
+        """
+        odd: Any = FromTheFuture()
+        async with _opened(platform, self.patience) as inbox:
+            await service.say("Hi.")
+            chat = (await inbox.next()).chat
+            await platform.send(chat, Message(role="assistant", parts=(odd, Text(text="Hello."))), uuid4().hex)
+            assert any("Hello." in s for s in await service.seen()), "the known part did not arrive"
+            for event in (*_turn(), odd):
+                await platform.show(chat, event)
+        if Feature.LIVE in platform.features:
+            assert type(platform).show is not Platform.show, "LIVE is claimed, and there is no show"
+
+
+class _Inbox:
+    """Reads ``receive`` one envelope at a time, acknowledging as the kernel does."""
+
+    def __init__(self, platform: Platform, patience: float) -> None:
+        self._platform = platform
+        self._stream = platform.receive()
+        self._patience = patience
+        self._next: asyncio.Task[Envelope | None] = self._ask()
+
+    async def next(self) -> Envelope:
+        done, _ = await asyncio.wait([self._next], timeout=self._patience)
+        assert done, f"no message came within {self._patience} s"
+        envelope = self._next.result()
+        assert envelope is not None, "receive ended while the person was there"
+        await self._platform.ack(envelope)
+        self._next = self._ask()
+        await asyncio.sleep(0)
+        return envelope
+
+    async def ended(self) -> bool:
+        done, _ = await asyncio.wait([self._next], timeout=self._patience)
+        assert not done or self._next.result() is None, "a message came after close"
+        await self.stop()
+        return bool(done)
+
+    async def stop(self) -> None:
+        self._next.cancel()
+        await asyncio.wait([self._next])
+
+    def _ask(self) -> "asyncio.Task[Envelope | None]":
+        async def ask() -> Envelope | None:
+            return await anext(self._stream, None)
+
+        return asyncio.ensure_future(ask())
+
+
+@asynccontextmanager
+async def _opened(platform: Platform, patience: float) -> AsyncIterator[_Inbox]:
+    await platform.open(FakeDesk())
+    inbox = _Inbox(platform, patience)
+    try:
+        await asyncio.sleep(0)
+        yield inbox
+    finally:
+        await platform.close()
+        await inbox.ended()
+
+
+def _said(text: str) -> Message:
+    return Message(role="assistant", parts=(Text(text=text),))
+
+
+def _text(message: Message) -> str:
+    return "".join(p.text for p in message.parts if isinstance(p, Text))
+
+
+def _turn() -> Sequence[Any]:
+    return (
+        Started(session_id="s", turn_id="t", provider="p", model="m"),
+        Said(text="Hello."),
+        Failed(kind="unavailable", text="The model is away.", hint="Try again."),
+        Ended(session_id="s", turn_id="t", answer="Hello.", reason="done", usage=Usage()),
+    )

@@ -1,0 +1,150 @@
+"""The two contexts a plugin is handed, without a kernel behind them."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from hermes_core.context import LlmBroker, PluginContext, PluginPaths, SecretsBroker, SessionsBroker
+from hermes_core.errors import NotPermitted, ProviderError
+from hermes_core.kinds import ToolContext, Workspace
+from hermes_core.types import Endpoint, HistoryEntry, Hit, Message, Principal, Question, Request, Response, Session
+from hermes_core.types import Verdict
+
+if TYPE_CHECKING:
+    from hermes_core.plugins.manifest import Manifest
+
+__all__ = ["FakeToolContext", "plugin_context"]
+
+
+def plugin_context(
+    manifest: "Manifest",
+    home: Path,
+    *,
+    config: object = None,
+    secrets: Mapping[str, str] | None = None,
+    sessions: SessionsBroker | None = None,
+    replies: Sequence[Response] = (),
+    endpoints: Mapping[str, Endpoint] | None = None,
+) -> PluginContext:
+    """A context as the kernel would make it, with an empty past and folders under ``home``.
+
+    ``secrets`` holds values by name, ``replies`` what ``llm.complete`` answers. Permissions are enforced as always.
+    """
+    data, cache = home / "data" / manifest.name, home / "cache" / manifest.name
+    for folder in (data, cache):
+        folder.mkdir(parents=True, exist_ok=True)
+    return PluginContext(
+        name=manifest.name,
+        kind=manifest.kind,
+        config=config,
+        secrets=_Secrets(manifest, secrets or {}),
+        paths=PluginPaths(home=home, data=data, cache=cache),
+        log=logging.getLogger(f"hermes.test.{manifest.name}"),
+        sessions=sessions or _NoSessions(manifest),
+        llm=_Replies(manifest, replies),
+        endpoints=dict(endpoints or {}),
+        strict=True,
+    )
+
+
+class FakeToolContext(ToolContext):
+    """A tool's context that keeps what the tool did: ``shown``, ``questions``, ``spilled``.
+
+    ``verdict`` is the person's answer to every question; without one nobody is there and it is deny.
+    """
+
+    def __init__(self, workspace: Workspace, *, session: Session | None = None, verdict: Verdict | None = None) -> None:
+        self.workspace = workspace
+        self.session = session or Session(id="test", origin="embed", cwd=workspace.cwd)
+        self.call_id = "call-1"
+        self.shown: list[str] = []
+        self.questions: list[Question] = []
+        self.spilled: dict[str, bytes] = {}
+        self.interrupted = False
+        self._verdict = verdict or Verdict(outcome="deny", reason="Nobody is there to ask.", by="test")
+
+    def progress(self, text: str) -> None:
+        """Keep it in ``shown``."""
+        self.shown.append(text)
+
+    async def ask(self, question: Question) -> Verdict:
+        """Keep the question and give the verdict this context was made with."""
+        self.questions.append(question)
+        return self._verdict
+
+    async def spill(self, name: str, data: bytes) -> str:
+        """Keep the bytes in ``spilled`` under the path that is returned."""
+        path = f"/spilled/{name}"
+        self.spilled[path] = data
+        return path
+
+    @property
+    def cancelled(self) -> bool:
+        """Whatever ``interrupted`` was set to."""
+        return self.interrupted
+
+
+class _Secrets(SecretsBroker):
+    def __init__(self, manifest: "Manifest", values: Mapping[str, str]) -> None:
+        self._manifest = manifest
+        self._values = values
+
+    def get(self, name: str) -> str:
+        if name not in self._manifest.secrets:
+            raise NotPermitted(
+                self._manifest.label,
+                f"asked for the secret {name}.",
+                hint=f"Declare it in hermes-plugin.toml: [permissions] secrets = [{name!r}]",
+            )
+        return self._values.get(name, "")
+
+    def resolve(self, value: str) -> str:
+        return self.get(value[4:]) if value.startswith("env:") else str(value)
+
+
+def _require(manifest: "Manifest", permission: str) -> None:
+    if permission not in manifest.kernel:
+        raise NotPermitted(
+            manifest.label,
+            f"used {permission} without declaring it.",
+            hint=f"Declare it in hermes-plugin.toml: [permissions] kernel = [{permission!r}]",
+        )
+
+
+class _NoSessions(SessionsBroker):
+    def __init__(self, manifest: "Manifest") -> None:
+        self._manifest = manifest
+
+    async def search(
+        self, owner: Principal, words: str, *, limit: int = 10, sort: Literal["newest", "oldest"] = "newest"
+    ) -> Sequence[Hit]:
+        _require(self._manifest, "sessions.read")
+        return ()
+
+    async def recent(self, owner: Principal, *, limit: int = 20) -> Sequence[Session]:
+        _require(self._manifest, "sessions.read")
+        return ()
+
+    async def read(
+        self, owner: Principal, session_id: str, *, around: int = 0, window: int = 10
+    ) -> Sequence[tuple[int, Message]]:
+        _require(self._manifest, "sessions.read")
+        return ()
+
+    async def tool_history(self, owner: Principal, session_id: str, *, limit: int = 50) -> Sequence[HistoryEntry]:
+        _require(self._manifest, "sessions.read")
+        return ()
+
+
+class _Replies(LlmBroker):
+    def __init__(self, manifest: "Manifest", replies: Sequence[Response]) -> None:
+        self._manifest = manifest
+        self._replies: list[Any] = list(replies)
+
+    async def complete(self, request: Request) -> Response:
+        _require(self._manifest, "llm.call")
+        if not self._replies:
+            raise ProviderError("No reply is scripted for this model call.", hint="plugin_context(replies=[…])")
+        reply: Response = self._replies.pop(0)
+        return reply

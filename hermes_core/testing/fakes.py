@@ -1,0 +1,284 @@
+"""A workspace, a message service and a platform for tests: real enough to rely on, and nothing leaves the process."""
+
+import asyncio
+import os
+import signal
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from uuid import uuid4
+
+from attrs import evolve
+
+from hermes_core.errors import ToolError, UserError
+from hermes_core.kinds import Desk, Platform, Workspace
+from hermes_core.testing.audit import off_the_record
+from hermes_core.types import (
+    Blob,
+    Envelope,
+    Event,
+    ExecRequest,
+    ExecResult,
+    Feature,
+    Message,
+    Question,
+    Sent,
+    SlashCommand,
+    Started,
+    Text,
+    Verdict,
+)
+
+__all__ = ["FakeDesk", "FakePlatform", "FakeService", "FakeWorkspace"]
+
+Answer = ExecResult | BaseException | Callable[[ExecRequest], ExecResult]
+
+
+class FakeWorkspace(Workspace):
+    """Files and commands for a tool under test. Keeps every command in ``requests`` and written paths in ``written``.
+
+    With ``folder`` files are real and commands run there. Without, files are a mapping in memory, and commands give
+    the scripted ``answers`` one after the other; a command that no answer was written for is a ToolError.
+    """
+
+    def __init__(
+        self, files: Mapping[str, bytes] | None = None, *, answers: Iterable[Answer] = (), folder: Path | None = None
+    ) -> None:
+        self.folder = folder
+        self.cwd = str(folder) if folder else "/work"
+        self.files: dict[str, bytes] = {self._key(p): d for p, d in (files or {}).items()}
+        self.requests: list[ExecRequest] = []
+        self.written: list[str] = []
+        self.closed = False
+        self._answers = list(answers)
+
+    async def run(self, request: ExecRequest) -> ExecResult:
+        """Run it for real in the folder, or give the next scripted answer."""
+        self.requests.append(request)
+        if self.folder:
+            with off_the_record():
+                return await _run_here(request, self.folder)
+        if not self._answers:
+            raise ToolError(f"No answer is scripted for the command {list(request.argv)}.")
+        answer = self._answers.pop(0)
+        if isinstance(answer, BaseException):
+            raise answer
+        result = answer(request) if callable(answer) else answer
+        if request.on_output and result.output:
+            request.on_output(result.output)
+        return result
+
+    async def read(self, path: str) -> bytes:
+        """The bytes of a file. Raises ToolError when there is none."""
+        try:
+            with off_the_record():
+                return (self.folder / path).read_bytes() if self.folder else self.files[self._key(path)]
+        except (OSError, KeyError):
+            raise ToolError(f"Cannot read {path}: there is no such file.") from None
+
+    async def write(self, path: str, data: bytes) -> None:
+        """Replace a file and make its folders. Raises ToolError."""
+        self.written.append(self._key(path))
+        if not self.folder:
+            self.files[self._key(path)] = data
+            return
+        target = self.folder / path
+        try:
+            with off_the_record():
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(data)
+        except OSError as error:
+            raise ToolError(f"Cannot write {path}: {error.strerror}.") from error
+
+    async def close(self) -> None:
+        """Remember that it was closed."""
+        self.closed = True
+
+    def _key(self, path: str) -> str:
+        return os.path.normpath(os.path.join(self.cwd, path))  # noqa: PTH118 - paths of a place, not of this machine
+
+
+async def _run_here(request: ExecRequest, folder: Path) -> ExecResult:
+    pipe = asyncio.subprocess.PIPE
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *request.argv,
+            stdin=pipe,
+            stdout=pipe,
+            stderr=asyncio.subprocess.STDOUT,
+            cwd=folder / request.cwd,
+            env={**os.environ, **request.env},
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise ToolError(f"Cannot run {request.argv[0]}: {error.strerror}.") from error
+    try:
+        async with asyncio.timeout(request.seconds):
+            output, _ = await process.communicate(request.stdin)
+    except TimeoutError:
+        return ExecResult(status=124, output=b"")
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        await process.wait()
+    if request.on_output and output:
+        request.on_output(output)
+    status = process.returncode or 0
+    half = request.limit // 2
+    kept = output if len(output) <= request.limit else output[:half] + output[-half:]
+    return ExecResult(status=128 - status if status < 0 else status, output=kept, truncated=len(kept) < len(output))
+
+
+class FakeService(ABC):
+    """The far end of a platform, for its contract test: what people on the service write and see."""
+
+    @abstractmethod
+    async def say(self, text: str, *, sender: str = "someone") -> None:
+        """A person writes to the bot."""
+
+    @abstractmethod
+    async def seen(self) -> Sequence[str]:
+        """The texts that people have got from the bot and see now, oldest first; edits applied."""
+
+    async def say_as_bot(self, text: str) -> None:
+        """The service hands the bot's own message back to it, as many services do; by default it does not."""
+
+    async def typing(self) -> int:
+        """How often people saw that the bot is typing; for Feature.TYPING."""
+        return 0
+
+    async def media(self) -> Sequence[bytes]:
+        """The files that people have got from the bot; for Feature.MEDIA."""
+        return ()
+
+    async def drop(self) -> bool:
+        """Cut the connection, the service staying up; False: not tested."""
+        return False
+
+
+class FakeDesk(Desk):
+    """A desk without a kernel behind it; keeps the chats that were interrupted in ``interrupted``."""
+
+    def __init__(self, commands: Sequence[SlashCommand] = ()) -> None:
+        self._commands = tuple(commands)
+        self.interrupted: list[str] = []
+
+    @property
+    def commands(self) -> Sequence[SlashCommand]:
+        """The commands it was made with."""
+        return self._commands
+
+    def status(self, chat: str) -> Mapping[str, str]:
+        """A plausible chat."""
+        return {
+            "session": "test",
+            "title": "A test",
+            "provider": "scripted",
+            "model": "scripted-1",
+            "cwd": "/work",
+            "mode": "ask",
+            "notice": "",
+        }
+
+    async def interrupt(self, chat: str) -> bool:
+        """Note the chat; nothing runs."""
+        self.interrupted.append(chat)
+        return False
+
+
+class FakePlatform(Platform, FakeService):
+    """A platform and its service in one: ``say`` puts into the inbox, ``outbox`` holds what was sent.
+
+    ``failures`` are raised by the next sends, one each. ``verdicts`` answer questions; without one nobody answers.
+    """
+
+    def __init__(
+        self,
+        *,
+        name: str = "fake",
+        features: Iterable[Feature] = (Feature.EDIT, Feature.TYPING, Feature.MEDIA, Feature.LIVE),
+        limit: int = 0,
+        failures: Iterable[BaseException] = (),
+        verdicts: Iterable[Verdict] = (),
+    ) -> None:
+        self.name = name
+        self.features = frozenset(features)
+        self.limit = limit
+        self.failures = list(failures)
+        self.verdicts = list(verdicts)
+        self.outbox: dict[str, Message] = {}
+        self.keys: list[str] = []
+        self.events: list[Event] = []
+        self.questions: list[Question] = []
+        self.acked: list[str] = []
+        self.desk: Desk | None = None
+        self._inbox: asyncio.Queue[Envelope | None] = asyncio.Queue()
+
+    async def say(self, text: str, *, sender: str = "someone", event_id: str = "") -> None:
+        """A person writes; the same ``event_id`` twice is one message delivered twice."""
+        message = Message(role="user", parts=(Text(text=text),))
+        identity = event_id or uuid4().hex
+        self._inbox.put_nowait(
+            Envelope(platform=self.name, account="bot", event_id=identity, chat=sender, sender=sender, message=message)
+        )
+
+    async def leave(self) -> None:
+        """The person leaves: receive ends."""
+        self._inbox.put_nowait(None)
+
+    async def open(self, desk: Desk) -> None:
+        """Keep the desk."""
+        self.desk = desk
+
+    async def receive(self) -> AsyncIterator[Envelope]:
+        """What was said, until the person leaves or the platform is closed."""
+        while envelope := await self._inbox.get():
+            yield envelope
+
+    async def ack(self, envelope: Envelope) -> None:
+        """Note the event id."""
+        self.acked.append(envelope.event_id)
+
+    async def send(self, chat: str, message: Message, key: str) -> Sent:
+        """Put it into the outbox, or fail as scripted; a key that was used sends nothing new. Raises UserError."""
+        if self.failures:
+            raise self.failures.pop(0)
+        length = sum(len(p.text) for p in message.parts if isinstance(p, Text))
+        if self.limit and length > self.limit:
+            raise UserError(f"A message of {length} characters is too long for {self.name}; {self.limit} is the most.")
+        self.keys.append(key)
+        self.outbox.setdefault(key, message)
+        return Sent(chat=chat, message_id=key)
+
+    async def edit(self, sent: Sent, message: Message) -> None:
+        """Replace a message in the outbox. Raises UserError without Feature.EDIT."""
+        if Feature.EDIT not in self.features:
+            return await super().edit(sent, message)
+        self.outbox[sent.message_id] = evolve(self.outbox[sent.message_id], parts=message.parts)
+        return None
+
+    async def show(self, chat: str, event: Event) -> None:
+        """Note the event."""
+        self.events.append(event)
+
+    async def ask(self, chat: str, question: Question) -> Verdict | None:
+        """Note the question and give the next verdict."""
+        self.questions.append(question)
+        return self.verdicts.pop(0) if self.verdicts else None
+
+    async def close(self) -> None:
+        """End receive."""
+        await self.leave()
+
+    async def seen(self) -> Sequence[str]:
+        """The texts in the outbox."""
+        return ["".join(p.text for p in m.parts if isinstance(p, Text)) for m in self.outbox.values()]
+
+    async def typing(self) -> int:
+        """How many turns were shown to start."""
+        return sum(isinstance(e, Started) for e in self.events)
+
+    async def media(self) -> Sequence[bytes]:
+        """The files in the outbox."""
+        return [p.data for m in self.outbox.values() for p in m.parts if isinstance(p, Blob) and p.data is not None]

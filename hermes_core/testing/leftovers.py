@@ -1,0 +1,82 @@
+"""What a piece of work left behind in this process: tasks, threads, sockets, child processes."""
+
+import asyncio
+import os
+import stat
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+from attrs import frozen
+
+__all__ = ["Traces"]
+
+
+@frozen
+class Traces:
+    """What runs and is open now."""
+
+    tasks: frozenset["asyncio.Task[object]"]
+    threads: frozenset[threading.Thread]
+    sockets: frozenset[tuple[int, int]]
+    children: frozenset[int]
+
+    @classmethod
+    def now(cls) -> "Traces":
+        """Look. Threads of the event loop's own pool do not count; the loop ends them."""
+        threads = frozenset(t for t in threading.enumerate() if not t.name.startswith(("asyncio_", "ThreadPoolExec")))
+        return cls(frozenset(asyncio.all_tasks()), threads, _sockets(), _children())
+
+    async def left(self, *, patience: float = 2.0) -> list[str]:
+        """What has come since, once it had a moment to go away; one sentence each."""
+        loop = asyncio.get_running_loop()
+        end = loop.time() + patience
+        while (found := self._new()) and loop.time() < end:
+            await asyncio.sleep(0.005)  # ending takes a moment: a killed child must be reaped, a socket closed
+        return found
+
+    def _new(self) -> list[str]:
+        now = Traces.now()
+        tasks = now.tasks - self.tasks - {asyncio.current_task()}
+        return [
+            *(f"a task still runs: {t.get_name()} ({t.get_coro()!r})" for t in tasks),
+            *(f"a thread still runs: {t.name}" for t in now.threads - self.threads if t.is_alive()),
+            *(f"a socket is still open: file descriptor {fd}" for fd, _ in now.sockets - self.sockets),
+            *(f"a child process still runs: {_command(pid)}" for pid in now.children - self.children),
+        ]
+
+
+def _sockets() -> frozenset[tuple[int, int]]:
+    found = set()
+    for folder in (Path("/proc/self/fd"), Path("/dev/fd")):
+        if not folder.is_dir():
+            continue
+        for name in os.listdir(folder):
+            with suppress(OSError, ValueError):
+                status = os.fstat(int(name))
+                if stat.S_ISSOCK(status.st_mode):
+                    found.add((int(name), status.st_ino))
+        break
+    return frozenset(found)
+
+
+def _children() -> frozenset[int]:
+    found: set[int] = set()
+    for task in _listed(Path("/proc/self/task")):
+        with suppress(OSError):
+            found.update(int(pid) for pid in (task / "children").read_text().split())
+    return frozenset(found)
+
+
+def _listed(folder: Path) -> list[Path]:
+    with suppress(OSError):
+        return list(folder.iterdir())
+    return []
+
+
+def _command(pid: int) -> str:
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip() or str(
+            pid
+        )
+    return str(pid)
