@@ -17,6 +17,7 @@ from cattrs.errors import ForbiddenExtraKeysError, StructureHandlerNotFoundError
 from cattrs.gen import make_dict_structure_fn, override
 
 from hermes_core.config.build import SWITCH, types_of
+from hermes_core.config.schema import PLUGIN_SPACES, Config
 from hermes_core.errors import nearest
 from hermes_core.options import Secret
 
@@ -211,7 +212,7 @@ def _problems(error: BaseException, kind: Any, keys: tuple[str | int, ...]) -> I
             else:
                 yield from _problems(part, error.cl, keys if step is None else (*keys, step))
     elif isinstance(error, ForbiddenExtraKeysError):
-        known = [f.name for f in types_of(error.cl)]
+        known = [f.name for f in types_of(error.cl)] + [*PLUGIN_SPACES] * (error.cl is Config)
         for name in sorted(error.extra_fields):
             close = nearest(name, known)
             yield Problem((*keys, name), "no such setting" + (f"; did you mean {close}?" if close else ""))

@@ -10,23 +10,18 @@ from hermes_core.config.files import explain, held, write_atomic
 from hermes_core.errors import UserError
 from hermes_core.types.house import Finding
 
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_LINE = re.compile(
-    r"""^[ \t]*(?:export[ \t]+)?(?P<name>[A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*
-    (?:"(?P<double>(?:[^"\\]|\\.)*)"|'(?P<single>(?:[^'\\]|\\.)*)'|(?P<bare>[^\r\n]*?))
-    [ \t]*(?:(?:^|(?<=[ \t"']))\#[^\r\n]*)?\r?(?:\n|\Z)""",
-    re.MULTILINE | re.DOTALL | re.VERBOSE,
-)
+# Patterns are compiled when first used: most starts need none of them.
+_LINE = r"""(?msx)^[ \t]*(?:export[ \t]+)?(?P<name>[A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*
+(?:"(?P<double>(?:[^"\\]|\\.)*)"|'(?P<single>(?:[^'\\]|\\.)*)'|(?P<bare>[^\r\n]*?))
+[ \t]*(?:(?:^|(?<=[ \t"']))\#[^\r\n]*)?\r?(?:\n|\Z)"""
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
 # What changes how programs start is no secret, and whoever may set it may run anything.
-_FORBIDDEN = re.compile(
+_FORBIDDEN = (
     r"PATH|HOME|SHELL|USER|ENV|IFS|PAGER|EDITOR|VISUAL|BROWSER|BASH_ENV|PROMPT_COMMAND|CDPATH|ZDOTDIR|CLASSPATH"
     r"|(LD|DYLD|PYTHON|NODE|NPM_CONFIG|GIT|PERL5|RUBY|BASH_FUNC|UV|PIP|VIRTUAL)_?\w*"
     r"|(_?JAVA|JDK_JAVA|JAVA_TOOL)_OPTIONS|\w+_HOME|\w+_PROFILE|PERL\w*LIB|SSH_ASKPASS|SSL_CERT_\w+"
 )
-_ALLOWED = re.compile(
-    r"(GIT\w*|NODE|NPM|RUBY\w*|PIP|UV)_(API_)?(TOKEN|KEY|SECRET|PASSWORD)|GITHUB_\w+|GITLAB_\w+|GITEA_\w+"
-)
+_ALLOWED = r"\w+_(TOKEN|KEY|SECRET|PASSWORD)|(GITHUB|GITLAB|GITEA)_\w+"
 
 
 def check_name(name: str) -> None:
@@ -34,9 +29,9 @@ def check_name(name: str) -> None:
 
     Raises UserError.
     """
-    if not _NAME.fullmatch(name):
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
         raise UserError(f"{name!r} cannot be a secret's name.", hint="Use letters, digits and _; not a digit first.")
-    if _FORBIDDEN.fullmatch(name.upper()) and not _ALLOWED.fullmatch(name.upper()):
+    if re.fullmatch(_FORBIDDEN, name.upper()) and not re.fullmatch(_ALLOWED, name.upper()):
         raise UserError(
             f"{name} changes how programs start; it is never kept as a secret.",
             hint="Set it in the shell that starts Hermes.",
@@ -79,7 +74,7 @@ class Secrets:
         line = f"{name}={_quoted(value)}\n"
 
         def change(text: str) -> str:
-            first = next((match for match in _LINE.finditer(text) if match["name"] == name), None)
+            first = next((match for match in re.finditer(_LINE, text) if match["name"] == name), None)
             if first is None:
                 return text + ("" if not text or text.endswith("\n") else "\n") + line
             return text[: first.start()] + line + _without(name, text[first.end() :])
@@ -104,7 +99,7 @@ class Secrets:
 
     def _kept(self) -> dict[str, str]:
         if self._cache is None:
-            self._cache = {match["name"]: _value(match) for match in _LINE.finditer(self._read())}
+            self._cache = {match["name"]: _value(match) for match in re.finditer(_LINE, self._read())}
         return self._cache
 
     def _read(self) -> str:
@@ -131,7 +126,7 @@ class Secrets:
 
 
 def _without(name: str, text: str) -> str:
-    return _LINE.sub(lambda match: "" if match["name"] == name else match[0], text)
+    return re.sub(_LINE, lambda match: "" if match["name"] == name else match[0], text)
 
 
 def _value(match: re.Match[str]) -> str:

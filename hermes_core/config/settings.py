@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from hermes_core import __version__
 from hermes_core.config.build import Refused, build
@@ -15,7 +15,7 @@ from hermes_core.config.files import explain, write_atomic
 from hermes_core.config.paths import Home
 from hermes_core.config.schema import PLUGIN_SPACES, Config, EndpointSettings, spelled_out
 from hermes_core.config.secrets import Secrets
-from hermes_core.errors import ConfigError, UserError, nearest
+from hermes_core.errors import ConfigError, UserError
 from hermes_core.types.base import JSON
 from hermes_core.types.model import Endpoint
 
@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from hermes_core.config.document import Document
 
 T = TypeVar("T")
+Odd: TypeAlias = tuple[tuple[str | int, ...], str]  # what is wrong where, before a Problem is made of it
 _NOTHING: Mapping[str, JSON] = MappingProxyType({})
-_VARIABLE = re.compile(r"\$(\$?)\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+_VARIABLE = r"\$(\$?)\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}"
 
 
 def structure(cls: type[T], data: Mapping[str, JSON], path: str) -> "tuple[T | None, list[Problem]]":
@@ -50,7 +51,7 @@ class Settings:
         self.secrets = secrets
         self.overruled = overruled  # locked keys that the user's file wants otherwise
         self._document: Document | None = None
-        config, problems = self._kernel()
+        config, problems = read_kernel(raw, secrets)
         if config is None or problems:
             raise self._error(problems)
         self.config: Config = config
@@ -60,7 +61,7 @@ class Settings:
 
         Raises ConfigError with file and line for every problem in it.
         """
-        made, problems = self._section(path, cls)
+        made, problems = read_section(self.raw, self.secrets, path, cls)
         if made is None or problems:
             raise self._error(problems)
         return made
@@ -103,63 +104,9 @@ class Settings:
 
     def problems(self, sections: Mapping[str, type]) -> list[str]:
         """Every problem in the sections that plugins claim, as lines for a person."""
-        found = [problem for path, cls in sections.items() for problem in self._section(path, cls)[1]]
-        return self._lines(found)
-
-    def _kernel(self) -> "tuple[Config | None, list[Problem]]":
-        mine = spelled_out({key: value for key, value in self.raw.items() if key not in PLUGIN_SPACES})
-        misplaced: list[tuple[tuple[str, ...], str]] = []
-        for space in PLUGIN_SPACES:
-            children = self.raw.get(space)
-            if not isinstance(children, dict | None):
-                misplaced.append(((space,), "must be a section"))
-                continue
-            wrong = [name for name, child in (children or {}).items() if not isinstance(child, dict | None)]
-            misplaced += [((space, name), "must be a section") for name in wrong]
-        expanded, unset = self._expand(mine, ())
-        config, problems = structure(Config, expanded, "")
-        if not (misplaced or unset or problems):
-            return config, []
-        from hermes_core.config.check import Problem
-
-        problems = [_near_space(problem) for problem in problems if problem.keys not in dict(unset)]
-        return None, problems + [Problem(*parts) for parts in (*misplaced, *unset)]
-
-    def _section(self, path: str, cls: type[T]) -> "tuple[T | None, list[Problem]]":
-        data: JSON = self.raw
-        for key in path.split("."):
-            data = data.get(key) if isinstance(data, dict) else None
-        keys = tuple(path.split("."))
-        expanded, unset = self._expand(data or {}, keys)
-        made, problems = structure(cls, expanded, path)
-        if unset:
-            from hermes_core.config.check import Problem
-
-            problems = [Problem(*parts) for parts in unset]
-        return made, problems
-
-    def _expand(self, value: JSON, keys: tuple[str | int, ...]) -> tuple[JSON, list[tuple[tuple[str | int, ...], str]]]:
-        """``${NAME}`` and ``${NAME:-else}`` in texts, filled in; ``$${NAME}`` stays ``${NAME}``."""
-        unset: list[tuple[tuple[str | int, ...], str]] = []
-
-        def fill(match: re.Match[str], keys: tuple[str | int, ...]) -> str:
-            if match[1]:
-                return match[0][1:]
-            filled = self.secrets.get(match[2]) or match[3]
-            if filled is None:
-                unset.append((keys, f"${{{match[2]}}} is not set, neither in the environment nor in .env"))
-            return filled or ""
-
-        def walk(value: JSON, keys: tuple[str | int, ...]) -> JSON:
-            if isinstance(value, str):
-                if "${" not in value:
-                    return value
-                return type(value)(_VARIABLE.sub(lambda match: fill(match, keys), value))
-            if isinstance(value, dict):
-                return {key: walk(item, (*keys, key)) for key, item in value.items()}
-            return [walk(item, (*keys, index)) for index, item in enumerate(value)] if type(value) is list else value
-
-        return walk(value, keys), unset
+        return self._lines(
+            [p for path, cls in sections.items() for p in read_section(self.raw, self.secrets, path, cls)[1]]
+        )
 
     def _error(self, problems: "list[Problem]") -> ConfigError:
         return ConfigError(self._lines(problems), hint=f"The file is {self.home.config_file}")
@@ -179,11 +126,59 @@ def _first(row: tuple[int, str]) -> int:
     return row[0]
 
 
-def _near_space(problem: "Problem") -> "Problem":
-    if len(problem.keys) == 1 and problem.text.startswith("no such setting") and "mean" not in problem.text:
-        close = nearest(str(problem.keys[0]), PLUGIN_SPACES)
-        return problem._replace(text=f"{problem.text}; did you mean {close}?") if close else problem
-    return problem
+def read_kernel(raw: dict[str, JSON], secrets: Secrets) -> "tuple[Config | None, list[Problem]]":
+    """The kernel's part of a mapping, or every problem in it and in the outline of the plugins' part."""
+    expanded, odd = _expand(spelled_out({key: raw[key] for key in raw if key not in PLUGIN_SPACES}), (), secrets)
+    for space in PLUGIN_SPACES:
+        children = raw.get(space) or {}
+        parts = (
+            {(space, name): child for name, child in children.items()} if isinstance(children, dict) else {(space,): 0}
+        )
+        odd += [(keys, "must be a section") for keys, child in parts.items() if not isinstance(child, dict | None)]
+    config, problems = structure(Config, expanded, "")
+    return config if not odd else None, _with(problems, odd)
+
+
+def read_section(raw: dict[str, JSON], secrets: Secrets, path: str, cls: type[T]) -> "tuple[T | None, list[Problem]]":
+    """One plugin's section of a mapping, or every problem in it; a missing section is an empty one."""
+    keys = tuple(path.split("."))
+    data: JSON = raw
+    for key in keys:
+        data = data.get(key) if isinstance(data, dict) else None
+    expanded, odd = _expand({} if data is None else data, keys, secrets)
+    made, problems = structure(cls, expanded, path)
+    return made if not odd else None, _with(problems, odd)
+
+
+def _with(problems: "list[Problem]", odd: list[Odd]) -> "list[Problem]":
+    if not problems and not odd:
+        return []
+    from hermes_core.config.check import Problem
+
+    shadowed = dict(odd)
+    return [p for p in problems if p.keys not in shadowed] + [Problem(keys, text) for keys, text in odd]
+
+
+def _expand(value: JSON, keys: tuple[str | int, ...], secrets: Secrets) -> tuple[JSON, list[Odd]]:
+    """``${NAME}`` and ``${NAME:-else}`` in texts, filled in; ``$${NAME}`` stays ``${NAME}``."""
+    odd: list[Odd] = []
+
+    def fill(match: re.Match[str], keys: tuple[str | int, ...]) -> str:
+        if match[1]:
+            return match[0][1:]
+        filled = secrets.get(match[2]) or match[3]
+        if filled is None:
+            odd.append((keys, f"${{{match[2]}}} is not set, neither in the environment nor in .env"))
+        return filled or ""
+
+    def walk(value: JSON, keys: tuple[str | int, ...]) -> JSON:
+        if isinstance(value, str):
+            return re.sub(_VARIABLE, lambda match: fill(match, keys), value) if "${" in value else value
+        if isinstance(value, dict):
+            return {key: walk(item, (*keys, key)) for key, item in value.items()}
+        return [walk(item, (*keys, index)) for index, item in enumerate(value)] if type(value) is list else value
+
+    return walk(value, keys), odd
 
 
 def load_settings(
