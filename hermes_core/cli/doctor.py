@@ -1,0 +1,175 @@
+"""``hermes doctor``: everything that can be wrong, each with its mend."""
+
+import asyncio
+import json
+import platform
+import sys
+import sysconfig
+from collections.abc import Iterable
+from pathlib import Path
+
+import click
+
+from hermes_core import __version__
+from hermes_core.cli.config import config_problems
+from hermes_core.cli.scope import Scope
+from hermes_core.cli.table import json_option
+from hermes_core.errors import HermesError
+
+_COLORS = {"ok": "green", "fault": "red", "asks": "yellow", "missing": "yellow", "slow": "yellow", "idle": None}
+Row = dict[str, str]
+
+
+@click.command()
+@click.option("--deep", is_flag=True, help="Import every enabled plugin, one by one, timed, and run its checks.")
+@click.option("--fix", is_flag=True, help="Mend what can be mended without asking.")
+@click.option("--plugin", "only", default="", help="Only this plugin.")
+@json_option()
+@click.pass_obj
+def doctor(scope: Scope, deep: bool, fix: bool, only: str, as_json: bool) -> int:
+    """Check home, settings, secrets, store, plugins and the model. Exit 1 when there is a fault."""
+    rows = list(_house(scope, fix=fix)) if not only else []
+    rows += _plugins(scope, deep=deep, only=only)
+    if deep and not only:
+        rows += asyncio.run(_model(scope))
+    faults = [r for r in rows if r["level"] == "fault"]
+    if as_json:
+        click.echo(json.dumps({"version": __version__, "ok": not faults, "findings": rows}, ensure_ascii=False))
+    else:
+        _print(rows, len(faults))
+    return 1 if faults else 0
+
+
+def _print(rows: list[Row], faults: int) -> None:
+    width = max(len(r["who"]) for r in rows)
+    for row in rows:
+        level = click.style(f"{row['level']:<8}", fg=_COLORS.get(row["level"]))
+        phase = f"{row['phase']}: " if row.get("phase") else ""
+        click.echo(f"  {level}{row['who']:<{width}}  {phase}{row['text']}")
+        if row["fix"]:
+            click.secho(f"          {' ' * width}  {row['fix']}", dim=True)
+    asks = sum(r["level"] in ("asks", "missing") for r in rows)
+    click.echo(f"{faults} faults, {asks} questions." if faults or asks else "All is well.")
+
+
+def _row(level: str, who: str, text: str, fix: str = "", phase: str = "") -> Row:
+    return {"level": level, "who": who, "phase": phase, "text": text, "fix": fix}
+
+
+def _house(scope: Scope, *, fix: bool) -> Iterable[Row]:
+    yield _row("ok", "hermes", f"{__version__}, Python {platform.python_version()}, {sys.platform}")
+    home = scope.home
+    try:
+        home.create()
+        yield _row("ok", "home", str(home.root))
+    except HermesError as error:
+        yield _row("fault", "home", error.text, error.hint)
+        return
+    problems = config_problems(scope)
+    for problem in problems:
+        yield _row("fault", "settings", problem, "hermes config edit")
+    if problems:
+        return
+    yield _row("ok", "settings", str(home.config_file) if home.config_file.exists() else "defaults")
+    yield from _secrets(home.env_file, fix=fix)
+    yield asyncio.run(_store(scope))
+    known = [p.manifest.config_section for p in scope.index.plugins if p.manifest and p.manifest.config_section]
+    for section in scope.settings.idle_sections(known):
+        yield _row("idle", "settings", f"section {section} belongs to no installed plugin; it is kept")
+    yield from _startup_files()
+
+
+def _secrets(path: Path, *, fix: bool) -> Iterable[Row]:
+    if not path.exists():
+        return
+    wide = path.stat().st_mode & 0o077
+    if wide and fix:
+        path.chmod(0o600)
+        yield _row("ok", "secrets", f"{path} was open to others; closed now")
+    elif wide:
+        yield _row("fault", "secrets", f"{path} can be read by others", f"chmod 600 {path}, or hermes doctor --fix")
+    else:
+        yield _row("ok", "secrets", str(path))
+
+
+async def _store(scope: Scope) -> Row:
+    try:
+        async with scope.hermes() as hermes:
+            rows = await (await hermes.runtime.store()).list_sessions(hermes.runtime.owner, limit=1)
+        return _row("ok", "store", f"{scope.home.database}{'' if rows else ', no session yet'}")
+    except HermesError as error:
+        return _row("fault", "store", error.text, error.hint)
+
+
+def _startup_files() -> Iterable[Row]:
+    """A ``.pth`` file that imports runs code at every start of Python: a favorite of malicious packages."""
+    for folder in {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}:
+        for file in sorted(Path(folder).glob("*.pth")):
+            text = file.read_text(encoding="utf-8", errors="replace")
+            code = [line for line in text.splitlines() if line.startswith(("import ", "import\t"))]
+            known = file.name.startswith(("_virtualenv", "distutils-precedence", "__editable__", "a1_coverage"))
+            if code and not known:
+                yield _row("asks", "environment", f"{file} runs code at every start of Python", "look into it")
+
+
+def _plugins(scope: Scope, *, deep: bool, only: str) -> list[Row]:
+    consent = scope.consent()
+    index = scope.index
+    rows = [_row("fault", f.plugin, f.error, f.hint, f.phase) for f in index.faults if not only or only in f.plugin]
+    for plugin in index.plugins:
+        if only and plugin is not index.resolve(only):
+            continue
+        who = f"{plugin.label} {plugin.version}"
+        state = str(consent.state(plugin)) if plugin.manifest else "broken"
+        if plugin.fault is not None:
+            rows.append(_row("fault", who, plugin.fault.error, plugin.fault.hint, plugin.fault.phase))
+        elif state == "changed":
+            new = "; ".join(consent.difference(plugin))
+            rows.append(_row("asks", who, f"now also: {new}", f"hermes plugins enable {plugin.label}", "consent"))
+        elif state in ("enabled", "builtin"):
+            rows += _working(scope, plugin.label, who) if deep else [_row("ok", who, state)]
+        else:
+            rows.append(_row("idle", who, f"installed, not enabled ({state})", f"hermes plugins enable {plugin.label}"))
+    installed = {p.distribution for p in index.plugins}
+    for wanted in consent.wanted():
+        if wanted.distribution not in installed:
+            rows.append(_row("missing", wanted.distribution, "enabled, but not installed", "hermes plugins sync"))
+    return rows
+
+
+def _working(scope: Scope, label: str, who: str) -> list[Row]:
+    """Import one plugin in a kernel of its own, time it, and run its checks."""
+    runtime = scope.hermes().runtime
+    plugin = runtime.index.get(label)
+    if plugin is None:
+        return []
+    if not runtime.loader.load(plugin):
+        faults = [f for f in runtime.loader.faults if f.plugin == label]
+        return [_row("fault", who, f.error, f.hint, f.phase) for f in faults]
+    for table in plugin.manifest.contributes if plugin.manifest else ():
+        if table not in ("skills", "commands", "slash"):
+            runtime.dispatch.contributions(f"register_{table}")
+    rows = [_row("fault", who, f.error, f.hint, f.phase) for f in runtime.dispatch.faults if f.plugin == label]
+    seconds = runtime.loader.loaded.get(label, 0.0)
+    level = "slow" if seconds > 0.5 else "ok"
+    rows.append(_row(level, who, f"imported in {seconds * 1000:.0f} ms"))
+
+    async def checks() -> list[Row]:
+        found = []
+        for owner, check in runtime.dispatch.contributions("register_checks"):
+            for finding in await check.run():  # type: ignore[attr-defined]
+                level = {"warning": "asks"}.get(finding.level, finding.level)
+                found.append(_row(level, owner, finding.text, finding.fix))
+        return found
+
+    return [*rows, *asyncio.run(checks())]
+
+
+async def _model(scope: Scope) -> list[Row]:
+    try:
+        async with scope.hermes() as hermes:
+            route = await hermes.runtime.routed()
+            models = await route.provider.models()
+            return [_row("ok", "model", f"{route.model} from {route.name} ({len(models)} models)", route.notice)]
+    except HermesError as error:
+        return [_row("fault", "model", error.text, error.hint or "hermes model")]

@@ -1,0 +1,201 @@
+"""``hermes plugins``: what is installed, what is allowed, and how to write one."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from hermes_core.cli.scope import Scope
+from hermes_core.cli.table import emit, json_option
+from hermes_core.errors import PluginError, UserError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hermes_core.plugins.index import Installed
+
+KINDS = ("provider", "tool", "backend", "platform", "memory")
+
+
+@click.group()
+def plugins() -> None:
+    """Installed is not enabled, and enabled is not imported: three words, three moments."""
+
+
+@plugins.command("list")
+@json_option()
+@click.pass_obj
+def list_(scope: Scope, as_json: bool) -> None:
+    """List installed plugins and whether they are enabled. Imports none of them."""
+    consent = scope.consent()
+    rows = [
+        {
+            "plugin": p.label,
+            "version": p.version,
+            "state": str(consent.state(p)) if p.manifest else "broken",
+            "distribution": p.distribution,
+            "origin": p.origin,
+            "summary": p.manifest.summary if p.manifest else (p.fault.error if p.fault else ""),
+        }
+        for p in scope.index.plugins
+    ]
+    emit(rows, ("plugin", "version", "state", "distribution", "summary"), as_json=as_json, empty="No plugin installed.")
+
+
+@plugins.command()
+@click.argument("name")
+@click.pass_obj
+def info(scope: Scope, name: str) -> None:
+    """Show what a plugin adds, may do and needs, from its manifest."""
+    plugin = scope.index.resolve(name)
+    _describe(scope, plugin)
+
+
+def _describe(scope: Scope, plugin: "Installed") -> None:
+    manifest = plugin.manifest
+    if manifest is None:
+        cause = plugin.fault.error if plugin.fault else "no manifest"
+        raise PluginError(plugin.label, cause, version=plugin.version, hint=plugin.fault.hint if plugin.fault else "")
+    foreign = "" if scope.consent().state(plugin) == "builtin" else "   (not one of this distribution's own)"
+    click.secho(f"{plugin.label} {plugin.version}   from {plugin.distribution or plugin.path}{foreign}", bold=True)
+    click.echo(manifest.summary)
+    for table, names in manifest.contributes.items():
+        if names:
+            click.echo(f"  adds {table}: {', '.join(names)}")
+    enforced = [*(f"read the secret {s}" for s in manifest.secrets), *(f"use {k}" for k in manifest.kernel)]
+    enforced += [f"be called at {h}" for h in manifest.hooks]
+    disclosed = [
+        *(f"connects to {n}" for n in manifest.network),
+        *(f"starts {p}" for p in manifest.processes),
+        *(f"opens {f}" for f in manifest.files),
+    ]
+    click.echo("\n  Enforced by Hermes: it may")
+    click.echo("\n".join(f"    {e}" for e in enforced) or "    nothing beyond what it adds")
+    click.echo("  Disclosed by the author (Hermes cannot stop it)")
+    click.echo("\n".join(f"    {d}" for d in disclosed) or "    no connections, programs or files")
+
+
+@plugins.command()
+@click.argument("name")
+@click.option("-y", "--yes", is_flag=True, help="Enable without being asked (a person decided it elsewhere).")
+@click.pass_obj
+def enable(scope: Scope, name: str, yes: bool) -> None:
+    """Allow a plugin to be used, after showing what it may do."""
+    plugin = scope.index.resolve(name)
+    _describe(scope, plugin)
+    consent = scope.consent()
+    if difference := consent.difference(plugin):
+        click.echo("\n  New since you allowed it:\n" + "\n".join(f"    {line}" for line in difference))
+    click.echo("\nA plugin runs inside Hermes with your rights. Enable only what you trust.")
+    if not yes:
+        if not sys.stdin.isatty():
+            raise UserError(
+                "A run without a person never enables a plugin.", hint="Decide it yourself, then say --yes."
+            )
+        click.confirm("Enable?", abort=True)
+    consent.enable(plugin)
+    _undisable(scope, plugin.label)
+    click.echo(f"Enabled {plugin.label}.", err=True)
+
+
+def _undisable(scope: Scope, label: str) -> None:
+    listed = scope.settings.config.plugins.disabled
+    if label in listed:
+        from hermes_core.config.edit import set_value
+
+        set_value(scope.home, "plugins.disabled", [x for x in listed if x != label])
+
+
+@plugins.command()
+@click.argument("name")
+@click.pass_obj
+def disable(scope: Scope, name: str) -> None:
+    """Stop using a plugin; its settings stay."""
+    from hermes_core.config.edit import set_value
+
+    plugin = scope.index.resolve(name)
+    scope.home.create()
+    scope.consent().disable(plugin)
+    set_value(scope.home, "plugins.disabled", sorted({*scope.settings.config.plugins.disabled, plugin.label}))
+    click.echo(f"Disabled {plugin.label}.", err=True)
+
+
+@plugins.command()
+@click.argument("path", type=click.Path(exists=True, path_type=Path))
+@click.option("--imports", is_flag=True, help="Import it too, and compare what it registers with its manifest.")
+@click.pass_obj
+def check(scope: Scope, path: Path, imports: bool) -> int:
+    """Check a plugin in a folder or file: its manifest, and with --imports its code. Exit 1 when something is wrong."""
+    from hermes_core.plugins.check import check_plugin
+
+    findings = check_plugin(path, imports=imports)
+    for finding in findings:
+        click.echo(f"{finding.level:<8} {finding.text}" + (f"\n         {finding.fix}" if finding.fix else ""))
+    return 1 if any(f.level == "fault" for f in findings) else 0
+
+
+@plugins.command()
+@click.argument("kind", type=click.Choice(KINDS))
+@click.argument("name")
+@click.option("--into", type=click.Path(path_type=Path), default=Path(), help="The folder to write it into.")
+def new(kind: str, name: str, into: Path) -> None:
+    """Write a new plugin package with a contract test that passes.
+
+    \b
+    Example:
+      hermes plugins new tool dice && cd hermes-tool-dice && pip install -e . && pytest
+    """
+    from hermes_core.testing.scaffold import new_plugin
+
+    written = new_plugin(kind, name, into)
+    click.echo("\n".join(str(p) for p in written))
+    click.echo(f"\nNext: cd {written[0].parent}, then pip install -e . and pytest", err=True)
+
+
+@plugins.command()
+@click.argument("requirement")
+@click.option("--allow-source", is_flag=True, help="Also build from source (runs the author's build code).")
+@click.pass_obj
+def install(scope: Scope, requirement: str, allow_source: bool) -> None:
+    """Install a plugin from the package index. It is not enabled by this."""
+    from hermes_core.plugins.install import install as install_plugin
+
+    scope.home.create()
+    install_plugin(requirement, scope.consent(), binary_only=not allow_source, say=_say)
+    _rescan(scope)
+
+
+@plugins.command()
+@click.argument("name")
+@click.pass_obj
+def remove(scope: Scope, name: str) -> None:
+    """Uninstall a plugin; its settings stay."""
+    from hermes_core.plugins.install import remove as remove_plugin
+
+    remove_plugin(scope.index.resolve(name), scope.consent(), say=_say)
+    _rescan(scope)
+
+
+@plugins.command()
+@click.pass_obj
+def sync(scope: Scope) -> None:
+    """Install again what plugins.lock says was wanted, after an upgrade took it away."""
+    from hermes_core.plugins.install import sync as sync_plugins
+
+    sync_plugins(scope.consent(), scope.index, say=_say)
+    _rescan(scope)
+
+
+@plugins.command()
+@click.pass_obj
+def rescan(scope: Scope) -> None:
+    """Look again at what is installed."""
+    _rescan(scope)
+
+
+def _rescan(scope: Scope) -> None:
+    index = scope.hermes().load_index(scope.home, rescan=True)
+    click.echo(f"{len(index.plugins)} plugins installed.", err=True)
+
+
+def _say(text: str) -> None:
+    click.echo(text, err=True)

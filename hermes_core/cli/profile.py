@@ -1,0 +1,66 @@
+"""``hermes profile``: separate settings, keys, memory and sessions under one roof."""
+
+import click
+
+from hermes_core.cli.scope import Scope
+from hermes_core.cli.sessions import confirm
+from hermes_core.cli.table import emit, json_option
+
+
+@click.group()
+def profile() -> None:
+    """A profile has its own settings, keys, memory and sessions. `-p NAME` uses one for a single command."""
+
+
+@profile.command("list")
+@json_option()
+@click.pass_obj
+def list_(scope: Scope, as_json: bool) -> None:
+    """List profiles; * marks the one in use."""
+    from hermes_core.config.profiles import list_profiles
+
+    rows = [{"": "*" if p.active else "", "name": p.name, "path": str(p.path)} for p in list_profiles(scope.home)]
+    if as_json:
+        rows = [{"name": r["name"], "path": r["path"], "active": r[""] == "*"} for r in rows]  # type: ignore[misc]
+    emit(rows, ("", "name", "path"), as_json=as_json, empty="No profile.")
+
+
+@profile.command()
+@click.argument("name")
+@click.option("--clone", "source", default=None, metavar="PROFILE", help="Copy settings, keys and SOUL.md from it.")
+@click.pass_obj
+def create(scope: Scope, name: str, source: str | None) -> None:
+    """Make a profile."""
+    from hermes_core.config.profiles import create_profile
+
+    create_profile(scope.home, name, clone_from=source)
+    click.echo(f"Made profile {name}. Use it: hermes -p {name}, or for good: hermes profile use {name}", err=True)
+
+
+@profile.command()
+@click.argument("name")
+@click.pass_obj
+def use(scope: Scope, name: str) -> None:
+    """Use a profile from now on (`default` goes back)."""
+    from hermes_core.config.profiles import use_profile
+
+    use_profile(scope.home, name)
+
+
+@profile.command()
+@click.pass_obj
+def show(scope: Scope) -> None:
+    """Print the profile in use and where it lives."""
+    click.echo(f"{scope.home.profile}  {scope.home.root}")
+
+
+@profile.command()
+@click.argument("name")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@click.pass_obj
+def delete(scope: Scope, name: str, yes: bool) -> None:
+    """Delete a profile with its settings, keys, memory and sessions."""
+    from hermes_core.config.profiles import delete_profile
+
+    confirm(f"Delete profile {name} and everything in it?", yes=yes)
+    delete_profile(scope.home, name)

@@ -1,0 +1,221 @@
+"""``hermes sessions``: look at, search, carry away and clear past conversations."""
+
+import asyncio
+import json
+import re
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TypeVar
+
+import click
+
+from hermes_core.cli.scope import Scope
+from hermes_core.cli.table import ago, emit, json_option
+from hermes_core.errors import UserError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hermes_core.store.journal import Store
+    from hermes_core.types import Principal
+
+_T = TypeVar("_T")
+_UNITS = {"h": 3600.0, "d": 86_400.0, "w": 604_800.0}
+
+
+@click.group()
+def sessions() -> None:
+    """Past conversations. A session is named by its id, the start of it, its title, or `latest`."""
+
+
+def with_store(scope: Scope, work: "Callable[[Store, Principal], Awaitable[_T]]") -> _T:
+    """Run work on the store of this command's home."""
+
+    async def go() -> _T:
+        async with scope.hermes() as hermes:
+            return await work(await hermes.runtime.store(), hermes.runtime.owner)
+
+    return asyncio.run(go())
+
+
+@sessions.command("list")
+@click.option("-n", "--limit", default=20, show_default=True, help="How many, last used first.")
+@click.option("--source", default="", help="Only those that came in this way (cli, oneshot, a platform).")
+@json_option()
+@click.pass_obj
+def list_sessions(scope: Scope, limit: int, source: str, as_json: bool) -> None:
+    """List sessions, last used first."""
+    rows = with_store(scope, lambda store, owner: store.list_sessions(owner, limit=limit, origin=source))
+    shown = [
+        {
+            "id": r.session.id,
+            "title": r.session.title or (r.preview if not as_json else ""),
+            "source": r.session.origin,
+            "messages": r.messages,
+            "tool_calls": r.tool_calls,
+            "model": r.session.model,
+            "provider": r.session.provider,
+            "created": r.session.created,
+            "updated": r.updated if as_json else ago(r.updated),
+            "tokens": r.usage.input + r.usage.output,
+            "cost": r.usage.cost,
+            "preview": r.preview,
+        }
+        for r in rows
+    ]
+    columns = ("id", "updated", "source", "messages", "model", "title")
+    emit(shown, columns, as_json=as_json, empty="No session yet. Start one: hermes")
+
+
+@sessions.command()
+@click.argument("which", default="latest")
+@json_option()
+@click.pass_obj
+def show(scope: Scope, which: str, as_json: bool) -> None:
+    """Print a session, message by message."""
+    if as_json:
+        _export(scope, which, None)
+        return
+    from hermes_core.types import Text, ToolCall, ToolResult
+
+    async def read(store: "Store", owner: "Principal") -> None:
+        session = await store.find_session(which, owner)
+        click.secho(f"{session.id}  {session.title}  {session.provider}/{session.model}", bold=True)
+        for message in await store.history(session.id):
+            for part in message.parts:
+                if isinstance(part, Text):
+                    click.secho(f"\n{message.role}", fg="cyan")
+                    click.echo(part.text)
+                elif isinstance(part, ToolCall):
+                    click.secho(f"  ┊ {part.name} {json.dumps(part.arguments, ensure_ascii=False)[:200]}", dim=True)
+                elif isinstance(part, ToolResult):
+                    text = " ".join(p.text for p in part.parts if isinstance(p, Text))
+                    click.secho(f"  ┊ {'✗' if part.failed else '✓'} {' '.join(text.split())[:200]}", dim=True)
+
+    with_store(scope, read)
+
+
+@sessions.command()
+@click.argument("words", nargs=-1, required=True)
+@click.option("-n", "--limit", default=20, show_default=True, help="How many messages at most.")
+@click.option("--oldest", is_flag=True, help="Oldest first.")
+@json_option()
+@click.pass_obj
+def search(scope: Scope, words: tuple[str, ...], limit: int, oldest: bool, as_json: bool) -> None:
+    """Find messages that hold all the words, newest first."""
+    sort = "oldest" if oldest else "newest"
+    hits = with_store(scope, lambda store, owner: store.search(owner, " ".join(words), limit=limit, sort=sort))
+    shown = [
+        {
+            "session": h.session_id,
+            "message": h.message_id,
+            "role": h.role,
+            "when": ago(h.created),
+            "created": h.created,
+            "title": h.title,
+            "snippet": h.snippet,
+        }
+        for h in hits
+    ]
+    columns = ("session", "when", "role", "snippet")
+    emit(shown, columns, as_json=as_json, empty=f"No message holds {' '.join(words)!r}.")
+
+
+@sessions.command()
+@click.argument("which", default="latest")
+@click.option("--format", "form", type=click.Choice(["jsonl", "md"]), default="jsonl", show_default=True)
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="A file instead of stdout.")
+@click.pass_obj
+def export(scope: Scope, which: str, form: str, output: Path | None) -> None:
+    """Write a session out: one OpenAI-shaped message a line, or markdown."""
+    _export(scope, which, output, form)
+
+
+def _export(scope: Scope, which: str, output: Path | None, form: str = "jsonl") -> None:
+    from hermes_core.store.codec import to_openai
+
+    async def lines(store: "Store", owner: "Principal") -> list[str]:
+        session = await store.find_session(which, owner)
+        prompt = await store.load_prompt(session.id)
+        system = [{"role": "system", "content": prompt[0]}] if prompt else []
+        shaped = [*system, *(shape for m in await store.history(session.id) for shape in to_openai(m))]
+        if form == "jsonl":
+            return [json.dumps(shape, ensure_ascii=False) for shape in shaped]
+        return [_markdown(shape) for shape in shaped[1:]]
+
+    text = "\n".join(with_store(scope, lines)) + "\n"
+    if output is None:
+        click.echo(text, nl=False)
+        return
+    temporary = output.with_name(f".{output.name}.part")
+    temporary.write_text(text, encoding="utf-8")
+    temporary.replace(output)
+
+
+def _markdown(shape: dict[str, object]) -> str:
+    body = str(shape.get("content") or "")
+    if calls := shape.get("tool_calls"):
+        body += f"\n\n```json\n{json.dumps(calls, ensure_ascii=False, indent=1)}\n```"
+    return f"## {shape['role']}\n\n{body.strip()}\n"
+
+
+@sessions.command()
+@click.argument("which")
+@click.argument("title", nargs=-1, required=True)
+@click.pass_obj
+def rename(scope: Scope, which: str, title: tuple[str, ...]) -> None:
+    """Give a session a title."""
+
+    async def work(store: "Store", owner: "Principal") -> None:
+        session = await store.find_session(which, owner)
+        await store.rename_session(session.id, " ".join(title), owner)
+
+    with_store(scope, work)
+
+
+@sessions.command()
+@click.argument("which")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@click.pass_obj
+def delete(scope: Scope, which: str, yes: bool) -> None:
+    """Delete a session with everything in it. This cannot be undone."""
+
+    async def find(store: "Store", owner: "Principal") -> tuple[str, str]:
+        session = await store.find_session(which, owner)
+        return session.id, session.title
+
+    session_id, title = with_store(scope, find)
+    confirm(f"Delete session {session_id} {title}?", yes=yes)
+    with_store(scope, lambda store, owner: store.delete_session(session_id, owner))
+    click.echo(f"Deleted {session_id}.", err=True)
+
+
+@sessions.command()
+@click.option(
+    "--older-than", "age", required=True, metavar="90d", help="Age by last use: hours (h), days (d), weeks (w)."
+)
+@click.option("--dry-run", is_flag=True, help="Only list what would go.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@click.pass_obj
+def prune(scope: Scope, age: str, dry_run: bool, yes: bool) -> None:
+    """Delete sessions that were not used for a while."""
+    match = re.fullmatch(r"(\d+)([hdw])", age)
+    if not match:
+        raise UserError(f"{age!r} is no age.", hint="Write a number and a unit: 12h, 90d, 8w.")
+    before = time.time() - int(match[1]) * _UNITS[match[2]]
+    found = with_store(scope, lambda store, owner: store.prune_sessions(owner, before=before, dry_run=True))
+    click.echo("\n".join(found) or "No session is that old.", err=not found)
+    if found and not dry_run:
+        confirm(f"Delete these {len(found)} sessions?", yes=yes)
+        with_store(scope, lambda store, owner: store.prune_sessions(owner, before=before))
+
+
+def confirm(question: str, *, yes: bool) -> None:
+    """Go on only with a person's yes; without a person, only with --yes."""
+    import sys
+
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise UserError(f"{question} Nobody is here to ask.", hint="Say --yes to go on without being asked.")
+    click.confirm(question, abort=True)

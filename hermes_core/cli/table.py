@@ -1,0 +1,68 @@
+"""Output of commands: aligned columns for people, one JSON object a line for programs."""
+
+import json
+import shutil
+import sys
+import time
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+
+import click
+
+__all__ = ["ago", "emit", "json_option", "say_table", "width_of"]
+
+json_option: Callable[..., Callable[..., object]] = lambda: click.option(  # noqa: E731 - a decorator by name
+    "--json", "as_json", is_flag=True, help="One JSON object a line."
+)
+
+
+def emit(rows: Sequence[Mapping[str, object]], columns: Sequence[str], *, as_json: bool, empty: str) -> None:
+    """Rows as a table, or as JSON lines; ``empty`` is said (on stderr) when a person asked and there is none."""
+    if as_json:
+        for row in rows:
+            click.echo(json.dumps(row, ensure_ascii=False, default=str))
+    elif rows:
+        say_table([[str(row.get(c, "")) for c in columns] for row in rows], columns)
+    else:
+        click.echo(empty, err=True)
+
+
+def say_table(rows: Sequence[Sequence[str]], heads: Sequence[str]) -> None:
+    """Columns under dim heads; the last one takes what the terminal leaves and is cut there."""
+    shown = [[" ".join(cell.split()) for cell in row] for row in rows]
+    widths = [max(width_of(cell) for cell in column) for column in zip(heads, *shown, strict=True)]
+    room = shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else 10_000
+    widths[-1] = max(10, min(widths[-1], room - sum(widths[:-1]) - 2 * len(widths)))
+    click.secho(_line(heads, widths), dim=True)
+    for row in shown:
+        click.echo(_line(row, widths))
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    cut = [_cut(cell, width) for cell, width in zip(cells, widths, strict=True)]
+    return "  ".join(c + " " * (w - width_of(c)) for c, w in zip(cut, widths, strict=True)).rstrip()
+
+
+def _cut(text: str, width: int) -> str:
+    if width_of(text) <= width:
+        return text
+    kept = ""
+    for char in text:
+        if width_of(kept + char) >= width:
+            break
+        kept += char
+    return f"{kept}…"
+
+
+def width_of(text: str) -> int:
+    """Columns a text takes in a terminal: wide characters count two, combining ones none."""
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def ago(instant: float) -> str:
+    """How long ago, in the largest fitting unit."""
+    seconds = max(0.0, time.time() - instant)
+    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{int(seconds // size)} {unit} ago"
+    return "just now"
