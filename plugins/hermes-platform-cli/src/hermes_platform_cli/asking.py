@@ -1,0 +1,59 @@
+"""Questions to the person: what exactly will happen, and one key or line to answer."""
+
+from collections.abc import Mapping, Sequence
+
+from hermes_core.types import Question, Verdict
+from hermes_platform_cli.clean import clean, exact
+
+__all__ = ["keys_of", "lines_of", "outcome_line", "verdict_of"]
+
+_MEANS = {
+    "once": "this time",
+    "session": "for this conversation",
+    "always": "from now on",
+    "deny": "no",
+}
+
+
+def lines_of(question: Question) -> list[str]:
+    """The question as lines of plain text. Nothing in it is hidden, shortened or able to move the cursor."""
+    if question.kind == "approval":
+        lines = ["May this run?", *(f"  {line}" for line in exact(question.subject).split("\n"))]
+    else:
+        lines = clean(question.subject).split("\n")
+    if question.risk:
+        lines.append(f"Risk: {exact(question.risk)}")
+    if question.kind == "text":
+        return lines
+    named = {key: choice for key, choice in keys_of(question.choices).items() if key.isdigit()}
+    if question.kind == "approval" and all(choice in _MEANS for choice in question.choices):
+        letters = {choice: key for key, choice in keys_of(question.choices).items() if not key.isdigit()}
+        wide = max(map(len, question.choices))
+        return lines + [
+            f"  {key} {choice.ljust(wide)}  ({letters[choice]}) {_MEANS[choice]}" for key, choice in named.items()
+        ]
+    return lines + [f"  {number} {clean(choice)}" for number, choice in enumerate(question.choices, 1)]
+
+
+def keys_of(choices: Sequence[str]) -> Mapping[str, str]:
+    """Which key stands for which choice: its number up to nine, and its first letter where that is its own."""
+    keys = {str(number): choice for number, choice in enumerate(choices[:9], 1)}
+    letters = [choice[:1].casefold() for choice in choices]
+    own = {a: c for c, a in zip(choices, letters, strict=True) if a.isalpha() and letters.count(a) == 1}
+    return {**keys, **own}
+
+
+def verdict_of(question: Question, answer: str | None, by: str) -> Verdict:
+    """What an answer means; None is Ctrl+C or the end of the input, and always a no."""
+    if answer is None:
+        return Verdict(outcome="deny", reason="refused by the person", by=by, choice="deny")
+    if question.kind == "approval" and answer == "deny":
+        return Verdict(outcome="deny", reason="refused by the person", by=by, choice="deny")
+    return Verdict(outcome="allow", by=by, choice=answer)
+
+
+def outcome_line(question: Question, verdict: Verdict) -> str:
+    """How it went, in a few words."""
+    if verdict.outcome != "allow":
+        return "Refused." if question.kind == "approval" else "No answer."
+    return f"Allowed: {verdict.choice}." if question.kind == "approval" else f"Answered: {clean(verdict.choice)}"

@@ -1,0 +1,210 @@
+"""The conversation on a terminal: banner, prompt, running turn, questions."""
+
+import asyncio
+import contextlib
+import os
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hermes_core.kinds import Desk
+from hermes_core.types import Event, Message, Question, Verdict
+from hermes_platform_cli.asking import lines_of, outcome_line, verdict_of
+from hermes_platform_cli.clean import clean
+from hermes_platform_cli.config import Config
+from hermes_platform_cli.screen import DIM, RESET, Screen
+from hermes_platform_cli.streams import Sink, Streams
+from hermes_platform_cli.tty import Tty
+from hermes_platform_cli.view import TurnView
+from hermes_platform_cli.width import cells, clip
+
+if TYPE_CHECKING:
+    from prompt_toolkit.input import Input
+    from prompt_toolkit.output import Output
+
+    from hermes_platform_cli.prompt import Prompt
+
+__all__ = ["Full"]
+
+_MODES = {"off": "acts without asking", "smart": "asks when in doubt"}  # asking is what one expects
+_BOLD, _YELLOW = "\x1b[1m", "\x1b[33m"
+
+
+class Full:
+    """Owns the screen. Either the prompt is on it, or a running turn, or a question."""
+
+    def __init__(
+        self,
+        config: Config,
+        streams: Streams,
+        desk: Desk,
+        chat: str,
+        person: str,
+        *,
+        data: Path,
+        tty: Tty | None,
+        source: "Input | None" = None,
+        sink: "Output | None" = None,
+    ) -> None:
+        self._config, self._desk, self._chat, self._person = config, desk, chat, person
+        self._data = data
+        self._tty = tty
+        self._source, self._sink = source, sink
+        self._out = Sink(streams.stdout)
+        self._screen = Screen(self._out.write, shutil.get_terminal_size)
+        self.view = TurnView(self._screen, config)
+        self._prompt: Prompt | None = None
+        self._gone = asyncio.Event()  # the prompt is off the screen
+        self._gone.set()
+        self._typed = ""
+        self._answering: asyncio.Task[str | None] | None = None
+        if tty is not None:
+            tty.on_resume = self._resumed
+
+    async def open(self) -> None:
+        """Say who is here."""
+        status = self._desk.status(self._chat)
+        columns = self._screen.size.columns
+        rows = []
+        if self._config.banner:
+            from hermes_core import __version__
+
+            facts = [__version__, *self._facts()]
+            rows.append(f"{_BOLD}Hermes{RESET} {DIM}{clip(' · '.join(facts), columns - 7)}{RESET}")
+            if title := clean(status.get("title", "")):
+                rows.append(f"{DIM}{clip(f'continues: {title}', columns)}{RESET}")
+        if notice := clean(status.get("notice", "")).strip():
+            rows += [
+                f"{_YELLOW}!{RESET} {line}" if i == 0 else f"  {line}" for i, line in enumerate(notice.split("\n"))
+            ]
+        self.view.rows([*rows, ""] if rows else [])
+
+    async def read(self) -> str | None:
+        """One message; an empty one when the prompt had to give way; None when the person leaves."""
+        prompt = self._prompt or self._make_prompt()
+        typed, self._typed = self._typed, ""
+        self._gone.clear()
+        try:
+            text = await prompt.ask(typed)
+        except EOFError:
+            return None
+        except Exception as error:
+            from hermes_platform_cli.prompt import Withdrawn
+
+            if not isinstance(error, Withdrawn):
+                raise
+            self._typed = error.text
+            return ""
+        finally:
+            self._gone.set()
+        self.view.begin()
+        return None if self._out.gone else text
+
+    async def show(self, event: Event) -> None:
+        """Show an event; an open prompt gives way and comes back after the turn with what was typed."""
+        if self._prompt is not None and not self._gone.is_set():
+            self._prompt.withdraw()
+            await self._gone.wait()
+        self.view.show(event)
+
+    async def message(self, message: Message) -> None:
+        """Show a message: below the running turn, or above the open prompt."""
+        if self._prompt is not None and self._prompt.open:
+            await self._prompt.above(lambda: self._message_now(message))
+        else:
+            self._message_now(message)
+
+    async def ask(self, question: Question) -> Verdict:
+        """Put a question and wait for the answer."""
+        if self._prompt is not None and not self._gone.is_set():
+            self._prompt.withdraw()
+            await self._gone.wait()
+        self.view.pause()
+        if self._tty is not None:
+            self._typed += self._tty.typed_ahead()
+        head, *rest = lines_of(question)
+        self.view.rows(["", f"{_YELLOW}?{RESET} {_BOLD}{head}{RESET}", *(f"  {line}" for line in rest), ""])
+        try:
+            verdict = verdict_of(question, await self._answer(question), self._person)
+            self.view.answered.add(question.id)
+            self.view.rows([f"  {DIM}{outcome_line(question, verdict)}{RESET}", ""])
+        finally:
+            self.view.begin_again()
+            self.view.resume()
+        return verdict
+
+    def interrupting(self) -> bool:
+        """Ctrl+C as a signal: the prompt or an open question take it."""
+        if self._answering is not None:
+            self._answering.cancel()
+            return True
+        if self._prompt is not None and self._prompt.open:
+            self._prompt.interrupt()
+            return True
+        return False
+
+    def stopping(self) -> None:
+        """A turn was asked to stop."""
+        self.view.stopping = True
+        self.view.paint()
+
+    async def close(self) -> None:
+        """Take the live rows away."""
+        self.view.stop()
+
+    async def _answer(self, question: Question) -> str | None:
+        from hermes_platform_cli.keypress import answer
+
+        self._answering = task = asyncio.ensure_future(answer(question, self._source, self._sink))
+        try:
+            await asyncio.wait({task})
+        finally:
+            self._answering = None
+            if not task.done():
+                task.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await task
+        return None if task.cancelled() else task.result()
+
+    def _make_prompt(self) -> "Prompt":
+        from hermes_platform_cli.prompt import Prompt
+
+        self._prompt = Prompt(
+            self._config,
+            self._data / "history" if self._config.history else None,
+            commands=lambda: self._desk.commands,
+            status=self._status_line,
+            trouble=self._trouble,
+            source=self._source,
+            sink=self._sink,
+        )
+        return self._prompt
+
+    def _message_now(self, message: Message) -> None:
+        self.view.message(message)
+        self.view.paint()
+
+    def _trouble(self, text: str) -> None:
+        # Told with the next thing that is shown; the prompt is being made just now.
+        self._screen.commit([f"{_YELLOW}!{RESET} {clean(text)}"])
+
+    def _resumed(self) -> None:
+        self._screen.forget()
+        self.view.paint()
+
+    def _facts(self) -> list[str]:
+        status = {key: clean(value) for key, value in self._desk.status(self._chat).items()}
+        model, provider = status.get("model", ""), status.get("provider", "")
+        facts = (model or provider, _short(status.get("cwd", "")), _MODES.get(status.get("mode", ""), ""))
+        return [fact for fact in facts if fact]
+
+    def _status_line(self, columns: int) -> str:
+        facts = self._facts()
+        while facts and cells(" · ".join(facts)) > columns:
+            facts.pop()
+        return " · ".join(facts)
+
+
+def _short(path: str) -> str:
+    home = os.path.expanduser("~")  # noqa: PTH111 - a string is wanted
+    return "~" + path[len(home) :] if home != "/" and (path == home or path.startswith(home + "/")) else path

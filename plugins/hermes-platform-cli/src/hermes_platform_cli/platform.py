@@ -1,0 +1,201 @@
+"""The platform: one chat between Hermes and whoever sits at this terminal, or stands behind this pipe."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from hermes_core.errors import UserError
+from hermes_core.kinds import Desk, Platform
+from hermes_core.types import Ended, Envelope, Event, Feature, Message, Question, Sent, Started, Text, Verdict
+from hermes_platform_cli.config import Config
+from hermes_platform_cli.streams import Streams
+
+if TYPE_CHECKING:
+    from prompt_toolkit.input import Input
+    from prompt_toolkit.output import Output
+
+    from hermes_platform_cli.full import Full
+    from hermes_platform_cli.plain import Plain
+    from hermes_platform_cli.tty import Tty
+
+__all__ = ["CHAT", "Cli"]
+
+CHAT = "main"
+_LEAVING = ("/exit", "/quit")
+_AGAIN = 2.0  # seconds in which a second Ctrl+C leaves
+_GRACE = 0.25  # seconds to see whether a message that was taken in stirs anything
+
+
+class Cli(Platform):
+    """The classic terminal conversation.
+
+    ``streams`` and ``source``/``sink`` (prompt_toolkit's ends of a terminal) are given by tests and by programs that
+    bring a terminal of their own; else the process's own streams are used.
+    """
+
+    name = "cli"
+    features = frozenset({Feature.LIVE})
+
+    def __init__(
+        self,
+        config: Config,
+        data: Path,
+        *,
+        streams: Streams | None = None,
+        source: "Input | None" = None,
+        sink: "Output | None" = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._config = config
+        self._data = data
+        self._streams = streams
+        self._source, self._sink = source, sink
+        self._clock = clock
+        self._person = ""
+        self._desk: Desk | None = None
+        self._face: Full | Plain | None = None
+        self._tty: Tty | None = None
+        self._idle, self._stirred = asyncio.Event(), asyncio.Event()
+        self._interrupted_at = float("-inf")
+        self._interrupting: asyncio.Task[bool] | None = None
+        self._leaving = False
+
+    async def open(self, desk: Desk) -> None:
+        """Take the terminal and say who is here."""
+        from hermes_platform_cli.tty import Tty
+
+        self._desk = desk
+        self._leaving = False
+        self._interrupted_at = float("-inf")
+        self._idle.set()
+        self._stirred.set()
+        self._person = _user()
+        streams = self._streams or Streams()
+        if self._source is not None or streams.rich:
+            from hermes_platform_cli.full import Full
+
+            own = self._source is None
+            self._tty = Tty(streams.stdin.fileno(), streams.stdout, self._interrupt) if own else None
+            self._face = Full(
+                self._config,
+                streams,
+                desk,
+                CHAT,
+                self._person,
+                data=self._data,
+                tty=self._tty,
+                source=self._source,
+                sink=self._sink,
+            )
+        else:
+            from hermes_platform_cli.plain import Plain
+
+            self._tty = Tty(None, streams.stdout, self._interrupt)
+            self._face = Plain(self._config, streams, desk, CHAT, self._person)
+        if self._tty is not None:
+            self._tty.take()
+        await self._face.open()
+
+    async def receive(self) -> AsyncIterator[Envelope]:
+        """What the person sends, until they leave. The next prompt waits for the end of a running turn."""
+        face = self._opened()
+        while True:
+            await self._settle()
+            text = None if self._leaving else await face.read()
+            if text is None or text.strip() in _LEAVING:
+                return
+            if not text.strip():
+                continue
+            self._stirred.clear()
+            yield self._envelope(text)
+
+    async def send(self, chat: str, message: Message, key: str) -> Sent | None:
+        """Show the result of a slash command, or a notice."""
+        await self._opened().message(message)
+        self._stirred.set()
+        return Sent(chat=chat, message_id=key)
+
+    async def show(self, chat: str, event: Event) -> None:
+        """Show an event of a running turn."""
+        if isinstance(event, Started):
+            self._idle.clear()
+        self._stirred.set()
+        try:
+            await self._opened().show(event)
+        finally:
+            if isinstance(event, Ended):
+                self._idle.set()
+
+    async def ask(self, chat: str, question: Question) -> Verdict | None:
+        """Ask the person; None when there is only a pipe."""
+        return await self._opened().ask(question)
+
+    async def close(self) -> None:
+        """Give the terminal back as it was found."""
+        face, self._face = self._face, None
+        tty, self._tty = self._tty, None
+        try:
+            if face is not None:
+                await face.close()
+            if self._interrupting is not None:
+                self._interrupting.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await self._interrupting
+                self._interrupting = None
+        finally:
+            if tty is not None:
+                tty.give_back()
+            self._idle.set()
+            self._stirred.set()
+
+    def _opened(self) -> "Full | Plain":
+        if self._face is None:
+            raise UserError("The conversation is not open.", hint="Call open() first.")
+        return self._face
+
+    def _envelope(self, text: str) -> Envelope:
+        from hermes_platform_cli.clean import whole
+
+        said = Message(role="user", parts=(Text(text=whole(text)),))
+        return Envelope(
+            platform=self.name, account="tty", event_id=uuid4().hex, chat=CHAT, sender=self._person, message=said
+        )
+
+    async def _settle(self) -> None:
+        """Wait for the end of a turn. A kernel that asks for the next message early gets a moment to begin one."""
+        if not self._stirred.is_set():
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._stirred.wait(), _GRACE)
+            self._stirred.set()
+        await self._idle.wait()
+
+    def _interrupt(self) -> bool:
+        """Ctrl+C; False when the process should end by it."""
+        face, desk = self._face, self._desk
+        if face is None or desk is None:
+            return False
+        if face.interrupting():
+            return True
+        if self._idle.is_set() and self._stirred.is_set():
+            return False
+        now = self._clock()
+        if now - self._interrupted_at <= _AGAIN:
+            self._leaving = True
+            return False
+        self._interrupted_at = now
+        face.stopping()
+        self._interrupting = asyncio.ensure_future(desk.interrupt(CHAT))
+        return True
+
+
+def _user() -> str:
+    import getpass
+
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return "owner"  # a container may run under a number without a name
