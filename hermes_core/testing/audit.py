@@ -14,7 +14,7 @@ from fnmatch import fnmatch
 from functools import cache
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 __all__ = ["Witness", "off_the_record"]
 
@@ -63,7 +63,7 @@ class Witness:
         self.written: list[str] = []
         self.read: list[str] = []
 
-    def __enter__(self) -> "Witness":
+    def __enter__(self) -> Self:
         _watchers().append(self)
         return self
 
@@ -183,7 +183,7 @@ def _is_loopback(host: str) -> bool:
     if host in ("localhost", ""):
         return True
     try:
-        address = ip_address(host.split("%")[0])
+        address = ip_address(host.partition("%")[0])
     except ValueError:
         return False
     return address.is_loopback or address.is_unspecified

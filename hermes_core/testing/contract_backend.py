@@ -215,7 +215,7 @@ class BackendContract(PluginContract):
 
     @pytest.mark.asyncio
     async def test_folder_and_variables_are_those_asked_for(self, backend: Backend, key: str) -> None:
-        """A command runs in the workspace's ``cwd``, or in the request's, and sees the request's variables besides PATH.
+        """A command runs in the workspace's ``cwd`` or the request's, and sees the request's variables besides PATH.
 
         If this fails: ``cwd`` of a request may be relative to the workspace's; ``env`` is added, it does not replace.
         """

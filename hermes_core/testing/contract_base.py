@@ -139,18 +139,18 @@ class PluginContract:
         """
         import hermes_core.kinds
 
-        for table in TABLES:
+        for table, hook in TABLES.items():
             declared = manifest.contributes.get(table, ())
             given = [_name(thing, table) for thing in contributed.get(table, [])]
             twice = {name for name in given if given.count(name) > 1}
-            assert not twice, f"{TABLES[table]} gives {', '.join(sorted(twice))} more than once"
+            assert not twice, f"{hook} gives {', '.join(sorted(twice))} more than once"
             astray = [name for name in given if not manifest.declares(table, name)]
             astray += [name for name in declared if name not in given and not name.endswith("*")]
-            assert not astray, f"[contributes] {table} = {sorted(declared)}, and {TABLES[table]} gives {sorted(given)}"
+            assert not astray, f"[contributes] {table} = {sorted(declared)}, and {hook} gives {sorted(given)}"
             if table in KINDS:
                 kind = getattr(hermes_core.kinds, KINDS[table])
                 wrong = [thing for thing in contributed.get(table, []) if not isinstance(thing, kind)]
-                assert not wrong, f"{TABLES[table]} must give instances of {KINDS[table]}, and gives {wrong}"
+                assert not wrong, f"{hook} must give instances of {KINDS[table]}, and gives {wrong}"
         folder = _manifest_path(self.module).parent
         absent = [s for s in manifest.contributes.get("skills", ()) if not (folder / s).is_dir()]
         assert not absent, f"[contributes] skills names folders that are not beside the manifest: {absent}"
@@ -276,7 +276,8 @@ def _is_kit(cls: type) -> bool:
 
 def _manifest_path(module: str) -> Path:
     spec = importlib.util.find_spec(module)
-    assert spec is not None and spec.origin, f"there is no module {module}; is the plugin installed or on the path?"
+    assert spec, f"there is no module {module}; is the plugin installed or on the path?"
+    assert spec.origin, f"{module} is a folder without an __init__.py"
     origin = Path(spec.origin)
     beside = origin.with_name("hermes-plugin.toml")
     return beside if origin.name == "__init__.py" or beside.is_file() else origin

@@ -8,8 +8,18 @@ from typing import TYPE_CHECKING, Any, Literal
 from hermes_core.context import LlmBroker, PluginContext, PluginPaths, SecretsBroker, SessionsBroker
 from hermes_core.errors import NotPermitted, ProviderError
 from hermes_core.kinds import ToolContext, Workspace
-from hermes_core.types import Endpoint, HistoryEntry, Hit, Message, Principal, Question, Request, Response, Session
-from hermes_core.types import Verdict
+from hermes_core.types import (
+    Endpoint,
+    HistoryEntry,
+    Hit,
+    Message,
+    Principal,
+    Question,
+    Request,
+    Response,
+    Session,
+    Verdict,
+)
 
 if TYPE_CHECKING:
     from hermes_core.plugins.manifest import Manifest

@@ -31,8 +31,8 @@ class Traces:
         """What has come since, once it had a moment to go away; one sentence each."""
         loop = asyncio.get_running_loop()
         end = loop.time() + patience
-        while (found := self._new()) and loop.time() < end:
-            await asyncio.sleep(0.005)  # ending takes a moment: a killed child must be reaped, a socket closed
+        # There is no event to wait for: a killed child must be reaped, a socket closed
+            await asyncio.sleep(0.005)
         return found
 
     def _new(self) -> list[str]:
@@ -51,11 +51,11 @@ def _sockets() -> frozenset[tuple[int, int]]:
     for folder in (Path("/proc/self/fd"), Path("/dev/fd")):
         if not folder.is_dir():
             continue
-        for name in os.listdir(folder):
+        for entry in folder.iterdir():
             with suppress(OSError, ValueError):
-                status = os.fstat(int(name))
+                status = os.fstat(int(entry.name))
                 if stat.S_ISSOCK(status.st_mode):
-                    found.add((int(name), status.st_ino))
+                    found.add((int(entry.name), status.st_ino))
         break
     return frozenset(found)
 
