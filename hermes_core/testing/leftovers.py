@@ -31,7 +31,8 @@ class Traces:
         """What has come since, once it had a moment to go away; one sentence each."""
         loop = asyncio.get_running_loop()
         end = loop.time() + patience
-        # There is no event to wait for: a killed child must be reaped, a socket closed
+        # There is no event to wait for: a killed child is reaped, a socket closed, in a moment.
+        while (found := self._new()) and loop.time() < end:  # noqa: ASYNC110
             await asyncio.sleep(0.005)
         return found
 
