@@ -9,9 +9,9 @@ print(agent.state.tool_history)
 import asyncio
 import inspect
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, Self, get_type_hints
 
 import attrs
 from attrs import Factory, field, frozen
@@ -41,13 +41,14 @@ def Allow(*distributions: str) -> tuple[str, ...]:  # noqa: N802 - reads as the 
 class Distribution:
     """A named product built on the kernel: which plugins it may use, its defaults, locks and brand.
 
-    ``builtin`` plugins are enabled without being asked about. ``defaults`` and ``locked`` map dotted settings to
+    ``own`` plugins are enabled without being asked about, ``builtin`` ones cannot be disabled either. ``defaults`` and ``locked`` map dotted settings to
     values; locked ones cannot be overridden by the user's file. ``name`` gives the command, the home folder
     (``~/.name``) and the prefix of environment variables (``NAME_HOME``).
     """
 
     name: str
     plugins: Sequence[str] = ("*",)
+    own: Sequence[str] = ()
     builtin: Sequence[str] = ()
     defaults: "Mapping[str, JSON]" = Factory(dict)
     locked: "Mapping[str, JSON]" = Factory(dict)
@@ -67,7 +68,7 @@ class Distribution:
 
 HERMES = Distribution(
     name="hermes",
-    builtin=(
+    own=(
         "hermes-backend-local",
         "hermes-backend-ssh",
         "hermes-memory-files",
@@ -126,7 +127,7 @@ class Hermes:
         self._strict = bool(os.environ.get("HERMES_STRICT")) if strict is None else strict
         self._runtime: Runtime | None = None
 
-    async def __aenter__(self) -> "Hermes":
+    async def __aenter__(self) -> Self:
         self.runtime  # noqa: B018 - assembling raises now what would be raised later
         return self
 
@@ -142,14 +143,14 @@ class Hermes:
 
     async def turn(
         self, message: "str | Message", *, session: str = "", origin: str = "embed", owner: "Principal | None" = None
-    ) -> "AsyncIterator[Event]":
+    ) -> "AsyncGenerator[Event, None]":
         """Answer one message; yields events, an Ended last. The same ``session`` goes on with the conversation."""
         turn = self.runtime.turn(message, session=session, origin=origin, owner=owner, ask=self._ask)
         try:
             async for event in turn:
                 yield event
         finally:
-            await turn.aclose()  # type: ignore[attr-defined]
+            await turn.aclose()
 
     async def run(self, message: "str | Message", *, session: str = "", origin: str = "embed") -> Answer:
         """Answer one message as a whole. Raises HermesError when the turn fails."""
@@ -216,7 +217,8 @@ class Hermes:
         from hermes_core.plugins.index import load_index
 
         user_plugins = home.plugins if self.distribution.user_plugins and not self._safe_mode else None
-        return load_index(home.cache / "plugins.json", user_plugins, rescan=rescan)
+        first = self.consent(home).preferred()
+        return load_index(home.cache / "plugins.json", user_plugins, rescan=rescan, first=first)
 
     def consent(self, home: "Home", disabled: Iterable[str] = ()) -> "Consent":
         """What of it is allowed."""
@@ -224,7 +226,8 @@ class Hermes:
 
         return Consent(
             home.lock_file,
-            builtin=self.distribution.builtin,
+            builtin=self.distribution.own,
+            required=self.distribution.builtin,
             allowed=self.distribution.plugins,
             disabled=disabled,
             safe_mode=self._safe_mode,
@@ -297,7 +300,7 @@ class Agent:
             self._runner.close()
             self._runner = self._hermes = None
 
-    def __enter__(self) -> "Agent":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -75,7 +75,7 @@ class Policy:
         places = [key[5:] for key in (tool.touches(params) if tool.touches else ()) if key.startswith("file:")]
         if reason := self._hard_block(call, tool, places, workspace):
             return Verdict(outcome="deny", reason=f"{reason}. This is never allowed, in any mode.", by="hard block")
-        subject = f"{tool.name}:{subject_of(call)}"
+        subject = f"{tool.name}({subject_of(call)})"
         for rule in self._deny:
             if _matches(rule, subject):
                 return Verdict(outcome="deny", reason=f"the rule {rule!r} in policy.deny forbids it", by="policy.deny")
@@ -133,15 +133,15 @@ class Policy:
 
 
 def _matches(rule: str, subject: str) -> bool:
-    """Rules read ``tool``, or ``tool:pattern`` with ``*`` and ``?``."""
-    name, _, pattern = rule.partition(":")
-    tool, _, rest = subject.partition(":")
+    """Rules read ``tool`` or ``tool(pattern)``, with ``*`` and ``?`` in both."""
+    name, _, pattern = rule.rstrip(")").partition("(")
+    tool, _, rest = subject.removesuffix(")").partition("(")
     return fnmatch.fnmatchcase(tool, name) and (not pattern or fnmatch.fnmatchcase(rest, pattern))
 
 
 def _escape(subject: str) -> str:
-    tool, _, rest = subject.partition(":")
-    return f"{tool}:{''.join(f'[{c}]' if c in '*?[' else c for c in rest)}"
+    tool, _, rest = subject.removesuffix(")").partition("(")
+    return f"{tool}({''.join(f'[{c}]' if c in '*?[' else c for c in rest)})"
 
 
 def _inside(place: str, cwd: str) -> bool:

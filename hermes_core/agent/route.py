@@ -14,7 +14,7 @@ from hermes_core.plugins.index import Index
 from hermes_core.plugins.loader import Loader
 from hermes_core.types import Delta, Request
 
-__all__ = ["Route", "choose", "stream_with_retries"]
+__all__ = ["Route", "choose", "ranked_providers", "stream_with_retries"]
 
 _TRIES = 3  # a request is sent again only while nothing of its reply was seen
 _LONGEST_WAIT = 30.0  # seconds; a longer Retry-After is told to the person instead of waited for
@@ -72,20 +72,21 @@ async def _named(name: str, model: str, settings: Settings, index: Index, loader
 
 
 async def _ready(model: str, settings: Settings, loader: Loader, dispatch: Dispatch) -> Route:
-    loader.load_contributing("providers")
-    ranked = sorted(_providers(dispatch).items(), key=lambda item: (item[1].rank, item[0]))
-    candidates = [(n, _bound(p, settings, n)) for n, p in ranked]
-    states = await asyncio.gather(*(p.ready() for _, p in candidates), return_exceptions=True)
-    for (name, provider), state in zip(candidates, states, strict=True):
+    candidates = ranked_providers(settings, loader, dispatch)
+    states = await asyncio.gather(*(p.ready() for p in candidates), return_exceptions=True)
+    for provider, state in zip(candidates, states, strict=True):
         if state is True:
             notice = CONNECT_HINT if provider.rank >= 90 else ""
-            return Route(name=name, provider=provider, model=model or await _default_model(provider), notice=notice)
+            chosen = model or await _default_model(provider)
+            return Route(name=provider.name, provider=provider, model=chosen, notice=notice)
     raise UserError("No provider can answer.", hint="Connect a model with `hermes model`, or see `hermes doctor`.")
 
 
-def _bound(provider: Provider, settings: Settings, name: str) -> Provider:
-    endpoint = settings.endpoint(name)
-    return provider if endpoint is None else provider.at(endpoint)
+def ranked_providers(settings: Settings, loader: Loader, dispatch: Dispatch) -> list[Provider]:
+    """Every offered provider, as the user configured it, in the order of the automatic choice."""
+    loader.load_contributing("providers")
+    found = sorted(_providers(dispatch).values(), key=lambda p: (p.rank, p.name))
+    return [p if (e := settings.endpoint(p.name)) is None else p.at(e) for p in found]
 
 
 def _providers(dispatch: Dispatch) -> dict[str, Provider]:

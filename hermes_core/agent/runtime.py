@@ -7,7 +7,7 @@ import asyncio
 import os
 import secrets as random
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 
 from attrs import evolve
 
@@ -211,7 +211,7 @@ class Runtime:
         envelope: Envelope | None = None,
         ask: AskPerson | None = None,
         stored: Callable[[], Awaitable[None]] | None = None,
-    ) -> AsyncIterator[Event]:
+    ) -> AsyncGenerator[Event, None]:
         """Answer one message; yields events, an Ended last. Closing the iterator interrupts the turn."""
         events: asyncio.Queue[Event] = asyncio.Queue()
         said = message if isinstance(message, Message) else Message(role="user", parts=(Text(text=message),))

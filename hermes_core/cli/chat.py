@@ -28,7 +28,7 @@ __all__ = ["chat", "converse", "event_json", "oneshot"]
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per event, a line each.")
 @click.option("--yolo", is_flag=True, help="Ask nothing: everything but the hard blocks is allowed.")
 @click.pass_obj
-def chat(scope: Scope, query: str | None, **flags: Any) -> int:
+def chat(scope: Scope, /, query: str | None, **flags: Any) -> int:
     """Talk, or answer one message with -q.
 
     \b

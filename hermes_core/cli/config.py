@@ -9,7 +9,7 @@ import click
 
 from hermes_core.cli.scope import Scope
 from hermes_core.cli.table import emit, json_option
-from hermes_core.errors import ConfigError, UserError
+from hermes_core.errors import ConfigError, PluginError, UserError
 
 
 @click.group()
@@ -26,7 +26,7 @@ def path(scope: Scope) -> None:
 
 @config.command()
 @click.option("--all", "everything", is_flag=True, help="Defaults too.")
-@json_option()
+@json_option
 @click.pass_obj
 def show(scope: Scope, everything: bool, as_json: bool) -> None:
     """Print the settings that are in force. Secrets are hidden."""
@@ -46,7 +46,7 @@ def show(scope: Scope, everything: bool, as_json: bool) -> None:
 
 @config.command()
 @click.argument("key")
-@json_option()
+@json_option
 @click.pass_obj
 def get(scope: Scope, key: str, as_json: bool) -> None:
     """Print one setting. KEY has dots: model.default."""
@@ -116,7 +116,7 @@ def check(scope: Scope) -> int:
 
 def config_problems(scope: Scope) -> list[str]:
     """Everything that is wrong with the file, the kernel's part and the enabled plugins' parts."""
-    from hermes_core.plugins.loader import config_class
+    from hermes_core.plugins.modules import config_class
 
     try:
         settings = scope.settings
@@ -125,11 +125,13 @@ def config_problems(scope: Scope) -> list[str]:
     problems: list[str] = []
     consent = scope.consent()
     for plugin in scope.index.plugins:
-        if plugin.manifest and plugin.manifest.config_class and consent.state(plugin) in ("enabled", "builtin"):
+        if plugin.manifest and plugin.manifest.config_class and consent.state(plugin).usable:
             try:
-                settings.section(plugin.manifest.config_section, config_class(plugin))
+                settings.section(plugin.manifest.config_section, config_class(plugin) or object)
             except ConfigError as error:
                 problems.extend(error.problems)
+            except PluginError as error:
+                problems.append(str(error))
     return problems
 
 

@@ -24,7 +24,7 @@ Row = dict[str, str]
 @click.option("--deep", is_flag=True, help="Import every enabled plugin, one by one, timed, and run its checks.")
 @click.option("--fix", is_flag=True, help="Mend what can be mended without asking.")
 @click.option("--plugin", "only", default="", help="Only this plugin.")
-@json_option()
+@json_option
 @click.pass_obj
 def doctor(scope: Scope, deep: bool, fix: bool, only: str, as_json: bool) -> int:
     """Check home, settings, secrets, store, plugins and the model. Exit 1 when there is a fault."""
@@ -115,25 +115,27 @@ def _startup_files() -> Iterable[Row]:
 def _plugins(scope: Scope, *, deep: bool, only: str) -> list[Row]:
     consent = scope.consent()
     index = scope.index
-    rows = [_row("fault", f.plugin, f.error, f.hint, f.phase) for f in index.faults if not only or only in f.plugin]
+    faults = (*index.faults, *consent.faults(index))
+    rows = [_row("fault", f.plugin, f.error, f.hint, f.phase) for f in faults if not only or only in f.plugin]
     for plugin in index.plugins:
         if only and plugin is not index.resolve(only):
             continue
         who = f"{plugin.label} {plugin.version}"
-        state = str(consent.state(plugin)) if plugin.manifest else "broken"
+        state = consent.state(plugin)
         if plugin.fault is not None:
             rows.append(_row("fault", who, plugin.fault.error, plugin.fault.hint, plugin.fault.phase))
-        elif state == "changed":
-            new = "; ".join(consent.difference(plugin))
-            rows.append(_row("asks", who, f"now also: {new}", f"hermes plugins enable {plugin.label}", "consent"))
-        elif state in ("enabled", "builtin"):
-            rows += _working(scope, plugin.label, who) if deep else [_row("ok", who, state)]
+        elif state.name in ("changed", "foreign"):
+            rows.append(_row("asks", who, state.reason, f"hermes plugins enable {plugin.label}", "consent"))
+        elif state.usable:
+            rows += _working(scope, plugin.label, who) if deep else [_row("ok", who, state.name)]
         else:
-            rows.append(_row("idle", who, f"installed, not enabled ({state})", f"hermes plugins enable {plugin.label}"))
+            rows.append(
+                _row("idle", who, f"installed, not in use: {state.reason}", f"hermes plugins enable {plugin.label}")
+            )
     installed = {p.distribution for p in index.plugins}
     for wanted in consent.wanted():
-        if wanted.distribution not in installed:
-            rows.append(_row("missing", wanted.distribution, "enabled, but not installed", "hermes plugins sync"))
+        if wanted["distribution"] not in installed:
+            rows.append(_row("missing", wanted["distribution"], "enabled, but not installed", "hermes plugins sync"))
     return rows
 
 
@@ -157,7 +159,7 @@ def _working(scope: Scope, label: str, who: str) -> list[Row]:
     async def checks() -> list[Row]:
         found = []
         for owner, check in runtime.dispatch.contributions("register_checks"):
-            for finding in await check.run():  # type: ignore[attr-defined]
+            for finding in await check.run():
                 level = {"warning": "asks"}.get(finding.level, finding.level)
                 found.append(_row(level, owner, finding.text, finding.fix))
         return found

@@ -11,7 +11,7 @@ from hermes_core.cli.table import emit, json_option, say_table
 
 
 @click.command("prompt-size")
-@json_option()
+@json_option
 @click.pass_obj
 def prompt_size(scope: Scope, as_json: bool) -> None:
     """Where the bytes and tokens of an empty session go. Tokens are estimated at four bytes each."""
@@ -38,7 +38,7 @@ async def _sizes(scope: Scope) -> list[dict[str, int]]:
 
 @click.command()
 @click.option("--days", default=30, show_default=True, help="How many days back.")
-@json_option()
+@json_option
 @click.pass_obj
 def insights(scope: Scope, days: int, as_json: bool) -> None:
     """Turns, calls, tokens, cache hits and cost by day and model."""

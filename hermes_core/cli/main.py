@@ -19,7 +19,7 @@ __all__ = ["run"]
 
 
 def run(distribution: "Distribution | None" = None, arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and exit: 0 done, 1 the work failed, 2 you can fix it, 3 a plugin failed, 130 interrupted."""
+    """Run the command line and exit: 0 done, 1 the work failed, 2 you can fix it, 3 a plugin, 130 interrupted."""
     sys.exit(_status(distribution, list(sys.argv[1:] if arguments is None else arguments)))
 
 
@@ -79,7 +79,7 @@ def _say(text: str, status: int) -> int:
 @click.option("--interface", default="", help="The platform to talk through (display.interface).")
 @click.option("-V", "--version", is_flag=True, help="Print the version.")
 @click.pass_context
-def root(context: click.Context, **flags: Any) -> int:
+def root(context: click.Context, /, **flags: Any) -> int:
     """An agent that lives on your machine: it answers, runs tools, remembers, and can be extended by plugins."""
     scope: Scope = context.obj
     scope.flags.update(flags)

@@ -25,7 +25,7 @@ def model(context: click.Context) -> None:
 
 
 @model.command()
-@json_option()
+@json_option
 @click.pass_obj
 def show(scope: Scope, as_json: bool) -> None:
     """Print the provider and model that would answer now."""
@@ -43,7 +43,7 @@ def show(scope: Scope, as_json: bool) -> None:
 
 @model.command("list")
 @click.argument("provider", default="")
-@json_option()
+@json_option
 @click.pass_obj
 def list_(scope: Scope, provider: str, as_json: bool) -> None:
     """List providers and whether they could answer now; with PROVIDER, its models (asked live)."""

@@ -22,7 +22,7 @@ def plugins() -> None:
 
 
 @plugins.command("list")
-@json_option()
+@json_option
 @click.pass_obj
 def list_(scope: Scope, as_json: bool) -> None:
     """List installed plugins and whether they are enabled. Imports none of them."""
@@ -31,7 +31,7 @@ def list_(scope: Scope, as_json: bool) -> None:
         {
             "plugin": p.label,
             "version": p.version,
-            "state": str(consent.state(p)) if p.manifest else "broken",
+            "state": consent.state(p).name if p.manifest and not p.fault else "broken",
             "distribution": p.distribution,
             "origin": p.origin,
             "summary": p.manifest.summary if p.manifest else (p.fault.error if p.fault else ""),
@@ -51,27 +51,22 @@ def info(scope: Scope, name: str) -> None:
 
 
 def _describe(scope: Scope, plugin: "Installed") -> None:
+    from hermes_core.plugins.consent import disclosed, enforced
+
     manifest = plugin.manifest
     if manifest is None:
         cause = plugin.fault.error if plugin.fault else "no manifest"
         raise PluginError(plugin.label, cause, version=plugin.version, hint=plugin.fault.hint if plugin.fault else "")
-    foreign = "" if scope.consent().state(plugin) == "builtin" else "   (not one of this distribution's own)"
+    foreign = "" if scope.consent().state(plugin).name == "builtin" else "   (not one of this distribution's own)"
     click.secho(f"{plugin.label} {plugin.version}   from {plugin.distribution or plugin.path}{foreign}", bold=True)
     click.echo(manifest.summary)
     for table, names in manifest.contributes.items():
         if names:
             click.echo(f"  adds {table}: {', '.join(names)}")
-    enforced = [*(f"read the secret {s}" for s in manifest.secrets), *(f"use {k}" for k in manifest.kernel)]
-    enforced += [f"be called at {h}" for h in manifest.hooks]
-    disclosed = [
-        *(f"connects to {n}" for n in manifest.network),
-        *(f"starts {p}" for p in manifest.processes),
-        *(f"opens {f}" for f in manifest.files),
-    ]
     click.echo("\n  Enforced by Hermes: it may")
-    click.echo("\n".join(f"    {e}" for e in enforced) or "    nothing beyond what it adds")
-    click.echo("  Disclosed by the author (Hermes cannot stop it)")
-    click.echo("\n".join(f"    {d}" for d in disclosed) or "    no connections, programs or files")
+    click.echo("\n".join(f"    {line}" for line in enforced(manifest)) or "    do nothing beyond what it adds")
+    click.echo("  Disclosed by the author (Hermes cannot stop it): it")
+    click.echo("\n".join(f"    {line}" for line in disclosed(manifest)))
 
 
 @plugins.command()
@@ -83,7 +78,7 @@ def enable(scope: Scope, name: str, yes: bool) -> None:
     plugin = scope.index.resolve(name)
     _describe(scope, plugin)
     consent = scope.consent()
-    if difference := consent.difference(plugin):
+    if difference := consent.state(plugin).difference:
         click.echo("\n  New since you allowed it:\n" + "\n".join(f"    {line}" for line in difference))
     click.echo("\nA plugin runs inside Hermes with your rights. Enable only what you trust.")
     if not yes:

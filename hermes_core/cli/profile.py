@@ -13,7 +13,7 @@ def profile() -> None:
 
 
 @profile.command("list")
-@json_option()
+@json_option
 @click.pass_obj
 def list_(scope: Scope, as_json: bool) -> None:
     """List profiles; * marks the one in use."""
@@ -21,7 +21,7 @@ def list_(scope: Scope, as_json: bool) -> None:
 
     rows = [{"": "*" if p.active else "", "name": p.name, "path": str(p.path)} for p in list_profiles(scope.home)]
     if as_json:
-        rows = [{"name": r["name"], "path": r["path"], "active": r[""] == "*"} for r in rows]  # type: ignore[misc]
+        rows = [{"name": r["name"], "path": r["path"], "active": r[""] == "*"} for r in rows]
     emit(rows, ("", "name", "path"), as_json=as_json, empty="No profile.")
 
 

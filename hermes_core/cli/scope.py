@@ -115,7 +115,7 @@ class Scope:
         return {
             words: p.label
             for p in self.hermes().load_index(home).plugins
-            if p.manifest and consent.state(p) in ("enabled", "builtin")
+            if p.manifest and consent.state(p).usable
             for words in p.manifest.contributes.get("commands", ())
         }
 
@@ -127,10 +127,10 @@ class Scope:
         runtime.loader.load_contributing("commands", [w for w in self.plugin_commands() if w.split()[0] == name])
         group = click.Group(name)
         for _, command in runtime.dispatch.contributions("register_cli_commands"):
-            words = command.name.split()  # type: ignore[attr-defined]
+            words = command.name.split()
             if words[0] != name:
                 continue
-            made: click.Command = command.build()  # type: ignore[attr-defined]
+            made: click.Command = command.build()
             if len(words) == 1:
                 return made
             group.add_command(made, words[1])

@@ -41,7 +41,7 @@ def with_store(scope: Scope, work: "Callable[[Store, Principal], Awaitable[_T]]"
 @sessions.command("list")
 @click.option("-n", "--limit", default=20, show_default=True, help="How many, last used first.")
 @click.option("--source", default="", help="Only those that came in this way (cli, oneshot, a platform).")
-@json_option()
+@json_option
 @click.pass_obj
 def list_sessions(scope: Scope, limit: int, source: str, as_json: bool) -> None:
     """List sessions, last used first."""
@@ -69,7 +69,7 @@ def list_sessions(scope: Scope, limit: int, source: str, as_json: bool) -> None:
 
 @sessions.command()
 @click.argument("which", default="latest")
-@json_option()
+@json_option
 @click.pass_obj
 def show(scope: Scope, which: str, as_json: bool) -> None:
     """Print a session, message by message."""
@@ -99,7 +99,7 @@ def show(scope: Scope, which: str, as_json: bool) -> None:
 @click.argument("words", nargs=-1, required=True)
 @click.option("-n", "--limit", default=20, show_default=True, help="How many messages at most.")
 @click.option("--oldest", is_flag=True, help="Oldest first.")
-@json_option()
+@json_option
 @click.pass_obj
 def search(scope: Scope, words: tuple[str, ...], limit: int, oldest: bool, as_json: bool) -> None:
     """Find messages that hold all the words, newest first."""

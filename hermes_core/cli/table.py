@@ -5,15 +5,13 @@ import shutil
 import sys
 import time
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import click
 
 __all__ = ["ago", "emit", "json_option", "say_table", "width_of"]
 
-json_option: Callable[..., Callable[..., object]] = lambda: click.option(  # noqa: E731 - a decorator by name
-    "--json", "as_json", is_flag=True, help="One JSON object a line."
-)
+json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 
 
 def emit(rows: Sequence[Mapping[str, object]], columns: Sequence[str], *, as_json: bool, empty: str) -> None:

@@ -19,7 +19,7 @@ def tools() -> None:
 
 
 @tools.command("list")
-@json_option()
+@json_option
 @click.pass_obj
 def list_(scope: Scope, as_json: bool) -> None:
     """List tools, what they may touch, and whether they are on."""
@@ -78,7 +78,7 @@ def _switch(scope: Scope, names: tuple[str, ...], *, on: bool) -> None:
 @click.option("--session", default="", help="Only of this session (id, title or latest).")
 @click.option("--tool", "name", default="", help="Only of this tool.")
 @click.option("-n", "--limit", default=30, show_default=True, help="How many, newest first.")
-@json_option()
+@json_option
 @click.pass_obj
 def history(scope: Scope, session: str, name: str, limit: int, as_json: bool) -> None:
     """Past calls: what went in, what came out, how long it took."""
