@@ -1,0 +1,232 @@
+"""Steps about files: list, find, read, count, outline."""
+
+from collections.abc import Generator
+
+from hermes_provider_offline.desk import Act, Desk, sorry
+from hermes_provider_offline.names import with_extension
+from hermes_provider_offline.outputs import Entry, FileText, file_text, headings, is_empty, listing
+from hermes_provider_offline.past import Outcome
+from hermes_provider_offline.speech import WHAT, code, counted, fenced
+from hermes_provider_offline.step import Step, Which
+from hermes_provider_offline.toolbox import Call, CannotDo
+
+SHOWN = 60  # entries or lines of one thing in an answer
+_READ_TO_COMPARE = 8  # files read to find the longest when the listing has no sizes
+
+
+def entries_of(desk: Desk, folder: str) -> Generator[Call, Outcome, list[Entry]]:
+    """What is in a folder. Raises CannotDo."""
+    call = desk.toolbox.call("list", **({"path": folder} if folder else {}))
+    outcome = yield call
+    if outcome.failed:
+        raise sorry(f"I could not list {code(folder or '.')}.", outcome)
+    return [] if is_empty(outcome.text) else listing(outcome.text)
+
+
+def load(desk: Desk, path: str) -> Generator[Call, Outcome, FileText]:
+    """The text of a file, which is then the file spoken of. Raises CannotDo."""
+    outcome = yield desk.toolbox.call("read", path=path)
+    if outcome.failed:
+        raise sorry(f"I could not read {code(path)}.", outcome)
+    desk.path, desk.file = path, file_text(outcome.text)
+    return desk.file
+
+
+def subject(desk: Desk, step: Step) -> Generator[Call, Outcome, str]:
+    """The file a step is about: named, described, or spoken of before. Raises CannotDo."""
+    if step.which:
+        return (yield from _choose(desk, step.which, step.path))
+    path = step.path or desk.path
+    if not path:
+        raise CannotDo("I do not know which file you mean; please name it.")
+    return path
+
+
+def _choose(desk: Desk, which: Which, folder: str) -> Generator[Call, Outcome, str]:
+    files = [entry for entry in (yield from entries_of(desk, folder)) if not entry.folder]
+    wanted = set(with_extension([entry.name for entry in files], which.extension))
+    files = [entry for entry in files if entry.name in wanted]
+    kind = f".{which.extension} file" if which.extension else "file"
+    if not files:
+        raise CannotDo(f"There is no {kind} in {code(folder or '.')}.")
+    if which.order in ("newest", "oldest"):
+        raise CannotDo(f"I cannot tell which {kind} is the {which.order}: the listing does not say when files changed.")
+    if which.order in ("first", "last"):
+        return _within(folder, sorted(entry.name for entry in files)[0 if which.order == "first" else -1])
+    if any(entry.size < 0 for entry in files) and len(files) > 1:
+        files = yield from _measured(desk, folder, files)
+    pick = min if which.order == "shortest" else max
+    return _within(folder, pick(files, key=lambda entry: (entry.size, entry.name)).name)
+
+
+def _measured(desk: Desk, folder: str, files: list[Entry]) -> Generator[Call, Outcome, list[Entry]]:
+    """Sizes by reading, where the listing has none. Raises CannotDo when these are too many."""
+    if len(files) > _READ_TO_COMPARE:
+        raise CannotDo(
+            f"The listing has no sizes, and I do not read {len(files)} files to compare them. Name the file."
+        )
+    measured = []
+    for entry in files:
+        text = yield from load(desk, _within(folder, entry.name))
+        measured.append(Entry(name=entry.name, size=sum(len(line) + 1 for line in text.lines)))
+    return measured
+
+
+def _within(folder: str, name: str) -> str:
+    return (
+        name
+        if not folder or folder in (".", "./") or name.startswith(f"{folder.rstrip('/')}/")
+        else f"{folder.rstrip('/')}/{name}"
+    )
+
+
+def act_list(step: Step, desk: Desk) -> Act:
+    """The entries of a folder."""
+    entries = yield from entries_of(desk, step.path)
+    if step.text:
+        keep = set(with_extension([entry.name for entry in entries], step.text))
+        entries = [entry for entry in entries if entry.name in keep]
+    where = code(step.path or ".")
+    if not entries:
+        return f"There is nothing in {where}." if not step.text else f"There is no .{step.text} file in {where}."
+    folders = sum(entry.folder for entry in entries)
+    parts = [counted(n, w) for n, w in ((folders, "folder"), (len(entries) - folders, "file")) if n]
+    desk.result = "\n".join(entry.name + ("/" if entry.folder else "") for entry in entries)
+    return f"{where} holds {' and '.join(parts)}:\n{_bullets(entries)}"
+
+
+def _bullets(entries: list[Entry]) -> str:
+    rows = []
+    for entry in entries[:SHOWN]:
+        size = f" ({counted(entry.size, 'byte')})" if entry.size >= 0 and not entry.folder else ""
+        rows.append(f"- {entry.name}{'/' if entry.folder else ''}{size}")
+    if len(entries) > SHOWN:
+        rows.append(f"- … and {len(entries) - SHOWN:,} more")
+    return "\n".join(rows)
+
+
+def act_find(step: Step, desk: Desk) -> Act:
+    """Files by name."""
+    found = yield from _found(desk, step.text, step.path)
+    where = f" in {code(step.path)}" if step.path else ""
+    if not found:
+        return f"I found no file named {code(step.text)}{where}."
+    if len(found) == 1 and not found[0].folder:
+        desk.path = found[0].name
+    desk.result = "\n".join(entry.name for entry in found)
+    return f"I found {counted(len(found), 'file')} named {code(step.text)}{where}:\n{_bullets(found)}"
+
+
+def _found(desk: Desk, glob: str, folder: str) -> Generator[Call, Outcome, list[Entry]]:
+    outcome = yield desk.toolbox.call("find", glob=glob, **({"path": folder} if folder else {}))
+    if outcome.failed:
+        raise sorry(f"I could not look for {code(glob)}.", outcome)
+    return [] if is_empty(outcome.text) else listing(outcome.text)
+
+
+def act_count_files(step: Step, desk: Desk) -> Act:
+    """How many files there are."""
+    where = code(step.path or ".")
+    if step.text:
+        found = yield from _found(desk, f"*.{step.text}", step.path)
+        desk.result = str(len(found))
+        return f"There {'is' if len(found) == 1 else 'are'} {counted(len(found), f'.{step.text} file')} in {where} and below."
+    entries = yield from entries_of(desk, step.path)
+    files = sum(not entry.folder for entry in entries)
+    desk.result = str(files)
+    return f"There {'is' if files == 1 else 'are'} {counted(files, 'file')} and {counted(len(entries) - files, 'folder')} in {where}."
+
+
+def act_read(step: Step, desk: Desk) -> Act:
+    """The text of a file, or only that it was read when the next step says more."""
+    path = yield from subject(desk, step)
+    blocks = []
+    for one in (path, *step.words):
+        text = yield from load(desk, one)
+        blocks.append(_shown(one, text, quiet=step.quiet))
+    desk.result = "\n".join(desk.file.lines) if desk.file else ""
+    return "\n\n".join(blocks)
+
+
+def _shown(path: str, text: FileText, *, quiet: bool) -> str:
+    count = counted(len(text.lines), "line") + ("" if text.whole else " shown, and more that were not")
+    if not text.lines or not any(line.strip() for line in text.lines):
+        return f"{code(path)} is empty."
+    if quiet:
+        return f"I read {code(path)} ({count})."
+    more = f"\n… and {counted(len(text.lines) - SHOWN, 'more line')}." if len(text.lines) > SHOWN else ""
+    return f"{code(path)} ({count}):\n{fenced(chr(10).join(text.lines[:SHOWN]))}{more}"
+
+
+def _text(desk: Desk, step: Step) -> Generator[Call, Outcome, tuple[str, FileText]]:
+    """The file a step is about and its text; it is not read twice. Raises CannotDo."""
+    path = yield from subject(desk, step)
+    if desk.file is None or path != desk.path:
+        yield from load(desk, path)
+    return path, desk.file or FileText(lines=())
+
+
+def act_headings(step: Step, desk: Desk) -> Act:
+    """The headings of a file."""
+    path, text = yield from _text(desk, step)
+    found = headings(text.lines)
+    if not found:
+        return f"{code(path)} has no headings."
+    desk.result = "\n".join(found)
+    rows = [f"{'  ' * (len(row) - len(row.lstrip('#')) - 1)}- {row.lstrip('#').strip()}" for row in found[:SHOWN]]
+    rest = f"\n- … and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
+    part = "" if text.whole else " in the part that was shown"
+    return f"{code(path)} has {counted(len(found), 'heading')}{part}:\n" + "\n".join(rows) + rest
+
+
+def act_head(step: Step, desk: Desk) -> Act:
+    """The first lines of a file."""
+    path, text = yield from _text(desk, step)
+    return _some(desk, path, list(text.lines[: step.number]), "first")
+
+
+def act_tail(step: Step, desk: Desk) -> Act:
+    """The last lines of a file."""
+    path, text = yield from _text(desk, step)
+    if not text.whole:
+        raise CannotDo(f"Only a part of {code(path)} was shown to me, so I cannot tell its last lines.")
+    return _some(desk, path, list(text.lines[-step.number :]), "last")
+
+
+def _some(desk: Desk, path: str, lines: list[str], which: str) -> str:
+    if not lines:
+        return f"{code(path)} is empty."
+    desk.result = "\n".join(lines[:SHOWN])
+    count = "line" if len(lines) == 1 else f"{min(len(lines), SHOWN)} lines"
+    return f"The {which} {count} of {code(path)}:\n{fenced(desk.result)}"
+
+
+def act_count(step: Step, desk: Desk) -> Act:
+    """How many lines, words, characters or headings a file has."""
+    path, text = yield from _text(desk, step)
+    whole = "\n".join(text.lines)
+    numbers = {
+        "line": len(text.lines),
+        "word": len(whole.split()),
+        "character": len(whole),
+        "heading": len(headings(text.lines)),
+    }
+    number = numbers[step.other or "line"]
+    desk.result = str(number)
+    least = "" if text.whole else "at least "
+    return f"{code(path)} has {least}{counted(number, step.other or 'line')}."
+
+
+def act_outline(step: Step, desk: Desk) -> Act:
+    """What a file says of itself, where a summary was asked for."""
+    path, text = yield from _text(desk, step)
+    found = headings(text.lines)
+    opening = next(
+        (block for block in "\n".join(text.lines).split("\n\n") if block.strip() and not block.startswith("#")), ""
+    )
+    parts = [f"{WHAT} I cannot sum up {code(path)} in my own words. It has {counted(len(text.lines), 'line')}."]
+    if found:
+        parts.append("Its headings:\n" + "\n".join(f"- {row.lstrip('#').strip()}" for row in found[:20]))
+    if opening:
+        parts.append("It begins:\n" + fenced("\n".join(opening.strip().splitlines()[:8])))
+    return "\n\n".join(parts)

@@ -1,0 +1,179 @@
+"""Steps that search, run and change things."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Generator, Mapping
+
+from hermes_provider_offline.acts_files import SHOWN, load, subject
+from hermes_provider_offline.desk import Act, Desk, sorry
+from hermes_provider_offline.outputs import file_text, hits, is_empty, unwrap, was_cut
+from hermes_provider_offline.past import Outcome
+from hermes_provider_offline.speech import code, counted, fenced, quoted, short
+from hermes_provider_offline.step import Step
+from hermes_provider_offline.toolbox import Call, CannotDo
+
+_MATCHES = 20  # matching lines quoted in an answer
+_MISSING = re.compile(r"no such|not found|does not exist|doesn'?t exist|there is no|no file", re.IGNORECASE)
+_SPECIAL = re.compile(r"([.^$*+?{}\[\]\\|()])")
+
+
+def act_search(step: Step, desk: Desk) -> Act:
+    """Lines that match, or how many there are in each file."""
+    values = {"pattern": _pattern(desk, step.text), **({"path": step.path} if step.path else {})}
+    outcome = yield desk.toolbox.call("search", **values)
+    where = f" in {code(step.path)}" if step.path else ""
+    desk.searched = step.text
+    if outcome.failed:
+        raise sorry(f"I could not search for {code(step.text)}{where}.", outcome)
+    desk.hits = hits(outcome.text)
+    desk.result = unwrap(outcome.text)
+    if not desk.hits:
+        nothing = is_empty(outcome.text) or re.match(r"exit 1\b", outcome.text)
+        return (
+            f"Nothing matches {code(step.text)}{where}."
+            if nothing
+            else f"For {code(step.text)}{where}:\n{quoted(outcome.text)}"
+        )
+    if len({hit.path for hit in desk.hits}) == 1:
+        desk.path, desk.file = desk.hits[0].path, None
+    least = "at least " if was_cut(outcome.text) else ""
+    files = len({hit.path for hit in desk.hits})
+    head = f"{code(step.text)} matches {least}{counted(len(desk.hits), 'line')} in {counted(files, 'file')}{where}"
+    if step.per_file:
+        return f"{head}:\n{_per_file(desk)}"
+    if step.quiet:
+        return f"{head}."
+    rows = [f"- {hit.path}:{hit.line}: {short(hit.text, 160)}" for hit in desk.hits[:_MATCHES]]
+    if len(desk.hits) > _MATCHES:
+        rows.append(f"- … and {len(desk.hits) - _MATCHES:,} more")
+    return f"{head}:\n" + "\n".join(rows)
+
+
+def _pattern(desk: Desk, text: str) -> str:
+    """The text as a regular expression that means just this, unless it plainly is an expression."""
+    if re.search(r"\\[bwsd]|\.[*+]|\[[^\]]+\][*+]?|^\^|\$$|\w\|\w", text):
+        try:
+            re.compile(text)
+        except re.error:
+            pass
+        else:
+            return text
+    return _SPECIAL.sub(r"\\\1", text)
+
+
+def _per_file(desk: Desk) -> str:
+    counts = Counter(hit.path for hit in desk.hits).most_common()
+    desk.result = "\n".join(f"{path}: {number}" for path, number in counts)
+    rows = [f"- {path}: {number}" for path, number in counts[:SHOWN]]
+    if len(counts) > SHOWN:
+        rows.append(f"- … and {len(counts) - SHOWN} more files")
+    return "\n".join(rows)
+
+
+def act_per_file(step: Step, desk: Desk) -> Act:
+    """How many matches each file had in the search before."""
+    if not desk.hits and desk.searched:
+        return f"Nothing matched {code(desk.searched)}, so there is nothing to count."
+    if not desk.hits:
+        raise CannotDo("There is nothing to count yet; search for something first.")
+    return f"Lines that match {code(desk.searched)}, by file:\n{_per_file(desk)}"
+    yield  # a generator like the others
+
+
+def act_run(step: Step, desk: Desk) -> Act:
+    """A command and what it printed."""
+    outcome = yield desk.toolbox.call("run", command=step.text)
+    if outcome.failed:
+        raise sorry(f"I could not run {code(step.text)}.", outcome)
+    text = unwrap(outcome.text).rstrip()
+    desk.result = text
+    lines = text.splitlines()
+    if len(lines) > SHOWN:
+        text = "\n".join([*lines[: SHOWN - 20], f"… {len(lines) - SHOWN:,} lines left out …", *lines[-20:]])
+    if re.search(r"(?:^|\n)exit [1-9]\d*\b[^\n]*$", text):
+        desk.troubled = True
+        return f"{code(step.text)} ended with an error status:\n{fenced(text)}"
+    return f"{code(step.text)} gave:\n{fenced(text)}" if text else f"{code(step.text)} ran and printed nothing."
+
+
+def act_run_unclear(step: Step, desk: Desk) -> Act:
+    """Something is to be run, but it is not a command."""
+    raise CannotDo(
+        f"I cannot tell which command “{short(step.text, 80)}” is. Write the command itself: run `pytest -q`."
+    )
+    yield
+
+
+def act_write(step: Step, desk: Desk) -> Act:
+    """A file written as a whole."""
+    if step.here and not desk.result:
+        raise CannotDo(f"There is no result yet that I could write to {code(step.path)}.")
+    content = desk.result + "\n" if step.here else step.text
+    yield from _write(desk, step.path, content)
+    return f"I wrote {counted(len(content), 'character')} to {code(step.path)}."
+
+
+def _write(desk: Desk, path: str, content: str) -> Generator[Call, Outcome, None]:
+    outcome = yield desk.toolbox.call("write", path=path, content=content)
+    if outcome.failed:
+        raise sorry(f"I could not write {code(path)}.", outcome)
+    desk.path, desk.file = path, None
+
+
+def act_append(step: Step, desk: Desk) -> Act:
+    """Text added at the end, by an edit that is checked against what is there."""
+    path = yield from subject(desk, step)
+    outcome = yield desk.toolbox.call("read", path=path)
+    if outcome.failed and not _MISSING.search(outcome.text):
+        raise sorry(f"I could not read {code(path)}.", outcome)
+    there = file_text(outcome.text)
+    empty = outcome.failed or not any(line.strip() for line in there.lines) or is_empty(outcome.text)
+    if empty:
+        yield from _write(desk, path, step.text + "\n")
+    elif not there.whole:
+        raise CannotDo(f"{code(path)} is too long for me to add to its end safely.")
+    else:
+        yield from _extend(desk, path, list(there.lines), step.text)
+    desk.path, desk.file = path, None
+    return f"I added “{short(step.text, 80)}” to the end of {code(path)}."
+
+
+def _extend(desk: Desk, path: str, lines: list[str], text: str) -> Generator[Call, Outcome, None]:
+    while lines and not lines[-1].strip():
+        lines.pop()
+    outcome = Outcome(text="", failed=True)
+    for tail in ("\n".join(lines[-3:]), "\n".join(lines)):  # a few lines may occur twice; all of them do not
+        outcome = yield desk.toolbox.call("edit", path=path, old=tail, new=f"{tail}\n{text}")
+        if not outcome.failed or len(lines) <= 3:
+            break
+    if outcome.failed:
+        raise sorry(f"I could not add to {code(path)}.", outcome)
+
+
+def act_edit(step: Step, desk: Desk) -> Act:
+    """One text replaced by another."""
+    path = yield from subject(desk, step)
+    yield from load(desk, path)
+    outcome = yield desk.toolbox.call("edit", path=path, old=step.text, new=step.other)
+    if outcome.failed:
+        raise sorry(f"I could not replace {code(step.text)} in {code(path)}.", outcome)
+    desk.file = None
+    return f"I replaced {code(step.text)} by {code(step.other)} in {code(path)}."
+
+
+def act_tool(step: Step, desk: Desk) -> Act:
+    """Any tool by its name, with arguments taken from the sentence."""
+    call = desk.toolbox.by_name(step.text, step.other, list(step.words))
+    outcome = yield call
+    if outcome.failed:
+        raise sorry(f"The tool {code(call.name)} did not work.", outcome)
+    desk.result = unwrap(outcome.text)
+    return f"{code(call.name)} with {_plain(call.arguments)} gave:\n{fenced(short(desk.result, 4000) if len(desk.result) > 4000 else desk.result)}"
+
+
+def _plain(arguments: Mapping[str, object]) -> str:
+    return (
+        ", ".join(f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in arguments.items())
+        or "no arguments"
+    )

@@ -1,0 +1,76 @@
+"""What a request says about the conversation: the last wish, what was done for it, what came before."""
+
+import json
+from collections.abc import Mapping, Sequence
+
+from attrs import frozen
+
+from hermes_core.types import JSON, Message, Text, ToolCall, ToolResult
+
+PATHS = ("path", "file_path", "filename", "file", "directory", "folder")
+
+
+@frozen(kw_only=True)
+class Outcome:
+    """What a tool call came to, as text."""
+
+    text: str
+    failed: bool = False
+
+
+@frozen(kw_only=True)
+class Past:
+    """A request, taken apart."""
+
+    wish: str = ""
+    done: Sequence[tuple[str, Mapping[str, JSON], Outcome]] = ()  # calls since the wish: name, arguments, outcome
+    earlier: Sequence[tuple[str, Mapping[str, JSON], Outcome]] = ()  # calls before the wish
+    said: Sequence[str] = ()  # what the person said before the wish
+    prompt: str = ""
+
+
+def clean(text: str) -> str:
+    """Text as the store would keep it, so that a call is recognized when it comes back."""
+    return text.encode("utf-8", "replace").decode().replace("\0", "")
+
+
+def text_of(message: Message) -> str:
+    """The words of a message."""
+    return clean("\n".join(part.text for part in message.parts if isinstance(part, Text)))
+
+
+def key_of(name: str, arguments: Mapping[str, JSON]) -> str:
+    """Equal for equal calls."""
+    return f"{name} {json.dumps(dict(arguments), sort_keys=True, ensure_ascii=False, default=str)}"
+
+
+def read_past(messages: Sequence[Message]) -> Past:
+    """Take a history apart at the last thing the person said."""
+    asked = [i for i, message in enumerate(messages) if message.role == "user"]
+    if not asked:
+        return Past(prompt=_prompt(messages))
+    last = asked[-1]
+    return Past(
+        wish=text_of(messages[last]),
+        done=_calls(messages[last + 1 :]),
+        earlier=_calls(messages[:last]),
+        said=[text_of(messages[i]) for i in asked[:-1]],
+        prompt=_prompt(messages),
+    )
+
+
+def _prompt(messages: Sequence[Message]) -> str:
+    return "\n".join(text_of(message) for message in messages if message.role == "system")
+
+
+def _calls(messages: Sequence[Message]) -> list[tuple[str, Mapping[str, JSON], Outcome]]:
+    results = {p.call_id: p for m in messages for p in m.parts if isinstance(p, ToolResult)}
+    calls = [p for m in messages for p in m.parts if isinstance(p, ToolCall)]
+    return [(call.name, call.arguments, _outcome(results.get(call.id))) for call in calls]
+
+
+def _outcome(result: ToolResult | None) -> Outcome:
+    if result is None:
+        return Outcome(text="The call has no result.", failed=True)
+    text = clean("\n".join(part.text for part in result.parts if isinstance(part, Text)))
+    return Outcome(text=text, failed=result.failed)
