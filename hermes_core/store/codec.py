@@ -44,9 +44,9 @@ def clean_json(value: JSON) -> JSON:
 
 def dumps(value: JSON) -> str:
     """Compact JSON text that can be stored; cleaned only where it must be, which is almost never."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_plain)
+    text = _encode(value)
     if _UNCLEAN.search(text) or "\\u0000" in text:
-        text = json.dumps(clean_json(json.loads(text)), ensure_ascii=False, separators=(",", ":"))
+        text = _encode(clean_json(json.loads(text)))
     return text
 
 
@@ -65,8 +65,12 @@ def _plain(value: object) -> JSON:
 
 def canonical(arguments: Mapping[str, JSON]) -> str:
     """Arguments as text that is equal for equal arguments, whatever the order of their keys."""
-    text = json.dumps(arguments, ensure_ascii=False, separators=(",", ":"), sort_keys=True, default=_plain)
+    text = _encode_sorted(arguments)
     return dumps(json.loads(text)) if _UNCLEAN.search(text) or "\\u0000" in text else text
+
+
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_plain).encode
+_encode_sorted = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_plain, sort_keys=True).encode
 
 
 def message_to_json(message: Message) -> JSON:

@@ -39,7 +39,7 @@ def schema() -> list[str]:
         made += [
             str(CreateIndex(i).compile(dialect=dialect())) for i in sorted(table.indexes, key=lambda i: str(i.name))
         ]
-    return [" ".join(sql.split()) for sql in [*made, SEARCH_DDL]]
+    return [" ".join(sql.split()) for sql in [*made, *SEARCH_DDL]]
 
 
 def _compiled(statement: object) -> str:

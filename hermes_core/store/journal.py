@@ -109,13 +109,17 @@ class Store:
 
     async def save_prompt(self, session_id: str, prompt: str, tools: str) -> None:
         """Keep the system prompt and the JSON of the offered tools, once; a later prompt never replaces them."""
-        values = {"text": clean(prompt), "offered": clean(tools)}
-        await self._engine.write(lambda tx: tx.change("prompt_save", key=session_id, **values))
+
+        def work(tx: Transaction) -> None:
+            if tx.row("prompt_load", session_id=session_id) is None:
+                tx.add("prompt_save", session_id=session_id, prompt=clean(prompt), tools=clean(tools))
+
+        await self._engine.write(work)
 
     async def load_prompt(self, session_id: str) -> tuple[str, str] | None:
         """What ``save_prompt`` kept, byte for byte, or None."""
-        row = await self._engine.read(lambda tx: tx.row("prompt_load", id=session_id))
-        return None if row is None or row[0] is None else (str(row[0]), str(row[1]))
+        row = await self._engine.read(lambda tx: tx.row("prompt_load", session_id=session_id))
+        return (str(row[0]), str(row[1])) if row else None
 
     # --- a turn -----------------------------------------------------------------------------------------------
 
@@ -245,17 +249,18 @@ class Store:
         body = dumps(message_to_json(message))
         known = {"session_id": session_id, "owner": owner, "turn_id": turn_id, "role": message.role}
         row = tx.add("message_add", **known, body=body, created=now)
-        tx.add("search_add", rowid=row, words=_indexed(body, owner, origin, message.role))
+        stored = _message(body)  # as it will be read: the index and the transcript must say the same as the row
+        tx.add("search_add", rowid=row, words=index_words(searchable(stored.parts), owner, origin, stored.role))
         tx.change("session_touch", key=session_id, row=row, now=now, made=made)
         if self._transcripts:
             files = self._transcripts
-            tx.committed.append(lambda: files.append(session_id, row, before, body, self._stored_after))
+            tx.committed.append(lambda: files.append(session_id, row, before, stored, self._stored_after))
         return row
 
-    def _stored_after(self, session_id: str, row: int) -> list[tuple[int, str]]:
+    def _stored_after(self, session_id: str, row: int) -> list[tuple[int, Message]]:
         """Messages after a row, for a transcript that was cut. Runs after the commit, inside the engine's lock."""
         rows = Transaction(self._engine.connection).rows("messages_after", session_id=session_id, after=row)
-        return [(int(number), str(body)) for number, body in rows]
+        return [(int(number), _message(body)) for number, body in rows]
 
     async def history(self, session_id: str) -> list[Message]:
         """The messages a model may be sent, in order, valid for every provider whatever the rows are like."""

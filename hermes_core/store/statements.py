@@ -17,7 +17,7 @@ from sqlalchemy import (
     update,
 )
 
-from hermes_core.store.tables import inbox, leases, messages, owners, search, sessions, tool_calls, turns
+from hermes_core.store.tables import inbox, leases, messages, owners, prompts, search, sessions, tool_calls, turns
 
 _b = bindparam
 USAGE = ("input", "output", "cache_read", "cache_write", "reasoning", "calls", "cost")
@@ -127,10 +127,8 @@ STATEMENTS: dict[str, Executable] = {
     ),
     "session_usage": update(sessions).where(sessions.c.id == _b("key")).values(_usage(sessions)),
     "session_delete": delete(sessions).where(sessions.c.id == _b("key"), _MINE),
-    "prompt_save": update(sessions)
-    .where(sessions.c.id == _b("key"), sessions.c.prompt.is_(None))
-    .values(prompt=_b("text"), tools=_b("offered")),
-    "prompt_load": select(sessions.c.prompt, sessions.c.tools).where(sessions.c.id == _b("id")),
+    "prompt_save": _add(prompts, "session_id", "prompt", "tools"),
+    "prompt_load": select(prompts.c.prompt, prompts.c.tools).where(prompts.c.session_id == _b("session_id")),
     # messages
     "message_add": _add(messages, "session_id", "owner", "turn_id", "role", "body", "created"),
     "messages_all": select(messages.c.id, messages.c.body)

@@ -70,9 +70,14 @@ sessions = Table(
     _whole("messages"),
     _whole("tool_calls"),
     *_usage(),
-    Column("prompt", Text),
-    Column("tools", Text),
     Index("sessions_by_use", "owner", "last"),
+)
+prompts = Table(  # apart from sessions, whose rows are written anew with every message
+    "prompts",
+    metadata,
+    Column("session_id", Text, ForeignKey("sessions.id", ondelete="CASCADE"), primary_key=True),
+    _text("prompt", None),
+    _text("tools", None),
 )
 turns = Table(
     "turns",
@@ -102,7 +107,6 @@ messages = Table(
     _real("created"),
     Column("active", Integer, nullable=False, server_default="1"),
     Index("messages_of_session", "session_id"),
-    sqlite_autoincrement=True,  # an id is never used twice: the search index and transcripts name rows by it
 )
 tool_calls = Table(
     "tool_calls",
@@ -157,5 +161,9 @@ outbox = Table(
 )
 
 # The search index keeps no text of its own: words are written by the journal, in the message's own transaction.
-SEARCH_DDL = "CREATE VIRTUAL TABLE search USING fts5(words, content='', tokenize='unicode61 remove_diacritics 2')"
+# Ranking needs no sizes, since hits come newest first. Merging later and in larger steps halves what is written.
+SEARCH_DDL = (
+    "CREATE VIRTUAL TABLE search USING fts5(words, content='', columnsize=0, tokenize='unicode61 remove_diacritics 2')",
+    "INSERT INTO search (search, rank) VALUES ('automerge', 8)",
+)
 search = table("search", column("rowid", Integer), column("words", Text), column("search", Text))

@@ -9,14 +9,16 @@ import json
 import logging
 from collections import OrderedDict
 from collections.abc import Callable
+from io import FileIO
 from pathlib import Path
-from typing import BinaryIO
 
-from hermes_core.store.codec import message_from_json, to_openai
+from hermes_core.store.codec import to_openai
+from hermes_core.types import Message
 
 _OPEN_FILES = 16
+_encode = json.JSONEncoder(ensure_ascii=False).encode
 _log = logging.getLogger(__name__)
-Missing = Callable[[str, int], list[tuple[int, str]]]
+Missing = Callable[[str, int], list[tuple[int, Message]]]
 
 
 class Transcripts:
@@ -24,19 +26,18 @@ class Transcripts:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._files: OrderedDict[str, tuple[BinaryIO, int]] = OrderedDict()
+        self._files: OrderedDict[str, tuple[FileIO, int]] = OrderedDict()
         self._warned = False
 
-    def append(self, session_id: str, row: int, before: int, body: str, missing: Missing) -> None:
+    def append(self, session_id: str, row: int, before: int, message: Message, missing: Missing) -> None:
         """Add a message; ``before`` is the row that should be the file's last. Never raises for a bad disk."""
         try:
             file, last = self._files.pop(session_id) if session_id in self._files else self._open(session_id)
             if last == before:
-                file.write(lines(row, body))
+                file.write(lines(row, message))
             else:
                 last = _last_row(file)
                 file.write(b"".join(lines(*stored) for stored in missing(session_id, last)))
-            file.flush()
         except OSError as error:
             if not self._warned:
                 _log.warning("Transcripts in %s cannot be written: %s. Turns go on without.", self._folder, error)
@@ -63,19 +64,18 @@ class Transcripts:
     def _path(self, session_id: str) -> Path:
         return self._folder / f"{session_id}.jsonl"
 
-    def _open(self, session_id: str) -> tuple[BinaryIO, int]:
+    def _open(self, session_id: str) -> tuple[FileIO, int]:
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        file = self._path(session_id).open("a+b")
+        file = self._path(session_id).open("a+b", buffering=0)
         return file, _last_row(file)
 
 
-def lines(row: int, body: str) -> bytes:
+def lines(row: int, message: Message) -> bytes:
     """A stored message as lines of a transcript."""
-    shaped = to_openai(message_from_json(json.loads(body)))
-    return "".join(f"{json.dumps({**message, 'row': row}, ensure_ascii=False)}\n" for message in shaped).encode()
+    return "".join(f"{_encode({**shaped, 'row': row})}\n" for shaped in to_openai(message)).encode()
 
 
-def _last_row(file: BinaryIO) -> int:
+def _last_row(file: FileIO) -> int:
     """The row of the last whole line; what a cut left of a line after it is removed."""
     end, tail = file.seek(0, 2), b""
     while end and tail.count(b"\n") < 2:

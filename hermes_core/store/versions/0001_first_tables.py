@@ -1,0 +1,185 @@
+"""The first tables.
+
+Revision ID: 0001
+Revises:
+"""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0001"
+down_revision = None
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    """Make every table, then the search index, which alembic has no words for."""
+    op.create_table(
+        "owners",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("profile", sa.Text(), nullable=False),
+        sa.Column("person", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("id"),
+        sa.UniqueConstraint("profile", "person"),
+    )
+    op.create_table(
+        "inbox",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("owner", sa.Integer(), nullable=False),
+        sa.Column("platform", sa.Text(), nullable=False),
+        sa.Column("account", sa.Text(), nullable=False),
+        sa.Column("event_id", sa.Text(), nullable=False),
+        sa.Column("chat", sa.Text(), nullable=False),
+        sa.Column("sender", sa.Text(), nullable=False),
+        sa.Column("thread", sa.Text(), nullable=False),
+        sa.Column("body", sa.Text(), nullable=False),
+        sa.Column("session_id", sa.Text(), server_default="", nullable=False),
+        sa.Column("turn_id", sa.Text(), server_default="", nullable=False),
+        sa.Column("received", sa.Float(), server_default="0", nullable=False),
+        sa.ForeignKeyConstraint(["owner"], ["owners.id"]),
+        sa.PrimaryKeyConstraint("id"),
+        sa.UniqueConstraint("platform", "account", "event_id"),
+    )
+    op.create_table(
+        "outbox",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("owner", sa.Integer(), nullable=False),
+        sa.Column("turn_id", sa.Text(), nullable=False),
+        sa.Column("platform", sa.Text(), nullable=False),
+        sa.Column("chat", sa.Text(), nullable=False),
+        sa.Column("body", sa.Text(), nullable=False),
+        sa.Column("key", sa.Text(), nullable=False),
+        sa.Column("state", sa.Text(), nullable=False),
+        sa.Column("receipt", sa.Text(), server_default="", nullable=False),
+        sa.Column("tries", sa.Integer(), server_default="0", nullable=False),
+        sa.Column("created", sa.Float(), server_default="0", nullable=False),
+        sa.ForeignKeyConstraint(["owner"], ["owners.id"]),
+        sa.PrimaryKeyConstraint("id"),
+        sa.UniqueConstraint("key"),
+    )
+    op.create_index("outbox_waiting", "outbox", ["state", "id"], unique=False)
+    op.create_table(
+        "sessions",
+        sa.Column("id", sa.Text(), nullable=False),
+        sa.Column("owner", sa.Integer(), nullable=False),
+        sa.Column("origin", sa.Text(), server_default="", nullable=False),
+        sa.Column("parent", sa.Text(), server_default="", nullable=False),
+        sa.Column("title", sa.Text(), server_default="", nullable=False),
+        sa.Column("cwd", sa.Text(), server_default="", nullable=False),
+        sa.Column("provider", sa.Text(), server_default="", nullable=False),
+        sa.Column("model", sa.Text(), server_default="", nullable=False),
+        sa.Column("created", sa.Float(), server_default="0", nullable=False),
+        sa.Column("updated", sa.Float(), server_default="0", nullable=False),
+        sa.Column("last", sa.Integer(), server_default="0", nullable=False),
+        sa.Column("messages", sa.Integer(), server_default="0", nullable=False),
+        sa.Column("tool_calls", sa.Integer(), server_default="0", nullable=False),
+        sa.Column("input", sa.Integer(), server_default="0", nullable=False),
+        sa.Column("output", sa.Integer(), server_default="0", nullable=False),
+        sa.Column("cache_read", sa.Integer(), server_default="0", nullable=False),
+        sa.Column("cache_write", sa.Integer(), server_default="0", nullable=False),
+        sa.Column("reasoning", sa.Integer(), server_default="0", nullable=False),
+        sa.Column("calls", sa.Integer(), server_default="0", nullable=False),
+        sa.Column("cost", sa.Float(), server_default="0", nullable=False),
+        sa.ForeignKeyConstraint(["owner"], ["owners.id"]),
+        sa.PrimaryKeyConstraint("id"),
+    )
+    op.create_index("sessions_by_use", "sessions", ["owner", "last"], unique=False)
+    op.create_table(
+        "leases",
+        sa.Column("session_id", sa.Text(), nullable=False),
+        sa.Column("holder", sa.Text(), server_default="", nullable=False),
+        sa.Column("turn_id", sa.Text(), server_default="", nullable=False),
+        sa.Column("place", sa.Text(), server_default="", nullable=False),
+        sa.Column("fence", sa.Integer(), server_default="0", nullable=False),
+        sa.Column("pid", sa.Integer(), server_default="0", nullable=False),
+        sa.Column("beat", sa.Float(), server_default="0", nullable=False),
+        sa.ForeignKeyConstraint(["session_id"], ["sessions.id"], ondelete="CASCADE"),
+        sa.PrimaryKeyConstraint("session_id"),
+    )
+    op.create_table(
+        "messages",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("session_id", sa.Text(), nullable=False),
+        sa.Column("owner", sa.Integer(), nullable=False),
+        sa.Column("turn_id", sa.Text(), server_default="", nullable=False),
+        sa.Column("role", sa.Text(), nullable=False),
+        sa.Column("body", sa.Text(), nullable=False),
+        sa.Column("created", sa.Float(), server_default="0", nullable=False),
+        sa.Column("active", sa.Integer(), server_default="1", nullable=False),
+        sa.ForeignKeyConstraint(["session_id"], ["sessions.id"], ondelete="CASCADE"),
+        sa.ForeignKeyConstraint(["owner"], ["owners.id"]),
+        sa.PrimaryKeyConstraint("id"),
+    )
+    op.create_index("messages_of_session", "messages", ["session_id"], unique=False)
+    op.create_table(
+        "prompts",
+        sa.Column("session_id", sa.Text(), nullable=False),
+        sa.Column("prompt", sa.Text(), nullable=False),
+        sa.Column("tools", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(["session_id"], ["sessions.id"], ondelete="CASCADE"),
+        sa.PrimaryKeyConstraint("session_id"),
+    )
+    op.create_table(
+        "tool_calls",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("session_id", sa.Text(), nullable=False),
+        sa.Column("owner", sa.Integer(), nullable=False),
+        sa.Column("turn_id", sa.Text(), nullable=False),
+        sa.Column("message_id", sa.Integer(), nullable=False),
+        sa.Column("call_id", sa.Text(), nullable=False),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("arguments", sa.Text(), nullable=False),
+        sa.Column("outcome", sa.Text(), nullable=False),
+        sa.Column("started", sa.Float(), server_default="0", nullable=False),
+        sa.Column("seconds", sa.Float(), server_default="0", nullable=False),
+        sa.Column("mark", sa.Integer(), server_default="0", nullable=False),
+        sa.Column("repeats", sa.Integer(), server_default="0", nullable=False),
+        sa.Column("result_id", sa.Integer(), nullable=True),
+        sa.ForeignKeyConstraint(["session_id"], ["sessions.id"], ondelete="CASCADE"),
+        sa.ForeignKeyConstraint(["owner"], ["owners.id"]),
+        sa.PrimaryKeyConstraint("id"),
+        sa.UniqueConstraint("message_id", "call_id"),
+    )
+    op.create_index("tool_calls_alike", "tool_calls", ["session_id", "mark"], unique=False)
+    op.create_index("tool_calls_of_turn", "tool_calls", ["turn_id", "call_id"], unique=False)
+    op.create_index(
+        "tool_calls_open",
+        "tool_calls",
+        ["session_id"],
+        unique=False,
+        sqlite_where=sa.text("outcome IN ('pending', 'started')"),
+    )
+    op.create_table(
+        "turns",
+        sa.Column("seq", sa.Integer(), nullable=False),
+        sa.Column("id", sa.Text(), nullable=False),
+        sa.Column("session_id", sa.Text(), nullable=False),
+        sa.Column("owner", sa.Integer(), nullable=False),
+        sa.Column("holder", sa.Text(), server_default="", nullable=False),
+        sa.Column("state", sa.Text(), server_default="", nullable=False),
+        sa.Column("error", sa.Text(), server_default="", nullable=False),
+        sa.Column("provider", sa.Text(), server_default="", nullable=False),
+        sa.Column("model", sa.Text(), server_default="", nullable=False),
+        sa.Column("fence", sa.Integer(), server_default="0", nullable=False),
+        sa.Column("started", sa.Float(), server_default="0", nullable=False),
+        sa.Column("ended", sa.Float(), server_default="0", nullable=False),
+        sa.Column("input", sa.Integer(), server_default="0", nullable=False),
+        sa.Column("output", sa.Integer(), server_default="0", nullable=False),
+        sa.Column("cache_read", sa.Integer(), server_default="0", nullable=False),
+        sa.Column("cache_write", sa.Integer(), server_default="0", nullable=False),
+        sa.Column("reasoning", sa.Integer(), server_default="0", nullable=False),
+        sa.Column("calls", sa.Integer(), server_default="0", nullable=False),
+        sa.Column("cost", sa.Float(), server_default="0", nullable=False),
+        sa.ForeignKeyConstraint(["session_id"], ["sessions.id"], ondelete="CASCADE"),
+        sa.ForeignKeyConstraint(["owner"], ["owners.id"]),
+        sa.PrimaryKeyConstraint("seq"),
+        sa.UniqueConstraint("id"),
+    )
+    op.create_index("turns_by_time", "turns", ["owner", "started"], unique=False)
+    op.create_index("turns_of_session", "turns", ["session_id"], unique=False)
+    op.execute(
+        """CREATE VIRTUAL TABLE search USING
+    fts5(words, content='', columnsize=0, tokenize='unicode61 remove_diacritics 2')"""
+    )
+    op.execute("INSERT INTO search (search, rank) VALUES ('automerge', 8)")
