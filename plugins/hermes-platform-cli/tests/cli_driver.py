@@ -26,7 +26,6 @@ from hermes_core.types import (
     ToolResult,
     Usage,
 )
-
 from hermes_platform_cli.config import Config
 from hermes_platform_cli.platform import Cli
 

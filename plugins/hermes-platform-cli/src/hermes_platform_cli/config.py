@@ -4,7 +4,9 @@ from typing import Literal
 
 from hermes_core.options import ge, le, max_len, min_len, option, settings
 
-__all__ = ["Config"]
+__all__ = ["LEAVING", "Config"]
+
+LEAVING = {"/exit": "Leave.", "/quit": "Leave."}  # ours to act on, not the kernel's
 
 
 @settings

@@ -11,7 +11,7 @@ from hermes_core.kinds import Desk
 from hermes_core.types import Event, Message, Question, Verdict
 from hermes_platform_cli.asking import lines_of, outcome_line, verdict_of
 from hermes_platform_cli.clean import clean
-from hermes_platform_cli.config import Config
+from hermes_platform_cli.config import LEAVING, Config
 from hermes_platform_cli.screen import DIM, RESET, Screen
 from hermes_platform_cli.streams import Sink, Streams
 from hermes_platform_cli.tty import Tty
@@ -83,6 +83,7 @@ class Full:
         """One message; an empty one when the prompt had to give way; None when the person leaves."""
         prompt = self._prompt or self._make_prompt()
         typed, self._typed = self._typed, ""
+        self.view.rest()
         self._gone.clear()
         try:
             text = await prompt.ask(typed)
@@ -97,8 +98,11 @@ class Full:
             return ""
         finally:
             self._gone.set()
-        self.view.begin()
-        return None if self._out.gone else text
+        if self._out.gone:
+            return None
+        if text.strip() not in LEAVING:
+            self.view.begin()
+        return text
 
     async def show(self, event: Event) -> None:
         """Show an event; an open prompt gives way and comes back after the turn with what was typed."""
@@ -149,7 +153,10 @@ class Full:
         self.view.paint()
 
     async def close(self) -> None:
-        """Take the live rows away."""
+        """Take prompt and live rows away."""
+        if self._prompt is not None and not self._gone.is_set():
+            self._prompt.leave()
+            await self._gone.wait()
         self.view.stop()
 
     async def _answer(self, question: Question) -> str | None:

@@ -111,6 +111,7 @@ class Plain:
 
     async def close(self) -> None:
         """Nothing was changed; only words may be left."""
+        self._lines.close()
         self._end_text(answer=True)
 
     def _say(self, text: str) -> None:

@@ -11,7 +11,7 @@ from uuid import uuid4
 from hermes_core.errors import UserError
 from hermes_core.kinds import Desk, Platform
 from hermes_core.types import Ended, Envelope, Event, Feature, Message, Question, Sent, Started, Text, Verdict
-from hermes_platform_cli.config import Config
+from hermes_platform_cli.config import LEAVING, Config
 from hermes_platform_cli.streams import Streams
 
 if TYPE_CHECKING:
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 __all__ = ["CHAT", "Cli"]
 
 CHAT = "main"
-_LEAVING = ("/exit", "/quit")
 _AGAIN = 2.0  # seconds in which a second Ctrl+C leaves
-_GRACE = 0.25  # seconds to see whether a message that was taken in stirs anything
+_PATIENCE = 5.0  # seconds for the kernel to store a message
+_GRACE = 0.25  # seconds to see whether a stored message stirs anything
 
 
 class Cli(Platform):
@@ -59,7 +59,8 @@ class Cli(Platform):
         self._desk: Desk | None = None
         self._face: Full | Plain | None = None
         self._tty: Tty | None = None
-        self._idle, self._stirred = asyncio.Event(), asyncio.Event()
+        # No turn runs; the last message was stored; it has led to something.
+        self._idle, self._stored, self._stirred = asyncio.Event(), asyncio.Event(), asyncio.Event()
         self._interrupted_at = float("-inf")
         self._interrupting: asyncio.Task[bool] | None = None
         self._leaving = False
@@ -71,8 +72,7 @@ class Cli(Platform):
         self._desk = desk
         self._leaving = False
         self._interrupted_at = float("-inf")
-        self._idle.set()
-        self._stirred.set()
+        self._released()
         self._person = _user()
         streams = self._streams or Streams()
         if self._source is not None or streams.rich:
@@ -105,17 +105,23 @@ class Cli(Platform):
         face = self._opened()
         while True:
             await self._settle()
-            text = None if self._leaving else await face.read()
-            if text is None or text.strip() in _LEAVING:
+            text = None if self._leaving or self._face is None else await face.read()
+            if text is None or text.strip() in LEAVING:
                 return
             if not text.strip():
                 continue
             self._stirred.clear()
+            self._stored.clear()
             yield self._envelope(text)
+
+    async def ack(self, envelope: Envelope) -> None:
+        """The message is stored; what it leads to follows at once or takes its time."""
+        self._stored.set()
 
     async def send(self, chat: str, message: Message, key: str) -> Sent | None:
         """Show the result of a slash command, or a notice."""
         await self._opened().message(message)
+        self._stored.set()
         self._stirred.set()
         return Sent(chat=chat, message_id=key)
 
@@ -123,6 +129,7 @@ class Cli(Platform):
         """Show an event of a running turn."""
         if isinstance(event, Started):
             self._idle.clear()
+        self._stored.set()
         self._stirred.set()
         try:
             await self._opened().show(event)
@@ -149,8 +156,11 @@ class Cli(Platform):
         finally:
             if tty is not None:
                 tty.give_back()
-            self._idle.set()
-            self._stirred.set()
+            self._released()
+
+    def _released(self) -> None:
+        for event in (self._idle, self._stored, self._stirred):
+            event.set()
 
     def _opened(self) -> "Full | Plain":
         if self._face is None:
@@ -166,11 +176,12 @@ class Cli(Platform):
         )
 
     async def _settle(self) -> None:
-        """Wait for the end of a turn. A kernel that asks for the next message early gets a moment to begin one."""
-        if not self._stirred.is_set():
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._stirred.wait(), _GRACE)
-            self._stirred.set()
+        """Wait for the end of a turn; the kernel asks for the next message while it still works on this one."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._stored.wait(), _PATIENCE)
+            await asyncio.wait_for(self._stirred.wait(), _GRACE)
+        self._stored.set()
+        self._stirred.set()
         await self._idle.wait()
 
     def _interrupt(self) -> bool:

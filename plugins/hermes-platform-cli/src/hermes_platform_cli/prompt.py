@@ -18,14 +18,13 @@ from prompt_toolkit.styles import Style
 
 from hermes_core.types import SlashCommand
 from hermes_platform_cli.clean import clean
-from hermes_platform_cli.config import Config
+from hermes_platform_cli.config import LEAVING, Config
 from hermes_platform_cli.history import LineHistory
 from hermes_platform_cli.pastes import Pastes
 
-__all__ = ["LEAVING", "Prompt", "Withdrawn"]
+__all__ = ["Prompt", "Withdrawn"]
 
 AGAIN = 2.0  # seconds in which a second Ctrl+C leaves
-LEAVING = {"/exit": "Leave.", "/quit": "Leave."}
 _MENU_ROWS = 8
 
 _STYLE = Style.from_dict(
@@ -113,6 +112,7 @@ class Prompt:
     async def ask(self, typed: str = "") -> str:
         """One message. Raises EOFError when the person leaves and Withdrawn when it was taken away."""
         self._hinted = float("-inf")
+        self._session.app.erase_when_done = False
         text = await self._session.prompt_async(default=typed, handle_sigint=False, set_exception_handler=False)
         return self._pastes.expand(text)
 
@@ -122,6 +122,11 @@ class Prompt:
             self._session.app.erase_when_done = True
             self._session.app.exit(exception=Withdrawn(self._session.default_buffer.text))
 
+    def leave(self) -> None:
+        """End the prompt as if the person had left."""
+        if self.open and not self._session.app.is_done:
+            self._session.app.exit(exception=EOFError())
+
     def interrupt(self) -> None:
         """Ctrl+C, from the keyboard or as a signal: clear the line, or say how to leave, or leave."""
         app, buffer = self._session.app, self._session.default_buffer
@@ -129,7 +134,7 @@ class Prompt:
             buffer.reset()
             self._hinted = float("-inf")
         elif self._clock() - self._hinted <= AGAIN:
-            app.exit(exception=EOFError())
+            self.leave()
             return
         else:
             self._hinted = self._clock()

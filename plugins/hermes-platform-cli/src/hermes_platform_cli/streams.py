@@ -78,7 +78,8 @@ class Lines:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._ready: deque[str] = deque()
         self._pieces: list[str] = []
-        self._ended = False
+        self._ended = self._closed = False
+        self._readable = asyncio.Event()
         try:
             self._fd: int | None = stream.fileno()
         except (OSError, ValueError, AttributeError):
@@ -98,18 +99,24 @@ class Lines:
             self._take(await self._read(self._fd))
         return self._ready.popleft()
 
+    def close(self) -> None:
+        """Nobody wants another line; who waits for one gets None."""
+        self._ended = self._closed = True
+        self._ready.clear()
+        self._readable.set()
+
     async def _read(self, fd: int) -> bytes:
         loop = asyncio.get_running_loop()
-        readable = asyncio.Event()
+        self._readable.clear()
         try:
-            loop.add_reader(fd, readable.set)
+            loop.add_reader(fd, self._readable.set)
         except (PermissionError, ValueError):
             return self._now(fd)  # a plain file never waits
         try:
-            await readable.wait()
+            await self._readable.wait()
         finally:
             loop.remove_reader(fd)
-        return self._now(fd)
+        return b"" if self._closed else self._now(fd)
 
     def _now(self, fd: int) -> bytes:
         try:

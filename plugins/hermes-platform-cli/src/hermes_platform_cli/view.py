@@ -58,7 +58,7 @@ class TurnView:
         self._section = "start"
         self._thought: list[str] = []
         self._thinking_since = self._since = 0.0
-        self._spoke = self.running = self.stopping = self._paused = False
+        self._spoke = self.running = self.stopping = self._paused = self._hoping = False
         self.answered: set[str] = set()  # questions whose answer is on the screen already
 
     def show(self, event: Event) -> None:
@@ -94,6 +94,8 @@ class TurnView:
     def message(self, message: Message) -> None:
         """Something the kernel says outside of an answer."""
         self._end_text()
+        if self._hoping:
+            self.running = self._hoping = False  # this is all there is to come
         text = shown_text(message)
         if text:
             self._rows("message", text.split("\n"))
@@ -102,8 +104,19 @@ class TurnView:
         self._touch()
 
     def begin(self) -> None:
-        """The person has sent something; what follows is set off from it."""
+        """The person has sent something: show that it is being worked on."""
         self._section = ""
+        self.running = self._hoping = True
+        self.stopping = False
+        self._since = self._clock()
+        self._warm_up()
+        self._touch()
+
+    def rest(self) -> None:
+        """Nothing runs, as far as one can see."""
+        self.running = False
+        self._untime()
+        self.paint()
 
     def begin_again(self) -> None:
         """An empty row is there already."""
@@ -135,17 +148,17 @@ class TurnView:
     def stop(self) -> None:
         """Let go of timer and thread; what was said stays on the screen."""
         self._end_text()
-        self.running = False
-        self._untime()
-        self.paint()
+        self.rest()
         if self._warming is not None:
             self._warming.join()
             self._warming = None
 
     def _start(self) -> None:
-        self.running, self.stopping, self._spoke = True, False, False
-        self._section = ""
-        self._since = self._clock()
+        if not self.running:
+            self.begin()
+        self._spoke = self._hoping = False
+
+    def _warm_up(self) -> None:
         if self._config.markdown and self._renderer is None and self._warming is None:
             # The model thinks now; rich costs more than everything else together.
             self._warming = threading.Thread(
@@ -154,6 +167,8 @@ class TurnView:
             self._warming.start()
 
     def _end(self, event: Ended) -> None:
+        if not self.running:
+            return
         if event.answer and not self._spoke and event.reason == "done":
             self._say(clean(event.answer))
         self._end_text()
@@ -164,9 +179,7 @@ class TurnView:
         self._screen.commit([""])
         self._section = "start"
         self._feed.clear()
-        self.running = False
-        self._untime()
-        self.paint()
+        self.rest()
 
     def _say(self, text: str) -> None:
         self._spoke = self._spoke or bool(text)
