@@ -48,7 +48,7 @@ class Dispatch:
     ) -> None:
         self._manager = pluggy.PluginManager(hooks.PROJECT)
         self._manager.add_hookspecs(hooks)
-        self._specs = {name: spec for name, spec in vars(hooks).items() if hasattr(spec, "hermes_mode")}
+        self._specs = {name: getattr(hooks, name) for name in hooks.modes()}
         self._hooks: dict[str, dict[str, list[Implementation]]] = {mode: {} for mode in hooks.DEADLINES}
         for name, spec in self._specs.items():
             self._hooks[hooks.mode_of(spec)][name] = []
@@ -112,7 +112,7 @@ class Dispatch:
             self._traced(one, taken, None)
         things, clashes = self._contributions.joined(hook, self.implementations(hook))
         for fault in clashes:
-            self._record(fault)
+            self.record(fault)
         return things
 
     # --- observe ------------------------------------------------------------------------------------------------
@@ -235,12 +235,12 @@ class Dispatch:
         times = self._times.setdefault(key, deque(maxlen=_PATIENCE))
         times.append(self._clock())
         if self.counts[key] == 1:
-            self._record(self._fault(one, phase, one_line(error), hint or _off(one.label)))
+            self.record(self._fault(one, phase, one_line(error), hint or _off(one.label)))
         often = len(times) == _PATIENCE and times[-1] - times[0] <= _WINDOW
         if often and phase == "call" and one.mode != "decide" and not one.suspended:
             one.suspended = True
             text = f"suspended until the next start: failed {_PATIENCE} times in ten minutes"
-            self._record(self._fault(one, phase, text, _off(one.label)))
+            self.record(self._fault(one, phase, text, _off(one.label)))
         if self._strict:
             raise error
 
@@ -263,7 +263,8 @@ class Dispatch:
             outcome = one_line(failure.error) if failure else "ok"
             self._trace.write(f"hook {one.hook} {one.label} {seconds * 1000:.1f} ms {outcome}\n")
 
-    def _record(self, fault: Fault) -> None:
+    def record(self, fault: Fault) -> None:
+        """Keep a fault and tell it."""
         self.faults.append(fault)
         self.tell(fault)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 GROUP = "hermes.plugins"
 # pathlib costs as much as the rest of this file
-# ruff: noqa: PTH100, PTH109, PTH112, PTH116, PTH118, PTH120, PTH122, PTH123, PTH208
+# ruff: noqa: PTH100, PTH103, PTH109, PTH112, PTH116, PTH118, PTH120, PTH122, PTH123, PTH208
 
 
 class Installed:
@@ -207,12 +207,15 @@ def _cached(cache_file: str, key: "JSON") -> "list[JSON] | None":
 
 
 def _keep(cache_file: str, key: "JSON", rows: "list[JSON]") -> None:
-    from hermes_core.plugins.writing import write_whole
+    from pathlib import Path
+
+    from hermes_core.config.files import write_atomic
 
     if os.path.dirname(cache_file) in sys.path:  # writing there would change the key
         return
     try:
-        write_whole(cache_file, json.dumps({"key": key, "plugins": rows}))
+        os.makedirs(os.path.dirname(cache_file), mode=0o700, exist_ok=True)
+        write_atomic(Path(cache_file), json.dumps({"key": key, "plugins": rows}).encode(), sync=False)
     except OSError:
         return
 
@@ -247,12 +250,13 @@ def _scan(folder: str) -> "Iterator[JSON]":
         if entry.startswith((".", "_")):
             continue
         if extension == ".py":
-            yield _row(path, stem, _private_name(stem), "file")
+            yield _row(path, stem, private_name(stem), "file")
         elif os.path.isdir(path):
-            yield _row(os.path.join(path, FILE), entry, _private_name(entry), "folder")
+            yield _row(os.path.join(path, FILE), entry, private_name(entry), "folder")
 
 
-def _private_name(name: str) -> str:
+def private_name(name: str) -> str:
+    """The module name of a plugin that is not a package; nobody else can import it by accident."""
     return "_hermes_plugin_" + "".join(c if c.isalnum() else "_" for c in name)
 
 

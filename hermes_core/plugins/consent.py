@@ -1,0 +1,265 @@
+"""What the person allowed: ``plugins.lock``, pinned to who a plugin is and all it asked for.
+
+The file keeps the granted permissions and names whole, not as a hash, so that growth can be shown word by word.
+"""
+
+import json
+
+from hermes_core.plugins.index import Index, Installed, matches
+from hermes_core.plugins.manifest import TABLES, Manifest
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+    from typing import Self
+
+    from hermes_core.types import JSON, Fault
+
+_ENFORCED = {
+    "sessions.read": "read your sessions",
+    "sessions.write": "change your sessions",
+    "llm.call": "call models on your account",
+    "messages.send": "send messages as you",
+    "history.rewrite": "rewrite what a model was told",
+    "tools.override": "replace tools of other plugins",
+}
+_DISCLOSED = {
+    "network": ("connects to", "connects to nothing"),
+    "processes": ("starts", "starts no programs"),
+    "files": ("opens", "opens no files of yours"),
+}
+
+
+class ConsentState(str):
+    """Where a plugin stands: enabled, builtin, disabled, never_asked, changed or foreign; ``reason`` says why."""
+
+    __slots__ = ("difference", "reason")
+
+    def __new__(cls, name: str, reason: str = "", difference: "Iterable[str]" = ()) -> "Self":
+        """A state is its name, with the reason beside it."""
+        made = super().__new__(cls, name)
+        made.reason, made.difference = reason, tuple(difference)
+        return made
+
+    reason: str
+    difference: tuple[str, ...]
+
+    @property
+    def usable(self) -> bool:
+        """Whether the plugin may be imported."""
+        return self in ("enabled", "builtin")
+
+
+class Wanted:
+    """One request of the person that ``plugins sync`` restores."""
+
+    def __init__(self, distribution: str, requirement: str, only_binary: bool, since: str) -> None:
+        self.distribution, self.requirement, self.only_binary, self.since = (
+            distribution,
+            requirement,
+            only_binary,
+            since,
+        )
+
+
+class Consent:
+    """Decides which installed plugins may run.
+
+    ``builtin`` distributions are enabled without asking, ``required`` ones cannot be disabled either; ``allowed``
+    bounds which distributions may be enabled at all; ``disabled`` holds labels, names or distributions.
+    """
+
+    def __init__(
+        self, lock_file: "Path", *, builtin: "Iterable[str]" = (), allowed: "Iterable[str]" = ("*",),
+        disabled: "Iterable[str]" = (), safe_mode: bool = False, required: "Iterable[str]" = (),
+    ) -> None:  # fmt: skip
+        self._file = lock_file
+        self._builtin, self._required, self._allowed = tuple(builtin), tuple(required), tuple(allowed)
+        self._disabled, self._safe_mode = frozenset(disabled), safe_mode
+        self._broken = ""
+        self._lock = self._read()
+
+    def state(self, installed: Installed) -> ConsentState:
+        """Whether a plugin may run, and if not, why."""
+        row = self._lock["plugins"].get(installed.label)
+        same_owner = row is not None and row.get("owner") == installed.owner
+        if matches(installed.distribution, self._required):
+            return ConsentState("builtin")
+        if {installed.label, installed.label.rpartition("/")[2], installed.owner} & self._disabled:
+            return ConsentState("disabled", "plugins.disabled in config.yaml names it")
+        if installed.distribution and not matches(installed.distribution, self._allowed):
+            return ConsentState("disabled", "this program does not allow it")
+        if row and row.get("state") == "disabled" and same_owner:
+            return ConsentState("disabled", f"you disabled it on {row.get('since', '?')}")
+        if matches(installed.distribution, self._builtin):
+            return ConsentState("builtin")
+        if self._safe_mode:
+            return ConsentState("disabled", "safe mode")
+        if not row or row.get("state") != "enabled":
+            return ConsentState("never_asked", "it was never enabled")
+        if not same_owner:
+            reason = f"you enabled {installed.label} from {row.get('owner')}, this one is from {installed.owner}"
+            return ConsentState("foreign", reason)
+        grown = [text for key, text in asked(installed.manifest).items() if key not in row.get("granted", ())]
+        return ConsentState("changed", f"now also: {', '.join(grown)}", grown) if grown else ConsentState("enabled")
+
+    def difference(self, installed: Installed) -> tuple[str, ...]:
+        """What a plugin asks for beyond what was granted, in words."""
+        return self.state(installed).difference
+
+    def builtin(self, installed: Installed) -> bool:
+        """Whether a plugin is one of this program's own."""
+        return matches(installed.distribution, (*self._builtin, *self._required))
+
+    def preferred(self) -> tuple[str, ...]:
+        """Distributions that win a clash: our own, then what the person enabled. For ``load_index(first=)``."""
+        rows = self._lock["plugins"].values()
+        return (*self._required, *self._builtin, *(row["owner"] for row in rows if row.get("state") == "enabled"))
+
+    def enable(self, installed: Installed) -> None:
+        """Grant all a plugin asks for now. Raises PluginError when it cannot be used, UserError when not allowed."""
+        from hermes_core.errors import PluginError, UserError
+
+        if installed.manifest is None or installed.fault:
+            fault = installed.fault
+            raise PluginError(
+                installed.label, fault.error if fault else "has no manifest",
+                version=installed.version, hint=fault.hint if fault else "",
+            )  # fmt: skip
+        self._set(installed, "enabled", granted=sorted(asked(installed.manifest)))
+        state = self.state(installed)
+        if state == "disabled" and not self._safe_mode:
+            raise UserError(f"Plugin {installed.label} stays disabled: {state.reason}.")
+
+    def disable(self, installed: Installed) -> None:
+        """Keep a plugin from running, its settings untouched. Raises UserError for one that is required."""
+        from hermes_core.errors import UserError
+
+        if matches(installed.distribution, self._required):
+            raise UserError(f"Plugin {installed.label} is part of this program and cannot be disabled.")
+        self._set(installed, "disabled")
+
+    def forget(self, distribution: str) -> None:
+        """Drop a distribution's consent and request, when it is removed."""
+        lock = self._fresh()
+        lock["plugins"] = {label: row for label, row in lock["plugins"].items() if row.get("owner") != distribution}
+        lock["wanted"].pop(distribution, None)
+        self._write(lock)
+
+    def remember_request(self, distribution: str, requirement: str, *, only_binary: bool = True) -> None:
+        """Note what was asked to be installed, so that ``plugins sync`` can restore it after an upgrade."""
+        lock = self._fresh()
+        lock["wanted"][distribution] = {"requirement": requirement, "only_binary": only_binary, "since": _today()}
+        self._write(lock)
+
+    def wanted(self) -> list[Wanted]:
+        """What was asked to be installed, by distribution."""
+        return [
+            Wanted(name, row.get("requirement", name), row.get("only_binary", True), row.get("since", ""))
+            for name, row in sorted(self._lock["wanted"].items())
+        ]
+
+    def faults(self, index: Index) -> "list[Fault]":
+        """What asks for the person: a broken lock file; enabled plugins that are gone, grew or changed hands."""
+        from hermes_core.types import Fault
+
+        found: list[Fault] = []
+        if self._broken:
+            hint = f"Mend or delete {self._file}, then enable your plugins again."
+            found.append(
+                Fault(plugin="plugins.lock", phase="consent", where=str(self._file), error=self._broken, hint=hint)
+            )
+        for label, row in sorted(self._lock["plugins"].items()):
+            if row.get("state") == "enabled" and index.get(label) is None:
+                wanted = row["owner"] in self._lock["wanted"]
+                hint = "hermes plugins sync" if wanted else f"hermes plugins install {row['owner']}"
+                text = f"enabled on {row.get('since', '?')}, not installed"
+                found.append(Fault(plugin=label, phase="discover", where=row["owner"], error=text, hint=hint))
+        for installed in index.plugins:
+            state = self.state(installed)
+            if state in ("changed", "foreign"):
+                hint = f"hermes plugins enable {installed.label}"
+                found.append(
+                    Fault(
+                        plugin=installed.label, phase="consent", where="plugins.lock", error=state.reason, hint=hint,
+                        version=installed.version,
+                    )
+                )  # fmt: skip
+        return found
+
+    def _set(self, installed: Installed, state: str, **more: "JSON") -> None:
+        lock = self._fresh()
+        row = {"state": state, "owner": installed.owner, "version": installed.version, "since": _today(), **more}
+        lock["plugins"][installed.label] = row
+        self._write(lock)
+
+    def _read(self) -> "JSON":
+        empty: JSON = {"plugins": {}, "wanted": {}}
+        self._broken = ""
+        try:
+            with open(self._file, encoding="utf-8") as file:  # noqa: PTH123 - it may be a text
+                lock = {**empty, **json.load(file)}
+            rows = [*lock["plugins"].values(), *lock["wanted"].values()]
+            if all(isinstance(row, dict) for row in rows) and all("owner" in row for row in lock["plugins"].values()):
+                return lock
+            self._broken = "is not a lock file of Hermes"
+        except FileNotFoundError:
+            pass
+        except (OSError, ValueError, TypeError, AttributeError) as error:
+            self._broken = f"cannot be read: {error}"
+        return empty
+
+    def _fresh(self) -> "JSON":
+        # Another process may have written since; what it wrote must not be lost.
+        from hermes_core.errors import UserError
+
+        lock = self._read()
+        if self._broken:
+            raise UserError(f"{self._file} {self._broken}", hint="Mend or delete it; nothing was changed.")
+        return lock
+
+    def _write(self, lock: "JSON") -> None:
+        from pathlib import Path
+
+        from hermes_core.config.files import explain, write_atomic
+
+        path = Path(self._file)
+        try:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            write_atomic(path, (json.dumps(lock, indent=2, sort_keys=True) + "\n").encode())
+        except OSError as error:
+            raise explain(error, "write", path) from None
+        self._lock = lock
+
+
+def asked(manifest: Manifest | None) -> dict[str, str]:
+    """All a manifest asks for: what is pinned, and how to say it to a person."""
+    if manifest is None:
+        return {}
+    found = {f"secrets:{name}": f"read the secret {name}" for name in manifest.secrets}
+    found |= {f"kernel:{name}": _ENFORCED[name] for name in manifest.kernel}
+    for table, (verb, _) in _DISCLOSED.items():
+        found |= {f"{table}:{name}": f"{verb} {name}" for name in getattr(manifest, table)}
+    found |= {f"hooks:{name}": f"take part in {name}" for name in manifest.hooks}
+    found |= {f"{table}:{name}": f"add {table} {name}" for table in TABLES for name in manifest.contributes[table]}
+    return found
+
+
+def enforced(manifest: Manifest) -> list[str]:
+    """What a plugin can do only because Hermes lets it, for the question before enabling."""
+    secrets = [f"read the secret {name}" for name in manifest.secrets]
+    hooks = [f"take part in {name}" for name in manifest.hooks]
+    return [*secrets, *(_ENFORCED[name] for name in manifest.kernel), *hooks] or ["nothing beyond what it adds"]
+
+
+def disclosed(manifest: Manifest) -> list[str]:
+    """What the author says the plugin does, and Hermes cannot stop."""
+    named = {table: ", ".join(getattr(manifest, table)) for table in _DISCLOSED}
+    return [f"{verb} {named[table]}" if named[table] else nothing for table, (verb, nothing) in _DISCLOSED.items()]
+
+
+def _today() -> str:
+    import time
+
+    return time.strftime("%Y-%m-%d")

@@ -1,0 +1,107 @@
+"""Fetching plugins: asked about malware first, wheels only, written down, and never enabled by it."""
+
+import json
+import re
+import sys
+from collections.abc import Callable, Sequence
+
+from hermes_core.errors import UserError
+from hermes_core.plugins.consent import Consent
+from hermes_core.plugins.index import Index, Installed, normalized
+
+OSV = "https://api.osv.dev/v1/query"
+OSV_SECONDS = 5.0
+Say = Callable[[str], None]
+_NAME = r"(?P<name>[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[[^\]]*\])?\s*(?:==\s*(?P<version>[\w.!+-]+)\s*)?"
+
+
+def install(requirement: str, consent: Consent, *, binary_only: bool = True, say: Say, osv: str = OSV) -> None:
+    """Install a plugin into this Python and note the request in plugins.lock. It is not enabled.
+
+    Building from source runs the author's code, so only wheels are taken unless ``binary_only`` is off.
+    Raises UserError when an advisory calls it malware or the installer fails; then nothing is noted.
+    """
+    if not requirement.strip() or requirement.lstrip().startswith("-"):
+        raise UserError(f"{requirement!r} is not a package.", hint="Give a name, such as hermes-tool-board.")
+    found = re.match(_NAME, requirement)
+    remote = found is not None and not re.search(r"^[./~]|://|\.whl$", requirement)
+    name = normalized(found["name"]) if found and remote else requirement
+    if found and remote:
+        _refuse_malware(name, found["version"] or "", osv, say)
+    else:
+        say(f"{requirement} is not from the package index; nobody was asked about it.")
+    _run("install", [*(["--only-binary", ":all:"] if binary_only else []), requirement])
+    consent.remember_request(name, requirement, only_binary=binary_only)
+    say(f"Installed {name}. It is not enabled: hermes plugins enable NAME")
+
+
+def remove(installed: Installed, consent: Consent, *, say: Say) -> None:
+    """Uninstall a plugin's distribution and forget its consent; its settings stay. Raises UserError."""
+    if not installed.distribution:
+        raise UserError(f"Plugin {installed.label} is a file of yours.", hint=f"Delete {installed.path} yourself.")
+    _run("uninstall", [installed.distribution])
+    consent.forget(installed.distribution)
+    say(f"Removed {installed.distribution}. Its settings stay in config.yaml.")
+
+
+def sync(consent: Consent, index: Index, *, say: Say, osv: str = OSV) -> list[str]:
+    """Install again what was wanted and is gone, after an upgrade took it away; the distributions it installed.
+
+    One that cannot be installed does not keep the others from coming back. Raises UserError naming all that failed.
+    """
+    there = {plugin.distribution for plugin in index.plugins}
+    restored: list[str] = []
+    failed: list[str] = []
+    for wanted in consent.wanted():
+        if wanted.distribution in there:
+            continue
+        try:
+            install(wanted.requirement, consent, binary_only=wanted.only_binary, say=say, osv=osv)
+            restored.append(wanted.distribution)
+        except UserError as error:
+            failed.append(error.text)
+    if failed:
+        raise UserError("\n".join(failed), hint="The others are there. hermes plugins sync tries again.")
+    if not restored:
+        say("Nothing is missing.")
+    return restored
+
+
+def _refuse_malware(name: str, version: str, osv: str, say: Say) -> None:
+    advisories = _advisories(name, version, osv, say)
+    if not advisories:
+        return
+    raise UserError(
+        f"{name} is reported as malware: {', '.join(advisories)}. It was not installed.",
+        hint=f"Read https://osv.dev/vulnerability/{advisories[0]}",
+    )
+
+
+def _advisories(name: str, version: str, osv: str, say: Say) -> list[str]:
+    from urllib.request import Request, urlopen
+
+    asked = {"package": {"name": name, "ecosystem": "PyPI"}, **({"version": version} if version else {})}
+    request = Request(osv, json.dumps(asked).encode(), {"Content-Type": "application/json"})  # noqa: S310 - https, ours
+    try:
+        with urlopen(request, timeout=OSV_SECONDS) as answer:  # noqa: S310 - https, ours
+            found = json.load(answer).get("vulns", [])
+        return [row["id"] for row in found if row["id"].startswith("MAL-") and "withdrawn" not in row]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        say(f"osv.dev could not be asked whether {name} is malware ({error}); going on without its answer.")
+        return []
+
+
+def _run(action: str, arguments: Sequence[str]) -> None:
+    import shutil
+    import subprocess
+
+    uv = shutil.which("uv")
+    if uv:
+        command = [uv, "pip", action, "--python", sys.executable, *arguments]
+    else:
+        command = [sys.executable, "-m", "pip", action, *(["-y"] if action == "uninstall" else []), *arguments]
+    # The installer's own words go to stderr as they come: stdout is for answers.
+    status = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=2, check=False).returncode
+    if status:
+        hint = "What it said stands above." + ("" if "--only-binary" not in command else " --allow-source also builds.")
+        raise UserError(f"{'uv' if uv else 'pip'} could not {action} {arguments[-1]} (exit {status}).", hint=hint)
