@@ -5,7 +5,8 @@ Names are imported when first used (PEP 562), so that importing any submodule co
 
 TYPE_CHECKING = False  # typing itself costs as much as Python's own start
 if TYPE_CHECKING:
-    from hermes_core.embed import Agent, Distribution, Hermes
+    from hermes_core.distribution import Distribution
+    from hermes_core.embed import Agent, Hermes
     from hermes_core.hooks import hookimpl
     from hermes_core.kinds import Backend, Memory, Platform, Provider, Tool, Workspace, tool
     from hermes_core.options import Secret, option, settings
@@ -32,7 +33,7 @@ __all__ = [
 
 _HOMES = {
     "Agent": "embed",
-    "Distribution": "embed",
+    "Distribution": "distribution",
     "Hermes": "embed",
     "hookimpl": "hooks",
     "Backend": "kinds",

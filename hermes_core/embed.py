@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, Self, get_type_hints
 
 import attrs
-from attrs import Factory, field, frozen
+from attrs import field, frozen
 
-from hermes_core import __version__
+from hermes_core.distribution import HERMES, Allow, Distribution
 from hermes_core.errors import HermesError, UserError
 from hermes_core.kinds import Tool, ToolContext, ToolOutput
 
@@ -25,61 +25,10 @@ if TYPE_CHECKING:
     from hermes_core.agent.policy import AskPerson
     from hermes_core.agent.runtime import Runtime
     from hermes_core.config.paths import Home
-    from hermes_core.plugins.consent import Consent
     from hermes_core.plugins.index import Index
     from hermes_core.types import JSON, Effect, Event, HistoryEntry, Message, Principal
 
 __all__ = ["HERMES", "Agent", "Allow", "Answer", "Distribution", "Hermes"]
-
-
-def Allow(*distributions: str) -> tuple[str, ...]:  # noqa: N802 - reads as the word it is in a Distribution
-    """The distributions whose plugins may be used, by name or pattern (``acme-*``)."""
-    return distributions
-
-
-@frozen(kw_only=True)
-class Distribution:
-    """A named product built on the kernel: which plugins it may use, its defaults, locks and brand.
-
-    ``own`` plugins are enabled without being asked about, ``builtin`` ones cannot be disabled either. ``defaults`` and ``locked`` map dotted settings to
-    values; locked ones cannot be overridden by the user's file. ``name`` gives the command, the home folder
-    (``~/.name``) and the prefix of environment variables (``NAME_HOME``).
-    """
-
-    name: str
-    plugins: Sequence[str] = ("*",)
-    own: Sequence[str] = ()
-    builtin: Sequence[str] = ()
-    defaults: "Mapping[str, JSON]" = Factory(dict)
-    locked: "Mapping[str, JSON]" = Factory(dict)
-    user_plugins: bool = True
-    version: str = __version__
-
-    def cli(self, arguments: Sequence[str] | None = None) -> None:
-        """Run the command line of this distribution; point a console script at it."""
-        from hermes_core.cli.main import run
-
-        run(self, arguments)
-
-    def start(self, **options: Any) -> "Hermes":
-        """A Hermes of this distribution, to be used as ``async with``. Options are those of Hermes."""
-        return Hermes(self, **options)
-
-
-HERMES = Distribution(
-    name="hermes",
-    own=(
-        "hermes-backend-local",
-        "hermes-backend-ssh",
-        "hermes-memory-files",
-        "hermes-platform-cli",
-        "hermes-provider-offline",
-        "hermes-provider-openai",
-        "hermes-tool-files",
-        "hermes-tool-recall",
-        "hermes-tool-terminal",
-    ),
-)
 
 
 @frozen(kw_only=True)
@@ -183,15 +132,18 @@ class Hermes:
 
     def _assemble(self) -> "Runtime":
         from hermes_core.agent.runtime import Runtime
+        from hermes_core.config.paths import Home
         from hermes_core.config.settings import load_settings
         from hermes_core.types import Principal
 
-        home = self._find_home()
+        home = self._home if isinstance(self._home, Home) else self.distribution.home(self._profile, self._home)
         settings = load_settings(
             home, overrides=self._config, defaults=self.distribution.defaults, locked=self.distribution.locked
         )
         home.create()
-        index = self._index if self._index is not None else self.load_index(home)
+        index = self._index
+        if index is None:
+            index = self.distribution.installed(home, safe_mode=self._safe_mode)
 
         def remember(rule: str) -> None:
             from hermes_core.config.edit import set_value
@@ -201,7 +153,7 @@ class Hermes:
         return Runtime(
             settings,
             index,
-            self.consent(home, settings.config.plugins.disabled),
+            self.distribution.consent(home, safe_mode=self._safe_mode),
             owner=self._owner or Principal(profile=home.profile),
             provider=self._provider,
             model=self._model,
@@ -211,37 +163,6 @@ class Hermes:
             remember=remember,
             strict=self._strict,
         )
-
-    def load_index(self, home: "Home", *, rescan: bool = False) -> "Index":
-        """What is installed."""
-        from hermes_core.plugins.index import load_index
-
-        user_plugins = home.plugins if self.distribution.user_plugins and not self._safe_mode else None
-        first = self.consent(home).preferred()
-        return load_index(home.cache / "plugins.json", user_plugins, rescan=rescan, first=first)
-
-    def consent(self, home: "Home", disabled: Iterable[str] = ()) -> "Consent":
-        """What of it is allowed."""
-        from hermes_core.plugins.consent import Consent
-
-        return Consent(
-            home.lock_file,
-            builtin=self.distribution.own,
-            required=self.distribution.builtin,
-            allowed=self.distribution.plugins,
-            disabled=disabled,
-            safe_mode=self._safe_mode,
-        )
-
-    def _find_home(self) -> "Home":
-        from hermes_core.config.paths import Home
-
-        if isinstance(self._home, Home):
-            return self._home
-        if self._home is not None:
-            prefix = self.distribution.name.upper().replace("-", "_")
-            return Home.find(self.distribution.name, self._profile, {**os.environ, f"{prefix}_HOME": str(self._home)})
-        return Home.find(self.distribution.name, self._profile)
 
 
 @frozen(kw_only=True)

@@ -102,7 +102,7 @@ def _object(cls: type, given: JSON, path: str, problems: list[str]) -> Any:
             close = nearest(name, fields)
             problems.append(f"{where}: no such argument" + (f"; did you mean {close}?" if close else ""))
             continue
-        values[fields[name].alias] = _value(fields[name].type, value, where, problems)
+        values[fields[name].alias or name] = _value(fields[name].type, value, where, problems)
     for name, item in fields.items():
         if item.default is attrs.NOTHING and name not in given:
             problems.append(f"{f'{path}.' if path else ''}{name}: required, and missing")
@@ -154,14 +154,14 @@ def _scalar(kind: Any, value: JSON, path: str, problems: list[str]) -> Any:
 def _union(inner: Sequence[Any], value: JSON, path: str, problems: list[str]) -> Any:
     if value is None and NoneType in inner:
         return None
-    trials: list[list[str]] = []
+    best: list[str] | None = None
     for kind in (i for i in inner if i is not NoneType):
         trial: list[str] = []
         result = _value(kind, value, path, trial)
         if not trial:
             return result
-        trials.append(trial)
-    problems.extend(min(trials, key=len))
+        best = trial if best is None or len(trial) < len(best) else best
+    problems.extend(best or ())
     return None
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 
 from attrs import frozen
 
@@ -109,7 +109,7 @@ async def _default_model(provider: Provider) -> str:
 
 async def stream_with_retries(
     provider: Provider, request: Request, *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
-) -> AsyncIterator[Delta]:
+) -> AsyncGenerator[Delta, None]:
     """The provider's stream; a passing fault before the first piece is waited out. Raises ProviderError."""
     for attempt in range(1, _TRIES + 1):
         seen = False

@@ -1,6 +1,7 @@
 """Running the tool calls of one reply: checked, judged, written down, run side by side where they may, stored."""
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -32,6 +33,8 @@ from hermes_core.types import (
 )
 
 __all__ = ["CallRunner", "Toolbox"]
+
+log = logging.getLogger(__name__)
 
 
 class Toolbox:
@@ -209,6 +212,8 @@ class CallRunner:
         await self.store.finish_call(self.turn, call, result, outcome=outcome, seconds=seconds)
         if outcome == "ok":
             self.ran.add(call.name)
+        fields = {"session": self.session.id, "turn": self.turn.id, "tool": call.name, "outcome": outcome}
+        log.info("tool call", extra={"fields": {**fields, "seconds": round(seconds, 3)}})
         await self.dispatch.observe("post_tool_call", session=self.session, call=call, result=result)
         return result, seconds
 

@@ -7,6 +7,8 @@ its reply is not acted on before they are.
 
 import asyncio
 import contextlib
+import logging
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from uuid import uuid4
 
@@ -44,6 +46,8 @@ from hermes_core.types import (
 )
 
 __all__ = ["Scene", "TurnRun", "new_turn_id", "text_of"]
+
+log = logging.getLogger(__name__)
 
 _OUT_OF_CALLS = "You have used all the steps of this turn. Answer now with what you have, and say what is left to do."
 _BEAT = 10.0  # seconds between heartbeats of the session's lease
@@ -89,6 +93,7 @@ class TurnRun:
         self._id = new_turn_id()
         self._messages = [*scene.history, scene.envelope.message]
         self._used = Usage()
+        self._began = time.monotonic()
         self._answer = ""
         self._store: Store | None = None
         self._turn: Turn | None = None
@@ -236,6 +241,7 @@ class TurnRun:
         await self._close("failed", text)
 
     async def _close(self, state: str, error: str = "") -> None:
+        self._log(state, error)
         if self._store is not None and self._turn is not None:
             try:
                 await self._store.close_turn(self._turn, state=state, error=error)
@@ -251,6 +257,21 @@ class TurnRun:
                 usage=self._used,
             )
         )
+
+    def _log(self, state: str, error: str) -> None:
+        scene = self._scene
+        fields = {
+            "session": scene.session.id,
+            "turn": self._id,
+            "state": state,
+            "provider": scene.route.name,
+            "model": scene.route.model,
+            "calls": self._used.calls,
+            "input": self._used.input,
+            "output": self._used.output,
+            "seconds": round(time.monotonic() - self._began, 3),
+        }
+        log.log(logging.ERROR if error else logging.INFO, "turn", extra={"fields": {**fields, "error": error}})
 
 
 def _has_calls(message: Message) -> bool:

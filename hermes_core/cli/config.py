@@ -127,7 +127,7 @@ def config_problems(scope: Scope) -> list[str]:
     for plugin in scope.index.plugins:
         if plugin.manifest and plugin.manifest.config_class and consent.state(plugin).usable:
             try:
-                settings.section(plugin.manifest.config_section, config_class(plugin) or object)
+                settings.section(plugin.manifest.config_section, config_class(plugin))
             except ConfigError as error:
                 problems.extend(error.problems)
             except PluginError as error:

@@ -124,18 +124,18 @@ def _plugins(scope: Scope, *, deep: bool, only: str) -> list[Row]:
         state = consent.state(plugin)
         if plugin.fault is not None:
             rows.append(_row("fault", who, plugin.fault.error, plugin.fault.hint, plugin.fault.phase))
-        elif state.name in ("changed", "foreign"):
+        elif state in ("changed", "foreign"):
             rows.append(_row("asks", who, state.reason, f"hermes plugins enable {plugin.label}", "consent"))
         elif state.usable:
-            rows += _working(scope, plugin.label, who) if deep else [_row("ok", who, state.name)]
+            rows += _working(scope, plugin.label, who) if deep else [_row("ok", who, str(state))]
         else:
             rows.append(
                 _row("idle", who, f"installed, not in use: {state.reason}", f"hermes plugins enable {plugin.label}")
             )
     installed = {p.distribution for p in index.plugins}
     for wanted in consent.wanted():
-        if wanted["distribution"] not in installed:
-            rows.append(_row("missing", wanted["distribution"], "enabled, but not installed", "hermes plugins sync"))
+        if wanted.distribution not in installed:
+            rows.append(_row("missing", wanted.distribution, "enabled, but not installed", "hermes plugins sync"))
     return rows
 
 

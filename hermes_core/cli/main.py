@@ -13,7 +13,7 @@ from hermes_core.errors import HermesError, PluginError, UserError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hermes_core.embed import Distribution
+    from hermes_core.distribution import Distribution
 
 __all__ = ["run"]
 

@@ -31,7 +31,7 @@ def list_(scope: Scope, as_json: bool) -> None:
         {
             "plugin": p.label,
             "version": p.version,
-            "state": consent.state(p).name if p.manifest and not p.fault else "broken",
+            "state": str(consent.state(p)) if p.manifest and not p.fault else "broken",
             "distribution": p.distribution,
             "origin": p.origin,
             "summary": p.manifest.summary if p.manifest else (p.fault.error if p.fault else ""),
@@ -57,7 +57,7 @@ def _describe(scope: Scope, plugin: "Installed") -> None:
     if manifest is None:
         cause = plugin.fault.error if plugin.fault else "no manifest"
         raise PluginError(plugin.label, cause, version=plugin.version, hint=plugin.fault.hint if plugin.fault else "")
-    foreign = "" if scope.consent().state(plugin).name == "builtin" else "   (not one of this distribution's own)"
+    foreign = "" if scope.consent().state(plugin) == "builtin" else "   (not one of this distribution's own)"
     click.secho(f"{plugin.label} {plugin.version}   from {plugin.distribution or plugin.path}{foreign}", bold=True)
     click.echo(manifest.summary)
     for table, names in manifest.contributes.items():
@@ -88,16 +88,7 @@ def enable(scope: Scope, name: str, yes: bool) -> None:
             )
         click.confirm("Enable?", abort=True)
     consent.enable(plugin)
-    _undisable(scope, plugin.label)
     click.echo(f"Enabled {plugin.label}.", err=True)
-
-
-def _undisable(scope: Scope, label: str) -> None:
-    listed = scope.settings.config.plugins.disabled
-    if label in listed:
-        from hermes_core.config.edit import set_value
-
-        set_value(scope.home, "plugins.disabled", [x for x in listed if x != label])
 
 
 @plugins.command()
@@ -105,12 +96,9 @@ def _undisable(scope: Scope, label: str) -> None:
 @click.pass_obj
 def disable(scope: Scope, name: str) -> None:
     """Stop using a plugin; its settings stay."""
-    from hermes_core.config.edit import set_value
-
     plugin = scope.index.resolve(name)
     scope.home.create()
     scope.consent().disable(plugin)
-    set_value(scope.home, "plugins.disabled", sorted({*scope.settings.config.plugins.disabled, plugin.label}))
     click.echo(f"Disabled {plugin.label}.", err=True)
 
 
@@ -188,8 +176,7 @@ def rescan(scope: Scope) -> None:
 
 
 def _rescan(scope: Scope) -> None:
-    index = scope.hermes().load_index(scope.home, rescan=True)
-    click.echo(f"{len(index.plugins)} plugins installed.", err=True)
+    click.echo(f"{len(scope.rescan().plugins)} plugins installed.", err=True)
 
 
 def _say(text: str) -> None:

@@ -19,10 +19,11 @@ def list_(scope: Scope, as_json: bool) -> None:
     """List profiles; * marks the one in use."""
     from hermes_core.config.profiles import list_profiles
 
-    rows = [{"": "*" if p.active else "", "name": p.name, "path": str(p.path)} for p in list_profiles(scope.home)]
-    if as_json:
-        rows = [{"name": r["name"], "path": r["path"], "active": r[""] == "*"} for r in rows]
-    emit(rows, ("", "name", "path"), as_json=as_json, empty="No profile.")
+    rows: list[dict[str, object]] = [
+        {"name": p.name, "active": p.active if as_json else "*" if p.active else "", "path": str(p.path)}
+        for p in list_profiles(scope.home)
+    ]
+    emit(rows, ("name", "active", "path"), as_json=as_json, empty="No profile.")
 
 
 @profile.command()

@@ -6,13 +6,15 @@ from typing import Any
 import click
 
 from hermes_core import __version__
+from hermes_core.errors import HermesError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.agent.policy import AskPerson
     from hermes_core.config.paths import Home
     from hermes_core.config.settings import Settings
-    from hermes_core.embed import Distribution, Hermes
+    from hermes_core.distribution import Distribution
+    from hermes_core.embed import Hermes
     from hermes_core.plugins.consent import Consent
     from hermes_core.plugins.index import Index
 
@@ -27,6 +29,7 @@ class Scope:
         self.flags: dict[str, Any] = {}
         self._settings: Settings | None = None
         self._index: Index | None = None
+        self._home: Home | None = None
 
     @property
     def name(self) -> str:
@@ -42,7 +45,7 @@ class Scope:
     def distribution(self) -> "Distribution":
         """The product this command line belongs to."""
         if self._distribution is None:
-            from hermes_core.embed import HERMES
+            from hermes_core.distribution import HERMES
 
             self._distribution = HERMES
         return self._distribution
@@ -50,9 +53,9 @@ class Scope:
     @property
     def home(self) -> "Home":
         """Where its state lives. Raises UserError."""
-        from hermes_core.config.paths import Home
-
-        return Home.find(self.name, self.flags.get("profile"))
+        if self._home is None:
+            self._home = self.distribution.home(self.flags.get("profile"))
+        return self._home
 
     @property
     def settings(self) -> "Settings":
@@ -68,12 +71,17 @@ class Scope:
     def index(self) -> "Index":
         """What is installed."""
         if self._index is None:
-            self._index = self.hermes().load_index(self.home)
+            self._index = self.distribution.installed(self.home, safe_mode=self.safe_mode)
+        return self._index
+
+    def rescan(self) -> "Index":
+        """Look again at what is installed."""
+        self._index = self.distribution.installed(self.home, safe_mode=self.safe_mode, rescan=True)
         return self._index
 
     def consent(self) -> "Consent":
-        """What of it is allowed."""
-        return self.hermes().consent(self.home, self.settings.config.plugins.disabled)
+        """Which of it may run."""
+        return self.distribution.consent(self.home, safe_mode=self.safe_mode)
 
     @property
     def yolo(self) -> bool:
@@ -87,9 +95,11 @@ class Scope:
 
     def hermes(self, ask: "AskPerson | None" = None) -> "Hermes":
         """A Hermes with this command's flags."""
+        from hermes_core.cli.log import start_logging
         from hermes_core.embed import Hermes
 
         flags = self.flags
+        start_logging(self.home, self.settings)
         return Hermes(
             self.distribution,
             home=self.home,
@@ -105,18 +115,15 @@ class Scope:
 
     def plugin_commands(self) -> dict[str, str]:
         """The words of every plugin command -> the plugin's label; from manifests, nothing is imported."""
-        from hermes_core.config.paths import Home
-
         try:
-            home = Home.find(self.name, self.flags.get("profile"))
-        except Exception:  # noqa: BLE001 - help must work in a broken home
-            return {}
-        consent = self.hermes().consent(home)
+            consent, plugins = self.consent(), self.index.plugins
+        except HermesError:
+            return {}  # help must work in a broken home
         return {
             words: p.label
-            for p in self.hermes().load_index(home).plugins
-            if p.manifest and consent.state(p).usable
-            for words in p.manifest.contributes.get("commands", ())
+            for p in plugins
+            if p.manifest and p.manifest.contributes["commands"] and consent.state(p).usable
+            for words in p.manifest.contributes["commands"]
         }
 
     def plugin_command(self, name: str) -> click.Command | None:

@@ -1,0 +1,96 @@
+"""A Distribution: a named product built on the kernel, as a value. Ours is ``HERMES``, and it is nothing special."""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from hermes_core import __version__
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from hermes_core.config.paths import Home
+    from hermes_core.embed import Hermes
+    from hermes_core.plugins.consent import Consent
+    from hermes_core.plugins.index import Index
+    from hermes_core.types import JSON
+
+__all__ = ["HERMES", "Allow", "Distribution"]
+
+
+def Allow(*distributions: str) -> tuple[str, ...]:  # noqa: N802 - reads as the word it is in a Distribution
+    """The distributions whose plugins may be used, by name or pattern (``acme-*``)."""
+    return distributions
+
+
+class Distribution(NamedTuple):
+    """Which plugins a product may use, its defaults, locks and brand.
+
+    ``own`` plugins are enabled without being asked about; ``builtin`` ones cannot be disabled either. ``defaults``
+    and ``locked`` map dotted settings to values; locked ones beat the user's file. ``name`` gives the command, the
+    home folder (``~/.name``) and the prefix of environment variables (``NAME_HOME``).
+    """
+
+    name: str
+    plugins: Sequence[str] = ("*",)
+    own: Sequence[str] = ()
+    builtin: Sequence[str] = ()
+    defaults: "Mapping[str, JSON]" = {}  # noqa: RUF012 - a NamedTuple's default, never written to
+    locked: "Mapping[str, JSON]" = {}  # noqa: RUF012
+    user_plugins: bool = True
+    version: str = __version__
+
+    def cli(self, arguments: Sequence[str] | None = None) -> None:
+        """Run the command line of this distribution; point a console script at it."""
+        from hermes_core.cli.main import run
+
+        run(self, arguments)
+
+    def start(self, **options: "Any") -> "Hermes":
+        """A Hermes of this distribution, to be used as ``async with``. Options are those of Hermes."""
+        from hermes_core.embed import Hermes
+
+        return Hermes(self, **options)
+
+    def home(self, profile: str | None = None, folder: str | Path | None = None) -> "Home":
+        """Where its state lives. Raises UserError."""
+        from hermes_core.config.paths import Home
+
+        environ = dict(os.environ)
+        if folder is not None:
+            environ[f"{self.name.upper().replace('-', '_')}_HOME"] = str(folder)
+        return Home.find(self.name, profile, environ)
+
+    def consent(self, home: "Home", *, safe_mode: bool = False) -> "Consent":
+        """Which of the installed plugins may run."""
+        from hermes_core.plugins.consent import Consent
+
+        return Consent(
+            home.lock_file, builtin=self.own, required=self.builtin, allowed=self.plugins, safe_mode=safe_mode
+        )
+
+    def installed(self, home: "Home", *, safe_mode: bool = False, rescan: bool = False) -> "Index":
+        """What is installed."""
+        from hermes_core.plugins.index import load_index
+
+        user_plugins = home.plugins if self.user_plugins and not safe_mode else None
+        first = self.consent(home, safe_mode=safe_mode).preferred()
+        return load_index(home.cache / "plugins.json", user_plugins, rescan=rescan, first=first)
+
+
+HERMES = Distribution(
+    name="hermes",
+    own=(
+        "hermes-backend-local",
+        "hermes-backend-ssh",
+        "hermes-memory-files",
+        "hermes-platform-cli",
+        "hermes-provider-offline",
+        "hermes-provider-openai",
+        "hermes-tool-files",
+        "hermes-tool-recall",
+        "hermes-tool-terminal",
+    ),
+)
