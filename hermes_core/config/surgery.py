@@ -1,5 +1,6 @@
 """Cutting and sewing in YAML text by the positions of its nodes. The caller parses the result again."""
 
+import re
 from typing import Any, TypeAlias
 
 import yaml
@@ -31,7 +32,7 @@ def replace(document: Document, keys: list[str], value: JSON) -> str:
     if "\n" not in text[start:end] and not (_is_block(value) and not section.flow_style):
         return text[:start] + (" " if text[start - 1] == ":" else "") + _inline(value) + text[end:]
     if section.flow_style:
-        if "#" in text[start:end]:
+        if re.search(r"\n\s*#", text[start:end]):
             raise Refusal
         return text[:start] + _inline(value) + text[end:]
     return _cut(text, pair, _block(text, {keys[-1]: value}, pair[0].start_mark.column))
@@ -51,13 +52,17 @@ def remove(document: Document, keys: list[str]) -> str:
         return _cut(text, pair, "")
     start, end = pair[0].start_mark.index, _span(text, pair)[1]
     rest = text[end:].lstrip()
+    at = section.value.index(pair)
     if rest.startswith(","):
-        return text[:start] + rest[1:].lstrip(" ")
-    before = section.value.index(pair) - 1
-    if before < 0:
-        return text[:start] + text[end:]
-    comma = text.index(",", _span(text, section.value[before])[1])
-    return text[:comma] + text[comma + 1 : start].rstrip(" ") + text[end:]
+        cut = (start, len(text) - len(rest[1:].lstrip(" ")))
+    elif at:  # the last one takes the comma before it along
+        comma = text.index(",", _span(text, section.value[at - 1])[1])
+        text, cut = text[:comma] + text[comma + 1 :], (comma + len(text[comma + 1 : start].rstrip(" ")), end - 1)
+    else:
+        cut = (start, end)
+    if re.search(r"\n\s*#", text[cut[0] : cut[1]]):
+        raise Refusal
+    return text[: cut[0]] + text[cut[1] :]
 
 
 def _find(text: str, section: Any, key: str) -> Any:

@@ -260,14 +260,16 @@ def comment_lines(written: str) -> list[str]:
 @hypothesis_settings(
     max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
-@given(files(), st.lists(NAMES, min_size=1, max_size=3), VALUES, st.booleans())
-@example("a:\n  b: |\n    # c no comment\n    x\n\n# c1\nc: 1\n", ["a", "b"], 5, True)
-@example("a:\n  b: |\n    # no comment\n    x\n\n# c1\nc: 1\n", ["a"], 5, False)
+@given(files(), st.lists(NAMES, min_size=1, max_size=3), st.integers(0, 30), VALUES, st.booleans())
+@example("a:\n  b: |\n    # c no comment\n    x\n\n# c1\nc: 1\n", ["a", "b"], 0, 5, True)
+@example("a:\n  b: |\n    # no comment\n    x\n\n# c1\nc: 1\n", ["a"], 0, 5, False)
+@example("a: 'x\n\n  y'\n# c1\nb: [1, # c\n  # c2\n  2]\n", ["b"], 0, {"c": 1}, True)
 def test_any_change_gives_the_wanted_mapping_or_changes_nothing(
-    tmp_path: Path, written: str, keys: list[str], value: object, setting: bool
+    tmp_path: Path, written: str, keys: list[str], chosen: int, value: object, setting: bool
 ) -> None:
     home = Home(tmp_path)
-    path = ["platforms", "p", *keys]
+    there = paths(Document(written, "x").data)
+    path = ["platforms", "p", *(there[chosen % len(there)] if chosen and there else keys)]
     indented = "".join(f"    {line}" for line in written.splitlines(keepends=True))
     body = indented if Document(written, "x").data else ""
     write(home, f"platforms:\n  p:\n{body}" if same(f"x:\n{body}", {"x": Document(written, "x").data or None}) else "")
@@ -282,6 +284,12 @@ def test_any_change_gives_the_wanted_mapping_or_changes_nothing(
     assert after == (put(before, path, value) if setting else drop(before, path) if changed else before)
     spoken = [line for line in comment_lines(old) if "no comment" not in line]
     assert [line for line in comment_lines(text(home)) if "no comment" not in line] == spoken
+
+
+def paths(data: object) -> list[list[str]]:
+    if not isinstance(data, dict):
+        return []
+    return [[key, *rest] for key, inner in data.items() for rest in ([], *paths(inner))]
 
 
 def put(data: dict, path: list[str], value: object) -> dict:
