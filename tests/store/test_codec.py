@@ -1,0 +1,128 @@
+"""Messages survive being stored, whatever is in them."""
+
+import json
+from typing import Any, cast
+
+import attrs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hermes_core.store.codec import clean, dumps, message_from_json, message_to_json, to_openai
+from hermes_core.types import Blob, Message, Part, Reasoning, Text, ToolCall, ToolResult
+
+texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=40)
+any_text = st.text(max_size=40) | st.lists(st.sampled_from(["\ud83d", "\ude00", "\x00", "a", "한"])).map("".join)
+scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | texts
+values = st.recursive(scalars, lambda v: st.lists(v, max_size=3) | st.dictionaries(texts, v, max_size=3), max_leaves=6)
+meta = st.dictionaries(texts, values, max_size=3)
+plain = st.builds(Text, text=texts)
+blobs = st.builds(
+    Blob, media_type=texts, data=st.none() | st.binary(max_size=40), path=st.none() | texts.filter(bool), name=texts
+)
+parts = (
+    plain
+    | blobs
+    | st.builds(Reasoning, text=texts, meta=meta)
+    | st.builds(ToolCall, id=texts, name=texts, arguments=meta, invalid=texts, meta=meta)
+    | st.builds(
+        ToolResult,
+        call_id=texts,
+        name=texts,
+        parts=st.lists(plain | blobs, max_size=3).map(tuple),
+        failed=st.booleans(),
+    )
+)
+messages = st.builds(
+    Message,
+    role=st.sampled_from(["system", "user", "assistant", "tool"]),
+    parts=st.lists(parts, max_size=4).map(tuple),
+    meta=meta,
+)
+
+
+@given(messages)
+def test_any_message_comes_back_as_it_was(message: Message) -> None:
+    assert message_from_json(json.loads(dumps(message_to_json(message)))) == message
+
+
+@given(messages)
+def test_any_message_has_an_openai_shape(message: Message) -> None:
+    for shaped in to_openai(message):
+        assert shaped["role"] == message.role
+        json.dumps(shaped)
+        for call in shaped.get("tool_calls", ()):
+            assert isinstance(json.loads(call["function"]["arguments"]), dict)
+
+
+@given(any_text)
+def test_clean_text_can_be_stored_and_is_left_alone(text: str) -> None:
+    once = clean(text)
+    assert once.encode().decode() == once == clean(once)
+    assert "\x00" not in once
+
+
+@given(any_text, any_text)
+def test_unclean_text_never_stops_a_message(text: str, key: str) -> None:
+    call = ToolCall(id=text, name=text, arguments={key: [text]})
+    stored = dumps(message_to_json(Message(role="assistant", parts=(Text(text=text), call))))
+    back = message_from_json(json.loads(stored))
+    assert stored.encode()
+    assert back.parts[0] == Text(text=clean(text))
+
+
+def test_halves_that_belong_together_are_joined() -> None:
+    assert clean("\ud83d\ude00 \ud83d") == "😀 \ufffd"
+
+
+def test_text_that_only_looks_like_an_escape_is_kept() -> None:
+    message = Message(role="user", parts=(Text(text="a \\u0000 b"),))
+    assert message_from_json(json.loads(dumps(message_to_json(message)))) == message
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"type": "hologram", "depth": 3, "inner": [{"type": "text"}]},
+        {"type": "text", "words": ["a shape of the future"]},
+        {"type": "blob", "media_type": "image/png", "data": "not base64!"},
+    ],
+)
+def test_a_part_this_kernel_does_not_know_is_kept(data: dict[str, Any]) -> None:
+    stored = {"role": "assistant", "parts": [{"type": "text", "text": "hi"}, data]}
+    message = message_from_json(stored)
+    assert message_to_json(message) == stored
+    assert to_openai(message) == [{"role": "assistant", "content": "hi"}]
+
+
+def test_a_part_class_from_elsewhere_is_stored_by_its_fields() -> None:
+    @attrs.frozen(kw_only=True)
+    class Hologram:
+        depth: int
+
+    message = Message(role="user", parts=(cast("Part", Hologram(depth=3)),))
+    assert message_to_json(message)["parts"] == [{"type": "hologram", "depth": 3}]
+
+
+def test_calls_and_results_have_the_shape_that_exports_promise() -> None:
+    call = ToolCall(id="c1", name="ls", arguments={"path": "/tmp"})
+    result = ToolResult(call_id="c1", name="ls", parts=(Text(text="한글.txt"),))
+    assert to_openai(Message(role="assistant", parts=(Reasoning(text="hm"), call))) == [
+        {
+            "role": "assistant",
+            "content": None,
+            "reasoning_content": "hm",
+            "tool_calls": [
+                {"id": "c1", "type": "function", "function": {"name": "ls", "arguments": '{"path":"/tmp"}'}}
+            ],
+        }
+    ]
+    assert to_openai(Message(role="tool", parts=(result,))) == [
+        {"role": "tool", "tool_call_id": "c1", "name": "ls", "content": "한글.txt"}
+    ]
+
+
+def test_a_picture_becomes_a_data_url() -> None:
+    message = Message(role="user", parts=(Text(text="see"), Blob(media_type="image/png", data=b"\x89")))
+    content = to_openai(message)[0]["content"]
+    assert content[1] == {"type": "image_url", "image_url": {"url": "data:image/png;base64,iQ=="}}
