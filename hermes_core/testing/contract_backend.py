@@ -13,13 +13,20 @@ from hermes_core.errors import ToolError
 from hermes_core.kinds import Backend, Process, Workspace
 from hermes_core.testing.contract_base import PluginContract
 from hermes_core.testing.leftovers import Traces
+from hermes_core.testing.places import (
+    TREE,
+    make_folder,
+    opened,
+    read_until,
+    sh,
+    wait_for_file,
+    wait_for_status,
+    wait_until_gone,
+)
 from hermes_core.types import ExecRequest, ExecResult, Feature
 
 __all__ = ["BackendContract"]
 
-ALIVE = 'kill -0 "$1" 2>/dev/null || exit 1; [ -r "/proc/$1/stat" ] || exit 0; '
-ALIVE += 'read -r _ _ state _ <"/proc/$1/stat" || exit 1; [ "$state" != Z ]'
-TREE = "sh -c 'sleep 300 & echo $! >child; wait' & echo $! >parent; wait"
 EVERY_BYTE = bytes(range(256))
 
 
@@ -43,12 +50,12 @@ class BackendContract(PluginContract):
     @pytest.fixture
     def key(self, tmp_path: Path) -> str:
         """The folder of a session."""
-        return _folder(tmp_path / "one")
+        return make_folder(tmp_path / "one")
 
     @pytest.fixture
     def other_key(self, tmp_path: Path) -> str:
         """The folder of another session."""
-        return _folder(tmp_path / "two")
+        return make_folder(tmp_path / "two")
 
     @pytest.fixture
     def subject(self, backend: Backend, key: str) -> Any:
@@ -57,8 +64,8 @@ class BackendContract(PluginContract):
 
     async def exercise(self, subject: Any) -> None:
         """Open, run, close."""
-        async with _opened(*subject) as workspace:
-            await _sh(workspace, "echo hello")
+        async with opened(*subject) as workspace:
+            await sh(workspace, "echo hello")
 
     @pytest.mark.asyncio
     async def test_the_status_of_a_command_is_told(self, backend: Backend, key: str) -> None:
@@ -66,10 +73,10 @@ class BackendContract(PluginContract):
 
         If this fails: asyncio gives -n for signal n; add 128. Nothing may turn a failure into a 0.
         """
-        async with _opened(backend, key) as workspace:
+        async with opened(backend, key) as workspace:
             for status in (0, 1, 7, 255):
-                assert (await _sh(workspace, f"exit {status}")).status == status
-            assert (await _sh(workspace, "kill -TERM $$")).status == 143, "a command ended by SIGTERM gives 143"
+                assert (await sh(workspace, f"exit {status}")).status == status
+            assert (await sh(workspace, "kill -TERM $$")).status == 143, "a command ended by SIGTERM gives 143"
 
     @pytest.mark.asyncio
     async def test_a_command_that_is_not_there_is_told(self, backend: Backend, key: str) -> None:
@@ -77,7 +84,7 @@ class BackendContract(PluginContract):
 
         If this fails: catch OSError where the process is made and say which program is missing.
         """
-        async with _opened(backend, key) as workspace:
+        async with opened(backend, key) as workspace:
             try:
                 result = await workspace.run(ExecRequest(argv=("hermes-no-such-program",), seconds=60.0))
             except ToolError as error:
@@ -105,7 +112,7 @@ class BackendContract(PluginContract):
             "*",
             "안녕",
         ]
-        async with _opened(backend, key) as workspace:
+        async with opened(backend, key) as workspace:
             argv = ("sh", "-c", 'for word in "$@"; do printf "%s\\0" "$word"; done', "sh", *words)
             result = await workspace.run(ExecRequest(argv=argv, seconds=60.0))
         assert result.output.decode().split("\0")[:-1] == words
@@ -116,7 +123,7 @@ class BackendContract(PluginContract):
 
         If this fails: write, then close the pipe; a command that is never told the end waits for ever.
         """
-        async with _opened(backend, key) as workspace:
+        async with opened(backend, key) as workspace:
             data = EVERY_BYTE * 1_000
             result = await workspace.run(ExecRequest(argv=("cat",), stdin=data, seconds=60.0))
             assert result.output == data, f"{len(data)} bytes went in, {len(result.output)} came out"
@@ -131,12 +138,12 @@ class BackendContract(PluginContract):
 
         If this fails: give the command one pipe for both; decode nothing.
         """
-        async with _opened(backend, key) as workspace:
-            result = await _sh(workspace, "echo one; echo two >&2; echo three")
+        async with opened(backend, key) as workspace:
+            result = await sh(workspace, "echo one; echo two >&2; echo three")
             assert result.output == b"one\ntwo\nthree\n"
             assert not result.truncated, "14 bytes were marked as truncated"
             octal = "".join(f"\\{byte:03o}" for byte in EVERY_BYTE)
-            assert (await _sh(workspace, f"printf '{octal}'")).output == EVERY_BYTE, "binary output was changed"
+            assert (await sh(workspace, f"printf '{octal}'")).output == EVERY_BYTE, "binary output was changed"
 
     @pytest.mark.asyncio
     async def test_long_output_keeps_head_and_tail(self, backend: Backend, key: str) -> None:
@@ -145,7 +152,7 @@ class BackendContract(PluginContract):
         If this fails: keep the first and last half of ``limit`` bytes while reading, so that memory stays bounded.
         """
         script = "echo head; head -c 10000000 /dev/zero | tr '\\0' x; echo; echo tail"
-        async with _opened(backend, key) as workspace:
+        async with opened(backend, key) as workspace:
             whole = await workspace.run(ExecRequest(argv=("sh", "-c", script), seconds=120.0, limit=20_000_000))
             assert len(whole.output) == 10_000_011, f"10,000,011 bytes were written, {len(whole.output)} came"
             assert not whole.truncated, "output within the limit was marked as truncated"
@@ -162,8 +169,8 @@ class BackendContract(PluginContract):
         If this fails: read in a loop and hand on each piece, instead of waiting for the end. People watch this.
         """
         pieces: list[bytes] = []
-        async with _opened(backend, key) as workspace:
-            script = "echo first; i=0; while [ ! -e go ] && [ $i -lt 1000 ]; do i=$((i+1)); sleep 0.01; done; cat go"
+        async with opened(backend, key) as workspace:
+            script = "echo first; i=0; while [ ! -e go ] && [ $i -lt 300 ]; do i=$((i+1)); sleep 0.01; done; cat go"
             seen = asyncio.Event()
 
             def watch(data: bytes) -> None:
@@ -187,11 +194,11 @@ class BackendContract(PluginContract):
 
         If this fails: start the command in a session of its own and kill the process group, not only the process.
         """
-        async with _opened(backend, key) as workspace:
+        async with opened(backend, key) as workspace:
             result = await workspace.run(ExecRequest(argv=("sh", "-c", TREE), seconds=self.patience))
             assert result.status == 124, f"a time-out gave status {result.status}"
-            await _gone(workspace, "parent")
-            await _gone(workspace, "child")
+            await wait_until_gone(workspace, "parent")
+            await wait_until_gone(workspace, "child")
 
     @pytest.mark.asyncio
     async def test_a_cancelled_command_leaves_the_workspace_usable(self, backend: Backend, key: str) -> None:
@@ -199,19 +206,19 @@ class BackendContract(PluginContract):
 
         If this fails: kill the process group in ``finally``, wait for it, and let CancelledError pass.
         """
-        async with _opened(backend, key) as workspace:
-            await _sh(workspace, "true")  # what a workspace keeps open from its first use on is not left behind
+        async with opened(backend, key) as workspace:
+            await sh(workspace, "true")  # what a workspace keeps open from its first use on is not left behind
             before = Traces.now()
             running = asyncio.create_task(workspace.run(ExecRequest(argv=("sh", "-c", TREE), seconds=60.0)))
-            await _there(workspace, "child", running)
+            await wait_for_file(workspace, "child", running)
             running.cancel()
             await asyncio.wait([running])
             assert running.cancelled(), f"a cancelled run came to {running}"
-            await _gone(workspace, "parent")
-            await _gone(workspace, "child")
+            await wait_until_gone(workspace, "parent")
+            await wait_until_gone(workspace, "child")
             left = await before.left()
             assert not left, "after a cancelled run: " + "; ".join(left)
-            assert (await _sh(workspace, "echo again")).output == b"again\n"
+            assert (await sh(workspace, "echo again")).output == b"again\n"
 
     @pytest.mark.asyncio
     async def test_folder_and_variables_are_those_asked_for(self, backend: Backend, key: str) -> None:
@@ -219,17 +226,17 @@ class BackendContract(PluginContract):
 
         If this fails: ``cwd`` of a request may be relative to the workspace's; ``env`` is added, it does not replace.
         """
-        async with _opened(backend, key) as workspace:
+        async with opened(backend, key) as workspace:
             assert workspace.cwd, "the workspace does not say its cwd"
-            await _sh(workspace, "mkdir -p 'sub folder'")
-            here = (await _sh(workspace, "pwd -P")).output.decode().strip()
-            there = await _sh(workspace, "pwd -P", cwd=f"{workspace.cwd}/sub folder")
+            await sh(workspace, "mkdir -p 'sub folder'")
+            here = (await sh(workspace, "pwd -P")).output.decode().strip()
+            there = await sh(workspace, "pwd -P", cwd=f"{workspace.cwd}/sub folder")
             assert there.output.decode().strip() == f"{here}/sub folder"
             value = "two words, 'quotes', $HOME"
-            seen = await _sh(workspace, 'printf "%s" "$HERMES_TEST"; test -n "$PATH"', env={"HERMES_TEST": value})
+            seen = await sh(workspace, 'printf "%s" "$HERMES_TEST"; test -n "$PATH"', env={"HERMES_TEST": value})
             assert seen.output.decode() == value, f"the variable arrived as {seen.output!r}"
             assert seen.status == 0, "PATH is gone"
-            after = await _sh(workspace, 'printf "%s" "$HERMES_TEST"')
+            after = await sh(workspace, 'printf "%s" "$HERMES_TEST"')
             assert after.output == b"", "a variable of one request is seen by the next"
 
     @pytest.mark.asyncio
@@ -238,9 +245,9 @@ class BackendContract(PluginContract):
 
         If this fails: do not claim it, or carry both over. Without the claim each command starts afresh.
         """
-        async with _opened(backend, key) as workspace:
+        async with opened(backend, key) as workspace:
             lasts = Feature.PERSISTENT_SHELL in workspace.features
-            await _sh(workspace, "mkdir -p deep")
+            await sh(workspace, "mkdir -p deep")
             argv = ("bash" if lasts else "sh", "-c")
             await workspace.run(ExecRequest(argv=(*argv, "cd deep && export KEPT='a b'"), seconds=60.0))
             script = 'printf "%s|%s" "${PWD##*/}" "$KEPT"'
@@ -257,13 +264,13 @@ class BackendContract(PluginContract):
 
         If this fails: keep state on the workspace, not on the backend; start in the folder that ``key`` names.
         """
-        async with _opened(backend, key) as one, _opened(backend, other_key) as two:
+        async with opened(backend, key) as one, opened(backend, other_key) as two:
             await one.write("mark.txt", b"one")
-            await _sh(one, "export MARK=one")
+            await sh(one, "export MARK=one")
             with pytest.raises(ToolError):
                 await two.read("mark.txt")
-            assert (await _sh(two, 'printf "%s" "$MARK"')).output == b"", "a variable crossed over"
-            async with _opened(backend, key) as again:
+            assert (await sh(two, 'printf "%s" "$MARK"')).output == b"", "a variable crossed over"
+            async with opened(backend, key) as again:
                 assert await again.read("mark.txt") == b"one", "the same key opened another place"
 
     @pytest.mark.asyncio
@@ -282,7 +289,7 @@ class BackendContract(PluginContract):
             "한국어 파일.txt": "내용".encode(),
             "large.bin": EVERY_BYTE * 4_000,
         }
-        async with _opened(backend, key) as workspace:
+        async with opened(backend, key) as workspace:
             for name, data in files.items():
                 await workspace.write(name, data)
             for name, data in files.items():
@@ -290,7 +297,7 @@ class BackendContract(PluginContract):
             await workspace.write("plain.txt", b"new")
             assert await workspace.read("plain.txt") == b"new", "a second write did not replace the file"
             assert await workspace.read(f"{workspace.cwd}/plain.txt") == b"new", "an absolute path is another file"
-            assert (await _sh(workspace, "cat plain.txt")).output == b"new", "commands see another file"
+            assert (await sh(workspace, "cat plain.txt")).output == b"new", "commands see another file"
 
     @pytest.mark.asyncio
     async def test_a_missing_file_is_a_tool_error(self, backend: Backend, key: str) -> None:
@@ -298,7 +305,7 @@ class BackendContract(PluginContract):
 
         If this fails: turn OSError or a failed status into ToolError(f"Cannot read {path}: …").
         """
-        async with _opened(backend, key) as workspace:
+        async with opened(backend, key) as workspace:
             await workspace.write("file", b"")
             for path, work in (
                 ("not-there.txt", workspace.read("not-there.txt")),
@@ -315,7 +322,7 @@ class BackendContract(PluginContract):
 
         If this fails: do not claim it, or give a Process whose ``kill`` reaches everything that was started.
         """
-        async with _opened(backend, key) as workspace:
+        async with opened(backend, key) as workspace:
             request = ExecRequest(argv=("sh", "-c", f"echo started; {TREE}"), seconds=60.0)
             if Feature.BACKGROUND not in workspace.features:
                 with pytest.raises(ToolError):
@@ -323,15 +330,15 @@ class BackendContract(PluginContract):
                 return
             process = await workspace.start(request)
             assert process.id, "the process has no id"
-            assert b"started" in await _output(workspace, process, b"started"), "its output cannot be read"
+            assert b"started" in await read_until(workspace, process, b"started"), "its output cannot be read"
             assert await process.poll() is None, "it has not ended, and poll gives a status"
-            await _there(workspace, "child", None)
+            await wait_for_file(workspace, "child", None)
             await process.kill()
-            await _gone(workspace, "parent")
-            await _gone(workspace, "child")
+            await wait_until_gone(workspace, "parent")
+            await wait_until_gone(workspace, "child")
             assert await process.poll() is not None, "after kill, poll gives no status"
             ended = await workspace.start(ExecRequest(argv=("sh", "-c", "echo done; exit 3"), seconds=60.0))
-            assert await _status(workspace, ended) == 3, "poll does not give the exit status"
+            assert await wait_for_status(workspace, ended) == 3, "poll does not give the exit status"
             assert b"done" in await ended.read(), "the last output is lost once it has ended"
 
     @pytest.mark.asyncio
@@ -340,16 +347,16 @@ class BackendContract(PluginContract):
 
         If this fails: remember every process that ``start`` made and kill it in ``close``.
         """
-        async with _opened(backend, key) as workspace:
+        async with opened(backend, key) as workspace:
             await workspace.write("kept.txt", b"kept")
             if Feature.BACKGROUND in workspace.features:
                 await workspace.start(ExecRequest(argv=("sh", "-c", TREE), seconds=60.0))
-                await _there(workspace, "child", None)
+                await wait_for_file(workspace, "child", None)
             await workspace.close()
-        async with _opened(backend, key) as again:
+        async with opened(backend, key) as again:
             assert await again.read("kept.txt") == b"kept", "close removed a file"
             if Feature.BACKGROUND in again.features:
-                await _gone(again, "child")
+                await wait_until_gone(again, "child")
 
     @pytest.mark.asyncio
     async def test_isolation_is_real_if_claimed(self, backend: Backend, key: str, tmp_path: Path) -> None:
@@ -359,7 +366,7 @@ class BackendContract(PluginContract):
         """
         secret = tmp_path / f"outside-{uuid4().hex}"
         secret.write_bytes(b"secret")
-        async with _opened(backend, key) as workspace:
+        async with opened(backend, key) as workspace:
             if Feature.ISOLATED not in workspace.features:
                 pytest.skip("the workspace does not claim ISOLATED")
             for script in ('cat "$1"', 'echo changed >"$1"', 'rm -f "$1"'):
@@ -367,59 +374,3 @@ class BackendContract(PluginContract):
                 assert b"secret" not in result.output, "a file of this machine was read from inside"
         assert secret.is_file(), "a file of this machine was removed from inside"
         assert secret.read_bytes() == b"secret", "a file of this machine was changed from inside"
-
-
-def _folder(path: Path) -> str:
-    path.mkdir(exist_ok=True)
-    return str(path)
-
-
-@asynccontextmanager
-async def _opened(backend: Backend, key: str) -> AsyncIterator[Workspace]:
-    workspace = await backend.open(key)
-    try:
-        yield workspace
-    finally:
-        await workspace.close()
-
-
-async def _sh(workspace: Workspace, script: str, **options: Any) -> ExecResult:
-    return await workspace.run(ExecRequest(argv=("sh", "-c", script), seconds=60.0, **options))
-
-
-async def _there(workspace: Workspace, name: str, running: "asyncio.Task[Any] | None") -> None:
-    """Wait until a command that runs has written a file."""
-    for _ in range(1_000):
-        if (await _sh(workspace, f"test -s {name}")).status == 0:
-            return
-        assert running is None or not running.done(), f"the command ended early: {running}"
-    pytest.fail(f"a command that should write {name} did not")
-
-
-async def _gone(workspace: Workspace, name: str) -> None:
-    """Wait until the process whose number is in a file is no more; killing takes a moment."""
-    number = (await workspace.read(name)).decode().strip()
-    assert number, f"the command wrote no process number into {name} before it was ended; raise `patience`"
-    for _ in range(500):
-        result = await workspace.run(ExecRequest(argv=("sh", "-c", ALIVE, "sh", number), seconds=60.0))
-        if result.status:
-            return
-    pytest.fail(f"the {name} process still runs")
-
-
-async def _output(workspace: Workspace, process: Process, wanted: bytes) -> bytes:
-    output = b""
-    for _ in range(500):
-        output += await process.read()
-        if wanted in output:
-            break
-        await _sh(workspace, "true")
-    return output
-
-
-async def _status(workspace: Workspace, process: Process) -> int | None:
-    for _ in range(500):
-        if (status := await process.poll()) is not None:
-            return status
-        await _sh(workspace, "true")
-    return None

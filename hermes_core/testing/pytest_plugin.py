@@ -16,6 +16,7 @@ pytest.register_assert_rewrite(
     "hermes_core.testing.contract_platform",
     "hermes_core.testing.contract_provider",
     "hermes_core.testing.contract_tool",
+    "hermes_core.testing.places",
 )
 
 

@@ -127,7 +127,7 @@ def _deltas(step: Step, number: int) -> Iterable[Delta]:
             return _called([step], number)
         case [Call(), *_]:
             return _called([c for c in step if isinstance(c, Call)], number)
-    return [d for d in step if not isinstance(d, Call)] if isinstance(step, Sequence) else []
+    return [d for d in step if not isinstance(d, Call | str)] if isinstance(step, Sequence) else []
 
 
 def _said(step: Say) -> list[Delta]:
