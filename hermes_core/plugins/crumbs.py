@@ -36,7 +36,8 @@ class Crumbs:
         try:
             yield
         finally:
-            path.unlink(missing_ok=True)
+            with suppress(OSError):
+                path.unlink()
 
     def forgive(self, installed: Installed) -> None:
         """Try a plugin again, because the person enabled it anew."""

@@ -122,8 +122,7 @@ class Loader:
         hint = getattr(error, "hint", "") or f"hermes plugins disable {label}"
         where = installed.module
         if isinstance(error, UserError):
-            where = "config.yaml"
-            hint = error.hint or ("hermes config check" if isinstance(error, ConfigError) else hint)
+            where, hint = "config.yaml", "hermes config check" if isinstance(error, ConfigError) else hint
         elif isinstance(error, ModuleNotFoundError) and error.name:
             hint = f"Install the package that has {error.name.partition('.')[0]!r}, or: {hint}"
         self._record(installed, phase, where, text, hint)

@@ -18,6 +18,8 @@ def manifest_text(label: str, tables: dict[str, dict[str, list[str]]] | None = N
 class Site:
     """A folder that stands for site-packages, and a user's plugins folder beside it."""
 
+    text = staticmethod(manifest_text)
+
     def __init__(self, root: Path) -> None:
         self.packages = root / "site"
         self.user = root / "home" / "plugins"
@@ -65,11 +67,22 @@ class Site:
         return path
 
 
+@pytest.fixture(scope="session")
+def libraries(tmp_path_factory):
+    """The libraries of this environment without their metadata, so that no installed plugin is found."""
+    folder = tmp_path_factory.mktemp("libraries")
+    for entry in Path(pytest.__file__).parents[1].iterdir():
+        if entry.suffix not in (".dist-info", ".pth"):
+            (folder / entry.name).symlink_to(entry)
+    return folder
+
+
 @pytest.fixture
-def site(tmp_path, monkeypatch):
+def site(tmp_path, monkeypatch, libraries):
     made = Site(tmp_path)
     before = set(sys.modules)
-    monkeypatch.setattr(sys, "path", [str(made.packages), *(p for p in sys.path if "site-packages" not in p)])
+    rest = [entry for entry in sys.path if "site-packages" not in entry]
+    monkeypatch.setattr(sys, "path", [str(made.packages), *rest, str(libraries)])
     yield made
     for name in set(sys.modules) - before:
         if str(getattr(sys.modules[name], "__file__", "")).startswith(str(tmp_path)):

@@ -1,0 +1,72 @@
+"""Whether manifest and code tell the same story, for authors."""
+
+import sys
+
+from hermes_core.plugins.check import check_plugin
+
+GOOD = (
+    "from hermes_core import hookimpl\nfrom hermes_core.kinds import tool\n@tool\nasync def now() -> str:\n    'Now.'\n"
+    "@hookimpl\ndef register_tools():\n    return [now]\n"
+)
+NOW = {"contributes": {"tools": ["now"]}}
+
+
+def said(path, **more):
+    return [(f.level, f.text) for f in check_plugin(path, imports=True, **more)]
+
+
+def test_a_good_plugin_is_found_from_project_package_and_file(site, tmp_path):
+    project = tmp_path / "hermes-tool-now"
+    (project / "src").mkdir(parents=True)
+    site.package("tool/now", GOOD, tables=NOW).rename(project / "src" / "hermes_tool_now")
+    (project / "pyproject.toml").write_text('[project.entry-points."hermes.plugins"]\nnow = "hermes_tool_now"\n')
+    before = list(sys.path)
+    for path in (project, project / "src" / "hermes_tool_now", site.file("tool/now", GOOD, tables=NOW)):
+        assert [level for level, _ in said(path)] == ["ok", "ok"]
+    assert sys.path == before
+
+
+def test_an_installed_plugin_is_imported_through_its_entry_point(site):
+    folder = site.package("tool/now", GOOD, tables=NOW)
+    (site.packages / "pyproject.toml").write_text('[project.entry-points."hermes.plugins"]\nnow = "hermes_tool_now"\n')
+    assert [level for level, _ in said(folder)] == ["ok", "ok"]
+    assert "stevedore" in sys.modules
+
+
+def test_everything_that_differs_is_named(site):
+    tables = {"contributes": {"tools": ["now", "later"], "skills": ["skills"]}, "hooks": {"use": ["admit"]}}
+    found = said(site.folder("tool/now", GOOD, tables=tables))
+    faults = [text for level, text in found if level == "fault"]
+    assert faults == [
+        "contributes.skills: there is no folder skills",
+        "[contributes] tools declares later, and no hook gives it",
+        "[hooks] use declares admit, and the code has no @hookimpl of that name",
+    ]
+
+
+def test_an_undeclared_name_is_named(site):
+    path = site.folder("tool/now", GOOD, tables={"contributes": {"tools": ["other"]}})
+    assert ("fault", "register_tools adds 'now' without declaring it") in said(path)
+
+
+def test_an_entry_point_that_leads_elsewhere_is_a_fault(site, tmp_path):
+    folder = tmp_path / "project" / "src"
+    folder.mkdir(parents=True)
+    site.package("tool/now", GOOD, tables=NOW).rename(folder / "hermes_tool_now")
+    (folder.parent / "pyproject.toml").write_text("[project]\nname = 'x'\n")
+    (fault,) = [f for f in check_plugin(folder.parent) if f.level == "fault"]
+    assert fault.fix.endswith('now = "hermes_tool_now"')
+
+
+def test_without_imports_nothing_runs(site):
+    path = site.folder("tool/now", "raise SystemExit(1)", tables=NOW)
+    assert [f.level for f in check_plugin(path)] == ["ok"]
+    assert ("fault", "called sys.exit(1)") in said(path)
+
+
+def test_what_is_no_plugin_says_so(tmp_path):
+    (finding,) = check_plugin(tmp_path)
+    assert finding.level == "fault"
+    (tmp_path / "hermes-plugin.toml").write_text("api = 1\nnam = 'x'\n")
+    (finding,) = check_plugin(tmp_path)
+    assert "did you mean name?" in finding.text

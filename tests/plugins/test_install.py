@@ -1,0 +1,144 @@
+"""Fetching plugins: the question about malware, the installer's command line, and what is written down."""
+
+import json
+import os
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import pytest
+
+from hermes_core.errors import UserError
+from hermes_core.plugins.consent import Consent
+from hermes_core.plugins.index import load_index
+from hermes_core.plugins.install import install, remove, sync
+
+
+@pytest.fixture
+def osv():
+    """A local stand-in for osv.dev; ``answers`` maps package names to advisories."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            server.asked.append(asked)
+            body = json.dumps({"vulns": server.answers.get(asked["package"]["name"], [])}).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    server.asked, server.answers = [], {}
+    server.url = f"http://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield server
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture
+def installer(tmp_path, monkeypatch):
+    """A program named uv that writes down how it was called, first on PATH."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    log = tmp_path / "calls"
+    log.write_text("")
+    (folder / "uv").write_text(f'#!/bin/sh\necho "$@" >> {log}\ncase "$*" in *broken*) exit 1;; esac\n')
+    (folder / "uv").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    return lambda: log.read_text().splitlines()
+
+
+def test_an_install_asks_first_takes_wheels_only_and_enables_nothing(site, osv, installer):
+    said = []
+    consent = Consent(site.lock)
+    install("Hermes_Tool.Board[gpio]==1.2", consent, say=said.append, osv=osv.url)
+    assert osv.asked == [{"package": {"name": "hermes-tool-board", "ecosystem": "PyPI"}, "version": "1.2"}]
+    assert installer() == [f"pip install --python {sys.executable} --only-binary :all: Hermes_Tool.Board[gpio]==1.2"]
+    lock = json.loads(site.lock.read_text())
+    assert lock["plugins"] == {}
+    assert lock["wanted"]["hermes-tool-board"]["requirement"] == "Hermes_Tool.Board[gpio]==1.2"
+    assert "not enabled" in said[-1]
+
+
+def test_building_from_source_must_be_asked_for(site, osv, installer):
+    install("hermes-tool-board", Consent(site.lock), binary_only=False, say=print, osv=osv.url)
+    assert installer() == [f"pip install --python {sys.executable} hermes-tool-board"]
+
+
+def test_malware_is_not_installed(site, osv, installer):
+    osv.answers["evil"] = [{"id": "PYSEC-1"}, {"id": "MAL-2026-1", "withdrawn": "2026"}, {"id": "MAL-2026-7"}]
+    with pytest.raises(UserError, match="reported as malware: MAL-2026-7") as caught:
+        install("evil", Consent(site.lock), say=print, osv=osv.url)
+    assert "MAL-2026-7" in caught.value.hint
+    assert installer() == []
+    assert not site.lock.exists()
+
+
+def test_an_ordinary_advisory_is_no_malware(site, osv, installer):
+    osv.answers["fine"] = [{"id": "PYSEC-1"}]
+    install("fine", Consent(site.lock), say=print, osv=osv.url)
+    assert len(installer()) == 1
+
+
+def test_when_nobody_can_be_asked_it_says_so_and_goes_on(site, installer):
+    said = []
+    install("board", Consent(site.lock), say=said.append, osv="http://127.0.0.1:9")
+    assert "osv.dev could not be asked whether board is malware" in said[0]
+    assert len(installer()) == 1
+
+
+def test_a_local_file_is_not_looked_up(site, osv, installer):
+    said = []
+    install("./dist/board-1.0-py3-none-any.whl", Consent(site.lock), say=said.append, osv=osv.url)
+    assert osv.asked == []
+    assert "nobody was asked" in said[0]
+
+
+@pytest.mark.parametrize("text", ["", "--index-url=http://x", " -r file"])
+def test_an_option_is_no_package(site, installer, text):
+    with pytest.raises(UserError, match="is not a package"):
+        install(text, Consent(site.lock), say=print)
+    assert installer() == []
+
+
+def test_a_failed_install_is_not_noted(site, osv, installer):
+    with pytest.raises(UserError, match="uv could not install broken"):
+        install("broken", Consent(site.lock), say=print, osv=osv.url)
+    assert not site.lock.exists()
+
+
+def test_removing_forgets_the_consent(site, installer):
+    site.package("tool/board")
+    plugin = load_index(site.cache, None).get("tool/board")
+    consent = Consent(site.lock)
+    consent.enable(plugin)
+    remove(plugin, consent, say=print)
+    assert installer() == [f"pip uninstall --python {sys.executable} hermes-tool-board"]
+    assert Consent(site.lock).state(plugin) == "never_asked"
+
+
+def test_a_file_of_the_user_is_not_removed(site, installer):
+    path = site.file("tool/note")
+    with pytest.raises(UserError, match="file of yours") as caught:
+        remove(load_index(site.cache, site.user).get("tool/note"), Consent(site.lock), say=print)
+    assert str(path) in caught.value.hint
+    assert installer() == []
+
+
+def test_sync_restores_what_is_gone_and_says_what_could_not_be(site, osv, installer):
+    site.package("tool/here")
+    consent = Consent(site.lock)
+    consent.remember_request("hermes-tool-here", "hermes-tool-here")
+    consent.remember_request("broken", "broken")
+    consent.remember_request("lost", "lost>=1", only_binary=False)
+    with pytest.raises(UserError, match="could not install broken"):
+        sync(consent, load_index(site.cache, None), say=print, osv=osv.url)
+    assert installer()[1:] == [f"pip install --python {sys.executable} lost>=1"]
