@@ -1,0 +1,77 @@
+"""What is described is what is accepted."""
+
+from typing import Literal
+
+from hermes_core.config.describe import full_schema, json_schema, markdown_table, settings_rows
+from hermes_core.config.schema import Config
+from hermes_core.options import Secret, gt, max_len, option, settings
+
+
+@settings
+class Poll:
+    """A plugin's section."""
+
+    token: Secret = option("The token.")
+    seconds: float = option("How long | at most.", default=25.0, validator=gt(0), example=5.0)
+    mode: Literal["poll", "webhook"] = option("How.", default="poll")
+    names: list[str] = option("Which.", factory=list, validator=max_len(3))
+    extra: dict[str, int] = option("More.", factory=dict)
+    limit: int | None = option("Most.", default=None)
+
+
+def test_a_class_becomes_a_json_schema() -> None:
+    assert json_schema(Poll) == {
+        "type": "object",
+        "properties": {
+            "token": {"type": "string", "description": "The token."},
+            "seconds": {
+                "type": "number",
+                "exclusiveMinimum": 0,
+                "description": "How long | at most.",
+                "default": 25.0,
+                "examples": [5.0],
+            },
+            "mode": {"enum": ["poll", "webhook"], "description": "How.", "default": "poll"},
+            "names": {
+                "type": "array",
+                "items": {"type": "string"},
+                "maxItems": 3,
+                "description": "Which.",
+                "default": [],
+            },
+            "extra": {
+                "type": "object",
+                "additionalProperties": {"type": "integer"},
+                "description": "More.",
+                "default": {},
+            },
+            "limit": {"type": ["integer", "null"], "description": "Most.", "default": None},
+        },
+        "required": ["token"],
+        "additionalProperties": False,
+    }
+
+
+def test_the_whole_schema_knows_plugins_sections_and_other_spellings() -> None:
+    schema = full_schema({"platforms.poll": Poll})
+    assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    properties = schema["properties"]
+    assert properties["platforms"]["properties"]["poll"] == json_schema(Poll)
+    assert properties["tools"]["additionalProperties"] is True
+    assert properties["model"]["anyOf"][0] == {"type": "string"}
+    assert "api_mode" in properties["providers"]["additionalProperties"]["properties"]
+    assert schema["additionalProperties"] is False
+
+
+def test_rows_and_table_list_every_setting() -> None:
+    rows = {row.key: row for row in settings_rows(Poll, "platforms.poll")}
+    assert list(rows) == [f"platforms.poll.{name}" for name in Poll.__annotations__]
+    assert rows["platforms.poll.token"][1:] == ("secret", "required", "The token.")
+    table = markdown_table(Poll, "platforms.poll")
+    assert "| `platforms.poll.seconds` | number | `25.0` | How long \\| at most. |" in table
+
+
+def test_every_kernel_setting_has_help() -> None:
+    rows = settings_rows(Config)
+    assert [row.key for row in rows if not row.help.endswith(".")] == []
+    assert {"model.provider", "providers.NAME.base_url", "agent.max_calls"} <= {row.key for row in rows}

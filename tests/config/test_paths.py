@@ -1,0 +1,183 @@
+"""Homes and profiles: found, made, and failing in plain words."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hermes_core.config.paths import Home
+from hermes_core.config.profiles import create_profile, delete_profile, list_profiles, use_profile
+from hermes_core.errors import UnknownName, UserError
+
+
+def find(base: Path, profile: str | None = None, **environ: str) -> Home:
+    return Home.find(profile=profile, environ={"HERMES_HOME": str(base), **environ})
+
+
+def test_the_home_is_where_the_environment_says(tmp_path: Path) -> None:
+    home = find(tmp_path)
+    assert (home.root, home.profile) == (tmp_path, "default")
+    assert home.config_file == tmp_path / "config.yaml"
+    assert home.outputs == tmp_path / "cache" / "outputs"
+
+
+def test_without_a_word_the_home_is_a_hidden_folder_named_like_the_brand() -> None:
+    assert Home.find("acme-bot", environ={}).root == Path.home() / ".acme-bot"
+
+
+def test_another_brand_has_its_own_variables(tmp_path: Path) -> None:
+    environ = {"ACME_BOT_HOME": str(tmp_path), "HERMES_HOME": "/nowhere"}
+    assert Home.find("acme-bot", environ=environ).root == tmp_path
+
+
+def test_the_argument_beats_the_environment_beats_the_sticky_profile(tmp_path: Path) -> None:
+    home = find(tmp_path)
+    for name in ("a", "b", "c"):
+        create_profile(home, name)
+    use_profile(home, "c")
+    assert find(tmp_path).root == tmp_path / "profiles" / "c"
+    assert find(tmp_path, HERMES_PROFILE="b").profile == "b"
+    assert find(tmp_path, "a", HERMES_PROFILE="b").profile == "a"
+    assert find(tmp_path, "default").root == tmp_path
+
+
+def test_an_unknown_profile_is_named_with_what_is_close(tmp_path: Path) -> None:
+    create_profile(find(tmp_path), "work")
+    with pytest.raises(UnknownName, match=r"'wrok'. Did you mean 'work'"):
+        find(tmp_path, "wrok")
+
+
+def test_a_sticky_profile_that_is_gone_says_how_to_go_back(tmp_path: Path) -> None:
+    (tmp_path / "active_profile").write_text("gone\n")
+    with pytest.raises(UnknownName, match="-p default profile use default"):
+        find(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["..", "a/b", "A", "", " ", "-x", "a" * 65, "é", ".hidden"])
+def test_names_that_could_leave_the_folder_are_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(UserError):
+        create_profile(find(tmp_path), name)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_profiles_are_made_listed_and_deleted(tmp_path: Path) -> None:
+    home = find(tmp_path)
+    create_profile(home, "work")
+    use_profile(home, "work")
+    assert [(row.name, row.active) for row in list_profiles(home)] == [("default", False), ("work", True)]
+    with pytest.raises(UserError, match="there already"):
+        create_profile(home, "work")
+    delete_profile(home, "work")
+    assert [(row.name, row.active) for row in list_profiles(home)] == [("default", True)]
+    assert list((tmp_path / "profiles").iterdir()) == []
+    with pytest.raises(UserError, match="cannot be deleted"):
+        delete_profile(home, "default")
+
+
+def test_a_clone_takes_settings_and_secrets_but_no_sessions(tmp_path: Path) -> None:
+    home = find(tmp_path)
+    home.config_file.write_text("toolsets: [files]\n")
+    home.env_file.write_text("KEY=x\n")
+    home.database.write_text("sessions")
+    made = create_profile(home, "twin", clone_from="default")
+    assert made.config_file.read_text() == "toolsets: [files]\n"
+    assert made.env_file.stat().st_mode & 0o777 == 0o600
+    assert not made.database.exists()
+
+
+def test_deleting_a_linked_profile_leaves_what_it_points_to(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "kept").touch()
+    home = find(tmp_path / "home")
+    create_profile(home, "other")
+    (home.base / "profiles" / "linked").symlink_to(elsewhere)
+    delete_profile(home, "linked")
+    assert (elsewhere / "kept").exists()
+
+
+def test_a_home_is_made_for_its_owner_only(tmp_path: Path) -> None:
+    home = find(tmp_path / "a" / "b")
+    home.create()
+    home.create()
+    assert home.root.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_home_that_is_a_file_is_said_so(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(UserError, match="a file stands where a folder is needed"):
+        find(tmp_path / "file").create()
+
+
+# --- a real read-only and a real full file system, in a mount namespace of the child ------------------------------
+
+CHILD = """
+import sys
+from pathlib import Path
+from hermes_core.config.edit import set_value
+from hermes_core.config.paths import Home
+from hermes_core.config.profiles import create_profile, use_profile
+from hermes_core.config.secrets import Secrets
+from hermes_core.config.settings import load_settings
+from hermes_core.errors import UserError
+
+home = Home.find(environ={"HERMES_HOME": sys.argv[1]})
+def attempt(what, action):
+    try:
+        action()
+    except UserError as error:
+        print(what, "|", str(error).replace("\\n", " | "))
+    else:
+        print(what, "| done")
+attempt("create", home.create)
+attempt("load", lambda: load_settings(home))
+attempt("set", lambda: set_value(home, "agent.identity", "x" * int(sys.argv[2])))
+attempt("secret", lambda: Secrets(home.env_file, {}).set("KEY", "x" * int(sys.argv[2])))
+attempt("profile", lambda: create_profile(home, "p", clone_from="default"))
+attempt("use", lambda: use_profile(home, "default"))
+print("files", sorted(p.name for p in Path(sys.argv[1]).rglob("*") if p.name != "lost+found"))
+"""
+
+
+def in_namespace(folder: Path, mount: str, size: int) -> dict[str, str]:
+    folder.mkdir()
+    script = f'mount {mount} && exec "$0" "$@"'
+    command = ["unshare", "--mount", "sh", "-c", script, sys.executable, "-c", CHILD, str(folder), str(size)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    if "unshare" in done.stderr or "mount:" in done.stderr:
+        pytest.skip(f"no mount namespaces here: {done.stderr.strip()}")
+    assert done.returncode == 0, done.stderr
+    return dict(line.split(" ", 1) for line in done.stdout.splitlines())
+
+
+def test_a_read_only_home_is_readable_and_every_write_says_why_not(tmp_path: Path) -> None:
+    origin = tmp_path / "origin"
+    origin.mkdir()
+    (origin / "config.yaml").write_text("toolsets: [files]\n")
+    folder = tmp_path / "home"
+    said = in_namespace(folder, f"--bind {origin} {folder} && mount -o remount,ro,bind {folder}", 10)
+    assert said["load"] == "| done"
+    for what in ("create", "set", "secret", "profile"):
+        assert "read-only" in said[what], said
+        assert str(folder) in said[what]
+    assert said["files"] == "['config.yaml']"
+
+
+def test_a_full_disk_leaves_everything_as_it_was(tmp_path: Path) -> None:
+    folder = tmp_path / "home"
+    fill = f"printf 'toolsets: [files]\\n' > {folder}/config.yaml && (cat /dev/zero > {folder}/ballast || true) 2>&-"
+    said = in_namespace(folder, f"-t tmpfs -o size=64k none {folder} && {fill}", 5000)
+    for what in ("set", "secret", "profile"):
+        assert "the disk is full" in said[what], said
+        assert "Make room" in said[what]
+    assert said["load"] == "| done"
+    assert said["files"] == "['ballast', 'cache', 'config.yaml', 'profiles']"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="permission bits do not bind root")
+def test_a_locked_folder_is_said_so(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(UserError, match="you may not read and write it"):
+        find(tmp_path).create()
