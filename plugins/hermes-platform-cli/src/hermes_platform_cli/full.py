@@ -16,7 +16,7 @@ from hermes_platform_cli.screen import DIM, RESET, Screen
 from hermes_platform_cli.streams import Sink, Streams
 from hermes_platform_cli.tty import Tty
 from hermes_platform_cli.view import TurnView
-from hermes_platform_cli.width import cells, clip
+from hermes_platform_cli.width import cells, clip, wrap
 
 if TYPE_CHECKING:
     from prompt_toolkit.input import Input
@@ -73,10 +73,9 @@ class Full:
             rows.append(f"{_BOLD}Hermes{RESET} {DIM}{clip(' · '.join(facts), columns - 7)}{RESET}")
             if title := clean(status.get("title", "")):
                 rows.append(f"{DIM}{clip(f'continues: {title}', columns)}{RESET}")
-        if notice := clean(status.get("notice", "")).strip():
-            rows += [
-                f"{_YELLOW}!{RESET} {line}" if i == 0 else f"  {line}" for i, line in enumerate(notice.split("\n"))
-            ]
+        notice = clean(status.get("notice", "")).strip()
+        lines = [row for line in notice.split("\n") for row in wrap(line, columns - 2)] if notice else []
+        rows += [f"{_YELLOW}!{RESET} {line}" if i == 0 else f"  {line}" for i, line in enumerate(lines)]
         self.view.rows([*rows, ""] if rows else [])
 
     async def read(self) -> str | None:

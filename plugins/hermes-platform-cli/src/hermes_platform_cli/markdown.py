@@ -151,7 +151,7 @@ class _Answer(Markdown):
                 if child.type == "softbreak":
                     child.type = "hardbreak"
                 elif child.type == "image":
-                    child.type, child.tag = "text", ""
+                    child.type, child.tag, child.children = "text", "", None
                     child.content = f"[{child.content or 'picture'}] ({child.attrs.get('src', '')})"
             token.children = [c for i, c in enumerate(children) if not _bare_link(children, i)] or token.children
 

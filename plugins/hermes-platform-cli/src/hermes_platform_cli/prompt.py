@@ -109,6 +109,14 @@ class Prompt:
         """Whether it is on the screen now."""
         return self._session.app.is_running
 
+    def text(self) -> str:
+        """What is typed so far."""
+        return self._session.default_buffer.text
+
+    def entries(self) -> Sequence[str]:
+        """What was typed before, oldest first, as far as it is read."""
+        return self._session.history.get_strings()
+
     async def ask(self, typed: str = "") -> str:
         """One message. Raises EOFError when the person leaves and Withdrawn when it was taken away."""
         self._hinted = float("-inf")
@@ -214,7 +222,11 @@ def _accept(buffer: Buffer) -> None:
     """Take the completion that is chosen, or the only one, or walk through them."""
     state = buffer.complete_state
     if state is None:
-        buffer.start_completion(insert_common_part=True)
+        fitting = list(buffer.completer.get_completions(buffer.document, CompleteEvent(completion_requested=True)))
+        if len(fitting) == 1:
+            buffer.apply_completion(fitting[0])
+        else:
+            buffer.start_completion(insert_common_part=True)
     elif state.current_completion is not None and len(state.completions) > 1:
         buffer.complete_next()
     elif state.completions:
