@@ -2,6 +2,8 @@
 
 from collections.abc import Generator
 
+from attrs import evolve
+
 from hermes_provider_offline.desk import Act, Desk, sorry
 from hermes_provider_offline.names import with_extension
 from hermes_provider_offline.outputs import Entry, FileText, file_text, headings, is_empty, listing
@@ -11,7 +13,8 @@ from hermes_provider_offline.step import Step, Which
 from hermes_provider_offline.toolbox import Call, CannotDo
 
 SHOWN = 60  # entries or lines of one thing in an answer
-_READ_TO_COMPARE = 8  # files read to find the longest when the listing has no sizes
+_PAGES = 6  # pages of a long file that are read after the first
+_READ_TO_COMPARE = 12  # files read to find the longest when the listing has no sizes
 
 
 def entries_of(desk: Desk, folder: str) -> Generator[Call, Outcome, list[Entry]]:
@@ -23,13 +26,22 @@ def entries_of(desk: Desk, folder: str) -> Generator[Call, Outcome, list[Entry]]
     return [] if is_empty(outcome.text) else listing(outcome.text)
 
 
-def load(desk: Desk, path: str) -> Generator[Call, Outcome, FileText]:
-    """The text of a file, which is then the file spoken of. Raises CannotDo."""
+def load(desk: Desk, path: str, *, whole: bool = True) -> Generator[Call, Outcome, FileText]:
+    """The text of a file, which is then the file spoken of; ``whole`` turns its pages. Raises CannotDo."""
     outcome = yield desk.toolbox.call("read", path=path)
     if outcome.failed:
         raise sorry(f"I could not read {code(path)}.", outcome)
-    desk.path, desk.file = path, file_text(outcome.text)
-    return desk.file
+    text = file_text(outcome.text, path)
+    for _ in range(_PAGES if whole else 0):
+        if text.whole or not text.onward:
+            break
+        outcome = yield desk.toolbox.call("read", path=path, offset=text.onward)
+        if outcome.failed:
+            break
+        more = file_text(outcome.text, path)
+        text = evolve(more, lines=(*text.lines, *more.lines))
+    desk.path, desk.file = path, text
+    return text
 
 
 def subject(desk: Desk, step: Step) -> Generator[Call, Outcome, str]:
@@ -52,27 +64,28 @@ def _choose(desk: Desk, which: Which, folder: str) -> Generator[Call, Outcome, s
     if which.order in ("newest", "oldest"):
         raise CannotDo(f"I cannot tell which {kind} is the {which.order}: the listing does not say when files changed.")
     if which.order in ("first", "last"):
-        return _within(folder, sorted(entry.name for entry in files)[0 if which.order == "first" else -1])
+        return within(folder, sorted(entry.name for entry in files)[0 if which.order == "first" else -1])
     if any(entry.size < 0 for entry in files) and len(files) > 1:
         files = yield from _measured(desk, folder, files)
     pick = min if which.order == "shortest" else max
-    return _within(folder, pick(files, key=lambda entry: (entry.size, entry.name)).name)
+    return within(folder, pick(files, key=lambda entry: (entry.size, entry.name)).name)
 
 
 def _measured(desk: Desk, folder: str, files: list[Entry]) -> Generator[Call, Outcome, list[Entry]]:
-    """Sizes by reading, where the listing has none. Raises CannotDo when these are too many."""
+    """Numbers of lines by reading, where the listing has none. Raises CannotDo when these are too many."""
     if len(files) > _READ_TO_COMPARE:
         raise CannotDo(
             f"The listing has no sizes, and I do not read {len(files)} files to compare them. Name the file."
         )
     measured = []
     for entry in files:
-        text = yield from load(desk, _within(folder, entry.name))
-        measured.append(Entry(name=entry.name, size=sum(len(line) + 1 for line in text.lines)))
+        text = yield from load(desk, within(folder, entry.name), whole=False)
+        measured.append(Entry(name=entry.name, size=text.total))
     return measured
 
 
-def _within(folder: str, name: str) -> str:
+def within(folder: str, name: str) -> str:
+    """A name that a tool gave relative to a folder, as a path from here."""
     return (
         name
         if not folder or folder in (".", "./") or name.startswith(f"{folder.rstrip('/')}/")
@@ -118,10 +131,11 @@ def act_find(step: Step, desk: Desk) -> Act:
 
 
 def _found(desk: Desk, glob: str, folder: str) -> Generator[Call, Outcome, list[Entry]]:
-    outcome = yield desk.toolbox.call("find", glob=glob, **({"path": folder} if folder else {}))
+    outcome = yield desk.toolbox.call("find", glob=glob, scope="files", **({"path": folder} if folder else {}))
     if outcome.failed:
         raise sorry(f"I could not look for {code(glob)}.", outcome)
-    return [] if is_empty(outcome.text) else listing(outcome.text)
+    found = [] if is_empty(outcome.text) else listing(outcome.text)
+    return [evolve(entry, name=within(folder, entry.name)) for entry in found]
 
 
 def act_count_files(step: Step, desk: Desk) -> Act:
@@ -130,11 +144,17 @@ def act_count_files(step: Step, desk: Desk) -> Act:
     if step.text:
         found = yield from _found(desk, f"*.{step.text}", step.path)
         desk.result = str(len(found))
-        return f"There {'is' if len(found) == 1 else 'are'} {counted(len(found), f'.{step.text} file')} in {where} and below."
+        return (
+            f"There {'is' if len(found) == 1 else 'are'} {counted(len(found), f'.{step.text} file')} in"
+            f" {where} and below."
+        )
     entries = yield from entries_of(desk, step.path)
     files = sum(not entry.folder for entry in entries)
     desk.result = str(files)
-    return f"There {'is' if files == 1 else 'are'} {counted(files, 'file')} and {counted(len(entries) - files, 'folder')} in {where}."
+    return (
+        f"There {'is' if files == 1 else 'are'} {counted(files, 'file')} and "
+        f"{counted(len(entries) - files, 'folder')} in {where}."
+    )
 
 
 def act_read(step: Step, desk: Desk) -> Act:
@@ -142,28 +162,39 @@ def act_read(step: Step, desk: Desk) -> Act:
     path = yield from subject(desk, step)
     blocks = []
     for one in (path, *step.words):
-        text = yield from load(desk, one)
+        text = yield from load(desk, one, whole=False)
         blocks.append(_shown(one, text, quiet=step.quiet))
     desk.result = "\n".join(desk.file.lines) if desk.file else ""
     return "\n\n".join(blocks)
 
 
 def _shown(path: str, text: FileText, *, quiet: bool) -> str:
-    count = counted(len(text.lines), "line") + ("" if text.whole else " shown, and more that were not")
+    count = counted(text.total or len(text.lines), "line")
     if not text.lines or not any(line.strip() for line in text.lines):
         return f"{code(path)} is empty."
     if quiet:
         return f"I read {code(path)} ({count})."
-    more = f"\n… and {counted(len(text.lines) - SHOWN, 'more line')}." if len(text.lines) > SHOWN else ""
+    left = (text.total or len(text.lines)) - min(len(text.lines), SHOWN)
+    more = f"\n… and {counted(left, 'more line')}." if left > 0 else ""
     return f"{code(path)} ({count}):\n{fenced(chr(10).join(text.lines[:SHOWN]))}{more}"
 
 
 def _text(desk: Desk, step: Step) -> Generator[Call, Outcome, tuple[str, FileText]]:
     """The file a step is about and its text; it is not read twice. Raises CannotDo."""
     path = yield from subject(desk, step)
-    if desk.file is None or path != desk.path:
+    if desk.file is None or path != desk.path or not desk.file.whole:
         yield from load(desk, path)
     return path, desk.file or FileText(lines=())
+
+
+def act_which(step: Step, desk: Desk) -> Act:
+    """Which file is the longest, or the shortest."""
+    path = yield from subject(desk, step)
+    desk.path, desk.file = path, None
+    order = step.which.order if step.which else "one"
+    return (
+        f"The {order} {f'.{step.which.extension} ' if step.which and step.which.extension else ''}file is {code(path)}."
+    )
 
 
 def act_headings(step: Step, desk: Desk) -> Act:

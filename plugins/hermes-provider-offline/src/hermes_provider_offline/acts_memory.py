@@ -1,4 +1,5 @@
-"""Steps about what was said before: remember, forget, answer from memory, look into past conversations; small talk."""
+"""Steps about what was said before: remember, forget, answer from memory, look into past conversations;"
+" small talk."""
 
 import re
 from collections.abc import Generator
@@ -14,7 +15,8 @@ from hermes_provider_offline.toolbox import ROLES, Call, CannotDo
 from hermes_provider_offline.words import content_words, likeness, singular
 
 _ABOUT_PERSON = re.compile(
-    r"(?:i|i'm|i'd|i've|my|me|mine|we|our|ich|mein\w*|wir|unser\w*|mi|mis|yo|mon|ma|mes|je|j'\w+|nous|notre)\b|내|나는|나의|저는|제 |우리|私|僕|俺|我",
+    r"(?:i|i'm|i'd|i've|my|me|mine|we|our|ich|mein\w*|wir|unser\w*|mi|mis|yo|mon|ma|mes|je|j'\w+|nous"
+    r"|notre)\b|내|나는|나의|저는|제 |우리|私|僕|俺|我",
     re.IGNORECASE,
 )
 _HEADER = re.compile(
@@ -71,8 +73,10 @@ def _in_prompt(prompt: str) -> list[Fact]:
 
 def best_fact(desk: Desk, question: str) -> Fact | None:
     """The fact that holds most of a question's words, the latest of equals."""
-    scored = [(likeness(question, fact.text), number, fact) for number, fact in enumerate(facts(desk))]
-    score, _, fact = max(scored, default=(0.0, 0, None), key=lambda row: row[:2])
+    scored = [(likeness(question, f.text), f.where != "said", number, f) for number, f in enumerate(facts(desk))]
+    if not scored:
+        return None
+    score, _, _, fact = max(scored, key=lambda row: row[:3])
     return fact if score >= _ENOUGH else None
 
 
@@ -102,8 +106,8 @@ def act_forget(step: Step, desk: Desk) -> Act:
 def act_question(step: Step, desk: Desk) -> Act:
     """Answer from memory, else from past conversations, always with the source."""
     if known := best_fact(desk, step.text):
-        source = "in this conversation" if known.where == "said" else "and I kept it in memory"
-        return f"You told me {source}: “{short(known.text, 300)}”."
+        sources = {"said": "You told me in this conversation", "user": "You told me, and I kept it in memory"}
+        return f"{sources.get(known.where, 'My notes say')}: “{short(known.text, 300)}”."
     words = content_words(step.text)
     if not words or not desk.toolbox.can("recall"):
         return "I know nothing about that: it is not in my memory, and you have not told me in this conversation."
@@ -113,6 +117,21 @@ def act_question(step: Step, desk: Desk) -> Act:
             f"I know nothing about that: I looked for “{' '.join(words[:5])}” in my memory and in past conversations."
         )
     return f"It is not in my memory, but past conversations hold this:\n{fenced(said)}"
+
+
+def act_known(step: Step, desk: Desk) -> Act:
+    """Everything that is in memory."""
+    known = [fact for fact in facts(desk) if fact.where != "said"]
+    if not known:
+        return "My memory is empty. Write “remember that …” to put something there."
+    return "My memory holds:\n" + "\n".join(f"- {short(text, 300)}" for text in dict.fromkeys(f.text for f in known))
+    yield
+
+
+def act_statement(step: Step, desk: Desk) -> Act:
+    """Something the person says of themselves without asking to keep it."""
+    return f"I have it here. To keep it for later conversations too, write: remember that {short(step.text, 160)}"
+    yield
 
 
 def act_sessions(step: Step, desk: Desk) -> Act:
@@ -156,8 +175,10 @@ def act_talk(step: Step, desk: Desk) -> Act:
     if step.kind == "time":
         return f"It is {desk.clock().strftime('%A, %d %B %Y, %H:%M')} by the clock of this machine."
     said = {
-        "greet": f"Hello! {WHAT} Ask me *what can you do?* to see what I understand.\n\n{CONNECT}",
-        "identity": f"{WHAT} I come with Hermes so that it does something useful before a model is connected.\n\n{CONNECT}",
+        "greet": f"Hello! {WHAT} Ask me “what can you do?” to see what I understand.\n\n{CONNECT}",
+        "identity": (
+            f"{WHAT} I come with Hermes so that it does something useful before a model is connected.\n\n{CONNECT}"
+        ),
         "connect": CONNECT,
         "thanks": "You are welcome.",
         "bye": "Goodbye. What we said is kept; `hermes --continue` goes on from here.",

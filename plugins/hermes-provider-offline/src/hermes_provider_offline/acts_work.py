@@ -5,14 +5,17 @@ import re
 from collections import Counter
 from collections.abc import Generator, Mapping
 
-from hermes_provider_offline.acts_files import SHOWN, load, subject
+from attrs import evolve
+
+from hermes_provider_offline.acts_files import SHOWN, load, subject, within
 from hermes_provider_offline.desk import Act, Desk, sorry
-from hermes_provider_offline.outputs import file_text, hits, is_empty, unwrap, was_cut
+from hermes_provider_offline.outputs import FileText, hits, is_empty, unwrap, was_cut
 from hermes_provider_offline.past import Outcome
 from hermes_provider_offline.speech import code, counted, fenced, quoted, short
 from hermes_provider_offline.step import Step
 from hermes_provider_offline.toolbox import Call, CannotDo
 
+_ROWS = 500  # matches asked for
 _MATCHES = 20  # matching lines quoted in an answer
 _MISSING = re.compile(r"no such|not found|does not exist|doesn'?t exist|there is no|no file", re.IGNORECASE)
 _SPECIAL = re.compile(r"([.^$*+?{}\[\]\\|()])")
@@ -20,13 +23,16 @@ _SPECIAL = re.compile(r"([.^$*+?{}\[\]\\|()])")
 
 def act_search(step: Step, desk: Desk) -> Act:
     """Lines that match, or how many there are in each file."""
-    values = {"pattern": _pattern(desk, step.text), **({"path": step.path} if step.path else {})}
+    values = {"pattern": _pattern(step.text), **({"path": step.path} if step.path else {}), "limit": _ROWS}
     outcome = yield desk.toolbox.call("search", **values)
     where = f" in {code(step.path)}" if step.path else ""
     desk.searched = step.text
     if outcome.failed:
         raise sorry(f"I could not search for {code(step.text)}{where}.", outcome)
-    desk.hits = hits(outcome.text)
+    alone = step.path.rsplit("/", 1)[-1]
+    desk.hits = [
+        evolve(h, path=step.path if h.path == alone else within(step.path, h.path)) for h in hits(outcome.text)
+    ]
     desk.result = unwrap(outcome.text)
     if not desk.hits:
         nothing = is_empty(outcome.text) or re.match(r"exit 1\b", outcome.text)
@@ -50,7 +56,7 @@ def act_search(step: Step, desk: Desk) -> Act:
     return f"{head}:\n" + "\n".join(rows)
 
 
-def _pattern(desk: Desk, text: str) -> str:
+def _pattern(text: str) -> str:
     """The text as a regular expression that means just this, unless it plainly is an expression."""
     if re.search(r"\\[bwsd]|\.[*+]|\[[^\]]+\][*+]?|^\^|\$$|\w\|\w", text):
         try:
@@ -124,12 +130,8 @@ def _write(desk: Desk, path: str, content: str) -> Generator[Call, Outcome, None
 def act_append(step: Step, desk: Desk) -> Act:
     """Text added at the end, by an edit that is checked against what is there."""
     path = yield from subject(desk, step)
-    outcome = yield desk.toolbox.call("read", path=path)
-    if outcome.failed and not _MISSING.search(outcome.text):
-        raise sorry(f"I could not read {code(path)}.", outcome)
-    there = file_text(outcome.text)
-    empty = outcome.failed or not any(line.strip() for line in there.lines) or is_empty(outcome.text)
-    if empty:
+    there = yield from _existing(desk, path)
+    if not any(line.strip() for line in there.lines):
         yield from _write(desk, path, step.text + "\n")
     elif not there.whole:
         raise CannotDo(f"{code(path)} is too long for me to add to its end safely.")
@@ -137,6 +139,15 @@ def act_append(step: Step, desk: Desk) -> Act:
         yield from _extend(desk, path, list(there.lines), step.text)
     desk.path, desk.file = path, None
     return f"I added “{short(step.text, 80)}” to the end of {code(path)}."
+
+
+def _existing(desk: Desk, path: str) -> Generator[Call, Outcome, FileText]:
+    """The text of a file, empty when there is no such file. Raises CannotDo when it cannot be read."""
+    call = desk.toolbox.call("read", path=path)
+    outcome = yield call
+    if outcome.failed and not _MISSING.search(outcome.text):
+        raise sorry(f"I could not read {code(path)}.", outcome)
+    return FileText(lines=()) if outcome.failed else (yield from load(desk, path))
 
 
 def _extend(desk: Desk, path: str, lines: list[str], text: str) -> Generator[Call, Outcome, None]:
@@ -149,6 +160,12 @@ def _extend(desk: Desk, path: str, lines: list[str], text: str) -> Generator[Cal
             break
     if outcome.failed:
         raise sorry(f"I could not add to {code(path)}.", outcome)
+
+
+def act_write_unclear(step: Step, desk: Desk) -> Act:
+    """A text is to be made up, which rules cannot do."""
+    raise CannotDo(f"I cannot make up “{short(step.text, 80)}”; I write only words you give me, best in quotes.")
+    yield
 
 
 def act_edit(step: Step, desk: Desk) -> Act:
@@ -169,7 +186,10 @@ def act_tool(step: Step, desk: Desk) -> Act:
     if outcome.failed:
         raise sorry(f"The tool {code(call.name)} did not work.", outcome)
     desk.result = unwrap(outcome.text)
-    return f"{code(call.name)} with {_plain(call.arguments)} gave:\n{fenced(short(desk.result, 4000) if len(desk.result) > 4000 else desk.result)}"
+    return (
+        f"{code(call.name)} with {_plain(call.arguments)} gave:\n"
+        f"{fenced(short(desk.result, 4000) if len(desk.result) > 4000 else desk.result)}"
+    )
 
 
 def _plain(arguments: Mapping[str, object]) -> str:

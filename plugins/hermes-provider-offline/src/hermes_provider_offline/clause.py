@@ -15,17 +15,24 @@ _QUOTED = re.compile(
     re.DOTALL,
 )
 _STRONG = re.compile(
-    r"\n\s*(?:\d{1,2}[.)]|[-*•])\s+|\s*;\s*|[,.]?\s+(?:and\s+)?then\b[,:]?\s+|[,.]?\s+(?:and\s+)?after\s+(?:that|this)\b,?\s+"
-    r"|[,.]?\s+afterwards,?\s+|[,.]?\s+(?:und\s+)?(?:dann|danach)\s+|[,.]?\s+(?:y\s+)?luego\s+|[,.]?\s+(?:et\s+)?(?:puis|ensuite)\s+"
-    r"|[,，、]?\s*(?:然后|然後|接着)\s*|[、。]?\s*(?:それから|その後)[、]?\s*|[,.]?\s*(?:그리고 나서|그 ?다음에?|그런 다음)\s*",
+    r"\n\s*(?:\d{1,2}[.)]|[-*•])\s+|\s*;\s*(?:(?:and\s+)?then\b,?\s*)?|[,.]?\s+(?:and\s+)?then\b[,:]?\s+"
+    r"|[,.]?\s+(?:and\s+)?after\s+(?:that|this)\b,?\s+"
+    r"|[,.]?\s+afterwards,?\s+|[,.]?\s+(?:und\s+)?(?:dann|danach)\s+|[,.]?\s+(?:y\s+)?luego\s+"
+    r"|[,.]?\s+(?:et\s+)?(?:puis|ensuite)\s+"
+    r"|[,，、]?\s*(?:然后|然後|接着)\s*|[、。]?\s*(?:それから|その後)[、]?\s*|[,.]?\s*(?:그리고 나서|그"
+    r" ?다음에?|그런 다음)\s*",
     re.IGNORECASE,
 )
-_WEAK = re.compile(r"(?:[,，]\s*(?:and\s+)?|\s+(?:and|und|y|et)\s+|[.!?]\s+|[。！？]\s*|\n+\s*)(?=\S)", re.IGNORECASE)
+_WEAK = re.compile(
+    r"(?:[,，]\s*(?:and\s+)?|\s+(?:and|und|y|et)\s+|(?<!\d)[.!?]\s+|[。！？]\s*|(?<!:)\n+\s*)(?=\S)", re.IGNORECASE
+)
 _SENTENCE = re.compile(r"[.!?。！？\n]")
-GREEDY = frozenset({"remember", "run"})
+GREEDY = frozenset({"remember"})
 _LEAD = re.compile(
-    r"^(?:\s|(?:\d{1,2}[.)]|[-*•])\s|(?:please|pls|kindly|now|also|and|next|first|finally|ok(?:ay)?|so|well|bitte|por favor|请|請|まず)\b[,:]?"
-    r"|(?:hey|hi|hello)[,]?\s+hermes\b[,:!]?|hermes[,:]|(?:can|could|would|will)\s+you\b(?:\s+(?:please|kindly))?|i(?:'d like| want| need)\s+you\s+to\b"
+    r"^(?:\s|(?:\d{1,2}[.)]|[-*•])\s|(?:please|pls|kindly|now|also|and|next|first|finally|ok(?:ay)?|so"
+    r"|well|bitte|por favor|请|請|まず)\b[,:]?"
+    r"|(?:hey|hi|hello)[,]?\s+hermes\b[,:!]?|hermes[,:]|(?:can|could|would|will)\s+you\b(?:\s+(?:please"
+    r"|kindly))?|i(?:'d like| want| need)\s+you\s+to\b"
     r"|i(?:'d like| want)\s+to\b|let'?s\b|(?:kannst|könntest)\s+du\b)+",
     re.IGNORECASE,
 )
@@ -38,6 +45,14 @@ class Clause:
 
     text: str
     pieces: Sequence[tuple[str, str]] = ()
+
+    def match(self, pattern: str) -> "re.Match[str] | None":
+        """The pattern at the beginning of the clause."""
+        return re.match(pattern, self.text, re.IGNORECASE | re.DOTALL)
+
+    def search(self, pattern: str) -> "re.Match[str] | None":
+        """The pattern anywhere in the clause."""
+        return re.search(pattern, self.text, re.IGNORECASE)
 
     @property
     def plain(self) -> str:
@@ -128,7 +143,7 @@ def _weak(part: str, pieces: Sequence[tuple[str, str]], understood: Callable[[Cl
 
 
 def _ends(current: Clause, joint: str, following: Clause, understood: Callable[[Clause], str]) -> bool:
-    """Whether a new request begins after ``joint``. What is to be kept or run goes on to the end of its sentence."""
+    """Whether a new request begins after ``joint``. What is to be kept goes on to the end of its sentence."""
     sentence = bool(_SENTENCE.search(joint))
     kind = understood(current)
     if kind in GREEDY and not sentence:
@@ -147,4 +162,4 @@ def _keep_body(text: str) -> str:
     found = _BODY.match(text)
     if not found or "```" in found["body"]:
         return text
-    return f"{found['head']}:\n```\n{found['body'].rstrip()}\n```"
+    return f"{found['head']}: ```\n{found['body'].rstrip()}\n```"

@@ -1,5 +1,6 @@
 """What a plan carries from step to step: the file spoken of, what was found, what was said last."""
 
+import re
 from collections.abc import Callable, Generator, Sequence
 from datetime import datetime
 
@@ -8,6 +9,7 @@ from hermes_provider_offline.past import PATHS, Outcome, Past
 from hermes_provider_offline.speech import quoted
 from hermes_provider_offline.toolbox import Call, CannotDo, Toolbox
 
+_FILE = re.compile(r"\.\w+$|(?:^|/)[A-Z]\w+$")
 Act = Generator[Call, Outcome, str]
 
 
@@ -30,7 +32,7 @@ def _last_path(past: Past) -> str:
     for _, arguments, outcome in reversed(past.earlier):
         for name in PATHS:
             path = arguments.get(name)
-            if isinstance(path, str) and path and not outcome.failed:
+            if isinstance(path, str) and not outcome.failed and _FILE.search(path):
                 return path
     return ""
 

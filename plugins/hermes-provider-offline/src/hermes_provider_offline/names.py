@@ -5,14 +5,21 @@ from collections.abc import Sequence
 
 from hermes_provider_offline.clause import TOKEN, Clause
 
+IT = re.compile(
+    r"\b(?:it|its|them|their|this|that|those|these|the (?:same )?file|the result|the results|the output"
+    r"|the content|the answer|the (?:number|count|list|headings|matches|lines)|this file|that file)\b",
+    re.IGNORECASE,
+)
 _FILE = re.compile(
     r"(?<![\w/.@:~-])(?P<path>(?:~/|\.{0,2}/)?(?:[\w.@+-]+/)*[\w@+-][\w.@+-]*\.[A-Za-z][A-Za-z0-9]{0,9}|"
     r"\.(?:env|gitignore|bashrc|profile|editorconfig|dockerignore)\b|(?:~/|\.{1,2}/|/)?(?:[\w.@+-]+/)+[\w.@+-]*|"
-    r"\b(?:README|LICENSE|LICENCE|Makefile|Dockerfile|CHANGELOG|TODO|NOTICE|AUTHORS)\b(?!\s+(?:in|and|per|from|comments?)\b))"
+    r"\b(?:README|LICENSE|LICENCE|Makefile|Dockerfile|CHANGELOG|TODO|NOTICE|AUTHORS)\b(?!\s+(?:in|and|per"
+    r"|from|comments?)\b))"
 )
 _NOT_FILES = frozenset({"e.g", "i.e", "and/or", "etc.", "yes/no"})
 _FOLDER = re.compile(
-    r"\b(?:in|under|inside|within|of|from|at)\s+(?:the\s+|my\s+)?(?:(?:folder|directory|dir)\s+)?(?P<path>[\w./~@+-]+)",
+    r"\b(?:in|under|inside|within|of|from|at)\s+(?:the\s+|my\s+)?(?:(?:folder|directory"
+    r"|dir)\s+)?(?P<path>[\w./~@+-]+)",
     re.IGNORECASE,
 )
 _NO_FOLDER_WORDS = """
@@ -24,11 +31,9 @@ _NOT_FOLDERS = frozenset(_NO_FOLDER_WORDS.split())
 _CJK_VERBS = re.compile(
     r"^(?:请|請|帮我|读取|讀取|打开|打開|查看|阅读|显示|读|讀|看|在|把|将|將|写入|写|到|文件|ファイル|파일)+"
 )
-_KINDS = {
-    "markdown": "md", "md": "md", "python": "py", "text": "txt", "txt": "txt", "json": "json", "yaml": "yaml", "yml": "yml",
-    "toml": "toml", "javascript": "js", "typescript": "ts", "rust": "rs", "html": "html", "css": "css", "csv": "csv", "shell": "sh",
-    "log": "log", "rst": "rst", "java": "java",
-}  # fmt: skip
+_KIND_NAMES = "markdown md, python py, text txt, yaml yaml, javascript js, typescript ts, rust rs, shell sh"
+_KINDS = {name: name for name in ("md", "txt", "json", "yml", "toml", "html", "css", "csv", "log", "rst", "java")}
+_KINDS |= {pair.split()[0]: pair.split()[1] for pair in _KIND_NAMES.split(", ")}
 _EXTENSION = re.compile(r"(?<![\w*])\*?\.(?P<ext>[A-Za-z][A-Za-z0-9]{0,9})\b")
 _KIND_WORD = re.compile(
     r"\b(?P<kind>" + "|".join(_KINDS) + r")\b(?=\s*(?:files?|ones?|documents?|scripts?|sources?|$))", re.IGNORECASE
@@ -55,9 +60,9 @@ def folder_in(clause: Clause) -> str:
         word = match["path"].rstrip(".,")
         if word.casefold() not in _NOT_FOLDERS and word:
             return word
-    if found := re.search(r"\b(?P<path>[\w./~@+-]+)\s+(?:folder|directory|dir)\b", clause.text, re.IGNORECASE):
-        if found["path"].casefold() not in {*_NOT_FOLDERS, "working", "list", "show", "what"}:
-            return found["path"]
+    found = clause.search(r"\b(?P<path>[\w./~@+-]+)\s+(?:folder|directory|dir)\b")
+    if found and found["path"].casefold() not in {*_NOT_FOLDERS, "working", "list", "show", "what"}:
+        return found["path"]
     quoted = re.search(
         rf"\b(?:in|under|of|from|inside)\s+(?:the\s+)?(?:folder\s+|directory\s+)?({TOKEN.pattern})",
         clause.text,

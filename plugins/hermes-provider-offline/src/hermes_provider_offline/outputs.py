@@ -12,17 +12,21 @@ _SIZE = re.compile(
 )
 _UNITS = {"k": 1024, "m": 1024**2, "g": 1024**3}
 _NOTE = re.compile(
-    r"^(?:\(|\[|…|\.\.\.|total \d+|\d[\d,]* (?:files?|folders?|entries|items|more|matches|lines?)\b|no files|nothing)|[^/]:$",
+    r"^(?:\(|\[|…|\.\.\.|total \d+|\d[\d,]* (?:files?|folders?|entries|items|more|matches|lines?)\b|no"
+    r" files|nothing)|[^/]:$",
     re.IGNORECASE,
 )
 _NUMBERED = re.compile(r"^\s*(?P<number>\d+)(?:\t|\||: ?|→| │ ?)(?P<text>.*)$")
 _HIT = re.compile(r"^(?P<path>(?:[A-Za-z]:)?[^\s:][^:\n]*?):(?P<line>\d+)[:|-](?: ?)(?P<text>.*)$")
 _CUT = re.compile(
-    r"left out|truncated|more lines|more matches|cut here|lines \d+ to \d+ of|limit reached|\boffset[ =]\d+|more:",
+    r"left out|truncated|more than|more lines|more matches|cut here|lines \d+ to \d+ of|limit reached"
+    r"|\boffset[ =]\d+|more:",
     re.IGNORECASE,
 )
 _EMPTY = re.compile(
-    r"^\s*(?:\(?nothing|\(?no |none\b|there (?:are|is) no|only this conversation|0 |\(empty|\(no)", re.IGNORECASE
+    r"^\s*(?:\(?nothing|\(?no |none\b|there (?:are|is) no|the folder is empty|only this conversation|0 "
+    r"|\(empty|\(no)",
+    re.IGNORECASE,
 )
 
 
@@ -50,6 +54,8 @@ class FileText:
 
     lines: Sequence[str]
     whole: bool = True
+    onward: int = 0  # the line to go on with, when a tool says so
+    total: int = 0  # lines of the whole file, as far as is known
 
 
 def unwrap(text: str) -> str:
@@ -82,7 +88,7 @@ def listing(text: str) -> list[Entry]:
         size, name = -1, row
         if sized := _SIZE.match(row):
             name, size = sized["name"].rstrip(), _bytes(sized["size"], sized["unit"] or "")
-        name = name.removeprefix("./")
+        name = name.removeprefix("./").removesuffix(" (not shown)")
         found.append(Entry(name=name.rstrip("/"), size=size, folder=name.endswith("/")))
     return [entry for entry in found if entry.name]
 
@@ -94,18 +100,23 @@ def _bytes(size: str, unit: str) -> int:
         return -1
 
 
-def file_text(text: str) -> FileText:
+def file_text(text: str, path: str = "") -> FileText:
     """The lines of a file; line numbers and a tool's notes after the last line are taken away."""
+    if text.strip() in (f"{path} is empty.", "(empty)", "(no output)"):
+        return FileText(lines=())
     rows = unwrap(text).split("\n")
     numbered = [_NUMBERED.match(row) for row in rows]
     first = next((i for i, row in enumerate(rows) if row.strip()), -1)
     if first < 0 or not _counts_up([found for found in numbered[first:] if found], numbered[first:]):
         whole = not any(_CUT.search(row) for row in rows[-3:] if row[:1] in "[(….<")
-        return FileText(lines=rows[:-1] if rows and not rows[-1] else rows, whole=whole)
+        lines = rows[:-1] if rows and not rows[-1] else rows
+        return FileText(lines=lines, whole=whole, total=len(lines))
     lines = [found["text"] for found in numbered if found]
     notes = [row for row, found in zip(rows, numbered, strict=True) if not found and row.strip()]
-    begins = next(found["number"] for found in numbered if found) == "1"
-    return FileText(lines=lines, whole=begins and not any(_CUT.search(note) for note in notes))
+    onward = next((int(found[1]) for note in notes if (found := re.search(r"offset[ =](\d{1,9})", note))), 0)
+    total = next((int(found[1].replace(",", "")) for note in notes if (found := re.search(r" of (\d[\d,]*)", note))), 0)
+    whole = not any(_CUT.search(note) for note in notes)
+    return FileText(lines=lines, whole=whole, onward=onward, total=total or len(lines))
 
 
 def _counts_up(found: "Sequence[re.Match[str]]", rows: "Sequence[re.Match[str] | None]") -> bool:
@@ -122,7 +133,7 @@ def hits(text: str) -> list[Hit]:
             found.append(
                 Hit(path=match["path"].removeprefix("./"), line=int(match["line"]), text=match["text"].strip())
             )
-        elif (match := re.match(r"^\s*(?P<line>\d+)[:|\t-]\s?(?P<text>.*)$", row)) and path:
+        elif (match := re.match(r"^\s*(?P<line>\d+)[:|\t]\s?(?P<text>.*)$", row)) and path:
             found.append(Hit(path=path, line=int(match["line"]), text=match["text"].strip()))
         elif row.strip() and not row[0].isspace():
             path = row.strip().rstrip(":").removeprefix("./")

@@ -35,6 +35,10 @@ _ACTS: Mapping[str, Callable[[Step, Desk], Act]] = {
     "head": files.act_head,
     "tail": files.act_tail,
     "count": files.act_count,
+    "which": files.act_which,
+    "write_unclear": work.act_write_unclear,
+    "statement": memory.act_statement,
+    "known": memory.act_known,
     "outline": files.act_outline,
     "search": work.act_search,
     "per_file": work.act_per_file,
@@ -59,7 +63,8 @@ class _Spent(Exception):
 
 
 class _Record:
-    """What was done for this wish. Gives each outcome once; asked again, the same, unless something changed since."""
+    """What was done for this wish. Gives each outcome once; asked again, the same, unless something"
+    " changed since."""
 
     def __init__(self, past: Past) -> None:
         self._left: defaultdict[str, deque[Outcome]] = defaultdict(deque)

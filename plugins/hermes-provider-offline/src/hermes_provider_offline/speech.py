@@ -9,21 +9,21 @@ CONNECT = (
 )
 WHAT = "I am a small set of rules, not a language model."
 _CAN = (
-    ("list", "list a folder: *list the files in src*"),
-    ("read", "read files, their headings or lines: *read README.md and tell me its headings*"),
-    ("find", "find files: *find *.py in src*"),
-    ("search", "search in files: *search for TODO in src and count per file*"),
-    ("write", "write, append, replace: *write hello to notes.txt, then read it*"),
-    ("run", "run a command: *run `python --version`*"),
-    ("remember", "remember and forget: *remember that my cat is called Mia*"),
-    ("recall", "look into past conversations: *what did we say about cats?*"),
+    ("list", "list a folder: “list the files in src”"),
+    ("read", "read files, their headings or lines: “read README.md and tell me its headings”"),
+    ("find", "find files: “find all Python files”"),
+    ("search", "search in files: “search for TODO in src and count per file”"),
+    ("write", "write, append, replace: “write hello to notes.txt, then read it”"),
+    ("run", "run a command: “run `python --version`”"),
+    ("remember", "remember and forget: “remember that my cat is called Mia”"),
+    ("recall", "look into past conversations: “what did we say about cats?”"),
 )
 
 
 def abilities(toolbox: Toolbox) -> str:
     """What can be asked for with the tools that are here, as a list."""
     there = [text for ability, text in _CAN if toolbox.can(ability)]
-    there.append("tell the time, and do several things in a row: *… then …*")
+    there.append("tell the time, and do several things in a row: “… then …”")
     return "\n".join(f"- {text}" for text in there)
 
 

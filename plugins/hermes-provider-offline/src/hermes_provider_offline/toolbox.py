@@ -14,7 +14,10 @@ ROLES: Mapping[str, Sequence[str]] = {
     "path": ("path", "file_path", "filename", "file", "directory", "dir", "folder"),
     "content": ("content", "contents", "text", "data"),
     "pattern": ("pattern", "query", "regex", "text"),
-    "glob": ("glob", "pattern", "name", "include"),
+    "glob": ("pattern", "glob", "name", "include"),
+    "scope": ("target", "scope", "kind"),
+    "offset": ("offset", "start", "start_line"),
+    "limit": ("limit", "max_results"),
     "command": ("command", "cmd", "script"),
     "query": ("query", "q", "words", "text"),
     "fact": ("text", "content", "fact", "note", "memory"),
@@ -26,6 +29,7 @@ ROLES: Mapping[str, Sequence[str]] = {
 }
 _SYNONYMS: Mapping[str, Sequence[str]] = {
     "add": ("add", "store", "save", "create", "remember"),
+    "files": ("files", "names", "filenames"),
     "remove": ("remove", "delete", "forget"),
 }
 
@@ -41,7 +45,7 @@ class Ability:
 
 ABILITIES: Mapping[str, Ability] = {
     "list": Ability(names=("list_files", "list_dir", "list_directory", "ls")),
-    "find": Ability(names=("find_files", "glob", "list_files", "search_files"), needs=("glob",)),
+    "find": Ability(names=("find_files", "glob", "search_files", "list_files"), needs=("glob",)),
     "read": Ability(names=("read_file", "view_file", "open_file", "read"), needs=("path",)),
     "write": Ability(
         names=("write_file", "create_file", "save_file", "write"), needs=("path", "content"), changes=True
@@ -127,10 +131,18 @@ class Toolbox:
         wanted = ABILITIES[ability]
         for name in wanted.names:
             spec = self._specs.get(name)
-            if spec and all(_property(spec, role) for role in wanted.needs):
+            if spec and _fits(spec, ability):
                 return spec
         close = [s for s in self._specs.values() if any(name in s.name.casefold() for name in wanted.names[:2])]
-        return next((s for s in close if all(_property(s, role) for role in wanted.needs)), None)
+        return next((s for s in close if _fits(s, ability)), None)
+
+
+def _fits(spec: ToolSpec, ability: str) -> bool:
+    """Whether a schema has what the ability needs; what searches in files finds names only if it can be told to."""
+    if ability == "find" and "search" in spec.name:
+        scope = _properties(spec).get(_property(spec, "scope"))
+        return scope is not None and _allowed(scope, "files") is not None
+    return all(_property(spec, role) for role in ABILITIES[ability].needs)
 
 
 def _properties(spec: ToolSpec) -> Mapping[str, JSON]:
@@ -196,6 +208,8 @@ def _allowed(schema: JSON, value: JSON) -> JSON:
     kind = schema.get("type")
     if isinstance(kind, str) and isinstance(value, str) and kind != "string":
         return [value] if kind == "array" else None
+    if isinstance(value, int) and kind == "string":
+        return None
     if isinstance(value, bool) and kind not in (None, "boolean"):
         return None
     choices = schema.get("enum")
