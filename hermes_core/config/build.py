@@ -11,7 +11,7 @@ import attrs
 
 from hermes_core.options import Secret
 
-SWITCH = {False: "off", True: "on"}  # a bare off in YAML 1.1 is false; a choice may still be called off
+_SWITCH = {False: "off", True: "on"}  # a bare off in YAML 1.1 is false; a choice may still be called off
 
 
 class Refused(Exception):
@@ -25,17 +25,38 @@ def build(kind: Any, value: Any) -> Any:
     """
     if kind is Any:
         return value
-    if kind is float and type(value) is int:
-        return float(value)
+    if kind in (str, int, float, bool, Secret, NoneType):
+        return scalar(value, kind)
+    if attrs.has(kind):
+        return _build_class(kind, value)
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin is Literal:
+        return choose(value, inner)
+    if origin is list and type(value) is list:
+        return [build(inner[0], item) for item in value]
+    if origin is dict and type(value) is dict and inner[0] is str and all(type(key) is str for key in value):
+        return {key: build(inner[1], item) for key, item in value.items()}
+    if origin in (Union, UnionType) and len(inner) == 2 and NoneType in inner:
+        return None if value is None else build(inner[inner[0] is NoneType], value)
+    raise Refused
+
+
+def scalar(value: Any, kind: Any) -> Any:
+    """The value if it is of that very kind; a whole number will do for a number. Raises Refused."""
     if kind is Secret and isinstance(value, str):
         return Secret(value)
-    if kind in (str, int, float, bool, NoneType):
-        if type(value) is kind:
-            return value
-    elif attrs.has(kind):
-        return _build_class(kind, value)
-    else:
-        return _build_generic(kind, get_origin(kind), get_args(kind), value)
+    if kind is float and type(value) is int:
+        return float(value)
+    if type(value) is not kind:
+        raise Refused
+    return value
+
+
+def choose(value: Any, choices: tuple[Any, ...]) -> Any:
+    """The value if it is one of the choices, in kind too (true is no 1). Raises Refused."""
+    for candidate in (value, _SWITCH[value] if type(value) is bool else value):
+        if any(type(candidate) is type(choice) and candidate == choice for choice in choices):
+            return candidate
     raise Refused
 
 
@@ -49,29 +70,9 @@ def types_of(cls: type) -> "tuple[attrs.Attribute[Any], ...]":
 
 
 def _build_class(cls: Any, value: Any) -> Any:
-    if value is None:
-        value = {}
-    if type(value) is not dict:
-        raise Refused
-    given = dict(value)
-    made: dict[str, Any] = {
-        f.alias or f.name: build(f.type, given.pop(f.name)) for f in types_of(cls) if f.name in given
-    }
+    given = {} if value is None else dict(value) if type(value) is dict else {"": Refused}
+    present = [f for f in types_of(cls) if f.name in given]
+    made: dict[str, Any] = {f.alias or f.name: build(f.type, given.pop(f.name)) for f in present}
     if given:
         raise Refused
     return cls(**made)
-
-
-def _build_generic(kind: Any, origin: Any, inner: tuple[Any, ...], value: Any) -> Any:
-    if origin is Literal:
-        value = value if value in inner else SWITCH.get(value) if type(value) is bool else None
-        if value in inner and type(value) is not bool:
-            return value
-    elif origin is list and type(value) is list:
-        return [build(inner[0], item) for item in value]
-    elif origin is dict and type(value) is dict and inner[0] is str:
-        if all(type(key) is str for key in value):
-            return {key: build(inner[1], item) for key, item in value.items()}
-    elif origin in (Union, UnionType) and len(inner) == 2 and NoneType in inner:
-        return None if value is None else build(inner[0] if inner[1] is NoneType else inner[1], value)
-    raise Refused

@@ -81,8 +81,20 @@ def test_the_file_is_made_for_its_owner_and_mended_when_wider(file: Path) -> Non
 
 @pytest.mark.parametrize(
     "name",
-    ["PATH", "LD_PRELOAD", "PYTHONPATH", "NODE_OPTIONS", "EDITOR", "HERMES_HOME", "HERMES_PROFILE", "path", "BASH_ENV"]
-    + ["DYLD_INSERT_LIBRARIES", "GIT_SSH_COMMAND", "a-b", "1A", "", "A B", "A\nB"],
+    [
+        *(
+            "PATH",
+            "LD_PRELOAD",
+            "PYTHONPATH",
+            "NODE_OPTIONS",
+            "EDITOR",
+            "HERMES_HOME",
+            "HERMES_PROFILE",
+            "path",
+            "BASH_ENV",
+        ),
+        *("DYLD_INSERT_LIBRARIES", "GIT_SSH_COMMAND", "a-b", "1A", "", "A B", "A\nB"),
+    ],
 )
 def test_what_steers_programs_is_never_kept(file: Path, name: str) -> None:
     with pytest.raises(UserError):

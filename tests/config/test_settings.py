@@ -106,17 +106,21 @@ store: {durability: fast}
 version: 2
 """
     assert problems(home, text) == [
-        "config.yaml:1 model.api_key: must be text, not a number (put it in quotes)",
+        "config.yaml:1 model.api_key: must be text, not a whole number (put it in quotes)",
         "config.yaml:1 model.max_tokens: must be a whole number, not text (take the quotes away)",
         "config.yaml:1 model.temperature: must be at least 0, not -1.0",
-        'config.yaml:1 model.effort: must be one of "", none, minimal, low, medium, high, xhigh, max; '
-        "did you mean high?",
+        (
+            'config.yaml:1 model.effort: must be one of "", none, minimal, low, medium, high, xhigh, max; '
+            "did you mean high?"
+        ),
         "config.yaml:1 model.temprature: no such setting; did you mean temperature?",
         "config.yaml:2 agnet: no such setting; did you mean agent?",
         "config.yaml:4 agent.max_calls: must be at least 1, not 0",
         "config.yaml:5 agent.disabled_tools: must be a list, not text",
-        "config.yaml:6 agent.identity: must be text, not false "
-        "(YAML reads a bare yes, no, on and off so; put it in quotes)",
+        (
+            "config.yaml:6 agent.identity: must be text, not false "
+            "(YAML reads a bare yes, no, on and off so; put it in quotes)"
+        ),
         "config.yaml:7 agent.tool_workers: must be a whole number, not true",
         "config.yaml:8 platfroms: no such setting; did you mean platforms?",
         "config.yaml:9 toolsets[1]: must be text, not 1 (put it in quotes)",
@@ -205,7 +209,7 @@ def test_layers_lie_in_order_and_overruled_keys_are_known(home: Home) -> None:
     assert loaded.config.toolsets == ["files"]
     assert loaded.raw["tools"]["shell"] == {"enabled": False}
     assert loaded.overruled == ("tools.shell.enabled",)
-    with pytest.raises(ConfigError, match="config.yaml:2 agent.max_calls: must be at least 1"):
+    with pytest.raises(ConfigError, match=r"config\.yaml:2 agent\.max_calls: must be at least 1"):
         load_settings(home, overrides={"agent.max_calls": 0})
 
 
@@ -283,7 +287,7 @@ providers:
     other = load(home, text, OTHER="o").endpoint("other")
     assert other is not None
     assert (other.base_url, other.api_key) == ("", "o")
-    with pytest.raises(UserError, match="providers.acme takes its key from ACME, which is not set"):
+    with pytest.raises(UserError, match=r"providers\.acme takes its key from ACME, which is not set"):
         load(home, text).endpoint("acme")
 
 
@@ -330,7 +334,7 @@ def test_a_cached_mapping_that_no_longer_fits_is_still_refused(home: Home) -> No
     kept = json.loads((home.cache / "config.json").read_text())
     kept["raw"] = {"agent": {"max_calls": "5"}}
     (home.cache / "config.json").write_text(json.dumps(kept))
-    with pytest.raises(ConfigError, match="config.yaml:1 agent.max_calls: must be a whole number, not text"):
+    with pytest.raises(ConfigError, match=r"config\.yaml:1 agent\.max_calls: must be a whole number, not text"):
         load_settings(home)
 
 
