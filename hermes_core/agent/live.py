@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-import secrets as random
 import time
 from collections.abc import Awaitable, Callable, Sequence
 
@@ -16,19 +15,19 @@ from hermes_core.agent.turn import Scene
 from hermes_core.config.settings import Settings
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.kinds import Workspace
-from hermes_core.store.journal import Store, Turn
 from hermes_core.types import JSON, Envelope, Event, Principal, Session, SessionEnd, ToolSpec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.agent.runtime import Runtime
+    from hermes_core.store.journal import Store, Turn
 
 __all__ = ["Live", "LiveSessions", "new_session_id"]
 
 
 def new_session_id(now: float | None = None) -> str:
     """A fresh session id: local time and six hex digits."""
-    return f"{time.strftime('%Y%m%d_%H%M%S', time.localtime(now))}_{random.token_hex(3)}"
+    return f"{time.strftime('%Y%m%d_%H%M%S', time.localtime(now))}_{os.urandom(3).hex()}"
 
 
 @define(eq=False)
@@ -104,7 +103,7 @@ class LiveSessions:
         history = await (await runtime.store()).history(live.session.id) if live.stored else []
         config = runtime.settings.config
 
-        async def open_rows(store: Store, turn_id: str) -> Turn:
+        async def open_rows(store: "Store", turn_id: str) -> "Turn":
             await self.keep(live, store)
             return await store.open_turn(
                 live.session.id,
@@ -116,7 +115,7 @@ class LiveSessions:
                 model=route.model,
             )
 
-        async def runner(store: Store, turn: Turn) -> CallRunner:
+        async def runner(store: "Store", turn: "Turn") -> CallRunner:
             if live.workspace is None:
                 live.workspace = await runtime.workspace(live.session)
             return CallRunner(
@@ -153,7 +152,7 @@ class LiveSessions:
             stored=stored,
         )
 
-    async def keep(self, live: Live, store: Store) -> None:
+    async def keep(self, live: Live, store: "Store") -> None:
         """Give a session its rows, once."""
         if not live.stored:
             await store.create_session(live.session)

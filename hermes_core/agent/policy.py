@@ -5,9 +5,9 @@ Only a person, outside the agent, can widen it.
 """
 
 import fnmatch
+import os
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from uuid import uuid4
 
 from hermes_core.agent.hardblocks import blocked_command, guarded_path
 from hermes_core.config.settings import Settings
@@ -115,7 +115,7 @@ class Policy:
         return ""
 
     async def _ask_person(self, session: Session, subject: str, risk: str, ask: AskPerson | None) -> Verdict:
-        question = Question(id=uuid4().hex, kind="approval", subject=subject, risk=risk)
+        question = Question(id=os.urandom(16).hex(), kind="approval", subject=subject, risk=risk)
         verdict = await ask(question) if ask else None
         if verdict is None:
             verdict = await self._dispatch.ask("approve", session=session, question=question)

@@ -1,7 +1,7 @@
 """Putting a reply together from the pieces of a stream, tolerant of every way a model gets it wrong."""
 
 import json
-from uuid import uuid4
+import os
 
 from attrs import evolve
 
@@ -78,7 +78,7 @@ class Reply:
         for index in sorted(self._calls):
             call = _tool_call(self._calls[index], cut=self.done.reason == "length")
             if not call.id or call.id in seen:  # every call needs an id of its own, or its result cannot be told apart
-                call = evolve(call, id=f"call_{uuid4().hex[:16]}")
+                call = evolve(call, id=f"call_{os.urandom(8).hex()}")
             seen.add(call.id)
             parts.append(call)
         usage = evolve(self._usage, calls=max(1, self._usage.calls))

@@ -5,7 +5,6 @@ Every way in (command line, platforms, embedding) calls ``turn``. There is no ot
 
 import asyncio
 import os
-import secrets as random
 import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 
@@ -27,7 +26,6 @@ from hermes_core.plugins.consent import Consent
 from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.plugins.index import Index, Installed
 from hermes_core.plugins.loader import Loader
-from hermes_core.store.journal import Store, open_store
 from hermes_core.types import (
     Ended,
     Envelope,
@@ -43,6 +41,10 @@ from hermes_core.types import (
     Text,
     Usage,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hermes_core.store.journal import Store
 
 __all__ = ["Runtime"]
 
@@ -100,26 +102,23 @@ class Runtime:
         self.route: Route | None = None
         self._toolbox: Toolbox | None = None
         self._store: asyncio.Task[Store] | None = None
-        self.sessions = LiveSessions(self, f"{socket.gethostname()}:{os.getpid()}:{random.token_hex(4)}")
+        self.sessions = LiveSessions(self, f"{socket.gethostname()}:{os.getpid()}:{os.urandom(4).hex()}")
         self._hooks_loaded = False
 
     # --- parts, made when first needed --------------------------------------------------------------------------
 
-    async def store(self) -> Store:
+    async def store(self) -> "Store":
         """The open store. It is opened in a thread, so that a request that is under way is not held up."""
         if self._store is None:
-            config = self.settings.config.store
-            transcripts = self.home.transcripts if config.transcripts else None
-            self._store = asyncio.create_task(
-                asyncio.to_thread(
-                    open_store,
-                    self.home.database,
-                    url=config.url,
-                    durability=config.durability,
-                    transcripts=transcripts,
-                )
-            )
+            self._store = asyncio.create_task(asyncio.to_thread(self._open_store))
         return await asyncio.shield(self._store)
+
+    def _open_store(self) -> "Store":
+        from hermes_core.store.journal import open_store
+
+        config = self.settings.config.store
+        transcripts = self.home.transcripts if config.transcripts else None
+        return open_store(self.home.database, url=config.url, durability=config.durability, transcripts=transcripts)
 
     def toolbox(self) -> Toolbox:
         """The tools of all enabled tool plugins and of the embedding program."""
@@ -244,7 +243,7 @@ class Runtime:
             envelope = envelope or Envelope(
                 platform=origin,
                 account="",
-                event_id=random.token_hex(16),
+                event_id=os.urandom(16).hex(),
                 chat=session_id,
                 sender=owner.person,
                 message=message,

@@ -15,7 +15,6 @@ from hermes_core.config.schema import AgentSettings
 from hermes_core.errors import HermesError, ToolError, nearest
 from hermes_core.kinds import Tool, ToolContext, Workspace
 from hermes_core.plugins.dispatch import Dispatch
-from hermes_core.store.journal import Store, Turn
 from hermes_core.types import (
     Asked,
     Blob,
@@ -31,6 +30,10 @@ from hermes_core.types import (
     ToolSpec,
     Verdict,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hermes_core.store.journal import Store, Turn
 
 __all__ = ["CallRunner", "Toolbox"]
 
@@ -98,8 +101,8 @@ class _Context(ToolContext):
 class CallRunner:
     """Runs calls of one turn. ``ran`` holds the names of tools that came to a good end in this session."""
 
-    store: Store
-    turn: Turn
+    store: "Store"
+    turn: "Turn"
     session: Session
     toolbox: Toolbox
     policy: Policy

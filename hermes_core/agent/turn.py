@@ -8,9 +8,9 @@ its reply is not acted on before they are.
 import asyncio
 import contextlib
 import logging
+import os
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from uuid import uuid4
 
 from attrs import evolve, field, frozen
 
@@ -21,7 +21,6 @@ from hermes_core.agent.tools import CallRunner, names_that_ran
 from hermes_core.config.schema import AgentSettings
 from hermes_core.errors import ConfigError, HermesError, Refused
 from hermes_core.plugins.dispatch import Dispatch
-from hermes_core.store.journal import Store, Turn
 from hermes_core.types import (
     JSON,
     Called,
@@ -45,6 +44,10 @@ from hermes_core.types import (
     Usage,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hermes_core.store.journal import Store, Turn
+
 __all__ = ["Scene", "TurnRun", "new_turn_id", "text_of"]
 
 log = logging.getLogger(__name__)
@@ -67,9 +70,9 @@ class Scene:
     options: dict[str, JSON]
     settings: AgentSettings
     dispatch: Dispatch
-    store: Callable[[], Awaitable[Store]]
-    open_rows: Callable[[Store, str], Awaitable[Turn]]  # session, prompt and turn rows in their transactions
-    runner: Callable[[Store, Turn], Awaitable[CallRunner]]
+    store: "Callable[[], Awaitable[Store]]"
+    open_rows: "Callable[[Store, str], Awaitable[Turn]]"  # session, prompt and turn rows in their transactions
+    runner: "Callable[[Store, Turn], Awaitable[CallRunner]]"
     emit: Callable[[Event], None]
     stored: Callable[[], Awaitable[None]] | None = None  # called when the message has its row: it may be acknowledged
     may_rewrite: bool = field(default=False)
@@ -77,7 +80,7 @@ class Scene:
 
 def new_turn_id() -> str:
     """A fresh turn id."""
-    return uuid4().hex
+    return os.urandom(16).hex()
 
 
 def text_of(message: Message) -> str:
@@ -229,7 +232,7 @@ class TurnRun:
             )
         self._answer = text_of(response.message)
 
-    def _rows(self) -> tuple[Store, Turn]:
+    def _rows(self) -> "tuple[Store, Turn]":
         if self._store is None or self._turn is None:
             raise RuntimeError("a reply was acted on before its turn had a row")
         return self._store, self._turn

@@ -1,5 +1,6 @@
 """The root of the command line: flags that hold for every command, and lazy sub-commands."""
 
+import contextlib
 import os
 import sys
 from collections.abc import Sequence
@@ -20,7 +21,13 @@ __all__ = ["run"]
 
 def run(distribution: "Distribution | None" = None, arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit: 0 done, 1 the work failed, 2 you can fix it, 3 a plugin, 130 interrupted."""
-    sys.exit(_status(distribution, list(sys.argv[1:] if arguments is None else arguments)))
+    status = _status(distribution, list(sys.argv[1:] if arguments is None else arguments))
+    with contextlib.suppress(OSError, ValueError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    if "logging" in sys.modules:
+        sys.modules["logging"].shutdown()
+    os._exit(status)  # everything is closed; tearing the interpreter down would only take the person's time
 
 
 def _status(distribution: "Distribution | None", arguments: list[str]) -> int:
