@@ -1,1 +1,14 @@
 """Reads, writes, edits, lists and searches files."""
+
+from collections.abc import Iterable
+
+from hermes_core import hookimpl
+from hermes_core.kinds import Tool
+
+
+@hookimpl
+def register_tools() -> Iterable[Tool]:
+    """The tools ``read_file``, ``write_file``, ``edit_file``, ``search_files`` and ``list_files``."""
+    from hermes_tool_files.tools import make_tools
+
+    return make_tools()

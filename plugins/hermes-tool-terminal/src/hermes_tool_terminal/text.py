@@ -8,7 +8,8 @@ LINES = 2_000
 NOTICE = 400  # room for the line that says what is missing
 
 _ESCAPE = re.compile(
-    r"\x1b(?:\][^\x07\x1b]*(?:\x07|\x1b\\)|[PX^_][^\x1b]*\x1b\\|\[[0-?]*[ -/]*[@-~]|[ -/]*[0-OQ-WYZ\\`a-~])|\x9b[0-?]*[ -/]*[@-~]"
+    r"\x1b(?:\][^\x07\x1b]*(?:\x07|\x1b\\)|[PX^_][^\x1b]*\x1b\\|\[[0-?]*[ -/]*[@-~]|[ -/]*[0-OQ-WYZ\\`a-~])"
+    r"|\x9b[0-?]*[ -/]*[@-~]"
 )
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _OVERSTRUCK = re.compile(r"[^\b\n]\x08")

@@ -1,0 +1,96 @@
+"""Where paths lead in a workspace, and what a session has seen there."""
+
+import hashlib
+import os
+import posixpath
+from collections import OrderedDict
+from difflib import get_close_matches
+from weakref import WeakKeyDictionary
+
+from hermes_core.errors import ToolError
+from hermes_core.kinds import Workspace
+from hermes_core.types import ExecRequest
+
+REMEMBERED = 2_000
+QUICK = 30.0
+# Reading these never ends, or takes what was meant for someone else.
+_DEVICES = ("/dev/", "/proc/self/fd/", "/proc/kcore", "/proc/kmsg")
+_SHARED_MEMORY = "/dev/shm/"  # noqa: S108 - named to allow it
+
+
+def key_of(path: str) -> str:
+    """The resource key of a path: absolute where that can be known without the workspace."""
+    return f"file:{posixpath.normpath(os.path.expanduser(path))}"  # noqa: PTH111 - a key, not a file of ours
+
+
+class Places:
+    """Resolves paths; knows each workspace's home and programs, asking once."""
+
+    def __init__(self) -> None:
+        self._homes: WeakKeyDictionary[Workspace, str] = WeakKeyDictionary()
+        self._ripgrep: WeakKeyDictionary[Workspace, bool] = WeakKeyDictionary()
+
+    async def resolve(self, workspace: Workspace, path: str) -> str:
+        """The absolute path in the workspace. Raises ToolError for devices."""
+        if path == "~" or path.startswith("~/"):
+            path = await self._home(workspace) + path[1:]
+        full = posixpath.normpath(posixpath.join(workspace.cwd, path))
+        if full.startswith(_DEVICES) and not full.startswith(_SHARED_MEMORY):
+            raise ToolError(f"{path} is a device, not a file.", retry=False)
+        return full
+
+    async def _home(self, workspace: Workspace) -> str:
+        if workspace not in self._homes:
+            asked = await workspace.run(ExecRequest(argv=("sh", "-c", 'printf %s "$HOME"'), seconds=QUICK))
+            self._homes[workspace] = asked.output.decode(errors="replace")
+        return self._homes[workspace]
+
+    async def has_ripgrep(self, workspace: Workspace) -> bool:
+        """Whether ``rg`` is there."""
+        if workspace not in self._ripgrep:
+            asked = await workspace.run(ExecRequest(argv=("sh", "-c", "command -v rg"), seconds=QUICK))
+            self._ripgrep[workspace] = asked.status == 0
+        return self._ripgrep[workspace]
+
+    async def read(self, workspace: Workspace, path: str) -> bytes:
+        """The bytes of a file; a missing one is answered with names like it. Raises ToolError."""
+        full = await self.resolve(workspace, path)
+        try:
+            return await workspace.read(full)
+        except ToolError as error:
+            folder, name = posixpath.split(full)
+            listing = await workspace.run(ExecRequest(argv=("ls", "-1A", "--", folder), seconds=QUICK))
+            names = [] if listing.status else listing.output.decode(errors="replace").splitlines()
+            if name in names:
+                raise
+            folded = {n.casefold(): n for n in names}
+            close = [folded[n] for n in get_close_matches(name.casefold(), folded, n=5, cutoff=0.5)]
+            hint = f"Similar: {', '.join(posixpath.join(posixpath.dirname(path), n) for n in close)}" if close else ""
+            raise ToolError(error.text, hint=hint or error.hint) from error
+
+
+class Seen:
+    """What each session last saw of a file, to notice that somebody else changed it. Bounded; the oldest goes."""
+
+    def __init__(self) -> None:
+        self._digests: OrderedDict[tuple[str, str], bytes] = OrderedDict()
+
+    def remember(self, session: str, path: str, data: bytes) -> None:
+        """The session knows this content now."""
+        self._digests[session, path] = _digest(data)
+        self._digests.move_to_end((session, path))
+        if len(self._digests) > REMEMBERED:
+            self._digests.popitem(last=False)
+
+    def knows(self, session: str, path: str) -> bool:
+        """Whether the session has seen the file at all."""
+        return (session, path) in self._digests
+
+    def changed(self, session: str, path: str, data: bytes) -> bool:
+        """Whether the file is not what the session saw last."""
+        known = self._digests.get((session, path))
+        return known is not None and known != _digest(data)
+
+
+def _digest(data: bytes) -> bytes:
+    return hashlib.blake2b(data, digest_size=16).digest()

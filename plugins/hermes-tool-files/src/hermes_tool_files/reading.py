@@ -1,0 +1,40 @@
+"""Numbered lines of a file, within what a model should read at once."""
+
+from hermes_core.errors import ToolError
+from hermes_tool_files.content import decode, is_binary
+
+LINE = 2_000  # characters of one line
+PAGE = 48_000  # bytes of one answer; the kernel's own bound is a little above
+_PICTURES = {b"\x89PNG": "PNG picture", b"\xff\xd8\xff": "JPEG picture", b"GIF8": "GIF picture", b"%PDF": "PDF"}
+
+
+def numbered(path: str, data: bytes, offset: int, limit: int) -> str:
+    """``LINE|text`` for each line from ``offset`` on, and how to go on. Raises ToolError for what is no text."""
+    if is_binary(data):
+        kind = next((kind for mark, kind in _PICTURES.items() if data.startswith(mark)), "binary file")
+        raise ToolError(
+            f"{path} is a {kind} of {len(data):,} bytes, not text.", hint="Look at it with a command.", retry=False
+        )
+    lines = decode(data).text.split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    if not lines:
+        return f"{path} is empty."
+    if offset > len(lines):
+        raise ToolError(f"{path} has only {len(lines):,} lines; offset {offset:,} is beyond its end.")
+    shown: list[str] = []
+    size = 0
+    for number, line in enumerate(lines[offset - 1 : offset - 1 + limit], offset):
+        text = f"{number}|{_shortened(line.removesuffix(chr(13)))}"
+        size += len(text.encode(errors="replace")) + 1
+        if size > PAGE and shown:
+            break
+        shown.append(text)
+    last = offset + len(shown) - 1
+    if last < len(lines):
+        shown.append(f"[lines {offset:,}-{last:,} of {len(lines):,}; go on with offset={last + 1}]")
+    return "\n".join(shown)
+
+
+def _shortened(line: str) -> str:
+    return line if len(line) <= LINE else f"{line[:LINE]}… [{len(line) - LINE:,} more characters in this line]"

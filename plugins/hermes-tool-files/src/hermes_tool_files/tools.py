@@ -1,0 +1,170 @@
+"""The five file tools. All go through the session's workspace, so they work wherever it is."""
+
+from collections.abc import Sequence
+from difflib import unified_diff
+from typing import Literal
+
+from hermes_core.errors import ToolError
+from hermes_core.kinds import Tool, ToolContext, tool
+from hermes_core.options import ge, le, option, settings
+from hermes_core.types import Effect
+from hermes_tool_files import searching
+from hermes_tool_files.content import decode, is_binary
+from hermes_tool_files.matching import edit
+from hermes_tool_files.places import Places, Seen, key_of
+from hermes_tool_files.reading import numbered
+
+DIFF_LINES = 200
+LISTED = 500
+CHANGED = "\nWarning: the file had changed on disk since you last saw it; check that nothing of value was replaced."
+
+
+@settings
+class Read:
+    """What to read."""
+
+    path: str = option("File; relative to the working folder.")
+    offset: int = option("First line.", default=1, validator=ge(1))
+    limit: int = option("Lines.", default=500, validator=[ge(1), le(2000)])
+
+
+@settings
+class Write:
+    """What to write."""
+
+    path: str = option("File.")
+    content: str = option("The whole new content.")
+
+
+@settings
+class Change:
+    """What to change."""
+
+    path: str = option("File.")
+    old: str = option("Text to replace, without line numbers, with enough around it to be unique.")
+    new: str = option("Text to put there.")
+    replace_all: bool = option("Replace every occurrence.", default=False)
+
+
+@settings
+class Find:
+    """What to find."""
+
+    pattern: str = option("Regular expression; for target=files a name or glob.")
+    path: str = option("Where to look.", default=".")
+    glob: str = option("Only files like this, e.g. *.py", default="")
+    target: Literal["content", "files"] = option("Lines in files, or file names, newest first.", default="content")
+    limit: int = option("Most results.", default=50, validator=[ge(1), le(500)])
+    context: int = option("Lines around a match.", default=0, validator=[ge(0), le(20)])
+
+
+@settings
+class Listing:
+    """What to list."""
+
+    path: str = option("Folder.", default=".")
+    depth: int = option("Levels.", default=1, validator=[ge(1), le(5)])
+
+
+def make_tools() -> Sequence[Tool]:
+    """The tools, sharing what they know of workspaces and of what each session has seen."""
+    places, seen = Places(), Seen()
+    return [_read(places, seen), _write(places, seen), _edit(places, seen), _search(places), _list(places)]
+
+
+def _read(places: Places, seen: Seen) -> Tool:
+    @tool(toolset="files", effects={Effect.READ_FILES}, idempotent=True, touches=lambda params: [key_of(params.path)])
+    async def read_file(context: ToolContext, params: Read) -> str:
+        """Read a text file as LINE|text."""
+        data = await places.read(context.workspace, params.path)
+        seen.remember(context.session.id, await places.resolve(context.workspace, params.path), data)
+        return numbered(params.path, data, params.offset, params.limit)
+
+    return read_file
+
+
+def _write(places: Places, seen: Seen) -> Tool:
+    @tool(toolset="files", effects={Effect.WRITE_FILES}, touches=lambda params: [key_of(params.path)])
+    async def write_file(context: ToolContext, params: Write) -> str:
+        """Create or replace a whole file, making its folders. To change a part use edit_file."""
+        full = await places.resolve(context.workspace, params.path)
+        data = _encoded(params.content)
+        warning = ""
+        if seen.knows(context.session.id, full) and await _differs(context, seen, full):
+            warning = CHANGED
+        await context.workspace.write(full, data)
+        seen.remember(context.session.id, full, data)
+        lines = len(params.content.splitlines())
+        return f"Wrote {params.path}: {len(data):,} bytes, {lines:,} line{'' if lines == 1 else 's'}.{warning}"
+
+    return write_file
+
+
+def _edit(places: Places, seen: Seen) -> Tool:
+    @tool(
+        toolset="files", effects={Effect.READ_FILES, Effect.WRITE_FILES}, touches=lambda params: [key_of(params.path)]
+    )
+    async def edit_file(context: ToolContext, params: Change) -> str:
+        """Replace text in a file. It must fit one place; only white space may be off, else nothing is changed."""
+        full = await places.resolve(context.workspace, params.path)
+        data = await places.read(context.workspace, params.path)
+        if is_binary(data):
+            raise ToolError(f"Not edited: {params.path} is not text.", retry=False)
+        changed = seen.changed(context.session.id, full, data)
+        content = decode(data)
+        result = edit(content.text, params.old, params.new, replace_all=params.replace_all)
+        written = content.encode(result.text)
+        await context.workspace.write(full, written)
+        seen.remember(context.session.id, full, written)
+        how = "" if result.strategy == "exact" else f" (matched in spite of: {result.strategy})"
+        count = f", {result.places} places" if result.places > 1 else ""
+        warning = CHANGED if changed else ""
+        return f"Edited {params.path}{count}{how}{warning}\n{_diff(content.text, result.text)}"
+
+    return edit_file
+
+
+def _search(places: Places) -> Tool:
+    @tool(toolset="files", effects={Effect.READ_FILES}, idempotent=True, touches=lambda params: [key_of(params.path)])
+    async def search_files(context: ToolContext, params: Find) -> str:
+        """Search file contents or names, leaving out what .gitignore names."""
+        root = await places.resolve(context.workspace, params.path)
+        ripgrep = await places.has_ripgrep(context.workspace)
+        search = searching.Search(
+            pattern=params.pattern, root=root, glob=params.glob, limit=params.limit, context=params.context
+        )
+        look = searching.search_content if params.target == "content" else searching.search_names
+        return await look(context.workspace, search, ripgrep=ripgrep)
+
+    return search_files
+
+
+def _list(places: Places) -> Tool:
+    @tool(toolset="files", effects={Effect.READ_FILES}, idempotent=True, touches=lambda params: [key_of(params.path)])
+    async def list_files(context: ToolContext, params: Listing) -> str:
+        """List a folder; folders end in a slash."""
+        root = await places.resolve(context.workspace, params.path)
+        return await searching.list_folder(context.workspace, root, params.depth, LISTED)
+
+    return list_files
+
+
+async def _differs(context: ToolContext, seen: Seen, full: str) -> bool:
+    try:
+        return seen.changed(context.session.id, full, await context.workspace.read(full))
+    except ToolError:  # it is gone, so there is nothing to replace
+        return False
+
+
+def _encoded(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise ToolError("Not written: the content holds half a character (a lone surrogate).") from error
+
+
+def _diff(before: str, after: str) -> str:
+    lines = [line.rstrip("\r") for line in unified_diff(before.split("\n"), after.split("\n"), n=2, lineterm="")][2:]
+    if len(lines) > DIFF_LINES:
+        lines = [*lines[:DIFF_LINES], f"[{len(lines) - DIFF_LINES:,} more lines of difference]"]
+    return "\n".join(line[:500] for line in lines)

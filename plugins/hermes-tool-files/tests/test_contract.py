@@ -1,0 +1,57 @@
+"""The tool contract, kept by each of the file tools."""
+
+from typing import Any, ClassVar
+
+import pytest
+
+from hermes_core.testing import FakeWorkspace, ToolContract
+
+
+class _Files(ToolContract):
+    module = "hermes_tool_files"
+    which: ClassVar[str] = ""
+
+    @pytest.fixture
+    def tool(self, contributed: dict[str, list[Any]]) -> Any:
+        return next(tool for tool in contributed["tools"] if tool.name == self.which)
+
+    @pytest.fixture
+    def workspace(self, tmp_path):
+        folder = tmp_path / "work"
+        folder.mkdir()
+        (folder / "a.txt").write_text("one\ntwo\n")
+        (folder / "big.txt").write_text("word\n" * 1_000_000)
+        return FakeWorkspace(folder=folder)
+
+
+class TestReadFile(_Files):
+    which = "read_file"
+    arguments: ClassVar = {"path": "a.txt"}
+    failing_arguments: ClassVar = {"path": "gone.txt"}
+    greedy_arguments: ClassVar = {"path": "big.txt", "limit": 2000}
+
+
+class TestWriteFile(_Files):
+    which = "write_file"
+    arguments: ClassVar = {"path": "new/b.txt", "content": "x"}
+    failing_arguments: ClassVar = {"path": "/dev/null", "content": "x"}
+
+
+class TestEditFile(_Files):
+    which = "edit_file"
+    arguments: ClassVar = {"path": "a.txt", "old": "two", "new": "two two", "replace_all": True}
+    failing_arguments: ClassVar = {"path": "a.txt", "old": "four", "new": "five"}
+    greedy_arguments: ClassVar = {"path": "big.txt", "old": "word", "new": "words", "replace_all": True}
+
+
+class TestSearchFiles(_Files):
+    which = "search_files"
+    arguments: ClassVar = {"pattern": "two"}
+    failing_arguments: ClassVar = {"pattern": "("}
+    greedy_arguments: ClassVar = {"pattern": "word", "limit": 500}
+
+
+class TestListFiles(_Files):
+    which = "list_files"
+    arguments: ClassVar = {}
+    failing_arguments: ClassVar = {"path": "gone"}
