@@ -64,6 +64,7 @@ SQL = {
     "lease_drop": "UPDATE leases SET holder='' WHERE leases.session_id = :session_id AND leases.fence = :fence AND leases.holder != ''",
     "inbox_add": "INSERT INTO inbox (owner, platform, account, event_id, chat, sender, thread, body, session_id, turn_id, received) VALUES (:owner, :platform, :account, :event_id, :chat, :sender, :thread, :body, :session_id, :turn_id, :received)",
     "inbox_find": "SELECT inbox.session_id, inbox.turn_id FROM inbox WHERE inbox.platform = :platform AND inbox.account = :account AND inbox.event_id = :event_id",
+    "inbox_forget": "UPDATE inbox SET body='' WHERE inbox.session_id = :key",
     "turn_add": "INSERT INTO turns (id, session_id, owner, holder, state, provider, model, fence, started) VALUES (:id, :session_id, :owner, :holder, :state, :provider, :model, :fence, :started)",
     "turn_usage": "UPDATE turns SET input=(turns.input + :input), output=(turns.output + :output), cache_read=(turns.cache_read + :cache_read), cache_write=(turns.cache_write + :cache_write), reasoning=(turns.reasoning + :reasoning), calls=(turns.calls + :calls), cost=(turns.cost + :cost) WHERE turns.id = :key",
     "turn_close": "UPDATE turns SET state=:new_state, error=:new_error, ended=:now WHERE turns.id = :key",

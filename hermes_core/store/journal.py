@@ -102,6 +102,7 @@ class Store:
         leases.check_free(tx, session_id)
         for row, number, origin, role, body in tx.rows("messages_indexed", session_id=session_id):
             tx.add("search_drop", rowid=row, words=_indexed(body, number, origin, role))
+        tx.change("inbox_forget", key=session_id)  # the row stays: the same event must not come in again
         tx.change("session_delete", key=session_id, owner=sessions.owner_number(tx, owner))
         if self._transcripts:
             files = self._transcripts

@@ -182,6 +182,7 @@ STATEMENTS: dict[str, Executable] = {
     "inbox_find": select(inbox.c.session_id, inbox.c.turn_id).where(
         *(inbox.c[name] == _b(name) for name in ("platform", "account", "event_id"))
     ),
+    "inbox_forget": update(inbox).where(inbox.c.session_id == _b("key")).values(body=""),
     "turn_add": _add(turns, *("id", "session_id", "owner", "holder", "state", "provider", "model", "fence", "started")),
     "turn_usage": update(turns).where(turns.c.id == _b("key")).values(_usage(turns)),
     "turn_close": update(turns)

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from attrs import evolve
 
-from hermes_core.types import Message, Part, Text, ToolCall, ToolResult
+from hermes_core.types import Message, Part, Role, Text, ToolCall, ToolResult
 
 INTERRUPTED = "(This turn was interrupted before an answer was given.)"
 NO_RESULT = (
@@ -18,9 +18,9 @@ NOT_RUN = "This call was not run: the turn was interrupted before it began."
 CONTINUED = "(The conversation starts here.)"
 
 
-def said(role: str, text: str) -> Message:
+def said(role: Role, text: str) -> Message:
     """A message of one text."""
-    return Message(role=role, parts=(Text(text=text),))  # type: ignore[arg-type]
+    return Message(role=role, parts=(Text(text=text),))
 
 
 def result_message(call_id: str, name: str, text: str) -> Message:
@@ -40,41 +40,38 @@ def valid(messages: Iterable[Message]) -> list[Message]:
         open_calls.clear()
         results.clear()
 
-    for message in messages:
-        if message.role == "tool":
-            for part in message.parts:
+    for row in messages:
+        if row.role == "tool":
+            for part in row.parts:
                 if isinstance(part, ToolResult) and part.call_id in open_calls:
-                    results.setdefault(part.call_id, evolve(message, parts=(part,)))
+                    results.setdefault(part.call_id, evolve(row, parts=(part,)))
             continue
         settle()
-        if not message.parts:
+        if not (parts := _own_parts(row)):
             continue
-        if message.role == "assistant":
-            reply = _reply(message, mended)
-            open_calls.update({part.id: part for part in reply.parts if isinstance(part, ToolCall)})
-        else:
-            if mended and mended[-1].role != "assistant":
-                mended.append(said("assistant", INTERRUPTED))
-            mended.append(message if message.role == "user" else evolve(message, role="user"))
+        role: Role = "assistant" if row.role == "assistant" else "user"
+        before = mended[-1].role if mended else "assistant"
+        if role == "user" and before != "assistant":
+            mended.append(said("assistant", INTERRUPTED))
+        elif role == "assistant" and not mended:
+            mended.append(said("user", CONTINUED))
+        elif role == "assistant" and before == "assistant":
+            parts = (*mended.pop().parts, *parts)
+        mended.append(row if parts == row.parts and role == row.role else evolve(row, role=role, parts=parts))
+        open_calls.update({part.id: part for part in parts if isinstance(part, ToolCall)})
     settle()
     return mended
 
 
-def _reply(message: Message, mended: list[Message]) -> Message:
-    """Add an assistant message: calls once each, after something it answers, joined with a reply just before it."""
+def _own_parts(message: Message) -> tuple[Part, ...]:
+    """What the role may hold: no results outside tool messages, calls in replies only, each id once."""
     seen: set[str] = set()
     parts: list[Part] = []
     for part in message.parts:
         if isinstance(part, ToolCall):
-            if part.id in seen:
+            if message.role != "assistant" or part.id in seen:
                 continue
             seen.add(part.id)
-        parts.append(part)
-    if len(parts) < len(message.parts):
-        message = evolve(message, parts=tuple(parts))
-    if not mended:
-        mended.append(said("user", CONTINUED))
-    if mended[-1].role == "assistant":
-        message = evolve(message, parts=(*mended.pop().parts, *parts))
-    mended.append(message)
-    return message
+        if not isinstance(part, ToolResult):
+            parts.append(part)
+    return tuple(parts)

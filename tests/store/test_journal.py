@@ -1,9 +1,10 @@
 """A turn, step by step; what a cut leaves behind; who may write."""
 
-import os
-import subprocess
+import asyncio
 import sys
+import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -44,12 +45,12 @@ async def session(store: Store) -> None:
 
 def kill_holder(monkeypatch: pytest.MonkeyPatch) -> None:
     """From now on, the clock says that every lease is long over."""
-    late = leases.time.monotonic() + leases.LIFE * 2
-    monkeypatch.setattr(leases.time, "monotonic", lambda: late)
+    late = time.monotonic() + leases.LIFE * 2
+    monkeypatch.setattr("hermes_core.store.leases.time", SimpleNamespace(monotonic=lambda: late))
 
 
 def said(messages: list[Message]) -> list[tuple[str, str]]:
-    shown = []
+    shown: list[tuple[str, str]] = []
     for message in messages:
         for part in message.parts:
             if isinstance(part, Text):
@@ -156,8 +157,8 @@ async def test_a_holder_whose_process_is_gone_is_replaced_at_once(store: Store, 
         "asyncio.run(store.open_turn(sys.argv[2], say, turn_id='far', holder='far', provider='', model=''))\n"
         "import os; os.kill(os.getpid(), 9)"
     )
-    done = subprocess.run([sys.executable, "-c", program, str(tmp_path / "state.db"), ID], capture_output=True)
-    assert done.returncode == -9, done.stderr
+    other = await asyncio.create_subprocess_exec(sys.executable, "-c", program, str(tmp_path / "state.db"), ID)
+    assert await other.wait() == -9
     await opened(store)
     assert [text for _, text in said(await store.history(ID))] == ["from afar", INTERRUPTED, "hello"]
 
@@ -165,9 +166,8 @@ async def test_a_holder_whose_process_is_gone_is_replaced_at_once(store: Store, 
 async def test_a_clock_set_back_neither_frees_nor_blocks_a_session(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = leases.time.time
     turn = await opened(store)
-    monkeypatch.setattr(leases.time, "time", lambda: real() - 3600)
+    monkeypatch.setattr("hermes_core.store.journal.time", SimpleNamespace(time=lambda: time.time() - 3600))
     with pytest.raises(Busy):
         await opened(store, "t2")
     await store.add_reply(turn, reply("still first"), Usage(), "stop")
@@ -178,7 +178,7 @@ async def test_a_clock_set_back_neither_frees_nor_blocks_a_session(
 
 async def test_a_lease_from_before_a_reboot_is_dead(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     await opened(store)
-    monkeypatch.setattr(leases.time, "monotonic", lambda: 5.0)
+    monkeypatch.setattr("hermes_core.store.leases.time", SimpleNamespace(monotonic=lambda: 5.0))
     await opened(store, "t2")
 
 
@@ -283,7 +283,7 @@ async def test_a_process_holds_the_database_by_one_connection(store: Store, tmp_
     await store.add_message(ID, user("needle"))
     await store.search(ME, "needle")
     await store.list_sessions(ME)
-    links = [os.readlink(entry.path) for entry in os.scandir("/proc/self/fd") if Path(entry.path).is_symlink()]
+    links = [str(entry.readlink()) for entry in Path("/proc/self/fd").iterdir() if entry.is_symlink()]
     held = [link for link in links if link.startswith(str(tmp_path / "state.db"))]
     assert len(held) <= 3
     assert len([link for link in held if link.endswith("state.db")]) == 1

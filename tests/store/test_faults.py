@@ -1,0 +1,301 @@
+"""What goes wrong with files and disks is said in plain words, and costs nothing that was acknowledged."""
+
+import asyncio
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from hermes_core.errors import StoreError
+from hermes_core.store import engine as engines
+from hermes_core.store.engine import Engine, Transaction
+from hermes_core.store.journal import Store, open_store
+from hermes_core.types import Message, Principal, Session, Text, ToolCall, Usage
+
+ME = Principal()
+ID = "20260101_000000_aaaaaa"
+
+
+def user(text: str = "hello") -> Message:
+    return Message(role="user", parts=(Text(text=text),))
+
+
+def sound(store: Store) -> bool:
+    """Whether database and search index are whole and agree."""
+    run = store._engine.connection.execute
+    run("INSERT INTO search(search) VALUES ('integrity-check')")
+    return bool(run("PRAGMA integrity_check").fetchone() == ("ok",))
+
+
+def test_a_file_that_is_no_database_is_named_and_left_alone(tmp_path: Path) -> None:
+    database = tmp_path / "state.db"
+    database.write_bytes(b"dear diary\n" * 500)
+    with pytest.raises(StoreError, match="not a database") as caught:
+        open_store(database)
+    assert str(database) in str(caught.value)
+    assert database.read_bytes() == b"dear diary\n" * 500
+
+
+async def test_a_damaged_database_is_named(store: Store, tmp_path: Path) -> None:
+    await store.create_session(Session(id=ID, origin="cli"))
+    for number in range(300):
+        await store.add_message(ID, user(f"text {number} " * 20))
+    store.close()
+    database = tmp_path / "state.db"
+    size = database.stat().st_size
+    with database.open("r+b") as file:
+        file.seek(4096)
+        file.write(b"\xff" * (size - 4096))
+    with pytest.raises(StoreError, match=r"damaged|not a database"):
+        open_store(database)
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="cannot be opened"):
+        open_store(tmp_path / "nowhere" / "state.db")
+
+
+async def test_a_full_database_refuses_the_row_and_keeps_the_others(store: Store) -> None:
+    await store.create_session(Session(id=ID, origin="cli"))
+    run = store._engine.connection.execute
+    run(f"PRAGMA max_page_count={run('PRAGMA page_count').fetchone()[0] + 40}")
+    kept: list[int] = []
+
+    async def fill() -> None:
+        while True:
+            kept.append(await store.add_message(ID, user(f"text {len(kept)} " * 50)))
+
+    with pytest.raises(StoreError, match="disk is full"):
+        await fill()
+    assert kept
+    assert [row for row, _ in await store.messages(ME, ID, window=2000)] == kept
+    run("PRAGMA max_page_count=1000000")
+    kept.append(await store.add_message(ID, user("room again")))
+    assert [row for row, _ in await store.messages(ME, ID, window=2000)] == kept
+    assert sound(store)
+
+
+FAIL_ON = """
+import asyncio, json, sys
+from pathlib import Path
+from hermes_core.errors import StoreError
+from hermes_core.store.journal import open_store
+from hermes_core.types import Message, Session, Text
+store, kept, said = None, [], ""
+try:
+    store = open_store(Path(sys.argv[1]))
+    asyncio.run(store.create_session(Session(id="a", origin="cli")))
+    for number in range(2000):
+        message = Message(role="user", parts=(Text(text=f"text {number} " * 50),))
+        kept.append(asyncio.run(store.add_message("a", message)))
+except StoreError as error:
+    said = str(error)
+me = Session(id="", origin="").owner
+stored = [row for row, _ in asyncio.run(store.messages(me, "a", window=5000))] if kept else []
+print(json.dumps({"said": said, "kept": kept, "stored": stored}))
+"""
+
+
+def in_mount(tmp_path: Path, commands: str) -> dict[str, object]:
+    """Run the program on a file system of its own; skipped where that is not allowed."""
+    place = tmp_path / "mount"
+    place.mkdir()
+    if not shutil.which("unshare") or subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode:
+        pytest.skip("mount namespaces are not allowed here")
+    script = f'set -e; cd /; {commands.format(place=place)}; exec {sys.executable} -c "$1" {place}/state.db'
+    done = subprocess.run(["unshare", "-m", "sh", "-c", script, "sh", FAIL_ON], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    result: dict[str, object] = json.loads(done.stdout)
+    return result
+
+
+def test_a_full_disk_is_said_and_what_was_acknowledged_is_there(tmp_path: Path) -> None:
+    result = in_mount(tmp_path, "mount -t tmpfs -o size=2m none {place}")
+    assert "full" in str(result["said"]) or "disk" in str(result["said"])
+    assert result["kept"]
+    assert result["kept"] == result["stored"]
+
+
+def test_a_read_only_folder_is_said(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    result = in_mount(tmp_path, f"mount --bind -o ro {tmp_path}/empty {{place}}; mount -o remount,bind,ro {{place}}")
+    assert "cannot be opened" in str(result["said"]) or "read-only" in str(result["said"])
+
+
+def test_a_read_only_store_is_said(tmp_path: Path) -> None:
+    (tmp_path / "full").mkdir()
+    open_store(tmp_path / "full" / "state.db").close()
+    result = in_mount(tmp_path, f"mount --bind {tmp_path}/full {{place}}; mount -o remount,bind,ro {{place}}")
+    assert "cannot be opened" in str(result["said"]) or "read-only" in str(result["said"])
+
+
+def everything(connection: sqlite3.Connection) -> dict[str, list[tuple[object, ...]]]:
+    """Every row of every table, those of the search index too."""
+    names = connection.execute("SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE TABLE%'").fetchall()
+    return {name: connection.execute(f'SELECT * FROM "{name}"').fetchall() for (name,) in names}
+
+
+class FailingConnection:
+    """Fails at the n-th statement with an error of the driver, as a bad disk would."""
+
+    def __init__(self, connection: sqlite3.Connection, at: int) -> None:
+        self._connection = connection
+        self.left = at
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._connection, name)
+
+    def execute(self, *arguments: object) -> object:
+        self.left -= 1
+        if self.left == 0:
+            error = sqlite3.OperationalError("disk I/O error")
+            error.sqlite_errorcode = sqlite3.SQLITE_IOERR
+            raise error
+        return self._connection.execute(*arguments)  # type: ignore[arg-type]
+
+
+async def test_a_fault_at_any_statement_leaves_all_of_a_step_or_nothing(store: Store) -> None:
+    await store.create_session(Session(id=ID, origin="cli"))
+    turn = await store.open_turn(ID, user(), turn_id="t", holder="x", provider="", model="")
+    calls = (ToolCall(id="a", name="ls", arguments={}), ToolCall(id="b", name="ls", arguments={}))
+    reply = Message(role="assistant", parts=calls)
+    sane = store._engine.connection
+    said = []
+    for at in range(1, 100):
+        before = everything(sane)
+        store._engine.connection = failing = FailingConnection(sane, at)  # type: ignore[assignment]
+        try:
+            await store.add_reply(turn, reply, Usage(calls=1), "tools")
+        except StoreError as error:
+            said.append(str(error))
+            assert everything(sane) == before
+        finally:
+            store._engine.connection = sane
+        if failing.left > 0:
+            break
+    assert len(said) > 8
+    assert all("disk" in text for text in said)
+    assert len(await store.messages(ME, ID)) == 2
+    assert sound(store)
+
+
+async def test_the_loop_goes_on_while_another_process_holds_the_file(store: Store, tmp_path: Path) -> None:
+    await store.create_session(Session(id=ID, origin="cli"))
+    other = Engine(tmp_path / "state.db")
+    other.connection.execute("BEGIN IMMEDIATE")
+    write = asyncio.create_task(store.add_message(ID, user("patient")))
+    turns = 0
+    for _ in range(50):
+        await asyncio.sleep(0)
+        turns += 1
+    assert turns == 50
+    assert not write.done()
+    assert await store.history(ID) == [], "reading does not wait"
+    other.connection.execute("COMMIT")
+    await write
+    assert len(await store.history(ID)) == 1
+    other.close()
+
+
+async def test_who_stops_waiting_finds_nothing_written_later(store: Store, tmp_path: Path) -> None:
+    await store.create_session(Session(id=ID, origin="cli"))
+    other = Engine(tmp_path / "state.db")
+    other.connection.execute("BEGIN IMMEDIATE")
+    write = asyncio.create_task(store.add_message(ID, user("given up")))
+    await asyncio.sleep(0)
+    write.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await write
+    other.connection.execute("COMMIT")
+    other.close()
+    await store.add_message(ID, user("after"))
+    assert [message for _, message in await store.messages(ME, ID)] == [user("after")]
+
+
+async def test_a_file_locked_for_too_long_is_said(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await store.create_session(Session(id=ID, origin="cli"))
+    monkeypatch.setattr(engines, "PATIENCE", 0.0)
+    other = Engine(tmp_path / "state.db")
+    other.connection.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StoreError, match="locked"):
+        await store.add_message(ID, user())
+    other.connection.execute("ROLLBACK")
+    other.close()
+    assert await store.messages(ME, ID) == []
+
+
+async def test_a_closed_store_says_so(store: Store) -> None:
+    store.close()
+    with pytest.raises(StoreError, match="closed"):
+        await store.history(ID)
+
+
+async def test_many_tasks_and_threads_lose_nothing(store: Store) -> None:
+    await store.create_session(Session(id=ID, origin="cli"))
+
+    def thread() -> None:
+        def work(tx: Transaction) -> None:
+            store._append(tx, ID, user("from a thread"), "")
+
+        for _ in range(20):
+            store._engine.transact(work)
+
+    threads = [threading.Thread(target=thread) for _ in range(3)]
+    for each in threads:
+        each.start()
+    await asyncio.gather(*(store.add_message(ID, user(f"task {n}")) for n in range(60)))
+    for each in threads:
+        await asyncio.to_thread(each.join)
+    assert len(await store.messages(ME, ID, window=1000)) == 120
+    assert sound(store)
+
+
+WRITER = """
+import asyncio, sys
+from pathlib import Path
+from hermes_core.store.journal import open_store
+from hermes_core.types import Message, Session, Text
+async def run():
+    store = open_store(Path(sys.argv[1]))
+    await store.create_session(Session(id=sys.argv[2], origin="cli"))
+    for number in range(60):
+        await store.add_message(sys.argv[2], Message(role="user", parts=(Text(text=f"word {number}"),)))
+        print(number, flush=True)
+    store.close()
+asyncio.run(run())
+"""
+
+
+async def test_eight_processes_write_at_once_and_lose_nothing(store: Store, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", WRITER, str(tmp_path / "state.db")]
+    started = [
+        await asyncio.create_subprocess_exec(*command, f"s{n}", stdout=asyncio.subprocess.PIPE) for n in range(8)
+    ]
+    outputs = [(await process.communicate())[0] for process in started]
+    assert [process.returncode for process in started] == [0] * 8
+    assert [len(output.split()) for output in outputs] == [60] * 8
+    assert {row.messages for row in await store.list_sessions(ME)} == {60}
+    assert len(await store.search(ME, "word", limit=1000)) == 480
+    assert sound(store)
+
+
+async def test_a_writer_that_is_killed_leaves_what_it_acknowledged(store: Store, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", WRITER, str(tmp_path / "state.db"), "killed"]
+    process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
+    assert process.stdout is not None
+    lines = [await process.stdout.readline() for _ in range(20)]
+    os.kill(process.pid, 9)
+    rest = await process.stdout.read()
+    await process.wait()
+    acknowledged = len(lines) + len(rest.split())
+    stored = len(await store.messages(ME, "killed", window=1000))
+    assert acknowledged <= stored <= acknowledged + 1
+    assert sound(store)

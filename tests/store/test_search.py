@@ -1,0 +1,194 @@
+"""What was said is found: by its owner, in any writing, whatever is typed."""
+
+import asyncio
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hermes_core.store.journal import Store, open_store
+from hermes_core.store.search import snippet
+from hermes_core.types import Message, Principal, Reasoning, Session, Text, ToolCall, ToolResult
+
+ME, OTHER = Principal(), Principal(person="other")
+ID = "20260101_000000_aaaaaa"
+LONG = ["x " * 4000, "가" * 5000, " ".join(f"w{n}" for n in range(900))]
+
+
+@pytest.fixture(autouse=True)
+async def session(store: Store) -> None:
+    await store.create_session(Session(id=ID, origin="cli", owner=ME, title="Notes"))
+
+
+async def add(store: Store, text: str, role: str = "user", session_id: str = ID) -> int:
+    return await store.add_message(session_id, Message(role=role, parts=(Text(text=text),)))  # type: ignore[arg-type]
+
+
+async def found(store: Store, words: str, **options: object) -> list[int]:
+    return [hit.message_id for hit in await store.search(ME, words, **options)]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("우리나라 대한민국만세", "민국"),
+        ("우리나라 대한민국만세", "대한민국"),
+        ("우리나라 대한민국만세", "만세"),
+        ("우리나라 대한민국만세", "나라 만세"),
+        ("我喜欢吃苹果和香蕉", "苹果"),
+        ("我喜欢吃苹果和香蕉", "香"),
+        ("今日は東京タワーに行きました", "東京タワー"),
+        ("今日は東京タワーに行きました", "行き"),
+        ("ﾊﾝｶｸ", "ハンカク"),
+        ("ｆｕｌｌ width", "full"),
+        ("한글", "한글"),
+        ("x한글y", "한글"),
+        ("버그 bug고쳤다 v2", "bug 고쳤"),
+        ("Crème BRÛLÉE", "creme brulee"),
+        ("creme", "CRÈME"),
+        ("call foo.bar_baz(qux-7)", "foo.bar_baz"),
+        ("call foo.bar_baz(qux-7)", "qux-7"),
+        ("one two three", '"two three"'),
+        ("one two three", "three one"),
+    ],
+)
+async def test_words_are_found_in_any_writing(store: Store, text: str, words: str) -> None:
+    row = await add(store, text)
+    await add(store, "something else entirely")
+    assert await found(store, words) == [row]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("대한민국", "한국"),
+        ("苹果", "果苹"),
+        ("one two three", '"three two"'),
+        ("party", "art"),
+        ("only one", "one two"),
+    ],
+)
+async def test_what_was_not_said_is_not_found(store: Store, text: str, words: str) -> None:
+    await add(store, text)
+    assert await found(store, words) == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [*'*"^(', "", '""', "a OR b", "NOT x", "NEAR(a b)", "words:x", "a\x00b", "\ud800", "\ue0001", *LONG],
+)
+async def test_nothing_a_person_types_is_syntax(store: Store, words: str) -> None:
+    await add(store, "plain text")
+    assert await found(store, words) == []
+
+
+async def test_a_word_of_the_query_language_is_a_word(store: Store) -> None:
+    row = await add(store, "to be or not to be")
+    assert await found(store, "or NOT") == [row]
+
+
+async def test_calls_and_results_are_found_and_thoughts_are_not(store: Store) -> None:
+    call = ToolCall(id="c", name="grep", arguments={"pattern": "needle"})
+    asked = await store.add_message(ID, Message(role="assistant", parts=(Reasoning(text="secretly"), call)))
+    result = ToolResult(call_id="c", name="grep", parts=(Text(text="haystack.txt"),))
+    came = await store.add_message(ID, Message(role="tool", parts=(result,)))
+    assert await found(store, "needle") == [asked]
+    assert await found(store, "haystack") == [came]
+    assert await found(store, "secretly") == []
+
+
+async def test_newest_come_first_and_oldest_if_asked(store: Store) -> None:
+    rows = [await add(store, f"word {n}") for n in range(5)]
+    assert await found(store, "word", limit=3) == rows[:1:-1]
+    assert await found(store, "word", limit=3, sort="oldest") == rows[:3]
+
+
+async def test_nobody_finds_what_another_said(store: Store) -> None:
+    mine = await add(store, "shared word")
+    theirs = "20260101_000001_bbbbbb"
+    await store.create_session(Session(id=theirs, origin="cli", owner=OTHER))
+    for _ in range(30):
+        await add(store, "shared word", session_id=theirs)
+    assert await found(store, "word") == [mine]
+    assert len(await store.search(OTHER, "word", limit=50)) == 30
+    assert await store.search(Principal(person="stranger"), "word") == []
+
+
+async def test_hits_are_kept_to_an_origin_and_a_role(store: Store) -> None:
+    other = "20260101_000001_bbbbbb"
+    await store.create_session(Session(id=other, origin="telegram:work", owner=ME))
+    here = await add(store, "word")
+    there = await add(store, "word", role="assistant", session_id=other)
+    assert await found(store, "word", origin="telegram:work") == [there]
+    assert await found(store, "word", origin="cli") == [here]
+    assert await found(store, "word", role="assistant") == [there]
+    assert await found(store, "word", role="assistant", origin="cli") == []
+
+
+async def test_a_hit_says_where_it_is(store: Store) -> None:
+    row = await add(store, "the quick brown fox")
+    [hit] = await store.search(ME, "QUICK")
+    assert (hit.session_id, hit.message_id, hit.title, hit.role, hit.origin) == (ID, row, "Notes", "user", "cli")
+    assert hit.snippet == "the >>>quick<<< brown fox"
+
+
+async def test_what_is_deleted_is_gone_and_the_rest_is_not(store: Store) -> None:
+    other = "20260101_000001_bbbbbb"
+    await store.create_session(Session(id=other, origin="cli", owner=ME))
+    kept = await add(store, "word 한국어 café")
+    for _ in range(3):
+        await add(store, "word 한국어 café", session_id=other)
+    await store.delete_session(other, ME)
+    for words in ("word", "한국", "cafe"):
+        assert await found(store, words) == [kept]
+    again = await add(store, "fresh")  # may get the id of a row that is gone
+    assert await found(store, "word") == [kept]
+    assert await found(store, "fresh") == [again]
+
+
+async def test_the_index_can_be_made_anew(store: Store) -> None:
+    rows = [await add(store, f"word 한국어 {n}") for n in range(7)]
+    before = await found(store, "한국")
+    store._engine.connection.execute("INSERT INTO search(search) VALUES ('delete-all')")
+    assert await found(store, "한국") == []
+    assert await store.rebuild_search() == len(rows)
+    assert await found(store, "한국") == before == rows[::-1]
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "shown"),
+    [
+        ("a b c", "b", "a >>>b<<< c"),
+        ("대한민국만세", "민국", "대한>>>민국<<<만세"),
+        ("Café au lait", "cafe", ">>>Café<<< au lait"),
+        ("ｆｕｌｌ", "full", ">>>ｆｕｌｌ<<<"),
+        ("party art", "art", "party >>>art<<<"),
+        ("x" * 100 + " word " + "y" * 300, "word", "…" + "x" * 59 + " >>>word<<< " + "y" * 155 + "…"),
+    ],
+)
+def test_a_snippet_shows_the_words_where_they_are(text: str, words: str, shown: str) -> None:
+    assert snippet(text, words) == shown
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.text(max_size=60), min_size=1, max_size=5), st.text(max_size=30))
+def test_any_text_can_be_stored_searched_and_forgotten(texts: list[str], words: str) -> None:
+    async def run(folder: str) -> None:
+        store = open_store(Path(folder) / "state.db")
+        await store.create_session(Session(id=ID, origin="cli", owner=ME))
+        rows = [await add(store, f"anchor {text}") for text in texts]
+        await store.search(ME, words)
+        assert await found(store, "anchor") == rows[::-1]
+        for hit in await store.search(ME, texts[0]):
+            assert hit.message_id in rows
+        await store.delete_session(ID, ME)
+        assert await found(store, "anchor") == []
+        assert store._engine.connection.execute(
+            "SELECT count(*) FROM search WHERE search MATCH 'anchor'"
+        ).fetchone() == (0,)
+        store.close()
+
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(run(folder))

@@ -1,0 +1,187 @@
+"""Sessions are found by name, listed, renamed, deleted and pruned; each person sees their own."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from hermes_core.errors import UnknownName, UserError
+from hermes_core.store.journal import Busy, Store
+from hermes_core.types import Envelope, Message, Principal, Session, Text, ToolCall, ToolResult, Usage
+
+ME, OTHER = Principal(), Principal(profile="work")
+
+
+async def make(store: Store, session_id: str, title: str = "", owner: Principal = ME, **more: object) -> None:
+    origin = str(more.get("origin", "cli"))
+    await store.create_session(Session(id=session_id, origin=origin, owner=owner, title=title))
+
+
+async def say(store: Store, session_id: str, text: str = "hello") -> int:
+    return await store.add_message(session_id, Message(role="user", parts=(Text(text=text),)))
+
+
+async def test_a_session_comes_back_as_it_was(store: Store) -> None:
+    session = Session(
+        id="s1", origin="irc", owner=OTHER, parent="s0", title="t", cwd="/x", provider="p", model="m", created=5.0
+    )
+    await store.create_session(session)
+    assert await store.session("s1", OTHER) == session
+    with pytest.raises(UserError, match="already"):
+        await store.create_session(session)
+
+
+async def test_nobody_reaches_the_session_of_another(store: Store, folder: Path) -> None:
+    await make(store, "theirs", "secret", OTHER)
+    await say(store, "theirs")
+    for attempt in (
+        store.session("theirs", ME),
+        store.find_session("theirs", ME),
+        store.find_session("secret", ME),
+        store.find_session("latest", ME),
+        store.messages(ME, "theirs"),
+        store.rename_session("theirs", "mine", ME),
+        store.delete_session("theirs", ME),
+    ):
+        with pytest.raises(UnknownName):
+            await attempt
+    assert await store.list_sessions(ME) == []
+    assert await store.prune_sessions(ME, before=time.time() + 9) == []
+    assert (folder / "theirs.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        ("20260101_000000_aaaaaa", "20260101_000000_aaaaaa"),
+        ("20260101", "20260101_000000_aaaaaa"),
+        ("latest", "20260102_000001_cccccc"),
+        ("tax return", "20260102_000000_bbbbbb"),
+        ("TAX", "20260102_000000_bbbbbb"),
+        ("여행", "20260101_000000_aaaaaa"),
+    ],
+)
+async def test_a_session_is_found_by_what_people_remember(store: Store, words: str, wanted: str) -> None:
+    await make(store, "20260101_000000_aaaaaa", "여행 계획")
+    await make(store, "20260102_000000_bbbbbb", "Tax Return")
+    await make(store, "20260102_000001_cccccc")
+    await say(store, "20260102_000001_cccccc")
+    assert (await store.find_session(words, ME)).id == wanted
+
+
+async def test_words_that_fit_several_sessions_list_them(store: Store) -> None:
+    await make(store, "20260102_000000_bbbbbb", "one")
+    await make(store, "20260102_000001_cccccc", "two")
+    with pytest.raises(UserError, match="2 sessions"):
+        await store.find_session("20260102", ME)
+    with pytest.raises(UnknownName, match="'one'"):
+        await store.find_session("onee", ME)
+    with pytest.raises(UnknownName):
+        await store.find_session("", ME)
+
+
+async def test_the_list_is_in_order_of_use_whatever_the_clock_says(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a", "b", "c"):
+        await make(store, name, origin="irc" if name == "b" else "cli")
+        await say(store, name)
+    monkeypatch.setattr(time, "time", lambda: 1000.0)
+    await say(store, "a")
+    assert [row.session.id for row in await store.list_sessions(ME)] == ["a", "c", "b"]
+    assert [row.session.id for row in await store.list_sessions(ME, limit=1)] == ["a"]
+    assert [row.session.id for row in await store.list_sessions(ME, origin="irc")] == ["b"]
+
+
+async def test_a_long_first_message_is_shortened_in_lists(store: Store) -> None:
+    await make(store, "a")
+    await say(store, "a", "word\n" * 100)
+    [row] = await store.list_sessions(ME)
+    assert len(row.preview) == 80
+    assert row.preview.startswith("word word")
+
+
+async def test_a_title_belongs_to_one_session(store: Store) -> None:
+    await make(store, "a", "Trip")
+    await make(store, "b")
+    with pytest.raises(UserError, match="already"):
+        await store.rename_session("b", " trip ", ME)
+    await store.rename_session("a", "Trip", ME)
+    await store.rename_session("b", "  Second \n trip  ", ME)
+    assert (await store.session("b", ME)).title == "Second trip"
+
+
+async def test_only_what_is_given_is_updated(store: Store) -> None:
+    await make(store, "a")
+    await store.update_session("a", provider="p", model="m")
+    await store.update_session("a", model="n", cwd="/x")
+    session = await store.session("a", ME)
+    assert (session.provider, session.model, session.cwd) == ("p", "n", "/x")
+
+
+async def test_what_is_forgotten_is_gone(store: Store, folder: Path) -> None:
+    await make(store, "a")
+    said = Message(role="user", parts=(Text(text="hello"),))
+    envelope = Envelope(platform="irc", account="a", event_id="1", chat="c", sender="s", message=said)
+    await store.save_prompt("a", "prompt", "[]")
+    turn = await store.open_turn("a", said, turn_id="t", holder="x", envelope=envelope, provider="", model="")
+    with pytest.raises(Busy):
+        await store.delete_session("a", ME)
+    await store.close_turn(turn, state="done")
+    await store.delete_session("a", ME)
+    assert await store.list_sessions(ME) == []
+    assert await store.load_prompt("a") is None
+    assert await store.search(ME, "hello") == []
+    assert list(folder.iterdir()) == []
+    tables = [
+        row[0] for row in store._engine.connection.execute("SELECT name FROM sqlite_master WHERE sql LIKE '%body%'")
+    ]
+    for table in tables:
+        found = store._engine.connection.execute(f"SELECT count(*) FROM {table} WHERE body LIKE '%hello%'").fetchone()
+        assert found == (0,), table
+
+
+async def test_sessions_not_used_for_long_are_pruned(store: Store) -> None:
+    for name in ("old", "new", "busy"):
+        await make(store, name)
+    store._engine.connection.execute("UPDATE sessions SET updated = 1000 WHERE id != 'new'")
+    said = Message(role="user", parts=(Text(text="x"),))
+    turn = await store.open_turn("busy", said, turn_id="t", holder="x", provider="", model="")
+    store._engine.connection.execute("UPDATE sessions SET updated = 1000 WHERE id != 'new'")
+    assert await store.prune_sessions(ME, before=2000, dry_run=True) == ["busy", "old"]
+    assert await store.prune_sessions(ME, before=2000) == ["old"]
+    assert {row.session.id for row in await store.list_sessions(ME)} == {"new", "busy"}
+    await store.close_turn(turn, state="done")
+
+
+async def test_messages_are_read_around_one_or_from_the_end(store: Store) -> None:
+    await make(store, "a")
+    rows = [await say(store, "a", str(number)) for number in range(20)]
+    near = await store.messages(ME, "a", around=rows[10], window=2)
+    assert [row for row, _ in near] == rows[8:13]
+    assert [row for row, _ in await store.messages(ME, "a", window=3)] == rows[-3:]
+
+
+async def test_tool_calls_and_usage_are_remembered(store: Store) -> None:
+    await make(store, "a")
+    said = Message(role="user", parts=(Text(text="x"),))
+    turn = await store.open_turn("a", said, turn_id="t", holder="x", provider="p", model="m")
+    calls = [ToolCall(id=name, name=name, arguments={"n": 1}) for name in ("ls", "cat")]
+    used = Usage(input=7, output=3, cache_read=2, cost=0.5, calls=1)
+    await store.add_reply(turn, Message(role="assistant", parts=tuple(calls)), used, "tools")
+    for call in calls:
+        await store.start_call(turn, call.id)
+        result = ToolResult(call_id=call.id, name=call.name, parts=(Text(text=f"ran {call.name}"),))
+        await store.finish_call(turn, call, result, outcome="failed" if call.name == "cat" else "ok", seconds=1.5)
+    await store.close_turn(turn, state="done")
+
+    newest, oldest = await store.tool_history(ME)
+    assert (newest.name, newest.output, newest.outcome, newest.seconds) == ("cat", "ran cat", "failed", 1.5)
+    assert (oldest.arguments, oldest.turn_id, oldest.session_id) == ({"n": 1}, "t", "a")
+    assert [entry.name for entry in await store.tool_history(ME, name="ls")] == ["ls"]
+    assert len(await store.tool_history(ME, session_id="a", limit=1)) == 1
+    assert await store.tool_history(ME, session_id="b") == []
+    assert await store.tool_history(OTHER) == []
+    [day] = await store.usage_by_day(ME, days=2)
+    assert (day.provider, day.model, day.turns, day.calls, day.usage) == ("p", "m", 1, 1, used)
+    assert await store.usage_by_day(OTHER, days=2) == []
