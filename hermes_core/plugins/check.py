@@ -1,7 +1,6 @@
 """``hermes plugins check``: whether manifest and code tell the same story."""
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
 
@@ -22,7 +21,7 @@ def check_plugin(path: Path, *, imports: bool = False) -> list[Finding]:
 
     Meant for authors: everything wrong is found in one go. Raises nothing for a plugin's faults.
     """
-    found = _manifest_file(path)
+    found = _manifest_file(path.resolve())
     if found is None:
         return [Finding(level="fault", text=f"{path} holds no plugin", fix=f"It needs a {FILE} beside its code.")]
     try:
@@ -30,7 +29,11 @@ def check_plugin(path: Path, *, imports: bool = False) -> list[Finding]:
     except PluginError as error:
         return [Finding(level="fault", text=error.cause, fix=error.hint)]
     installed = _installed(found, manifest)
-    findings = [Finding(level="ok", text=f"{manifest.label}: {found}"), *_beside(found, manifest)]
+    findings = [Finding(level="ok", text=f"{manifest.label}: {found}")]
+    for folder in manifest.contributes["skills"]:
+        if not (found.parent / folder).is_dir():
+            text = f"contributes.skills: there is no folder {folder}"
+            findings.append(Finding(level="fault", text=text, fix="Make it."))
     if imports:
         findings += _imported(installed)
     return findings
@@ -45,7 +48,7 @@ def _manifest_file(path: Path) -> Path | None:
 
 def _installed(found: Path, manifest: Manifest) -> Installed:
     alone = found.suffix == ".py"
-    package = not alone and _project(found) is not None
+    package = not alone and any((found.parents[up] / "pyproject.toml").is_file() for up in (1, 2))
     module = found.parent.name if package else private_name(manifest.name)
     return Installed(
         label=manifest.label, manifest=manifest, path=str(found if alone else found.parent), module=module,
@@ -54,35 +57,10 @@ def _installed(found: Path, manifest: Manifest) -> Installed:
     )  # fmt: skip
 
 
-def _project(found: Path) -> Path | None:
-    around = found.parents[2 if found.parent.parent.name == "src" else 1] / "pyproject.toml"
-    return around if around.is_file() else None
-
-
 def _distribution(module: str) -> str:
     from importlib.metadata import entry_points
 
     return next((p.dist.name for p in entry_points(group=GROUP) if p.dist and p.module == module), "")
-
-
-def _beside(found: Path, manifest: Manifest) -> Iterator[Finding]:
-    import tomllib
-
-    for folder in manifest.contributes["skills"]:
-        if not (found.parent / folder).is_dir():
-            yield Finding(level="fault", text=f"contributes.skills: there is no folder {folder}", fix="Make it.")
-    project = _project(found)
-    if project is None:
-        return
-    try:
-        points = tomllib.loads(project.read_text("utf-8")).get("project", {}).get("entry-points", {})
-    except ValueError as error:
-        yield Finding(level="fault", text=f"{project}: {error}", fix="Correct it.")
-        return
-    wanted = {manifest.name: found.parent.name}
-    if points.get("hermes.plugins") != wanted:
-        fix = f'[project.entry-points."hermes.plugins"]  {manifest.name} = "{found.parent.name}"'
-        yield Finding(level="fault", text=f"{project}: the entry point does not lead to the plugin", fix=fix)
 
 
 def _imported(installed: Installed) -> list[Finding]:

@@ -121,16 +121,11 @@ class Consent:
         """Grant all a plugin asks for now. Raises PluginError when it cannot be used, UserError when not allowed."""
         from hermes_core.errors import PluginError, UserError
 
-        if installed.manifest is None or installed.fault:
-            fault = installed.fault
-            raise PluginError(
-                installed.label, fault.error if fault else "has no manifest",
-                version=installed.version, hint=fault.hint if fault else "",
-            )  # fmt: skip
+        if fault := installed.fault:
+            raise PluginError(installed.label, fault.error, version=installed.version, hint=fault.hint)
+        if installed.distribution and not matches(installed.distribution, (*self._allowed, *self._required)):
+            raise UserError(f"This program does not allow {installed.distribution}.")
         self._set(installed, "enabled", granted=sorted(asked(installed.manifest)))
-        state = self.state(installed)
-        if state == "disabled" and not self._safe_mode:
-            raise UserError(f"Plugin {installed.label} stays disabled: {state.reason}.")
 
     def disable(self, installed: Installed) -> None:
         """Keep a plugin from running, its settings untouched. Raises UserError for one that is required."""

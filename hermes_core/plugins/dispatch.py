@@ -57,6 +57,7 @@ class Dispatch:
         self._deadlines.update(deadlines or {})
         self._contributions = Contributions()
         self._running: set[asyncio.Task[Any]] = set()
+        self._left_behind: set[asyncio.Task[Any]] = set()
         self._tails: dict[str, asyncio.Task[Any]] = {}
         self._untold: deque[Fault] = deque()
         self._times: dict[tuple[str, str, str], deque[float]] = {}
@@ -221,7 +222,9 @@ class Dispatch:
             return None
         began = time.perf_counter()
         seconds = self._deadlines[one.mode]
-        answer = await call_in_time(lambda: one.call(arguments), seconds, lambda held: self._held(one, held))
+        answer = await call_in_time(
+            lambda: one.call(arguments), seconds, lambda held: self._held(one, held), self._left_behind
+        )
         failure = answer if isinstance(answer, Failure) else None
         self._traced(one, time.perf_counter() - began, failure)
         if failure:

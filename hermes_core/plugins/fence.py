@@ -45,12 +45,15 @@ def one_line(error: BaseException) -> str:
 
 
 async def call_in_time(
-    function: Callable[[], Coroutine[Any, Any, Any]], seconds: float, on_blocking: Callable[[float], None]
+    function: Callable[[], Coroutine[Any, Any, Any]],
+    seconds: float,
+    on_blocking: Callable[[float], None],
+    left_behind: set[asyncio.Task[Any]],
 ) -> Any:
     """Run plugin code in a task of its own; its result, or a Failure.
 
     A task, because code that swallows its cancellation would outlive ``asyncio.timeout`` around a plain await. What
-    is late is cancelled and left behind.
+    is late is cancelled and ``left_behind``, where it is kept until it ends.
     """
     task = asyncio.ensure_future(_fenced(function, on_blocking))
     try:
@@ -59,6 +62,8 @@ async def call_in_time(
         task.cancel()
         raise
     if not done:
+        left_behind.add(task)
+        task.add_done_callback(left_behind.discard)
         task.cancel()
         return Failure(Late(f"no answer within {seconds:g} s"))
     return Failure(asyncio.CancelledError()) if task.cancelled() else task.result()

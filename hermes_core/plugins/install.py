@@ -21,13 +21,9 @@ def install(requirement: str, consent: Consent, *, binary_only: bool = True, say
     Building from source runs the author's code, so only wheels are taken unless ``binary_only`` is off.
     Raises UserError when an advisory calls it malware or the installer fails; then nothing is noted.
     """
-    if not requirement.strip() or requirement.lstrip().startswith("-"):
-        raise UserError(f"{requirement!r} is not a package.", hint="Give a name, such as hermes-tool-board.")
-    found = re.match(_NAME, requirement)
-    remote = found is not None and not re.search(r"^[./~]|://|\.whl$", requirement)
-    name = normalized(found["name"]) if found and remote else requirement
-    if found and remote:
-        _refuse_malware(name, found["version"] or "", osv, say)
+    name, version, remote = _understood(requirement.strip())
+    if remote:
+        _refuse_malware(name, version, osv, say)
     else:
         say(f"{requirement} is not from the package index; nobody was asked about it.")
     _run("install", [*(["--only-binary", ":all:"] if binary_only else []), requirement])
@@ -65,6 +61,19 @@ def sync(consent: Consent, index: Index, *, say: Say, osv: str = OSV) -> list[st
     if not restored:
         say("Nothing is missing.")
     return restored
+
+
+def _understood(requirement: str) -> tuple[str, str, bool]:
+    """Name, exact version if given, and whether the package index is meant. The name is needed to remember it by."""
+    wheel = re.fullmatch(r"(?:.*/)?(?P<name>\w[\w.]*)-(?P<version>[^-/]+)(?:-[^-/]+){3,4}\.whl", requirement)
+    if wheel:
+        return normalized(wheel["name"]), wheel["version"], False
+    named = re.match(_NAME, requirement)
+    rest = requirement[named.end() :].lstrip() if named else "/"
+    if named is None or rest.startswith(("/", ":", "+")):
+        hint = "Give a name such as hermes-tool-board, a wheel, or: NAME @ ADDRESS"
+        raise UserError(f"{requirement!r} is not a package.", hint=hint)
+    return normalized(named["name"]), named["version"] or "", not rest.startswith("@")
 
 
 def _refuse_malware(name: str, version: str, osv: str, say: Say) -> None:

@@ -64,8 +64,8 @@ class Loader:
                 return self._attempt(installed, named=named)
             hint = "" if state == "disabled" and state.reason == "safe mode" else f"hermes plugins enable {label}"
             error = PluginError(label, f"is not enabled: {state.reason}", version=installed.version, hint=hint)
-            if state in ("changed", "foreign") and label not in self._failed:
-                self._failed[label] = error
+            known = any(f.plugin == label and f.phase == "consent" for f in self.faults)
+            if state in ("changed", "foreign") and not known:
                 self._record(installed, "consent", "plugins.lock", state.reason, hint)
         if named:
             raise error

@@ -49,15 +49,6 @@ def test_an_undeclared_name_is_named(site):
     assert ("fault", "register_tools adds 'now' without declaring it") in said(path)
 
 
-def test_an_entry_point_that_leads_elsewhere_is_a_fault(site, tmp_path):
-    folder = tmp_path / "project" / "src"
-    folder.mkdir(parents=True)
-    site.package("tool/now", GOOD, tables=NOW).rename(folder / "hermes_tool_now")
-    (folder.parent / "pyproject.toml").write_text("[project]\nname = 'x'\n")
-    (fault,) = [f for f in check_plugin(folder.parent) if f.level == "fault"]
-    assert fault.fix.endswith('now = "hermes_tool_now"')
-
-
 def test_without_imports_nothing_runs(site):
     path = site.folder("tool/now", "raise SystemExit(1)", tables=NOW)
     assert [f.level for f in check_plugin(path)] == ["ok"]

@@ -95,17 +95,26 @@ def test_when_nobody_can_be_asked_it_says_so_and_goes_on(site, installer):
     assert len(installer()) == 1
 
 
-def test_a_local_file_is_not_looked_up(site, osv, installer):
+@pytest.mark.parametrize(
+    "requirement",
+    ["./dist/hermes_tool_board-1.0-py3-none-any.whl", "hermes-tool-board @ git+https://example.org/board"],
+)
+def test_what_is_not_from_the_index_is_not_looked_up_but_remembered_by_its_name(site, osv, installer, requirement):
     said = []
-    install("./dist/board-1.0-py3-none-any.whl", Consent(site.lock), say=said.append, osv=osv.url)
+    consent = Consent(site.lock)
+    install(requirement, consent, say=said.append, osv=osv.url)
     assert osv.asked == []
     assert "nobody was asked" in said[0]
+    assert [wanted.distribution for wanted in consent.wanted()] == ["hermes-tool-board"]
 
 
-@pytest.mark.parametrize("text", ["", "--index-url=http://x", " -r file"])
-def test_an_option_is_no_package(site, installer, text):
-    with pytest.raises(UserError, match="is not a package"):
+@pytest.mark.parametrize(
+    "text", ["", "--index-url=http://x", " -r file", "./folder", "folder/inner", "git+https://x/y", "https://x/y"]
+)
+def test_what_has_no_name_is_no_package(site, installer, text):
+    with pytest.raises(UserError, match="is not a package") as caught:
         install(text, Consent(site.lock), say=print)
+    assert "NAME @ ADDRESS" in caught.value.hint
     assert installer() == []
 
 

@@ -168,6 +168,8 @@ def test_a_plugin_that_grew_is_not_imported_until_it_is_allowed_again(site):
     assert kernel.tools() == []
     assert kernel.faults["tool/grow"].phase == "consent"
     assert kernel.faults["tool/grow"].error == "now also: starts chromium"
+    kernel.consent.enable(kernel.index.get("tool/grow"))
+    assert kernel.tools() == ["grow"]
 
 
 @pytest.mark.parametrize(
