@@ -1,8 +1,7 @@
 """What every backend promises: places where commands run."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 from uuid import uuid4
@@ -10,7 +9,7 @@ from uuid import uuid4
 import pytest
 
 from hermes_core.errors import ToolError
-from hermes_core.kinds import Backend, Process, Workspace
+from hermes_core.kinds import Backend
 from hermes_core.testing.contract_base import PluginContract
 from hermes_core.testing.leftovers import Traces
 from hermes_core.testing.places import (
@@ -23,7 +22,7 @@ from hermes_core.testing.places import (
     wait_for_status,
     wait_until_gone,
 )
-from hermes_core.types import ExecRequest, ExecResult, Feature
+from hermes_core.types import ExecRequest, Feature
 
 __all__ = ["BackendContract"]
 

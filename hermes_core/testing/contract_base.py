@@ -108,12 +108,13 @@ class PluginContract:
             return None
         return Witness(hosts=manifest.network, programs=manifest.processes, paths=manifest.files)
 
-    def test_the_manifest_is_valid(self, manifest: "Manifest") -> None:
+    def test_the_manifest_is_valid(self) -> None:
         """A plugin says what it is in a manifest that this kernel understands.
 
         If this fails: the message names the file and the key. The kind in the manifest must be the kind of the contract
         class, and the entry point in pyproject.toml must carry the manifest's name and the plugin's module.
         """
+        manifest = self.read_manifest()
         assert not self.kind or manifest.kind == self.kind, (
             f"the manifest says kind = {manifest.kind!r}; {type(self).__name__} tests a {self.kind}"
         )
@@ -353,7 +354,7 @@ def _hook_problems(name: str, function: Any, declared: Iterable[str]) -> list[st
         problems.append(f"{name} asks for {', '.join(stray)}; the hook is {name}{wanted}")
     due = mode != "contribute"
     if inspect.iscoroutinefunction(function) is not due:
-        problems.append(f"{name} is a {mode} hook; write '{'async def' if due else 'def'} {name}(…)'")
+        problems.append(f"{name} is called to {mode}; write '{'async def' if due else 'def'} {name}(…)'")
     options = function.hermes_impl
     if options.get("wrapper") or options.get("hookwrapper"):
         problems.append(f"{name} is a wrapper; Hermes has none")

@@ -264,6 +264,7 @@ class _Inbox:
         return bool(done)
 
     async def stop(self) -> None:
+        await asyncio.wait([self._next], timeout=self._patience)
         self._next.cancel()
         await asyncio.wait([self._next])
 
@@ -283,7 +284,7 @@ async def _opened(platform: Platform, patience: float) -> AsyncIterator[_Inbox]:
         yield inbox
     finally:
         await platform.close()
-        await inbox.ended()
+        await inbox.stop()
 
 
 def _said(text: str) -> Message:

@@ -25,16 +25,7 @@ def with_block(readme: str, block: str) -> str:
 
 
 def settings_block(cls: Any, section: str) -> str:
-    """The settings of a config class as a markdown table."""
-    from hermes_core.config.describe import settings_rows
+    """What belongs between the markers for a config class and its section."""
+    from hermes_core.config.describe import markdown_table
 
-    lines = [
-        f"Settings, in `config.yaml` under `{section}`:",
-        "",
-        "| Setting | Type | Default | |",
-        "|---|---|---|---|",
-    ]
-    for row in settings_rows(cls, section):
-        key = row.key.removeprefix(f"{section}.")
-        lines.append(f"| `{key}` | {row.type} | `{row.default}` | {row.help} |".replace("`` ", " "))
-    return "\n".join(lines)
+    return markdown_table(cls, section)
