@@ -165,7 +165,8 @@ def _problems(error: BaseException, keys: Keys) -> Iterator[Problem]:
         known = [f.name for f in types_of(error.cl)] + [*PLUGIN_SPACES] * (error.cl is Config)
         for name in sorted(error.extra_fields):
             close = nearest(name, known)
-            yield Problem((*keys, name), "no such setting" + (f"; did you mean {close}?" if close else ""))
+            there = f"did you mean {close}?" if close else f"there is {', '.join(known)}"
+            yield Problem((*keys, name), f"no such setting; {there}")
     elif isinstance(error, StructureHandlerNotFoundError):
         yield Problem(keys, "its class asks for something that a settings file cannot hold")
     else:

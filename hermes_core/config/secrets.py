@@ -90,6 +90,7 @@ class Secrets:
 
     def _change(self, edit: Callable[[str], str]) -> None:
         try:
+            self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with held(self._file.parent):
                 text = edit(self._read())
                 write_atomic(self._file, text.encode("utf-8", "surrogateescape"))

@@ -42,18 +42,26 @@ def structure(cls: type[T], data: Mapping[str, JSON], path: str) -> "tuple[T | N
 class Settings:
     """The settings of one home. ``raw`` is the mapping as written, with defaults, overrides and locks laid over it."""
 
-    __slots__ = ("_document", "config", "home", "overruled", "raw", "secrets")
+    __slots__ = ("_laid", "config", "home", "overruled", "raw", "secrets")
 
-    def __init__(self, home: Home, raw: dict[str, JSON], secrets: Secrets, overruled: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        home: Home,
+        raw: dict[str, JSON],
+        secrets: Secrets,
+        *,
+        laid: Mapping[str, JSON] = _NOTHING,
+        overruled: tuple[str, ...] = (),
+    ) -> None:
         """Raises ConfigError with every problem in the kernel's part."""
         self.home = home
         self.raw = raw
         self.secrets = secrets
         self.overruled = overruled  # locked keys that the user's file wants otherwise
-        self._document: Document | None = None
+        self._laid = laid
         config, problems = read_kernel(raw, secrets)
         if config is None or problems:
-            raise self._error(problems)
+            raise _error(home, problems, laid)
         self.config: Config = config
 
     def section(self, path: str, cls: type[T]) -> T:
@@ -63,7 +71,7 @@ class Settings:
         """
         made, problems = read_section(self.raw, self.secrets, path, cls)
         if made is None or problems:
-            raise self._error(problems)
+            raise _error(self.home, problems, self._laid)
         return made
 
     def endpoint(self, provider: str) -> Endpoint | None:
@@ -102,28 +110,34 @@ class Settings:
         there = [f"{space}.{name}" for space in PLUGIN_SPACES for name in self.raw.get(space) or ()]
         return [path for path in there if path not in claimed]
 
-    def problems(self, sections: Mapping[str, type]) -> list[str]:
-        """Every problem in the sections that plugins claim, as lines for a person."""
-        return self._lines(
-            [p for path, cls in sections.items() for p in read_section(self.raw, self.secrets, path, cls)[1]]
-        )
 
-    def _error(self, problems: "list[Problem]") -> ConfigError:
-        return ConfigError(self._lines(problems), hint=f"The file is {self.home.config_file}")
+def config_problems(home: Home, sections: Mapping[str, type], environ: Mapping[str, str] | None = None) -> list[str]:
+    """Every problem in the file, the kernel's and the given plugins' sections, as lines for a person.
 
-    def _lines(self, problems: "list[Problem]") -> list[str]:
-        if not problems:
-            return []
-        if self._document is None:
-            with suppress(UserError):
-                self._document = read_document(self.home.config_file)
-        rows = [(self._document.line(p.keys) if self._document else 0, f"{p.path}: {p.text}") for p in problems]
-        name = self.home.config_file.name
-        return [f"{name}:{line} {text}" if line else f"{name} {text}" for line, text in sorted(rows, key=_first)]
+    Raises ConfigError when it cannot be parsed, UserError when it cannot be read.
+    """
+    raw, secrets = _written(home), Secrets(home.env_file, environ)
+    parts = [read_kernel(raw, secrets)[1], *(read_section(raw, secrets, *item)[1] for item in sections.items())]
+    return _lines(home, [problem for part in parts for problem in part], {})
 
 
-def _first(row: tuple[int, str]) -> int:
-    return row[0]
+def _error(home: Home, problems: "list[Problem]", laid: Mapping[str, JSON]) -> ConfigError:
+    return ConfigError(_lines(home, problems, laid), hint=f"The file is {home.config_file}")
+
+
+def _lines(home: Home, problems: "list[Problem]", laid: Mapping[str, JSON]) -> list[str]:
+    """Problems as ``file:line path: what``; a key that was laid over the file has no line in it."""
+    name = home.config_file.name
+    try:
+        document = read_document(home.config_file)
+    except UserError:  # it was readable a moment ago; the problem is worth saying without its line
+        document = None
+    rows = []
+    for problem in problems:
+        line = document.line(problem.keys) if document and problem.path not in laid else 0
+        place = f"{name}:{line}" if line else "(not from the file)" if problem.path in laid else name
+        rows.append((line, f"{place} {problem.path}: {problem.text}"))
+    return [text for _, text in sorted(rows, key=lambda row: row[0])]
 
 
 def read_kernel(raw: dict[str, JSON], secrets: Secrets) -> "tuple[Config | None, list[Problem]]":
@@ -205,7 +219,7 @@ def load_settings(
     for key, value in overrides.items():
         _lay(raw, key.split("."), value)
     overruled = tuple(key for key, value in locked.items() if _lay(raw, key.split("."), value))
-    return Settings(home, raw, Secrets(home.env_file, environ), overruled)
+    return Settings(home, raw, Secrets(home.env_file, environ), laid={**overrides, **locked}, overruled=overruled)
 
 
 def _merge(into: dict[str, JSON], name: str, value: JSON) -> None:
@@ -245,8 +259,7 @@ def _written(home: Home) -> dict[str, JSON]:
         return {}
     except OSError as error:
         raise explain(error, "read", path) from error
-    schema = Path(__file__).stat()
-    key = [str(path), facts.st_mtime_ns, facts.st_size, facts.st_ino, __version__, schema.st_mtime_ns]
+    key = [str(path), facts.st_mtime_ns, facts.st_ctime_ns, facts.st_size, facts.st_ino, __version__]
     cache = home.cache / "config.json"
     with suppress(OSError, ValueError, KeyError, TypeError):
         kept = json.loads(cache.read_bytes())

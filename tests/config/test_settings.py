@@ -16,7 +16,7 @@ from hermes_core.config.build import Refused, build
 from hermes_core.config.check import check
 from hermes_core.config.paths import Home
 from hermes_core.config.schema import Config, ModelSettings, split_model
-from hermes_core.config.settings import Settings, load_settings, structure
+from hermes_core.config.settings import Settings, config_problems, load_settings, structure
 from hermes_core.errors import ConfigError, UserError
 from hermes_core.options import Secret, ge, gt, in_, le, matches_re, max_len, min_len, option, settings
 
@@ -133,6 +133,17 @@ version: 2
     ]
 
 
+def test_a_name_like_no_other_is_answered_with_what_there_is(home: Home) -> None:
+    said = "config.yaml:1 memory.colour: no such setting; there is provider"
+    assert problems(home, "memory: {colour: red}") == [said]
+
+
+def test_kernel_and_plugin_problems_are_said_together(home: Home) -> None:
+    home.config_file.write_text("platforms: {x: {mode: 3}}\nagnet: 1\n")
+    said = config_problems(home, {"platforms.x": Poll})
+    assert [line.split(":", 2)[1] for line in said] == ["1 platforms.x.mode", "2 agnet"]
+
+
 def test_an_empty_section_and_a_bare_off_are_fine(home: Home) -> None:
     config = load(home, "agent:\npolicy:\n  mode: off\nplatforms:\ntools: {x: }\n").config
     assert (config.agent, config.policy.mode) == (Config().agent, "off")
@@ -209,7 +220,7 @@ def test_layers_lie_in_order_and_overruled_keys_are_known(home: Home) -> None:
     assert loaded.config.toolsets == ["files"]
     assert loaded.raw["tools"]["shell"] == {"enabled": False}
     assert loaded.overruled == ("tools.shell.enabled",)
-    with pytest.raises(ConfigError, match=r"config\.yaml:2 agent\.max_calls: must be at least 1"):
+    with pytest.raises(ConfigError, match=r"^\(not from the file\) agent\.max_calls: must be at least 1"):
         load_settings(home, overrides={"agent.max_calls": 0})
 
 
@@ -231,7 +242,7 @@ def test_a_plugins_section_is_checked_when_it_is_asked_for(home: Home) -> None:
         "config.yaml:6 platforms.telegram.poll_seconds: must be more than 0, not 0.0",
     ]
     assert list(caught.value.problems) == said
-    assert loaded.problems({"platforms.telegram": Poll, "platforms.x": Poll}) == said
+    assert config_problems(home, {"platforms.telegram": Poll, "platforms.x": Poll}) == said
     assert loaded.section("platforms.other", Poll) == Poll()
 
 
