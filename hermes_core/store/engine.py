@@ -136,18 +136,22 @@ class Engine:
             finally:
                 self._lock.release()
         stop = threading.Event()
+        waiting = asyncio.ensure_future(asyncio.to_thread(self.patiently, attempt, stop))
         try:
-            return await asyncio.to_thread(self.patiently, attempt, stop)
+            return await asyncio.shield(waiting)
         except asyncio.CancelledError:
-            stop.set()  # who no longer waits must not find the row written later
+            stop.set()
+            await asyncio.wait([waiting])  # written by now, or never: nothing happens behind the caller's back
+            waiting.exception()
             raise
 
     def patiently(self, attempt: Callable[[], T], stop: threading.Event | None = None) -> T:
         """Try again while another process holds the file; blocks. Raises StoreError when patience ends."""
+        stop = stop or threading.Event()
         until = time.monotonic() + PATIENCE
         pause = 0.001
         while True:
-            if stop is not None and stop.is_set():
+            if stop.is_set():
                 raise StoreError("The write was given up before it began.")
             try:
                 with self._lock:
@@ -155,7 +159,7 @@ class Engine:
             except Locked as error:
                 if time.monotonic() > until:
                     raise _because(self.path, sqlite3.SQLITE_BUSY, str(error)) from error
-            time.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311 - jitter, not a secret
+            stop.wait(pause * random.uniform(0.5, 1.5))  # noqa: S311 - jitter, not a secret
             pause = min(pause * 1.5, 0.05)
 
     def transact(self, work: Callable[[Transaction], T]) -> T:
