@@ -360,15 +360,8 @@ def _search(tx: Transaction, owner: Principal, words: str, limit: int, sort: str
     if not query:
         return []
     rows = tx.rows("search_oldest" if sort == "oldest" else "search_newest", query=query, owner=number, limit=limit)
+    fields = ("session_id", "message_id", "title", "role", "created", "origin")
     return [
-        Hit(
-            session_id=session_id,
-            message_id=row,
-            title=title,
-            role=said_by,
-            snippet=snippet(searchable(_message(body).parts), words),
-            created=created,
-            origin=way,
-        )
-        for session_id, row, title, said_by, body, created, way in rows
+        Hit(**dict(zip(fields, row[:6], strict=True)), snippet=snippet(searchable(_message(row[6]).parts), words))
+        for row in rows
     ]

@@ -11,6 +11,9 @@ from hermes_core.store.engine import Row, Transaction
 from hermes_core.types import HistoryEntry, Principal, Session, ToolResult, Usage
 
 USAGE = ("input", "output", "cache_read", "cache_write", "reasoning", "calls", "cost")
+_SESSION = ("id", "origin", "parent", "title", "cwd", "provider", "model", "created")
+_COUNTS = ("messages", "tool_calls", "updated")
+_CALL = ("session_id", "turn_id", "call_id", "name", "outcome", "started", "seconds", "repeats")
 LONGEST_TITLE = 100
 _PREVIEW = 80
 _END = 2**62
@@ -97,11 +100,9 @@ def rows(tx: Transaction, owner: Principal, limit: int, origin: str) -> list[Ses
     return [
         SessionRow(
             session=_session(row[:10]),
-            messages=row[10],
-            tool_calls=row[11],
-            updated=row[12],
-            usage=_usage(row[13:20]),
             preview=_preview(row[20]),
+            usage=_usage(row[13:20]),
+            **dict(zip(_COUNTS, row[10:13], strict=True)),
         )
         for row in found
     ]
@@ -138,18 +139,7 @@ def calls(tx: Transaction, owner: Principal, session_id: str, name: str, limit: 
     else:
         found = tx.rows("calls_list", **values)
     return [
-        HistoryEntry(
-            session_id=row[0],
-            turn_id=row[1],
-            call_id=row[2],
-            name=row[3],
-            arguments=json.loads(row[4]),
-            outcome=row[5],
-            started=row[6],
-            seconds=row[7],
-            repeats=row[8],
-            output=_output(row[9]),
-        )
+        HistoryEntry(**dict(zip(_CALL, row[:8], strict=True)), arguments=json.loads(row[8]), output=_output(row[9]))
         for row in found
     ]
 
@@ -164,18 +154,8 @@ def usage(tx: Transaction, owner: Principal, since: float) -> list[UsageRow]:
 
 
 def _session(row: Row) -> Session:
-    session_id, origin, profile, person, parent, title, cwd, provider, model, created = row
-    return Session(
-        id=session_id,
-        origin=origin,
-        owner=Principal(profile=profile, person=person),
-        parent=parent,
-        title=title,
-        cwd=cwd,
-        provider=provider,
-        model=model,
-        created=created,
-    )
+    profile, person, *values = row
+    return Session(owner=Principal(profile=profile, person=person), **dict(zip(_SESSION, values, strict=True)))
 
 
 def _usage(row: Row) -> Usage:

@@ -23,13 +23,9 @@ _b = bindparam
 USAGE = ("input", "output", "cache_read", "cache_write", "reasoning", "calls", "cost")
 _MINE = sessions.c.owner == _b("owner")
 _NEWEST = sessions.c["last"].desc(), sessions.c.created.desc(), sessions.c.id.desc()
-_SESSION = (
-    sessions.c.id,
-    sessions.c.origin,
-    owners.c.profile,
-    owners.c.person,
-    *(sessions.c[name] for name in ("parent", "title", "cwd", "provider", "model", "created")),
-)
+_FIELDS = ("id", "origin", "parent", "title", "cwd", "provider", "model", "created")
+_SESSION = (owners.c.profile, owners.c.person, *(sessions.c[name] for name in _FIELDS))
+_CALL = ("session_id", "turn_id", "call_id", "name", "outcome", "started", "seconds", "repeats", "arguments")
 
 
 def _add(into: Table | TableClause, *names: str, **computed: ColumnElement[object]) -> Executable:
@@ -60,9 +56,9 @@ _unfinished = tool_calls.c.outcome.in_(("pending", "started"))
 
 def _hit(order: ColumnElement[object]) -> Select[Any]:
     found = _hits.order_by(order).subquery("found")
-    columns = (messages.c.session_id, messages.c.id, sessions.c.title, messages.c.role, messages.c.body)
+    columns = (messages.c.session_id, messages.c.id, sessions.c.title, messages.c.role, messages.c.created)
     return (
-        select(*columns, messages.c.created, sessions.c.origin)
+        select(*columns, sessions.c.origin, messages.c.body)
         .select_from(found.join(messages, messages.c.id == found.c.rowid).join(sessions))
         .where(messages.c.owner == _b("owner"))
     )
@@ -70,9 +66,8 @@ def _hit(order: ColumnElement[object]) -> Select[Any]:
 
 def _calls(*more: ColumnElement[bool]) -> Executable:
     c = tool_calls.c
-    columns = (c.session_id, c.turn_id, c.call_id, c.name, c.arguments, c.outcome, c.started, c.seconds, c.repeats)
     return (
-        select(*columns, messages.c.body)
+        select(*(c[name] for name in _CALL), messages.c.body)
         .outerjoin_from(tool_calls, messages, messages.c.id == c.result_id)
         .where(c.owner == _b("owner"), *more)
         .order_by(c.id.desc())
