@@ -160,27 +160,25 @@ class Consent:
         from hermes_core.types import Fault
 
         found: list[Fault] = []
+        where = str(self._file)
         if self._broken:
-            hint = f"Mend or delete {self._file}, then enable your plugins again."
-            found.append(
-                Fault(plugin="plugins.lock", phase="consent", where=str(self._file), error=self._broken, hint=hint)
-            )
+            hint = f"Mend or delete {where}, then enable your plugins again."
+            found.append(Fault(plugin="plugins.lock", phase="consent", where=where, error=self._broken, hint=hint))
         for label, row in sorted(self._lock["plugins"].items()):
             if row.get("state") == "enabled" and index.get(label) is None:
-                wanted = row["owner"] in self._lock["wanted"]
-                hint = "hermes plugins sync" if wanted else f"hermes plugins install {row['owner']}"
                 text = f"enabled on {row.get('since', '?')}, not installed"
-                found.append(Fault(plugin=label, phase="discover", where=row["owner"], error=text, hint=hint))
-        for installed in index.plugins:
-            state = self.state(installed)
+                hint = "hermes plugins " + (
+                    "sync" if row["owner"] in self._lock["wanted"] else f"install {row['owner']}"
+                )
+                found.append(Fault(plugin=label, phase="discover", where=where, error=text, hint=hint))
+        for one in index.plugins:
+            state = self.state(one)
             if state in ("changed", "foreign"):
-                hint = f"hermes plugins enable {installed.label}"
-                found.append(
-                    Fault(
-                        plugin=installed.label, phase="consent", where="plugins.lock", error=state.reason, hint=hint,
-                        version=installed.version,
-                    )
-                )  # fmt: skip
+                hint, version = f"hermes plugins enable {one.label}", one.version
+                fault = Fault(
+                    plugin=one.label, phase="consent", where=where, error=state.reason, hint=hint, version=version
+                )
+                found.append(fault)
         return found
 
     def _set(self, installed: Installed, state: str, **more: "JSON") -> None:
@@ -243,9 +241,8 @@ def asked(manifest: Manifest | None) -> dict[str, str]:
 
 def enforced(manifest: Manifest) -> list[str]:
     """What a plugin can do only because Hermes lets it, for the question before enabling."""
-    secrets = [f"read the secret {name}" for name in manifest.secrets]
-    hooks = [f"take part in {name}" for name in manifest.hooks]
-    return [*secrets, *(_ENFORCED[name] for name in manifest.kernel), *hooks] or ["nothing beyond what it adds"]
+    behind_a_door = ("secrets:", "kernel:", "hooks:")
+    return [text for key, text in asked(manifest).items() if key.startswith(behind_a_door)]
 
 
 def disclosed(manifest: Manifest) -> list[str]:

@@ -7,7 +7,7 @@ from hermes_core.context import PluginContext
 from hermes_core.errors import ContractError, NotPermitted
 from hermes_core.kinds import Backend, Memory, Platform, Provider, Tool
 from hermes_core.plugins.implementation import Implementation
-from hermes_core.plugins.index import Installed, clash
+from hermes_core.plugins.index import Installed, clash, overrides
 from hermes_core.types import Check, Command, Fault, Migration, SlashCommand
 
 # hook: the manifest table that declares its names, and what it must return
@@ -75,7 +75,7 @@ class Contributions:
             for thing in self._given[hook][label]:
                 winner = owners.setdefault(thing.name, label)
                 first, second = self._plugins[winner][0], self._plugins[label][0]
-                if winner == label or (hook, thing.name, label) in self._clashed or _may_override(first, table):
+                if winner == label or (hook, thing.name, label) in self._clashed or overrides(first, table):
                     continue
                 self._clashed.add((hook, thing.name, label))
                 clashes.append(clash(table, thing.name, first, second))
@@ -84,7 +84,7 @@ class Contributions:
     def _precedence(self, label: str, table: str) -> tuple[bool, bool, bool, str]:
         # The same order as the index: what is ours first, then by distribution. Never by when it was loaded.
         installed, _, builtin = self._plugins[label]
-        return (not _may_override(installed, table), not builtin, not installed.distribution, installed.owner)
+        return (not overrides(installed, table), not builtin, not installed.distribution, installed.owner)
 
 
 def _check(one: Implementation, things: Sequence[Any]) -> None:
@@ -105,7 +105,3 @@ def _check(one: Implementation, things: Sequence[Any]) -> None:
             hint = f'Add "{name}" to {table} under [contributes] in hermes-plugin.toml.'
             text = f"{one.hook} adds {name!r} without declaring it"
             raise NotPermitted(one.label, text, version=one.installed.version, hint=hint)
-
-
-def _may_override(installed: Installed, table: str) -> bool:
-    return table == "tools" and installed.manifest is not None and "tools.override" in installed.manifest.kernel

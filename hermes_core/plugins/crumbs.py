@@ -11,7 +11,7 @@ from hermes_core.errors import LoadError
 from hermes_core.plugins.index import Installed
 from hermes_core.types import JSON
 
-_LIMIT = 2  # a plugin that ended the process so often is not tried again in this version
+_LIMIT = 2  # a plugin that ended the process so often is not tried again until it changes
 
 
 class Crumbs:
@@ -24,11 +24,9 @@ class Crumbs:
     def laid(self, installed: Installed) -> Iterator[None]:
         """Import inside this. Raises LoadError instead when the last import ended the process."""
         path = self._path(installed)
-        crumb = self._read(path)
-        same = crumb.get("version") == installed.version
-        deaths = int(crumb.get("deaths", 0)) if same else 0
-        if crumb.get("importing") and not _alive(crumb.get("pid")):
-            self._write(path, installed, deaths + 1, importing=False)
+        deaths, fresh = self._deaths(installed)
+        if fresh:
+            self._write(path, installed, deaths, importing=False)
             raise self._died(installed, "so it is skipped this once")
         if deaths >= _LIMIT:
             raise self._died(installed, f"{deaths} times, so it is not tried again")
@@ -38,6 +36,10 @@ class Crumbs:
         finally:
             with suppress(OSError):
                 path.unlink()
+
+    def deaths(self, installed: Installed) -> int:
+        """How often importing this very code ended the process. Doctor does not try what has."""
+        return self._deaths(installed)[0]
 
     def forgive(self, installed: Installed) -> None:
         """Try a plugin again, because the person enabled it anew."""
@@ -51,6 +53,13 @@ class Crumbs:
     def _path(self, installed: Installed) -> Path:
         return self._folder / f"{installed.label.replace('/', '-')}.json"
 
+    def _deaths(self, installed: Installed) -> tuple[int, bool]:
+        crumb = self._read(self._path(installed))
+        if crumb.get("code") != _code(installed) or not isinstance(crumb.get("deaths"), int):
+            return 0, False
+        fresh = bool(crumb.get("importing")) and not _alive(crumb.get("pid"))
+        return crumb["deaths"] + fresh, fresh
+
     def _read(self, path: Path) -> dict[str, JSON]:
         try:
             crumb = json.loads(path.read_text(encoding="utf-8"))
@@ -59,10 +68,19 @@ class Crumbs:
         return crumb if isinstance(crumb, dict) else {}
 
     def _write(self, path: Path, installed: Installed, deaths: int, *, importing: bool) -> None:
-        crumb = {"version": installed.version, "pid": os.getpid(), "deaths": deaths, "importing": importing}
+        crumb = {"code": _code(installed), "pid": os.getpid(), "deaths": deaths, "importing": importing}
         with suppress(OSError):  # a folder that cannot be written costs this protection, not the plugin
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             write_atomic(path, json.dumps(crumb).encode())
+
+
+def _code(installed: Installed) -> str:
+    # Code that was mended or updated since is worth another try.
+    path = Path(installed.path)
+    try:
+        return f"{installed.version} {(path if path.is_file() else path / '__init__.py').stat().st_mtime_ns}"
+    except OSError:
+        return installed.version
 
 
 def _alive(pid: JSON) -> bool:

@@ -90,7 +90,7 @@ class Index:
     def contributing(self, table: str, name: str) -> list[Installed]:
         """The plugins that declare a name, the winner first."""
         usable = [p for p in self._by_label.values() if p.manifest and p.manifest.declares(table, name)]
-        return sorted(usable, key=lambda p: (not _overrides(p, table), self._rank(p)))
+        return sorted(usable, key=lambda p: (not overrides(p, table), self._rank(p)))
 
     def resolve(self, words: str) -> Installed:
         """The plugin a person means: its label, name or distribution. Raises UnknownName, UserError when unclear."""
@@ -126,7 +126,7 @@ class Index:
         for (table, name), several in owners.items():
             ranked = sorted(several, key=self._rank)
             for loser in ranked[1:]:
-                if not any(_overrides(p, table) for p in ranked):
+                if not any(overrides(p, table) for p in ranked):
                     yield clash(table, name, ranked[0], loser)
 
     def _rank(self, one: Installed) -> tuple[bool, bool, str]:
@@ -298,7 +298,8 @@ def _row(manifest_file: str, label: str, module: str, origin: str, distribution:
     }  # fmt: skip
 
 
-def _overrides(one: Installed, table: str) -> bool:
+def overrides(one: Installed, table: str) -> bool:
+    """Whether a plugin may replace what others add to a table: tools only, with the permission for it."""
     return table == "tools" and one.manifest is not None and "tools.override" in one.manifest.kernel
 
 

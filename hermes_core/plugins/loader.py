@@ -23,7 +23,8 @@ class Loader:
     """Loads plugins; a plugin *named* by the person raises, one found by looking is recorded and skipped.
 
     ``loaded`` maps labels to the seconds their import took. What the index already knows to be unusable is among the
-    index's faults and not repeated in ``faults``. Doctor passes ``modules.inspect_plugin`` as ``importer``.
+    index's faults and not repeated in ``faults``. ``crumbs`` knows which imports ended the process. Doctor passes
+    ``modules.inspect_plugin`` as ``importer``.
     """
 
     def __init__(
@@ -39,7 +40,7 @@ class Loader:
         importer: Callable[[Installed], ModuleType] = import_plugin,
     ) -> None:
         self._consent, self._dispatch, self._context = consent, dispatch, context
-        self._crumbs, self._strict, self._importer = Crumbs(crumbs), strict, importer
+        self.crumbs, self._strict, self._importer = Crumbs(crumbs), strict, importer
         listed = tuple(order)  # imported first, in the order in which their hooks will run
         self._line = sorted(index.plugins, key=lambda p: listed.index(p.label) if p.label in listed else len(listed))
         self._failed: dict[str, HermesError] = {}
@@ -71,10 +72,6 @@ class Loader:
             raise error
         return False
 
-    def forgive(self, installed: Installed) -> None:
-        """Try a plugin again that once ended the process, because the person enabled it anew."""
-        self._crumbs.forgive(installed)
-
     def load_contributing(self, table: str, names: Iterable[str] | None = None) -> None:
         """Load enabled plugins that declare something in a table of the manifest, or one of the names in it."""
         wanted = None if names is None else tuple(names)
@@ -99,7 +96,7 @@ class Loader:
             began = perf_counter()
             try:
                 # Our own plugins leave no crumb: it would cost them a file each at every start.
-                with nullcontext() if builtin else self._crumbs.laid(installed), all_or_nothing(installed):
+                with nullcontext() if builtin else self.crumbs.laid(installed), all_or_nothing(installed):
                     module = self._importer(installed)
                     seconds = perf_counter() - began
                     phase = "register"

@@ -320,20 +320,36 @@ def test_a_plugin_that_kills_the_process_is_skipped_at_the_next_start(site):
     assert "skipped this once" in in_a_process(site, "tool/crash").stdout
     assert "2 times, so it is not tried again" in in_a_process(site, "tool/crash").stdout
     kernel = Kernel(site)
-    kernel.loader.forgive(kernel.index.get("tool/crash"))
+    plugin = kernel.index.get("tool/crash")
+    assert kernel.loader.crumbs.deaths(plugin) == 2
+    kernel.loader.crumbs.forgive(plugin)
+    assert kernel.loader.crumbs.deaths(plugin) == 0
     assert list(site.crumbs.glob("*")) == []
+
+
+def test_code_that_was_mended_is_tried_again_at_once(site):
+    site.file("tool/crash", "import os; os.abort()")
+    assert in_a_process(site, "tool/crash").returncode == -6
+    site.file("tool/crash", "mended = True")
+    mended = in_a_process(site, "tool/crash")
+    assert (mended.returncode, mended.stdout) == (0, "start\n[]\n")
 
 
 def test_another_start_that_imports_the_same_plugin_now_is_not_a_death(site):
     tool_plugin(site, "calm", distribution="calm")
-    site.crumbs.mkdir(parents=True)
     other = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
-    crumb = {"version": "1.0", "pid": other.pid, "deaths": 0, "importing": True}
-    (site.crumbs / "tool-calm.json").write_text(json.dumps(crumb))
     kernel = Kernel(site)
-    kernel.consent.enable(kernel.index.get("tool/calm"))
+    plugin = kernel.index.get("tool/calm")
+    kernel.consent.enable(plugin)
+    crumb = site.crumbs / "tool-calm.json"
+    with kernel.loader.crumbs.laid(plugin):
+        ours = json.loads(crumb.read_text())
+    crumb.write_text(json.dumps({**ours, "pid": other.pid}))
+    assert kernel.loader.crumbs.deaths(plugin) == 0
     assert kernel.load("tool/calm") is True
     other.communicate(b"\n")
+    crumb.write_text(json.dumps({**ours, "pid": other.pid}))
+    assert kernel.loader.crumbs.deaths(plugin) == 1
 
 
 def test_a_crumb_folder_that_cannot_be_written_costs_no_plugin(site):
