@@ -19,10 +19,7 @@ class Refused(Exception):
 
 
 def build(kind: Any, value: Any) -> Any:
-    """The value as ``kind``.
-
-    Raises Refused, or what a validator raises.
-    """
+    """The value as ``kind``. Raises Refused, or what a validator raises."""
     if kind is Any:
         return value
     if kind in (str, int, float, bool, Secret, NoneType):

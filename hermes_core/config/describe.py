@@ -17,11 +17,11 @@ _BOUNDS = {">=": "minimum", ">": "exclusiveMinimum", "<=": "maximum", "<": "excl
 
 
 class Row(NamedTuple):
-    """One setting: its dotted key, type in words, default as written in YAML, and help."""
+    """One setting: its dotted key, type in words, default (attrs.NOTHING: it must be given), and help."""
 
     key: str
     type: str
-    default: str
+    default: JSON
     help: str
 
 
@@ -52,28 +52,41 @@ def full_schema(sections: Mapping[str, type]) -> dict[str, JSON]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Hermes settings", **schema}
 
 
-def settings_rows(cls: Any, path: str = "") -> list[Row]:
-    """Every setting of a class and of the classes in it, in order."""
+def settings_rows(cls: Any, path: str = "", *, named: bool = False) -> list[Row]:
+    """Every setting of a class and of the classes in it, in order.
+
+    ``named`` adds those under names a person chooses, as ``providers.NAME.base_url``: for docs, not for values.
+    """
     rows = []
     for field in types_of(cls):
         key = f"{path}.{field.name}" if path else field.name
         if field.type and attrs.has(field.type):
-            rows += settings_rows(field.type, key)
+            rows += settings_rows(field.type, key, named=named)
             continue
         rows.append(Row(key, _words(field.type), _default(field), str(field.metadata.get("help", ""))))
         inner = get_args(field.type)
-        if get_origin(field.type) is dict and attrs.has(inner[1]):
-            rows += settings_rows(inner[1], f"{key}.NAME")
+        if named and get_origin(field.type) is dict and attrs.has(inner[1]):
+            rows += settings_rows(inner[1], f"{key}.NAME", named=True)
     return rows
 
 
 def markdown_table(cls: Any, path: str = "") -> str:
     """The settings as a Markdown table, for a plugin's README."""
     lines = ["| Setting | Type | Default | Meaning |", "|---|---|---|---|"]
-    for row in settings_rows(cls, path):
-        cells = (f"`{row.key}`", row.type, f"`{row.default}`" if row.default else "", row.help)
+    for row in settings_rows(cls, path, named=True):
+        cells = (f"`{row.key}`", row.type, _cell(row.default), row.help)
         lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
     return "\n".join(lines) + "\n"
+
+
+def _cell(default: JSON) -> str:
+    if default is attrs.NOTHING or default is None:
+        return "" if default is None else "required"
+    if isinstance(default, str):
+        return f"`{default}`" if default else '`""`'
+    import json
+
+    return f"`{json.dumps(default, default=list)}`"
 
 
 def _property(field: "attrs.Attribute[Any]") -> dict[str, JSON]:
@@ -82,7 +95,7 @@ def _property(field: "attrs.Attribute[Any]") -> dict[str, JSON]:
         schema |= _bound(part, schema)
     if field.metadata.get("help"):
         schema["description"] = field.metadata["help"]
-    default = _default_value(field)
+    default = _default(field)
     if default is not attrs.NOTHING and not attrs.has(type(default)):
         schema["default"] = list(default) if isinstance(default, tuple | set | frozenset) else default
     if field.metadata.get("example") is not None:
@@ -132,7 +145,7 @@ def _type_schema(kind: Any) -> dict[str, JSON]:
 
 def _words(kind: Any) -> str:
     origin, inner = get_origin(kind) or kind, get_args(kind)
-    names = {str: "text", Secret: "secret", int: "whole number", float: "number", bool: "true or false"}
+    names = {str: "text", Secret: "Secret", int: "whole number", float: "number", bool: "true or false"}
     if origin is Literal:
         return ", ".join(str(choice) or '""' for choice in inner)
     if origin in _LISTS:
@@ -142,19 +155,8 @@ def _words(kind: Any) -> str:
     return "section" if attrs.has(origin) or origin in (dict, Mapping) else names.get(origin, "anything")
 
 
-def _default_value(field: "attrs.Attribute[Any]") -> Any:
+def _default(field: "attrs.Attribute[Any]") -> Any:
     default: Any = field.default
     if isinstance(default, attrs.Factory):  # type: ignore[arg-type]
         return attrs.NOTHING if default.takes_self else default.factory()
     return default
-
-
-def _default(field: "attrs.Attribute[Any]") -> str:
-    import json
-
-    default = _default_value(field)
-    if default is attrs.NOTHING:
-        return "required"
-    if isinstance(default, str):
-        return str(default) or '""'
-    return "" if default is None else json.dumps(default, ensure_ascii=False, default=list)

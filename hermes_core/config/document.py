@@ -96,10 +96,7 @@ class Document:
 
 
 def decode(data: bytes, name: str) -> str:
-    """The file's text without its byte order mark.
-
-    Raises ConfigError naming the line that is not UTF-8.
-    """
+    """The file's text without its byte order mark. Raises ConfigError naming the line that is not UTF-8."""
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise ConfigError([f"{name}:1: is UTF-16; save it as UTF-8"])
     try:

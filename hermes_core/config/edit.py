@@ -21,10 +21,7 @@ _MISSING = object()
 
 
 def get_value(settings: Settings, key: str) -> JSON:
-    """What is in force at a dotted key, defaults included; a Secret where the schema says so.
-
-    Raises UnknownName.
-    """
+    """What is in force at a dotted key, defaults included; a Secret where the schema says so. Raises UnknownName."""
     value: Any = settings.config
     found: Any = value
     for step in key.split("."):
@@ -44,6 +41,10 @@ def set_value(home: Home, key: str | Sequence[str], value: JSON, *, sections: Ma
     Raises ConfigError when the value is not allowed there, UserError when it cannot be written; nothing is changed
     then.
     """
+    try:
+        json.dumps(value)
+    except (TypeError, ValueError):
+        raise ConfigError([f"{key}: a settings file cannot hold {type(value).__name__}"]) from None
     _edit(home, _split(key), value, sections or {})
 
 

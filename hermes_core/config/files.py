@@ -29,10 +29,7 @@ def explain(error: OSError, doing: str, path: Path | str) -> UserError:
 
 
 def read_bytes(path: Path) -> bytes | None:
-    """The whole file, or None when there is none.
-
-    Raises UserError when it is there and cannot be read.
-    """
+    """The whole file, or None when there is none. Raises UserError when it is there and cannot be read."""
     try:
         return path.read_bytes()
     except FileNotFoundError:

@@ -13,10 +13,7 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
 
 def valid_name(name: str) -> str:
-    """The profile name, checked, since it becomes a folder's name.
-
-    Raises UserError.
-    """
+    """The profile name, checked, since it becomes a folder's name. Raises UserError."""
     if not _NAME.fullmatch(name):
         raise UserError(
             f"{name!r} cannot be a profile's name.",
@@ -105,10 +102,7 @@ def _base(chosen: str, brand: str) -> Path:
 
 
 def sticky(base: Path) -> str:
-    """The profile used when none is asked for.
-
-    Raises UserError when the file that names it cannot be read.
-    """
+    """The profile used when none is asked for. Raises UserError when the file that names it cannot be read."""
     try:
         return (base / "active_profile").read_text("utf-8", "replace").strip() or DEFAULT
     except (FileNotFoundError, NotADirectoryError):

@@ -25,10 +25,7 @@ _ALLOWED = r"\w+_(TOKEN|KEY|SECRET|PASSWORD)|(GITHUB|GITLAB|GITEA)_\w+"
 
 
 def check_name(name: str) -> None:
-    """Refuse what cannot be, or must not be, the name of a secret.
-
-    Raises UserError.
-    """
+    """Refuse what cannot be, or must not be, the name of a secret. Raises UserError."""
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
         raise UserError(f"{name!r} cannot be a secret's name.", hint="Use letters, digits and _; not a digit first.")
     if re.fullmatch(_FORBIDDEN, name.upper()) and not re.fullmatch(_ALLOWED, name.upper()):

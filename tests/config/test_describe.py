@@ -1,9 +1,15 @@
 """What is described is what is accepted."""
 
+from pathlib import Path
 from typing import Literal
 
+from attrs import NOTHING
+
 from hermes_core.config.describe import full_schema, json_schema, markdown_table, settings_rows
+from hermes_core.config.edit import get_value
+from hermes_core.config.paths import Home
 from hermes_core.config.schema import Config
+from hermes_core.config.settings import load_settings
 from hermes_core.options import Secret, gt, max_len, option, settings
 
 
@@ -66,12 +72,19 @@ def test_the_whole_schema_knows_plugins_sections_and_other_spellings() -> None:
 def test_rows_and_table_list_every_setting() -> None:
     rows = {row.key: row for row in settings_rows(Poll, "platforms.poll")}
     assert list(rows) == [f"platforms.poll.{name}" for name in Poll.__annotations__]
-    assert rows["platforms.poll.token"][1:] == ("secret", "required", "The token.")
+    assert rows["platforms.poll.token"][1:] == ("Secret", NOTHING, "The token.")
+    assert rows["platforms.poll.names"].default == []
     table = markdown_table(Poll, "platforms.poll")
     assert "| `platforms.poll.seconds` | number | `25.0` | How long \\| at most. |" in table
+    assert "| `platforms.poll.token` | Secret | required | The token. |" in table
 
 
 def test_every_kernel_setting_has_help() -> None:
-    rows = settings_rows(Config)
+    rows = settings_rows(Config, named=True)
     assert [row.key for row in rows if not row.help.endswith(".")] == []
     assert {"model.provider", "providers.NAME.base_url", "agent.max_calls"} <= {row.key for row in rows}
+
+
+def test_a_row_holds_what_is_in_force_when_nothing_is_written(tmp_path: Path) -> None:
+    loaded = load_settings(Home(tmp_path))
+    assert [row.key for row in settings_rows(Config) if get_value(loaded, row.key) != row.default] == []

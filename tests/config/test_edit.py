@@ -1,5 +1,6 @@
 """Writing settings leaves everything else in the file as it was."""
 
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -158,6 +159,12 @@ def test_a_value_the_schema_refuses_is_not_written(home: Home) -> None:
     with pytest.raises(ConfigError, match="did you mean max_calls"):
         set_value(home, "agent.max_cals", 5)
     assert text(home) == WRITTEN
+
+
+def test_what_yaml_cannot_hold_plainly_is_refused(home: Home) -> None:
+    with pytest.raises(ConfigError, match="a settings file cannot hold date"):
+        set_value(home, "agent.identity", date(2024, 1, 1))
+    assert not home.config_file.exists()
 
 
 def test_wrong_values_can_be_mended_one_by_one(home: Home) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
@@ -204,6 +204,29 @@ def test_an_unreadable_file_is_said_so(home: Home, monkeypatch: pytest.MonkeyPat
         load_settings(home)
 
 
+@hypothesis_settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.one_of(
+        st.binary(max_size=40),
+        st.text(alphabet="ab:1 \n\t-[]{}&*!|>%@`'\"#?,~<=.\\${}x\x85\u2028é", max_size=40).map(str.encode),
+        st.lists(
+            st.sampled_from(
+                ["model", "agent", "tools", ": ", "\n", "  ", "off", "3", "{", "}", "[", "]", "- ", "&a ", "*a"]
+            ),
+            max_size=12,
+        ).map(lambda parts: "".join(parts).encode()),
+    )
+)
+def test_whatever_is_in_the_file_there_are_settings_or_a_plain_message(home: Home, data: bytes) -> None:
+    home.config_file.write_bytes(data)
+    said: tuple[str, ...] = ()
+    try:
+        load_settings(home, environ={})
+    except ConfigError as error:
+        said = error.problems or ("nothing said",)
+    assert all(line.startswith("config.yaml:") for line in said)
+
+
 # --- layers, sections, endpoints ----------------------------------------------------------------------------------
 
 
@@ -309,7 +332,9 @@ import sys
 from pathlib import Path
 from hermes_core.config.paths import Home
 from hermes_core.config.settings import load_settings
+from hermes_core.config.schema import AgentSettings
 settings = load_settings(Home(Path(sys.argv[1])))
+settings.section("platforms.x", AgentSettings)
 print(settings.config.model.default, sorted({"yaml", "cattrs", "tomllib", "asyncio"} & set(sys.modules)))
 """
 
@@ -320,7 +345,7 @@ def probe(home: Home) -> str:
 
 
 def test_a_hit_reads_no_yaml_and_a_change_is_seen(home: Home) -> None:
-    home.config_file.write_text("model: {default: one}\n")
+    home.config_file.write_text("model: {default: one}\nplatforms: {x: {max_calls: 3}}\n")
     os.utime(home.config_file, (1, 1))
     assert probe(home) == "one ['yaml']"
     assert probe(home) == "one []"
