@@ -1,0 +1,93 @@
+"""A scripted model on loopback, played by model name; it answers as fast as the socket takes it.
+
+``echo`` one short answer; ``tools-N`` N rounds of one tool call, then text; ``stream-N`` N one-word pieces; a suffix
+``-lMS`` waits that many milliseconds first. It notes for each request when its body was in and when the reply's last
+byte was handed over, on one clock, so that the gap between two requests can be read off.
+"""
+
+import asyncio
+import json
+import re
+import sys
+import time
+
+NOTES: list[dict[str, float]] = []
+
+
+async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """One connection, kept alive."""
+    try:
+        while line := await reader.readline():
+            headers = {}
+            while (header := await reader.readline()) not in (b"\r\n", b""):
+                name, _, value = header.decode("latin-1").partition(":")
+                headers[name.lower()] = value.strip()
+            arrived = time.perf_counter()
+            body = await reader.readexactly(int(headers.get("content-length", 0)))
+            path = line.split()[1].decode()
+            if path == "/notes":
+                _whole(writer, json.dumps(NOTES).encode())
+                NOTES.clear()
+            else:
+                await answer(json.loads(body), len(body), arrived, writer)
+            await writer.drain()
+    except (ConnectionError, asyncio.IncompleteReadError):
+        pass
+    finally:
+        writer.close()
+
+
+async def answer(request: dict, size: int, arrived: float, writer: asyncio.StreamWriter) -> None:
+    """Play the script of the model's name."""
+    name = request["model"]
+    kind, *rest = name.split("-")
+    count = next((int(r) for r in rest if r.isdigit()), 1)
+    if delay := re.search(r"-l(\d+)", name):
+        await asyncio.sleep(int(delay[1]) / 1000)
+    rounds = 0
+    for message in reversed(request["messages"]):
+        if message["role"] == "user":
+            break
+        rounds += message["role"] == "tool"
+    words: list[dict] = []
+    if kind == "tools" and rounds < count:
+        call = {"index": 0, "id": f"call_{rounds}", "type": "function"}
+        call["function"] = {"name": "terminal", "arguments": json.dumps({"command": f"true {rounds}"})}
+        words.append({"tool_calls": [call]})
+    else:
+        words += [{"content": f"word{i % 97} "} for i in range(count if kind == "stream" else 1)]
+    if request.get("stream"):
+        _stream(writer, words)
+    else:
+        _whole(writer, json.dumps({"choices": [{"message": {"role": "assistant", **words[0]}}]}).encode())
+    await writer.drain()
+    NOTES.append({"start": arrived, "end": time.perf_counter(), "bytes": size})
+
+
+def _stream(writer: asyncio.StreamWriter, words: list[dict]) -> None:
+    writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n")
+    finish = "tool_calls" if "tool_calls" in words[0] else "stop"
+    choices = [{"delta": w, "finish_reason": None} for w in words] + [{"delta": {}, "finish_reason": finish}]
+    events = [json.dumps({"object": "chat.completion.chunk", "choices": [{"index": 0, **c}]}) for c in choices]
+    usage = {"prompt_tokens": 10, "completion_tokens": len(words), "total_tokens": 10 + len(words)}
+    events += [json.dumps({"object": "chat.completion.chunk", "choices": [], "usage": usage}), "[DONE]"]
+    for at in range(0, len(events), 64):
+        data = "".join(f"data: {e}\n\n" for e in events[at : at + 64]).encode()
+        writer.write(b"%x\r\n%s\r\n" % (len(data), data))
+    writer.write(b"0\r\n\r\n")
+
+
+def _whole(writer: asyncio.StreamWriter, data: bytes) -> None:
+    head = f"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {len(data)}\r\n\r\n"
+    writer.write(head.encode() + data)
+
+
+async def main() -> None:
+    """Listen on a free port and print it."""
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await server.serve_forever()
+
+
+if __name__ == "__main__":
+    sys.exit(asyncio.run(main()))

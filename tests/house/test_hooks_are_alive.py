@@ -1,0 +1,42 @@
+"""No hook on paper only: each spec is called from exactly one place, and is in the reference."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from hermes_core import hooks
+
+ROOT = Path(__file__).parents[2]
+MODES = hooks.modes()
+CALLS = {"contribute": "contributions", "observe": "observe", "transform": "transform", "decide": "decide", "ask": "ask"}
+
+
+def call_sites() -> dict[str, list[str]]:
+    """Hook name -> the files of the kernel where it is called with its own mode."""
+    found: dict[str, list[str]] = {name: [] for name in MODES}
+    for path in (ROOT / "hermes_core").rglob("*.py"):
+        if "testing" in path.parts:
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args):
+                continue
+            name = node.args[0].value if isinstance(node.args[0], ast.Constant) else None
+            if name in found and node.func.attr.startswith(CALLS[MODES[name]]):
+                found[name].append(path.name)
+    return found
+
+
+def test_the_house_has_its_22_hooks_in_five_modes() -> None:
+    assert len(MODES) == 22
+    assert set(MODES.values()) == set(hooks.DEADLINES)
+
+
+@pytest.mark.parametrize("name", [n for n, mode in MODES.items() if mode != "contribute"])
+def test_a_run_time_hook_has_one_call_site(name: str) -> None:
+    assert len(call_sites()[name]) == 1
+
+
+@pytest.mark.parametrize("name", [n for n, mode in MODES.items() if mode == "contribute"])
+def test_a_contribution_is_asked_for(name: str) -> None:
+    assert call_sites()[name]
