@@ -49,7 +49,7 @@ def _manifest_file(path: Path) -> Path | None:
 def _installed(found: Path, manifest: Manifest) -> Installed:
     alone = found.suffix == ".py"
     package = not alone and any((found.parents[up] / "pyproject.toml").is_file() for up in (1, 2))
-    module = found.parent.name if package else private_name(manifest.name)
+    module = found.parent.name if package else private_name(str(found if alone else found.parent))
     return Installed(
         label=manifest.label, manifest=manifest, path=str(found if alone else found.parent), module=module,
         origin="file" if alone else "package" if package else "folder",

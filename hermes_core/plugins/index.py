@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 GROUP = "hermes.plugins"
 # pathlib costs as much as the rest of this file
-# ruff: noqa: PTH100, PTH103, PTH109, PTH112, PTH116, PTH118, PTH120, PTH122, PTH123, PTH208
+# ruff: noqa: PTH100, PTH103, PTH109, PTH112, PTH116, PTH118, PTH119, PTH120, PTH122, PTH123, PTH208
 
 
 class Installed:
@@ -250,14 +250,17 @@ def _scan(folder: str) -> "Iterator[JSON]":
         if entry.startswith((".", "_")):
             continue
         if extension == ".py":
-            yield _row(path, stem, private_name(stem), "file")
+            yield _row(path, stem, private_name(path), "file")
         elif os.path.isdir(path):
-            yield _row(os.path.join(path, FILE), entry, private_name(entry), "folder")
+            yield _row(os.path.join(path, FILE), entry, private_name(path), "folder")
 
 
-def private_name(name: str) -> str:
-    """The module name of a plugin that is not a package; nobody else can import it by accident."""
-    return "_hermes_plugin_" + "".join(c if c.isalnum() else "_" for c in name)
+def private_name(path: str) -> str:
+    """The module name of a plugin that is not a package: no import meets it by accident, no other home shares it."""
+    from zlib import crc32
+
+    stem = os.path.splitext(os.path.basename(path))[0]
+    return "_hermes_plugin_" + "".join(c if c.isalnum() else "_" for c in stem) + f"_{crc32(path.encode()):08x}"
 
 
 def _package_manifest(module: str) -> str:

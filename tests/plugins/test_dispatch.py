@@ -242,14 +242,20 @@ async def test_cancelling_the_caller_cancels_the_hook():
     assert made.faults == []
 
 
-async def test_a_hook_that_blocks_the_loop_is_recorded_under_its_plugin():
-    _, made = await transformed(
-        prompter("tool/a", "import time; await asyncio.sleep(0); time.sleep(0.25)"), prompter("tool/b", "return None")
-    )
-    assert list(made.blocked) == ["tool/a"]
-    times, longest = made.blocked["tool/a"]
-    assert times == 1
-    assert longest > 0.2
+async def test_a_hook_that_blocks_the_loop_is_recorded_under_its_plugin(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr("hermes_core.plugins.fence.perf_counter", lambda: now[0])
+    holds = prompter("tool/a", "await asyncio.sleep(0); hold()")
+    holds[1].hold = lambda: now.__setitem__(0, now[0] + 0.25)
+    _, made = await transformed(holds, prompter("tool/b", "return None"))
+    assert made.blocked == {"tool/a": (1, 0.25)}
+
+
+def test_a_registration_that_takes_long_is_noted():
+    made = dispatch(tools("tool/a", "one"), deadlines={"contribute": 0.0})
+    made.contributions("register_tools")
+    assert list(made.slow) == ["tool/a"]
+    assert made.faults == []
 
 
 # --- decide

@@ -16,7 +16,7 @@ from hermes_core.plugins.consent import Consent
 from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.plugins.index import load_index
 from hermes_core.plugins.loader import Loader
-from hermes_core.plugins.modules import inspect_plugin
+from hermes_core.plugins.modules import import_plugin, inspect_plugin
 from hermes_core.types import ToolCall
 
 GOOD = """
@@ -234,6 +234,16 @@ def test_files_and_folders_load_under_private_names_with_their_own_modules(site)
         kernel.consent.enable(kernel.index.get(label))
     assert sorted(kernel.tools()) == ["json", "note"]
     assert sys.modules["json"] is json
+
+
+def test_two_homes_with_a_plugin_of_one_name_do_not_share_it(site, tmp_path):
+    site.file("tool/note", "home = 1")
+    first = load_index(site.cache, site.user).get("tool/note")
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "note.py").write_text((site.user / "note.py").read_text().replace("home = 1", "home = 2"))
+    second = load_index(site.cache, other).get("tool/note")
+    assert [import_plugin(one).home for one in (first, second, first)] == [1, 2, 1]
 
 
 def test_only_what_is_asked_for_is_loaded(site):

@@ -1,9 +1,11 @@
 """What a manifest may say, and how a wrong one is answered."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hermes_core import context, hooks
-from hermes_core.errors import Incompatible, ManifestError
+from hermes_core.errors import Incompatible, ManifestError, PluginError
 from hermes_core.plugins import manifest as subject
 from hermes_core.plugins.manifest import parse_manifest, read_manifest
 
@@ -106,3 +108,21 @@ def test_the_cheap_lists_repeat_the_ground_floor_exactly():
     specs = {name: hooks.mode_of(f) for name, f in vars(hooks).items() if hasattr(f, "hermes_mode")}
     assert set(subject.HOOKS) == {name for name, mode in specs.items() if mode != "contribute"}
     assert subject.KERNEL == context.KERNEL_PERMISSIONS
+
+
+LEAVES = st.one_of(
+    st.booleans(), st.integers(), st.floats(), st.text(max_size=9), st.sampled_from(["tool", "admit", "*"])
+)
+KEYS = st.sampled_from(
+    [*subject._SHAPE[""], *subject._SHAPE["contributes"], *subject.PERMISSIONS, "use", "class", "x-y", "z"]
+)
+VALUES = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4))
+
+
+@given(st.dictionaries(KEYS, VALUES, max_size=8))
+def test_any_manifest_is_read_or_refused_in_words(data):
+    try:
+        said = parse_manifest({"api": 1, **data}, where="some.toml").label
+    except PluginError as error:
+        said = error.cause
+    assert said
