@@ -10,6 +10,7 @@ from hermes_core.types.base import JSON
 
 _PLAIN = {f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "bool", "null", "seq", "map", "merge")}
 _TEXT = "tag:yaml.org,2002:str"
+_DEEPEST = 50
 _MOST_NODES = 100_000  # aliases multiply: a small file can stand for a huge tree
 
 _Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -75,8 +76,9 @@ class Document:
         """What PyYAML accepts and we do not. Keys are made text on the way: ``on`` and ``12`` are names here."""
         count = count if count is not None else [0]
         count[0] += 1
-        if id(root) in above or count[0] > _MOST_NODES:
-            what = "contains itself" if id(root) in above else "stands for too much (aliases multiply)"
+        if id(root) in above or len(above) > _DEEPEST or count[0] > _MOST_NODES:
+            what = "stands for too much (aliases multiply)" if count[0] > _MOST_NODES else "is too deeply nested"
+            what = "contains itself" if id(root) in above else what
             raise yaml.composer.ComposerError(None, None, what, root.start_mark)
         if root.tag not in _PLAIN:
             yield f"{self.name}:{self._line(root)}: the tag {root.tag} has no meaning here"

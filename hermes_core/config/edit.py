@@ -172,5 +172,5 @@ def _changed(document: Document, keys: list[str], value: JSON, wanted: dict[str,
     todo = f"remove {'.'.join(keys)}" if value is _MISSING else f"set {'.'.join(keys)}"
     raise UserError(
         f"{document.name}:{line} is written in a way that cannot be changed safely; nothing was changed.",
-        hint=f"Open the file and {todo} by hand: hermes config edit",
+        hint=f"Open the file and {todo} by hand.",
     )

@@ -47,7 +47,7 @@ class EndpointSettings:
     api_key: Secret = option("The key, or a reference such as env:ACME_API_KEY.", default=Secret(""))
     key_env: str = option("The name of the secret that holds the key.", default="")
     wire: Wire = option("The protocol it speaks; empty lets the provider choose.", default="")
-    headers: dict[str, str] = option("Headers sent with every request.", factory=dict)
+    headers: dict[str, Secret] = option("Headers sent with every request.", factory=dict)
     extra_body: dict[str, JSON] = option("Fields added to every request's body.", factory=dict)
     context_length: int = option("Tokens that fit into its models; 0 asks it.", default=0, validator=ge(0))
     timeout: float = option("Seconds without a byte before a reply is stale; 0: its own.", default=0.0, validator=ge(0))
@@ -98,7 +98,7 @@ class DisplaySettings:
 class StoreSettings:
     """Where sessions are kept."""
 
-    url: str = option("A PostgreSQL address; empty keeps them in the home folder.", default="")
+    url: Secret = option("A PostgreSQL address; empty keeps them in the home folder.", default=Secret(""))
     durability: Literal["normal", "full"] = option("What is survived: process death, or power loss.", default="normal")
     transcripts: bool = option("Also write each session as JSON lines.", default=True)
 

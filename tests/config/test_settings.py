@@ -124,7 +124,7 @@ version: 2
         "config.yaml:7 agent.tool_workers: must be a whole number, not true",
         "config.yaml:8 platfroms: no such setting; did you mean platforms?",
         "config.yaml:9 toolsets[1]: must be text, not 1 (put it in quotes)",
-        "config.yaml:10 providers.a.headers.x: must be text, not 1 (put it in quotes)",
+        "config.yaml:10 providers.a.headers.x: must be text, not a whole number (put it in quotes)",
         "config.yaml:10 providers.b: must be a section, not 3",
         "config.yaml:11 platforms: must be a section",
         "config.yaml:12 tools.a: must be a section",
@@ -179,6 +179,7 @@ def test_an_empty_file_and_a_byte_order_mark_are_fine(home: Home, text: str | by
 
 def test_deep_and_multiplying_files_are_refused_without_a_crash(home: Home) -> None:
     assert problems(home, "a: " + "[" * 20_000)
+    assert "too deeply nested" in problems(home, f"agent: {{identity: {'[' * 400}{']' * 400}}}")[0]
     bomb = "a: &a [x,x,x,x,x,x,x,x,x,x]\n"
     bomb += "".join(f"{chr(98 + i)}: &{chr(98 + i)} [{','.join(['*' + chr(97 + i)] * 10)}]\n" for i in range(8))
     assert "aliases multiply" in problems(home, bomb)[0]
@@ -225,6 +226,18 @@ def test_whatever_is_in_the_file_there_are_settings_or_a_plain_message(home: Hom
     except ConfigError as error:
         said = error.problems or ("nothing said",)
     assert all(line.startswith("config.yaml:") for line in said)
+
+
+def test_no_secret_is_shown_by_printing_settings_or_by_a_problem(home: Home) -> None:
+    text = """\
+model: {api_key: hush-1}
+providers: {a: {api_key: hush-2, headers: {Authorization: hush-3}}}
+store: {url: "postgresql://me:hush-4@db/h"}
+"""
+    loaded = load(home, text)
+    assert "hush" not in repr(loaded.config)
+    assert "hush" not in repr(loaded.endpoint("a"))
+    assert not [line for line in problems(home, "agent: hush-5\ntoolsets: hush-6\nmodel: [hush-7]") if "hush" in line]
 
 
 # --- layers, sections, endpoints ----------------------------------------------------------------------------------
