@@ -1,5 +1,6 @@
 """Writing settings leaves everything else in the file as it was."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from pathlib import Path
 
@@ -165,6 +166,12 @@ def test_what_yaml_cannot_hold_plainly_is_refused(home: Home) -> None:
     with pytest.raises(ConfigError, match="a settings file cannot hold date"):
         set_value(home, "agent.identity", date(2024, 1, 1))
     assert not home.config_file.exists()
+
+
+def test_changes_made_at_the_same_time_are_all_kept(home: Home) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda n: set_value(home, f"platforms.p.k{n}", n), range(20)))
+    assert load_settings(home).raw["platforms"]["p"] == {f"k{n}": n for n in range(20)}
 
 
 def test_wrong_values_can_be_mended_one_by_one(home: Home) -> None:
