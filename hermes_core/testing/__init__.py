@@ -6,6 +6,7 @@ Public for tests, not for plugins' own code. Names are imported when first used.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.testing.audit import Witness, off_the_record
+    from hermes_core.testing.bench import Bench
     from hermes_core.testing.contract_backend import BackendContract
     from hermes_core.testing.contract_base import PluginContract
     from hermes_core.testing.contract_memory import MemoryContract
@@ -13,14 +14,17 @@ if TYPE_CHECKING:
     from hermes_core.testing.contract_provider import ProviderContract
     from hermes_core.testing.contract_tool import ToolContract
     from hermes_core.testing.fake_context import FakeToolContext, plugin_context
-    from hermes_core.testing.fakes import FakePlatform, FakeService, FakeWorkspace
+    from hermes_core.testing.fakes import FakeBackend, FakeDesk, FakePlatform, FakeService, FakeWorkspace
     from hermes_core.testing.scaffold import new_plugin
     from hermes_core.testing.scripted import Call, Fail, Say, ScriptedProvider
 
 __all__ = [
     "BackendContract",
+    "Bench",
     "Call",
     "Fail",
+    "FakeBackend",
+    "FakeDesk",
     "FakePlatform",
     "FakeService",
     "FakeToolContext",
@@ -40,8 +44,11 @@ __all__ = [
 
 _HOMES = {
     "BackendContract": "contract_backend",
+    "Bench": "bench",
     "Call": "scripted",
     "Fail": "scripted",
+    "FakeBackend": "fakes",
+    "FakeDesk": "fakes",
     "FakePlatform": "fakes",
     "FakeService": "fakes",
     "FakeToolContext": "fake_context",

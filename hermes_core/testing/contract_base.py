@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from hermes_core.context import PluginContext
     from hermes_core.plugins.manifest import Manifest
 
-__all__ = ["PluginContract", "deviations"]
+__all__ = ["PluginContract", "deviations", "manifest_path"]
 
 TABLES = {
     "providers": "register_providers",
@@ -97,7 +97,7 @@ class PluginContract:
         from hermes_core.plugins.manifest import read_manifest
 
         assert cls.module, f"{cls.__name__} says nothing about its plugin; write module = 'hermes_kind_name'."
-        return read_manifest(_manifest_path(cls.module))
+        return read_manifest(manifest_path(cls.module))
 
     @classmethod
     def witness(cls) -> Witness | None:
@@ -152,7 +152,7 @@ class PluginContract:
                 kind = getattr(hermes_core.kinds, KINDS[table])
                 wrong = [thing for thing in contributed.get(table, []) if not isinstance(thing, kind)]
                 assert not wrong, f"{hook} must give instances of {KINDS[table]}, and gives {wrong}"
-        folder = _manifest_path(self.module).parent
+        folder = manifest_path(self.module).parent
         absent = [s for s in manifest.contributes.get("skills", ()) if not (folder / s).is_dir()]
         assert not absent, f"[contributes] skills names folders that are not beside the manifest: {absent}"
 
@@ -275,7 +275,8 @@ def _is_kit(cls: type) -> bool:
     return cls is object or cls.__module__.startswith("hermes_core.testing.contract_")
 
 
-def _manifest_path(module: str) -> Path:
+def manifest_path(module: str) -> Path:
+    """Where the manifest of an importable module is; the module is not imported."""
     spec = importlib.util.find_spec(module)
     assert spec, f"there is no module {module}; is the plugin installed or on the path?"
     assert spec.origin, f"{module} is a folder without an __init__.py"
@@ -285,7 +286,7 @@ def _manifest_path(module: str) -> Path:
 
 
 def _project_folder(module: str) -> Path:
-    start = _manifest_path(module).parent
+    start = manifest_path(module).parent
     for folder in (start, *list(start.parents)[:3]):
         if (folder / "pyproject.toml").is_file():
             return folder

@@ -12,7 +12,7 @@ from uuid import uuid4
 from attrs import evolve
 
 from hermes_core.errors import ToolError, UserError
-from hermes_core.kinds import Desk, Platform, Workspace
+from hermes_core.kinds import Backend, Desk, Platform, Workspace
 from hermes_core.testing.audit import off_the_record
 from hermes_core.types import (
     Blob,
@@ -30,7 +30,7 @@ from hermes_core.types import (
     Verdict,
 )
 
-__all__ = ["FakeDesk", "FakePlatform", "FakeService", "FakeWorkspace"]
+__all__ = ["FakeBackend", "FakeDesk", "FakePlatform", "FakeService", "FakeWorkspace"]
 
 Answer = ExecResult | BaseException | Callable[[ExecRequest], ExecResult]
 
@@ -128,6 +128,20 @@ async def _run_here(request: ExecRequest, folder: Path) -> ExecResult:
     half = request.limit // 2
     kept = output if len(output) <= request.limit else output[:half] + output[-half:]
     return ExecResult(status=128 - status if status < 0 else status, output=kept, truncated=len(kept) < len(output))
+
+
+class FakeBackend(Backend):
+    """Opens one and the same workspace, whatever the key; ``keys`` says which were asked for."""
+
+    def __init__(self, workspace: Workspace, *, name: str = "fake") -> None:
+        self.name = name
+        self.workspace = workspace
+        self.keys: list[str] = []
+
+    async def open(self, key: str) -> Workspace:
+        """The workspace it was made with."""
+        self.keys.append(key)
+        return self.workspace
 
 
 class FakeService(ABC):

@@ -1,12 +1,14 @@
 """What pytest loads when hermes-core is installed. Silent and cheap until a contract class or a fixture is used."""
 
 import sys
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import AsyncIterator, Callable, Generator, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
+    from hermes_core.testing.bench import Bench
     from hermes_core.testing.scripted import ScriptedProvider
 
 pytest.register_assert_rewrite(
@@ -75,3 +77,31 @@ def scripted() -> Iterator[Callable[..., "ScriptedProvider"]]:
     yield make
     for provider in made:
         provider.check()
+
+
+def _async_fixture(function: Any) -> Any:
+    """pytest-asyncio's fixture where there is one, which serves its strict mode too. Importing it again is free."""
+    try:
+        import pytest_asyncio
+    except ImportError:
+        return pytest.fixture(function)
+    return pytest_asyncio.fixture(function)
+
+
+@_async_fixture
+async def hermes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> "AsyncIterator[Bench]":
+    """A kernel with nothing installed and a home of its own; ``hermes.tmp_plugin(…)`` installs. Discovery is refused.
+
+    ``hermes.tmp_plugin(scripted("Hello."))`` and ``(await hermes.run("Hi.")).text`` make a first test.
+    """
+    import hermes_core.plugins.index
+    from hermes_core.testing.bench import Bench
+
+    def refused(*_: object, **__: object) -> None:
+        raise RuntimeError("Tests do not look for installed plugins; put them in with hermes.tmp_plugin(…).")
+
+    monkeypatch.setenv("HERMES_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(hermes_core.plugins.index, "load_index", refused)
+    bench = Bench(tmp_path / "home")
+    yield bench
+    await bench.close()

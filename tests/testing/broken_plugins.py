@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - a table; a variant is a line
 """Plugins that break their contract, each in one way: the hello-world plugin of a kind, with one passage changed.
 
 ``VARIANTS`` maps each contract test to the variants that it must catch.

@@ -19,6 +19,7 @@ sys.modules["broken_plugins"] = broken
 spec.loader.exec_module(broken)
 
 KINDS = ("provider", "tool", "backend", "platform", "memory")
+OPTIONS = ("-p", "no:cacheprovider", "-o", "asyncio_mode=auto", "-o", "pythonpath=.", "-W", "ignore")
 HEAD = "import pytest\nfrom hermes_core.testing import *\n"
 
 
@@ -52,14 +53,79 @@ def test_broken_plugins_are_caught(pytester, kind):
         wanted[f"Test_{name}"] = variant.test
     pytester.path.joinpath("test_broken.py").write_text("\n".join(contract), encoding="utf-8")
     chosen = [f"test_broken.py::{cls}::{test}" for cls, test in wanted.items()]
-    options = ["-p", "no:cacheprovider", "-o", "asyncio_mode=auto", "-o", "pythonpath=.", "--junitxml=report.xml", "--tb=line"]
+    options = [
+        "-p",
+        "no:cacheprovider",
+        "-o",
+        "asyncio_mode=auto",
+        "-o",
+        "pythonpath=.",
+        "--junitxml=report.xml",
+        "--tb=line",
+    ]
     output = pytester.runpytest_subprocess(*options, *chosen)
     caught = {}
-    import os, shutil
-    if os.environ.get("KEEP"):
-        shutil.copytree(pytester.path, os.environ["KEEP"] + kind, dirs_exist_ok=True)
     for case in ElementTree.parse(pytester.path / "report.xml").iter("testcase"):
         cls = case.get("classname", "").rpartition(".")[2]
         caught[cls] = caught.get(cls, False) or case.find("failure") is not None
     missed = {cls: test for cls, test in wanted.items() if not caught.get(cls)}
     assert not missed, output.stdout.str()
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("def test_it_offers_a_model(self): pass", "overrides test_it_offers_a_model"),
+        ("test_usage_is_reported = None", "overrides test_usage_is_reported"),
+        ("def test_mine(self): pass", "adds test_mine"),
+        ("xfails = {'test_usage_is_reported': ''}", "no reason for test_usage_is_reported"),
+        ("xfails = {'test_of_my_own': 'why'}", "test_of_my_own, which is no contract test"),
+    ],
+)
+def test_a_contract_class_cannot_be_bent(pytester, body, words):
+    pytester.makepyfile(f"{HEAD}class TestBent(ProviderContract):\n    module = 'x'\n    {body}\n")
+    result = pytester.runpytest_subprocess(*OPTIONS)
+    assert "TestBent changes its contract" in result.stdout.str()
+    assert words in result.stdout.str()
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+
+
+def test_a_contract_class_may_say_what_it_cannot_keep_yet(pytester):
+    variant = broken.provider("test_usage_is_reported", "yield UsageDelta", "UsageDelta")
+    xfails = "{'test_usage_is_reported': 'not counted yet', 'test_it_offers_a_model': 'thought to be broken'}"
+    for file, text in variant.files("uncounted").items():
+        pytester.path.joinpath(file).write_text(text, encoding="utf-8")
+    pytester.makepyfile(f"{HEAD}{variant.contract('uncounted')}    xfails = {xfails}\n")
+    result = pytester.runpytest_subprocess(*OPTIONS, "-k", "usage or offers", "-rx")
+    result.assert_outcomes(xfailed=1, failed=1)  # an excuse that is not needed is a failure
+    assert "not counted yet" in result.stdout.str()
+
+
+def test_a_plugin_may_only_do_what_its_manifest_discloses(pytester):
+    contract = [HEAD]
+    for number, (deed, _) in enumerate(DEEDS):
+        variant = broken.provider("", "words = [", f"{deed}\n        words = [")
+        pytester.path.joinpath(f"sly_{number}.py").write_text(variant.files("x")["x.py"], encoding="utf-8")
+        contract.append(f"class Test_{number}(ProviderContract):\n    module = 'sly_{number}'\n")
+    pytester.makepyfile("\n".join(contract))
+    result = pytester.runpytest_subprocess(*OPTIONS, "-k", "test_usage_is_reported")
+    result.assert_outcomes(failed=len(DEEDS))
+    for _, words in DEEDS:
+        assert words in result.stdout.str()
+
+
+DEEDS = (
+    ("import subprocess; subprocess.run(['true'])", "it starts true"),
+    ("import contextlib, socket\n        with contextlib.suppress(OSError): socket.getaddrinfo('example.invalid', 1)",
+     "it connects to example.invalid"),
+    ("import contextlib\n        with contextlib.suppress(OSError): open('/nowhere/at all', 'w')",
+     "it changes /nowhere/at all"),
+)  # fmt: skip
+
+
+def test_the_pytest_plugin_costs_nothing_until_it_is_used(pytester):
+    pytester.makepyfile(
+        "import sys\ndef test_it(): assert not [m for m in sys.modules if m.startswith('hermes_core.')"
+        " and m not in ('hermes_core.testing', 'hermes_core.testing.pytest_plugin')]"
+    )
+    pytester.runpytest_subprocess(*OPTIONS).assert_outcomes(passed=1)

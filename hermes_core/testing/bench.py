@@ -1,0 +1,135 @@
+"""A kernel for one test: an empty index, a throwaway home, and plugins that are put in by hand."""
+
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from hermes_core.embed import Distribution, Hermes
+from hermes_core.errors import UserError
+from hermes_core.hooks import hookimpl
+from hermes_core.kinds import Backend, Memory, Platform, Provider, Tool
+from hermes_core.plugins.index import Index, Installed
+from hermes_core.plugins.manifest import parse_manifest, read_manifest
+from hermes_core.testing.contract_base import manifest_path
+from hermes_core.testing.fakes import FakeBackend, FakeWorkspace
+from hermes_core.types import JSON
+
+__all__ = ["Bench"]
+
+TABLES: dict[type, tuple[str, str]] = {
+    Provider: ("provider", "providers"),
+    Tool: ("tool", "tools"),
+    Backend: ("backend", "backends"),
+    Platform: ("platform", "platforms"),
+    Memory: ("memory", "memories"),
+}
+
+
+class Bench(Hermes):
+    """What the ``hermes`` fixture gives: a Hermes in which only what the test put in is installed.
+
+    Put plugins in and configure it before the first turn; the fixture closes it. Commands and files of tools go to
+    ``workspace``, a real folder beside the home, unless the test configures another ``terminal.backend``.
+    """
+
+    def __init__(self, home: Path) -> None:
+        super().__init__(Distribution(name="hermes", builtin=("bench-*",)), home=home, strict=True, index=Index(()))
+        self._put_in: list[Installed] = []
+        folder = home.with_name("work")
+        folder.mkdir(parents=True, exist_ok=True)
+        self.workspace = FakeWorkspace(folder=folder)
+        self.tmp_plugin(FakeBackend(self.workspace), name="fake")
+        self.configure({"terminal.backend": "fake"})
+
+    def tmp_plugin(self, *things: object, name: str = "", manifest: Mapping[str, JSON] | None = None) -> str:
+        """Install and enable a plugin made of these things; its label.
+
+        A thing is an instance of a kind, a function marked ``@hookimpl``, or the name of a real plugin's module, which
+        brings its own manifest. ``manifest`` adds tables such as ``permissions``.
+        """
+        self._refuse_when_running("Plugins are put in")
+        if len(things) == 1 and isinstance(things[0], str):
+            module = things[0]
+            path = manifest_path(module)
+            found = read_manifest(path)
+        else:
+            name = name or f"tmp{len(self._put_in) + 1}"
+            module, path = f"hermes_bench_{id(self)}_{name}", Path(f"hermes_bench_{name}")
+            found = parse_manifest({**_declared(name, things), **(manifest or {})}, where=name)
+            sys.modules[module] = _module(module, things)
+        folder = str(path.parent)
+        self._put_in.append(
+            Installed(
+                label=found.label,
+                manifest=found,
+                module=module,
+                path=folder,
+                distribution=f"bench-{found.kind}-{found.name}",
+                version="0",
+            )
+        )
+        self._index = Index(self._put_in)
+        return found.label
+
+    def configure(self, settings: Mapping[str, JSON]) -> None:
+        """Set dotted settings, as if they stood in the user's file: ``{"policy.mode": "off"}``."""
+        self._refuse_when_running("Settings are made")
+        self._config.update(settings)
+
+    async def close(self) -> None:
+        """Close the kernel and forget the modules that were made up."""
+        await super().close()
+        for one in self._put_in:
+            if one.module.startswith(f"hermes_bench_{id(self)}_"):
+                sys.modules.pop(one.module, None)
+
+    def _refuse_when_running(self, what: str) -> None:
+        if self._runtime is not None:
+            raise UserError(f"{what} before the first turn; this Hermes is running.")
+
+
+def _tabled(things: tuple[object, ...]) -> dict[str, list[Any]]:
+    tables: dict[str, list[Any]] = {}
+    for thing in things:
+        for kind, (_, table) in TABLES.items():
+            if isinstance(thing, kind):
+                tables.setdefault(table, []).append(thing)
+    return tables
+
+
+def _hooks(things: tuple[object, ...]) -> list[Any]:
+    return [thing for thing in things if hasattr(thing, "hermes_impl")]
+
+
+def _declared(name: str, things: tuple[object, ...]) -> dict[str, JSON]:
+    tables = _tabled(things)
+    strange = len(things) - sum(map(len, tables.values())) - len(_hooks(things))
+    if strange:
+        raise UserError(f"{strange} of the things for plugin {name} are neither a kind nor marked @hookimpl.")
+    kinds = [kind for kind, table in TABLES.values() if table in tables] or ["tool"]
+    return {
+        "api": 1,
+        "name": name,
+        "kind": kinds[0],
+        "summary": "Made up for a test.",
+        "contributes": {table: [thing.name for thing in given] for table, given in tables.items()},
+        "hooks": {"use": [h.__name__ for h in _hooks(things) if not h.__name__.startswith("register_")]},
+    }
+
+
+def _module(name: str, things: tuple[object, ...]) -> ModuleType:
+    module = ModuleType(name, "Made up for a test.")
+    for hook in _hooks(things):
+        setattr(module, hook.__name__, hook)
+    for table, given in _tabled(things).items():
+        setattr(module, f"register_{table}", hookimpl(_giving(given)))
+    return module
+
+
+def _giving(things: list[Any]) -> Callable[[], list[Any]]:
+    def register() -> list[Any]:
+        return things
+
+    return register

@@ -1,0 +1,33 @@
+"""The hello-world plugins of the docs are real: each passes its contract, and each stays small."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HELLO = Path(__file__).parents[2] / "docs" / "hello"
+LINES = {"provider": 15, "tool": 14, "platform": 24, "memory": 20, "backend": 42}  # non-blank lines of the module
+
+
+@pytest.mark.parametrize("kind", LINES)
+def test_a_hello_world_plugin_passes_its_contract(kind):
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-o", "asyncio_mode=auto", "test_contract.py"],
+        cwd=HELLO / kind,
+        env={**os.environ, "PYTHONPATH": "src"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("kind", LINES)
+def test_a_hello_world_plugin_is_small(kind):
+    (module,) = (HELLO / kind).glob("src/*/__init__.py")
+    (manifest,) = (HELLO / kind).glob("src/*/hermes-plugin.toml")
+    assert sum(bool(line.strip()) for line in module.read_text().splitlines()) <= LINES[kind]
+    assert sum(bool(line.strip()) for line in manifest.read_text().splitlines()) <= 8
+    assert sum(bool(line.strip()) for line in (HELLO / kind / "pyproject.toml").read_text().splitlines()) <= 10
