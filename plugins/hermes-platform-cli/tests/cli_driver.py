@@ -81,6 +81,11 @@ async def events(cli: Cli, text: str) -> AsyncIterator[Event]:
         for number in range(600):
             yield Said(text=f"word{number} ")
             await asyncio.sleep(0.05)
+    if text == "stuck":
+        yield Said(text="never mind you")
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.sleep(3600)
+        await asyncio.sleep(3600)
     if text == "fail":
         yield Failed(kind="auth_error", text="OpenAI refused the key.", hint="Set it with: hermes config set …")
     if text == "ask":
