@@ -14,6 +14,7 @@ _NEVER = re.compile(r"^(mkfs(\..+)?|mke2fs|wipefs|blkdiscard|fdisk|sfdisk|parted
 _DEVICE = re.compile(r"^/dev/(sd|hd|vd|xvd|nvme|mmcblk|disk|dm-|md|mapper/|loop)")
 _WRAPPERS = {"sudo", "doas", "env", "nice", "nohup", "time", "command", "exec", "ionice", "stdbuf", "xargs", "busybox"}
 _FORK_BOMB = re.compile(r":\(\)\s*\{\s*:\s*\|\s*:\s*&\s*\}\s*;\s*:")
+_GROUPS = re.compile(r"\$\(|[`()]|(?:^|\s)\{\s|\s\}")
 _SPLIT = re.compile(r"(?:\|\||&&|[;&|\n])")
 
 
@@ -33,7 +34,7 @@ def blocked_command(command: str, cwd: str, guarded: Sequence[Path]) -> str:
 
 
 def _pieces(command: str, depth: int = 0) -> Iterable[str]:
-    for piece in _SPLIT.split(re.sub(r"\$\(|[`(){}]", " ; ", command) if depth < 3 else command):
+    for piece in _SPLIT.split(_GROUPS.sub(" ; ", command) if depth < 3 else command):
         yield piece
         words = _words(piece)
         for i, word in enumerate(words[:-1]):  # sh -c '…' carries another command
@@ -92,13 +93,13 @@ def _is_sweeping(program: str, words: list[str]) -> bool:
 
 def vital_place(word: str, cwd: str) -> str:
     """The name of a vital place that a path means (``/``, the home, a mount), or an empty string."""
-    bare = word.rstrip("*").rstrip(".") if word.endswith(("/*", "/.*", "/.")) else word
-    expanded = os.path.expandvars(Path(bare).expanduser() if bare.startswith("~") else bare)
-    if "$" in str(expanded):  # an unset variable expands to nothing: "$DIR/" becomes "/"
-        expanded = re.sub(r"\$\{?\w+[^}/]*\}?", "", str(expanded))
+    bare = word[: word.rfind("/") + 1] if word.endswith(("/*", "/.*", "/.")) else word
+    expanded = os.path.expandvars(os.path.expanduser(bare))  # noqa: PTH111
+    if "$" in expanded:  # an unset variable expands to nothing: "$DIR/" becomes "/"
+        expanded = re.sub(r"\$\{?\w+[^}/]*\}?", "", expanded)
         if not expanded.startswith("/"):
             return ""
-    path = os.path.normpath(os.path.join(cwd or "/", str(expanded)))  # noqa: PTH118 - must not touch the disk
+    path = os.path.normpath(os.path.join(cwd or "/", expanded))  # noqa: PTH118 - must not touch the disk
     home = os.path.normpath(os.path.expanduser("~"))  # noqa: PTH111
     if path in ("/", "//"):
         return "the root folder"

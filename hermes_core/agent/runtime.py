@@ -268,7 +268,7 @@ class Runtime:
     def report(self, tool: Tool, error: BaseException) -> None:
         """A tool raised something that is not a ToolError: its author should know."""
         fault = Fault(plugin=tool.toolset, phase="call", where=tool.name, error=f"{type(error).__name__}: {error}")
-        self.dispatch.faults.append(fault)
+        self.dispatch.record(fault)
 
     async def close(self) -> None:
         """End sessions, let go of workspaces, providers and the store."""

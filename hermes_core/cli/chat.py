@@ -66,10 +66,18 @@ async def _oneshot(scope: Scope, text: str, *, quiet: bool) -> int:
                 status = 1
             elif isinstance(event, Ended) and event.reason == "interrupted":
                 status = 130
-        notice = hermes.runtime.route.notice if hermes.runtime.route else ""
-        if notice:
-            print(notice, file=sys.stderr)
+        for line in _notices(hermes):
+            print(line, file=sys.stderr)
         return status
+
+
+def _notices(hermes: "Hermes") -> list[str]:
+    """What a person should know after a turn: how to connect a model, and which plugins failed."""
+    runtime = hermes.runtime
+    lines = [runtime.route.notice] if runtime.route and runtime.route.notice else []
+    failed = {f.plugin: f for f in (*runtime.loader.faults, *runtime.dispatch.faults)}
+    lines += [f"Plugin {f.plugin} failed ({f.phase}): {f.error}. See `hermes doctor`." for f in failed.values()]
+    return lines
 
 
 async def _session(scope: Scope, hermes: "Hermes") -> str:

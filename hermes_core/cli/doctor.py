@@ -2,7 +2,10 @@
 
 import asyncio
 import json
+import os
 import platform
+import signal
+import subprocess
 import sys
 import sysconfig
 from collections.abc import Iterable
@@ -18,16 +21,22 @@ from hermes_core.errors import HermesError
 
 _COLORS = {"ok": "green", "fault": "red", "asks": "yellow", "missing": "yellow", "slow": "yellow", "idle": None}
 Row = dict[str, str]
+_PATIENCE = 60  # seconds a plugin's import may take before doctor gives up on it
+_SLOW = 0.5  # seconds of import from which doctor says so
 
 
 @click.command()
 @click.option("--deep", is_flag=True, help="Import every enabled plugin, one by one, timed, and run its checks.")
 @click.option("--fix", is_flag=True, help="Mend what can be mended without asking.")
 @click.option("--plugin", "only", default="", help="Only this plugin.")
+@click.option("--probe", default="", hidden=True, help="Try one plugin here, and print what was found as JSON.")
 @json_option
 @click.pass_obj
-def doctor(scope: Scope, deep: bool, fix: bool, only: str, as_json: bool) -> int:
+def doctor(scope: Scope, deep: bool, fix: bool, only: str, probe: str, as_json: bool) -> int:
     """Check home, settings, secrets, store, plugins and the model. Exit 1 when there is a fault."""
+    if probe:
+        click.echo(json.dumps(_working(scope, probe)))
+        return 0
     rows = list(_house(scope, fix=fix)) if not only else []
     rows += _plugins(scope, deep=deep, only=only)
     if deep and not only:
@@ -113,56 +122,77 @@ def _startup_files() -> Iterable[Row]:
 
 
 def _plugins(scope: Scope, *, deep: bool, only: str) -> list[Row]:
-    consent = scope.consent()
-    index = scope.index
-    faults = (*index.faults, *consent.faults(index))
-    rows = [_row("fault", f.plugin, f.error, f.hint, f.phase) for f in faults if not only or only in f.plugin]
-    for plugin in index.plugins:
-        if only and plugin is not index.resolve(only):
+    consent, index = scope.consent(), scope.index
+    wanted = [index.resolve(only)] if only else list(index.plugins)
+    faults = [f for f in (*index.faults, *consent.faults(index)) if not only or f.plugin == wanted[0].label]
+    rows = [_row("fault", f"{f.plugin} {f.version}".strip(), f.error, f.hint, f.phase) for f in faults]
+    named = {f.plugin for f in faults}
+    for plugin in wanted:
+        who, state = f"{plugin.label} {plugin.version}", consent.state(plugin)
+        enable = f"hermes plugins enable {plugin.label}"
+        if plugin.fault is not None or plugin.label in named:
             continue
-        who = f"{plugin.label} {plugin.version}"
-        state = consent.state(plugin)
-        if plugin.fault is not None:
-            rows.append(_row("fault", who, plugin.fault.error, plugin.fault.hint, plugin.fault.phase))
-        elif state in ("changed", "foreign"):
-            rows.append(_row("asks", who, state.reason, f"hermes plugins enable {plugin.label}", "consent"))
-        elif state.usable:
-            rows += _working(scope, plugin.label, who) if deep else [_row("ok", who, str(state))]
+        if state in ("changed", "foreign"):
+            rows.append(_row("asks", who, state.reason, enable, "consent"))
+        elif not state.usable:
+            rows.append(_row("idle", who, f"installed, not in use: {state.reason}", enable))
+        elif consent.builtin(plugin) and not deep:
+            rows.append(_row("ok", who, str(state)))
         else:
-            rows.append(
-                _row("idle", who, f"installed, not in use: {state.reason}", f"hermes plugins enable {plugin.label}")
-            )
+            rows += _probed(scope, plugin.label, who)
     installed = {p.distribution for p in index.plugins}
-    for wanted in consent.wanted():
-        if wanted.distribution not in installed:
-            rows.append(_row("missing", wanted.distribution, "enabled, but not installed", "hermes plugins sync"))
+    for missing in consent.wanted():
+        if missing.distribution not in installed:
+            rows.append(_row("missing", missing.distribution, "enabled, but not installed", "hermes plugins sync"))
     return rows
 
 
-def _working(scope: Scope, label: str, who: str) -> list[Row]:
-    """Import one plugin in a kernel of its own, time it, and run its checks."""
+def _probed(scope: Scope, label: str, who: str) -> list[Row]:
+    """Try one plugin in a process of its own: what it does there, crash or hang, happens to that process."""
+    command = [sys.executable, "-m", "hermes_core", "doctor", "--probe", label]
+    env = {
+        **os.environ,
+        f"{scope.name.upper()}_HOME": str(scope.home.base),
+        f"{scope.name.upper()}_PROFILE": scope.home.profile,
+    }
+    off = f"hermes plugins disable {label}"
+    try:
+        done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=_PATIENCE, check=False)
+    except subprocess.TimeoutExpired:
+        return [_row("fault", who, f"its import did not end within {_PATIENCE} s", off, "import")]
+    if done.returncode < 0:
+        text = f"its import ended the whole process ({signal.Signals(-done.returncode).name})"
+        return [_row("fault", who, text, off, "import")]
+    try:
+        rows: list[Row] = json.loads(done.stdout.splitlines()[-1])
+    except (ValueError, IndexError):
+        said = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
+        return [_row("fault", who, f"the probe ended with status {done.returncode}: {said}", off, "import")]
+    return rows
+
+
+def _working(scope: Scope, label: str) -> list[Row]:
+    """Import one plugin, time it, take what it contributes, and run its checks."""
     runtime = scope.hermes().runtime
-    plugin = runtime.index.get(label)
-    if plugin is None:
-        return []
-    if not runtime.loader.load(plugin):
-        faults = [f for f in runtime.loader.faults if f.plugin == label]
-        return [_row("fault", who, f.error, f.hint, f.phase) for f in faults]
-    for table in plugin.manifest.contributes if plugin.manifest else ():
-        if table not in ("skills", "commands", "slash"):
-            runtime.dispatch.contributions(f"register_{table}")
-    rows = [_row("fault", who, f.error, f.hint, f.phase) for f in runtime.dispatch.faults if f.plugin == label]
+    plugin = runtime.index.resolve(label)
+    who = f"{plugin.label} {plugin.version}"
+    runtime.loader.crumbs.forgive(plugin)
+    if runtime.loader.load(plugin) and plugin.manifest:
+        for hook in ("providers", "tools", "backends", "platforms", "memories", "slash_commands", "cli_commands"):
+            runtime.dispatch.contributions(f"register_{hook}")
+    found = [f for f in (*runtime.loader.faults, *runtime.dispatch.faults) if f.plugin == label]
+    if found:
+        return [_row("fault", who, f.error, f.hint, f.phase) for f in found]
     seconds = runtime.loader.loaded.get(label, 0.0)
-    level = "slow" if seconds > 0.5 else "ok"
-    rows.append(_row(level, who, f"imported in {seconds * 1000:.0f} ms"))
+    rows = [_row("slow" if seconds > _SLOW else "ok", who, f"imported in {seconds * 1000:.0f} ms")]
 
     async def checks() -> list[Row]:
-        found = []
+        made = []
         for owner, check in runtime.dispatch.contributions("register_checks"):
             for finding in await check.run():
                 level = {"warning": "asks"}.get(finding.level, finding.level)
-                found.append(_row(level, owner, finding.text, finding.fix))
-        return found
+                made.append(_row(level, owner, finding.text, finding.fix))
+        return made
 
     return [*rows, *asyncio.run(checks())]
 

@@ -75,6 +75,8 @@ def _describe(scope: Scope, plugin: "Installed") -> None:
 @click.pass_obj
 def enable(scope: Scope, name: str, yes: bool) -> None:
     """Allow a plugin to be used, after showing what it may do."""
+    from hermes_core.plugins.crumbs import Crumbs
+
     plugin = scope.index.resolve(name)
     _describe(scope, plugin)
     consent = scope.consent()
@@ -88,6 +90,7 @@ def enable(scope: Scope, name: str, yes: bool) -> None:
             )
         click.confirm("Enable?", abort=True)
     consent.enable(plugin)
+    Crumbs(scope.home.cache / "crumbs").forgive(plugin)
     click.echo(f"Enabled {plugin.label}.", err=True)
 
 

@@ -107,8 +107,8 @@ def search(scope: Scope, words: tuple[str, ...], limit: int, oldest: bool, as_js
     hits = with_store(scope, lambda store, owner: store.search(owner, " ".join(words), limit=limit, sort=sort))
     shown = [
         {
-            "session": h.session_id,
-            "message": h.message_id,
+            "session_id": h.session_id,
+            "message_id": h.message_id,
             "role": h.role,
             "when": ago(h.created),
             "created": h.created,
@@ -117,7 +117,7 @@ def search(scope: Scope, words: tuple[str, ...], limit: int, oldest: bool, as_js
         }
         for h in hits
     ]
-    columns = ("session", "when", "role", "snippet")
+    columns = ("session_id", "when", "role", "snippet")
     emit(shown, columns, as_json=as_json, empty=f"No message holds {' '.join(words)!r}.")
 
 

@@ -1,0 +1,94 @@
+"""What no mode lifts."""
+
+from pathlib import Path
+
+import pytest
+
+from hermes_core.agent.hardblocks import blocked_command, guarded_path
+
+HOME = str(Path.home())
+GUARDED = [Path("/srv/hermes/config.yaml"), Path("/srv/hermes/.env"), Path("/srv/hermes/profiles")]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "rm -rf /",
+        "rm -rf /*",
+        "rm -fr -- /",
+        "sudo rm -rf /",
+        "/bin/rm -r /etc",
+        "rm -rf ~",
+        "rm -rf ~/",
+        "rm -rf $HOME",
+        'rm -rf "$HOME"/',
+        "rm -rf ~/*",
+        "rm -rf $NOT_SET_ANYWHERE/",
+        "rm -rf ${NOT_SET_ANYWHERE}/*",
+        "cd / && rm -rf /",
+        "true; rm --recursive /usr",
+        "bash -c 'rm -rf /'",
+        "sh -c \"sudo bash -c 'rm -rf /'\"",
+        "echo $(rm -rf /)",
+        "echo `rm -rf ~`",
+        "FOO=1 rm -rf /",
+        "env X=1 rm -rf /",
+        "chmod -R 777 /",
+        "chown -R nobody ~",
+        "find / -delete",
+        "mv ~ /tmp/x",
+        "mkfs.ext4 /dev/sda1",
+        "dd if=/dev/zero of=/dev/sda",
+        "cat x > /dev/nvme0n1",
+        "wipefs -a /dev/sdb",
+        ":(){ :|:& };:",
+        "cat /srv/hermes/.env",
+        "echo x >/srv/hermes/config.yaml",
+        "sed -i s/a/b/ /srv/hermes/config.yaml",
+        "cp -r /srv/hermes/profiles/other .",
+        "cat /srv/hermes/../hermes/.env",
+    ],
+)
+def test_it_is_never_run(command: str) -> None:
+    assert blocked_command(command, "/work/project", GUARDED)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "ls /",
+        "rm -rf build",
+        "rm -rf ./build/*",
+        "rm -rf /work/project/build",
+        "rm -rf /tmp/x",
+        "rm notes.txt",
+        f"rm {HOME}/notes.txt",
+        "find . -name '*.pyc' -delete",
+        "dd if=/dev/sda of=disk.img count=1",
+        "cat /dev/null",
+        "echo 'rm -rf /' is dangerous",
+        "grep -r TODO /usr/include",
+        "chmod 644 file",
+        "mv a b",
+        "git rm -r old",
+        "cat .env.example",
+        "cat config.yml",
+        "python -c 'print(1)'",
+        "echo unclosed 'quote",
+    ],
+)
+def test_everyday_commands_are_left_to_the_policy(command: str) -> None:
+    assert not blocked_command(command, "/work/project", GUARDED)
+
+
+def test_a_link_to_a_guarded_file_is_guarded(tmp_path: Path) -> None:
+    kept = tmp_path / "config.yaml"
+    kept.write_text("x")
+    (tmp_path / "innocent").symlink_to(kept)
+    assert guarded_path("innocent", str(tmp_path), [kept]) or guarded_path("./innocent", str(tmp_path), [kept])
+
+
+@pytest.mark.parametrize("word", ["", "\0", "x" * 10_000, "\ud800", "~nobody-here/x"])
+def test_odd_words_are_survived(word: str) -> None:
+    assert isinstance(guarded_path(word, "/work", GUARDED), str)
+    assert isinstance(blocked_command(f"rm -rf {word}", "/work", GUARDED), str)
