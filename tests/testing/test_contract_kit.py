@@ -129,3 +129,12 @@ def test_the_pytest_plugin_costs_nothing_until_it_is_used(pytester):
         " and m not in ('hermes_core.testing', 'hermes_core.testing.pytest_plugin')]"
     )
     pytester.runpytest_subprocess(*OPTIONS).assert_outcomes(passed=1)
+
+
+def test_the_fake_platform_keeps_the_contract_itself(pytester):
+    variant = broken.platform("", "    pass")
+    for file, text in variant.files("sound").items():
+        pytester.path.joinpath(file).write_text(text, encoding="utf-8")
+    pytester.makepyfile(f"{HEAD}{variant.contract('sound')}")
+    result = pytester.runpytest_subprocess(*OPTIONS, "-k", "not light and not declares")
+    result.assert_outcomes(passed=16, skipped=1, deselected=2)

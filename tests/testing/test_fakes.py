@@ -1,0 +1,143 @@
+"""The fakes do what they say, and complain when a test goes otherwise."""
+
+import pytest
+
+from hermes_core.errors import NotPermitted, ProviderError, ToolError, Unavailable, UserError
+from hermes_core.plugins.manifest import parse_manifest
+from hermes_core.testing import Call, Fail, FakePlatform, FakeToolContext, FakeWorkspace, Say, ScriptedProvider
+from hermes_core.testing.fake_context import plugin_context
+from hermes_core.types import (
+    CallDelta,
+    Done,
+    ExecRequest,
+    ExecResult,
+    Message,
+    Principal,
+    Question,
+    ReasoningDelta,
+    Request,
+    Text,
+    TextDelta,
+    Verdict,
+)
+
+
+def asked(text="Hi."):
+    return Request(model="scripted-1", messages=(Message(role="user", parts=(Text(text=text),)),))
+
+
+async def played(provider, request=None):
+    return [delta async for delta in provider.stream(request or asked())]
+
+
+def text_of(deltas):
+    return "".join(d.text for d in deltas if isinstance(d, TextDelta))
+
+
+async def test_a_script_is_played_step_by_step():
+    provider = ScriptedProvider(["One  two.", Say("Three.", thinking="Hm."), lambda r: r.messages[-1].parts[0].text])
+    assert text_of(await played(provider)) == "One  two."
+    second = await played(provider)
+    assert text_of(second) == "Three."
+    assert [d.text for d in second if isinstance(d, ReasoningDelta)] == ["Hm."]
+    assert text_of(await played(provider, asked("Echo."))) == "Echo."
+    assert len(provider.requests) == 3
+    provider.check()
+
+
+async def test_scripted_calls_arrive_in_pieces_that_join_to_json():
+    deltas = await played(ScriptedProvider([[Call("a", {"x": "ä"}), Call("b")]]))
+    calls = [d for d in deltas if isinstance(d, CallDelta)]
+    assert "".join(d.arguments for d in calls if d.index == 0) == '{"x": "ä"}'
+    assert [d.name for d in calls if d.name] == ["a", "b"]
+    assert len({d.id for d in calls if d.id}) == 2
+    assert deltas[-1] == Done(reason="tools")
+
+
+async def test_a_scripted_failure_is_raised_after_what_was_said():
+    provider = ScriptedProvider([Fail(Unavailable("Gone."), said="Half")])
+    stream = provider.stream(asked())
+    assert await anext(stream) == TextDelta(text="Half")
+    with pytest.raises(Unavailable):
+        await anext(stream)
+
+
+async def test_steps_that_were_not_played_are_told():
+    provider = ScriptedProvider(["One.", "Two."])
+    await played(provider)
+    with pytest.raises(AssertionError, match="1 of 2 scripted steps"):
+        provider.check()
+
+
+async def test_a_request_without_a_step_is_told_even_if_the_error_was_swallowed():
+    provider = ScriptedProvider()
+    with pytest.raises(ProviderError, match="0 steps"):
+        await played(provider)
+    with pytest.raises(AssertionError, match="no step was written"):
+        provider.check()
+
+
+async def test_a_workspace_in_memory_holds_files_and_scripted_answers():
+    shown = []
+    workspace = FakeWorkspace({"a.txt": b"A"}, answers=[ExecResult(status=3, output=b"no"), ToolError("Broken.")])
+    assert await workspace.read("/work/a.txt") == b"A"
+    await workspace.write("sub/b.txt", b"B")
+    assert workspace.written == ["/work/sub/b.txt"]
+    assert await workspace.read("./sub/b.txt") == b"B"
+    with pytest.raises(ToolError, match=r"c\.txt"):
+        await workspace.read("c.txt")
+    request = ExecRequest(argv=("git", "status"), on_output=shown.append)
+    assert (await workspace.run(request)).status == 3
+    assert shown == [b"no"]
+    with pytest.raises(ToolError, match="Broken"):
+        await workspace.run(request)
+    with pytest.raises(ToolError, match="git"):
+        await workspace.run(request)
+    assert len(workspace.requests) == 3
+
+
+async def test_a_workspace_in_a_folder_is_real(tmp_path):
+    workspace = FakeWorkspace(folder=tmp_path)
+    await workspace.write("sub/a.txt", b"A")
+    result = await workspace.run(ExecRequest(argv=("sh", "-c", "cat sub/a.txt; exit 4")))
+    assert (result.status, result.output) == (4, b"A")
+    assert (await workspace.run(ExecRequest(argv=("sleep", "30"), seconds=0.05))).status == 124
+    with pytest.raises(ToolError, match="no-such-program"):
+        await workspace.run(ExecRequest(argv=("no-such-program",)))
+
+
+async def test_a_tool_context_keeps_what_the_tool_did():
+    yes = FakeToolContext(FakeWorkspace(), verdict=Verdict(outcome="allow"))
+    question = Question(id="1", kind="approval", subject="rm")
+    assert (await yes.ask(question)).outcome == "allow"
+    assert yes.questions == [question]
+    path = await yes.spill("out.txt", b"long")
+    assert yes.spilled == {path: b"long"}
+    assert (await FakeToolContext(FakeWorkspace()).ask(question)).outcome == "deny"
+
+
+async def test_a_platform_fails_as_scripted_and_sends_a_key_once():
+    platform = FakePlatform(limit=5, failures=[OSError("cut")])
+    message = Message(role="assistant", parts=(Text(text="Hello"),))
+    with pytest.raises(OSError, match="cut"):
+        await platform.send("c", message, "k1")
+    await platform.send("c", message, "k1")
+    await platform.send("c", message, "k1")
+    assert await platform.seen() == ["Hello"]
+    with pytest.raises(UserError, match="too long"):
+        await platform.send("c", Message(role="assistant", parts=(Text(text="Hello!"),)), "k2")
+
+
+async def test_a_plugin_context_enforces_permissions(tmp_path):
+    manifest = parse_manifest(
+        {"api": 1, "name": "x", "kind": "tool", "summary": "X.", "permissions": {"secrets": ["KEY"]}}, where="x"
+    )
+    context = plugin_context(manifest, tmp_path, secrets={"KEY": "k", "OTHER": "o"})
+    assert context.secrets.resolve("env:KEY") == "k"
+    with pytest.raises(NotPermitted, match="OTHER"):
+        context.secrets.get("OTHER")
+    with pytest.raises(NotPermitted, match=r"sessions\.read"):
+        await context.sessions.recent(Principal())
+    with pytest.raises(NotPermitted, match=r"llm\.call"):
+        await context.llm.complete(asked())
+    assert context.paths.data.is_dir()
