@@ -41,7 +41,19 @@ from hermes_core.types import (
     Verdict,
 )
 
-__all__ = ["DEADLINES", "PROJECT", "Mode", "ask", "contribute", "decide", "hookimpl", "mode_of", "modes", "observe", "transform"]
+__all__ = [
+    "DEADLINES",
+    "PROJECT",
+    "Mode",
+    "ask",
+    "contribute",
+    "decide",
+    "hookimpl",
+    "mode_of",
+    "modes",
+    "observe",
+    "transform",
+]
 
 PROJECT = "hermes"
 Mode = Literal["contribute", "observe", "transform", "decide", "ask"]

@@ -1,5 +1,6 @@
 """``hermes config``: look at and change settings; comments in the file survive."""
 
+import contextlib
 import json
 import os
 import shlex
@@ -9,7 +10,7 @@ import click
 
 from hermes_core.cli.scope import Scope
 from hermes_core.cli.table import emit, json_option
-from hermes_core.errors import ConfigError, PluginError, UserError
+from hermes_core.errors import ConfigError, UserError
 
 
 @click.group()
@@ -39,7 +40,10 @@ def show(scope: Scope, everything: bool, as_json: bool) -> None:
         value = get_value(scope.settings, row.key)
         changed = value != row.default
         if everything or changed:
-            shown = "…" if "Secret" in row.type and value else json.dumps(value, ensure_ascii=False, default=str)
+            hidden = "secret" in row.type.lower() and bool(value)
+            if isinstance(value, dict) and row.key in scope.settings.raw:
+                value = sorted(value)  # only names: what is under them may hold keys
+            shown = "[secret]" if hidden else json.dumps(value, ensure_ascii=False, default=str)
             rows.append({"setting": row.key, "value": shown, "from": "you" if changed else "default", "help": row.help})
     emit(rows, ("setting", "value", "from", "help"), as_json=as_json, empty="Everything is at its default: --all.")
 
@@ -51,8 +55,11 @@ def show(scope: Scope, everything: bool, as_json: bool) -> None:
 def get(scope: Scope, key: str, as_json: bool) -> None:
     """Print one setting. KEY has dots: model.default."""
     from hermes_core.config.edit import get_value
+    from hermes_core.options import Secret
 
     value = get_value(scope.settings, key)
+    if isinstance(value, Secret) and value and not value.reference:
+        value = "[secret]"
     plain = isinstance(value, str) and not as_json
     click.echo(value if plain else json.dumps(value, ensure_ascii=False, default=str))
 
@@ -77,15 +84,9 @@ def set_(scope: Scope, key: str, value: str) -> None:
         Secrets(home.env_file, os.environ).set(key, value)
         click.echo(f"{key} is kept in {home.env_file}.", err=True)
         return
-    import yaml
+    from hermes_core.config.edit import set_text
 
-    from hermes_core.config.edit import set_value
-
-    try:
-        parsed = yaml.safe_load(value)
-    except yaml.YAMLError as error:
-        raise UserError(f"{value!r} is not YAML.", hint="Put quotes around text with special characters.") from error
-    set_value(home, key, parsed)
+    set_text(home, key, value, sections=sections(scope))
 
 
 @config.command()
@@ -116,33 +117,36 @@ def check(scope: Scope) -> int:
 
 def config_problems(scope: Scope) -> list[str]:
     """Everything that is wrong with the file, the kernel's part and the enabled plugins' parts."""
-    from hermes_core.plugins.modules import config_class
+    from hermes_core.config.settings import config_problems as problems_in
 
     try:
-        settings = scope.settings
+        return problems_in(scope.home, sections(scope))
     except ConfigError as error:
         return list(error.problems)
-    problems: list[str] = []
+    except UserError as error:
+        return [str(error)]
+
+
+def sections(scope: Scope) -> dict[str, type]:
+    """The settings classes of enabled plugins, by the path of their section. One that cannot be had is doctor's."""
+    from hermes_core.plugins.modules import config_class
+
+    found: dict[str, type] = {}
     consent = scope.consent()
     for plugin in scope.index.plugins:
         if plugin.manifest and plugin.manifest.config_class and consent.state(plugin).usable:
-            try:
-                settings.section(plugin.manifest.config_section, config_class(plugin))
-            except ConfigError as error:
-                problems.extend(error.problems)
-            except PluginError as error:
-                problems.append(str(error))
-    return problems
+            with contextlib.suppress(Exception):
+                found[plugin.manifest.config_section] = config_class(plugin)
+    return found
 
 
 @config.command()
 @click.pass_obj
 def schema(scope: Scope) -> None:
     """Print the JSON Schema of config.yaml, for editors."""
-    from hermes_core.config.describe import json_schema
-    from hermes_core.config.schema import Config
+    from hermes_core.config.describe import full_schema
 
-    click.echo(json.dumps(json_schema(Config), indent=2))
+    click.echo(json.dumps(full_schema(sections(scope)), indent=2))
 
 
 @config.command()

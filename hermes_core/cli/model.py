@@ -7,7 +7,7 @@ import click
 
 from hermes_core.cli.scope import Scope
 from hermes_core.cli.table import emit, json_option
-from hermes_core.errors import HermesError, UserError
+from hermes_core.errors import HermesError, UnknownName, UserError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -94,8 +94,14 @@ async def _models(scope: Scope, provider: str) -> list[dict[str, object]]:
 def choose(scope: Scope, words: str) -> None:
     """Choose who answers from now on: PROVIDER:MODEL, or from a list. A key is asked for when one is needed."""
     from hermes_core.config.edit import set_value
+    from hermes_core.config.schema import split_model
 
-    provider, _, name = words.partition(":")
+    names = {n for p in scope.index.plugins if p.manifest for n in p.manifest.contributes["providers"]}
+    provider, name = split_model(words, names | set(scope.settings.config.providers))
+    if words and not provider:
+        raise UnknownName(
+            "provider", words.partition(":")[0], names, hint="Say PROVIDER:MODEL, or only `hermes model`."
+        )
     if not words:
         if not sys.stdin.isatty():
             raise UserError("Nobody is here to choose.", hint="Say it: hermes model choose PROVIDER:MODEL")

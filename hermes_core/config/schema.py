@@ -62,7 +62,6 @@ class AgentSettings:
     tool_workers: int = option("Tool calls that run side by side at most.", default=8, validator=ge(1))
     tool_seconds: float = option("How long a tool call may take.", default=420.0, validator=gt(0))
     output_bytes: int = option("Bytes of a tool's output the model sees.", default=50_000, validator=ge(1))
-    output_lines: int = option("Lines of a tool's output the model sees.", default=2_000, validator=ge(1))
     identity: str = option("Who the assistant is; the first words of the prompt.", default="")
     disabled_tools: list[str] = option("Tools that are never offered.", factory=list)
 
@@ -79,7 +78,9 @@ class TerminalSettings:
 class PolicySettings:
     """What may be done without asking."""
 
-    mode: Literal["ask", "smart", "off"] = option("When a person is asked.", default="ask")
+    mode: Literal["ask", "off"] = option(
+        "ask: a person decides what is risky; off: only the hard blocks stay.", default="ask"
+    )
     deny: list[str] = option("Calls that are always refused.", factory=list, example=["terminal(rm *)"])
     allow: list[str] = option("Calls that are never asked about.", factory=list, example=["terminal(git status)"])
 
@@ -89,9 +90,6 @@ class DisplaySettings:
     """What is shown."""
 
     interface: str = option("The platform that a bare `hermes` opens.", default="cli")
-    reasoning: bool = option("Show the model's thinking.", default=True)
-    tools: bool = option("Show tool calls as they happen.", default=True)
-    markdown: bool = option("Render Markdown in answers.", default=True)
 
 
 @settings
@@ -112,10 +110,9 @@ class MemorySettings:
 
 @settings
 class PluginSettings:
-    """Which plugins take part."""
+    """In which order plugins are asked."""
 
     order: list[str] = option("Plugins that come first, in this order.", factory=list)
-    disabled: list[str] = option("Plugins that are never loaded.", factory=list)
 
 
 @settings
@@ -141,7 +138,7 @@ class Config:
     display: DisplaySettings = option("What is shown.", factory=DisplaySettings)
     store: StoreSettings = option("Where sessions are kept.", factory=StoreSettings)
     memory: MemorySettings = option("What lasts across sessions.", factory=MemorySettings)
-    plugins: PluginSettings = option("Which plugins take part.", factory=PluginSettings)
+    plugins: PluginSettings = option("In which order plugins are asked.", factory=PluginSettings)
     logging: LoggingSettings = option("What is written to the log files.", factory=LoggingSettings)
 
 

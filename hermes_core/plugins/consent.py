@@ -87,7 +87,7 @@ class Consent:
         if matches(installed.distribution, self._required):
             return ConsentState("builtin")
         if {installed.label, installed.label.rpartition("/")[2], installed.owner} & self._disabled:
-            return ConsentState("disabled", "plugins.disabled in config.yaml names it")
+            return ConsentState("disabled", "this program switched it off")
         if installed.distribution and not matches(installed.distribution, self._allowed):
             return ConsentState("disabled", "this program does not allow it")
         if row and row.get("state") == "disabled" and same_owner:

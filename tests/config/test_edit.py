@@ -198,7 +198,7 @@ def test_a_plugins_class_guards_its_section(home: Home) -> None:
     [
         ("agent.max_calls", "100", 100),
         ("model.default", "5", "5"),
-        ("display.markdown", "off", False),
+        ("store.transcripts", "off", False),
         ("policy.mode", "off", "off"),
         ("agent.identity", "on", "on"),
         ("toolsets", "[files, web]", ["files", "web"]),
