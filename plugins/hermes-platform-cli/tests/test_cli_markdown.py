@@ -12,9 +12,11 @@ from hermes_platform_cli.width import cells
 
 CODES = re.compile(r"\x1b\[[0-9;]*m")
 
-TEXT = """# Title
+TEXT = """\
+# Title
 
-Some *prose* with **bold**, `code`, <b>tags</b>, [a link](https://example.org/x) and <https://bare.example>, long enough to wrap.
+Some *prose* with **bold**, `code`, <b>tags</b>, [a link](https://example.org/x) and <https://bare.example>, long \
+enough to wrap.
 A second line.
 - one
 - two
@@ -138,7 +140,8 @@ def test_a_loose_list_is_numbered_on() -> None:
 
 def test_the_tail_is_what_is_not_finished() -> None:
     blocks = Blocks()
-    assert blocks.feed("done\n\nopen line\nand mo") and blocks.tail(100) == ["open line", "and mo"]
+    assert blocks.feed("done\n\nopen line\nand mo")
+    assert blocks.tail(100) == ["open line", "and mo"]
     assert [b.text for b in blocks.feed("re\n\n")] == ["open line\nand more"]
     assert blocks.tail(100) == []
 

@@ -2,9 +2,10 @@
 
 import asyncio
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from io import StringIO
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TextIO
 
 import pytest
@@ -47,7 +48,11 @@ def turn(*events: Event, answer: str = "", reason: Any = "done") -> Sequence[Eve
 
 
 async def converse(
-    stdin: TextIO, *turns: Sequence[Event], out: TextIO | None = None, data: Path = Path(), **environ: str
+    stdin: TextIO,
+    *turns: Sequence[Event],
+    out: TextIO | None = None,
+    data: Path = Path(),
+    environ: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[str, str, list[str]]:
     out, err = out or StringIO(), StringIO()
     cli = Cli(Config(), data, streams=Streams(stdin=stdin, stdout=out, stderr=err, environ=environ))
@@ -129,7 +134,7 @@ async def test_no_control_code_gets_through() -> None:
 async def test_a_terminal_that_wants_no_codes_gets_none(environ: dict[str, str]) -> None:
     screen = Terminal()
     events = turn(Said(text="Hel"), Said(text="lo."), Called(call=CALL), Said(text="**b**"))
-    await converse(Terminal("hi\n"), events, out=screen, **environ)
+    await converse(Terminal("hi\n"), events, out=screen, environ=environ)
     assert screen.getvalue() == "Hello.\n**b**\n"
 
 

@@ -18,6 +18,12 @@ Ask = Callable[..., Awaitable[str]]
 PASTE = "\x1b[200~{}\x1b[201~"
 
 
+async def until(true: Callable[[], object]) -> None:
+    """Let the loop, or another program, go on until something is so."""
+    while not true():  # noqa: ASYNC110 - nobody tells us
+        await asyncio.sleep(0.001)
+
+
 async def _nothing(session: Session, rest: str) -> str:
     return ""
 
@@ -100,10 +106,8 @@ async def test_history_comes_back_next_time(keys: PipeInput, tmp_path: Path) -> 
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     second = prompt(keys, file)
     task = asyncio.ensure_future(second.ask())
-    while not second.open:
-        await asyncio.sleep(0)
-    while len(second.entries()) < 2:  # read in the background
-        await asyncio.sleep(0)
+    await until(lambda: second.open)
+    await until(lambda: len(second.entries()) == 2)
     keys.send_text("\x10\x10\x10\r")  # up through both lines of the newest, to the one before
     assert await task == "first"
 
@@ -185,8 +189,7 @@ async def test_the_editor_gets_the_text_and_gives_it_back(
     asking = prompt(keys)
     task = asyncio.ensure_future(asking.ask())
     keys.send_text("text\x07")
-    while "more" not in asking.text():
-        await asyncio.sleep(0.01)  # another process writes
+    await until(lambda: "more" in asking.text())
     keys.send_text("\r")
     assert (await task).replace("\n", "") == "text and more"
 
@@ -195,11 +198,23 @@ async def test_a_withdrawn_prompt_gives_back_what_was_typed(keys: PipeInput) -> 
     asking = prompt(keys)
     task = asyncio.ensure_future(asking.ask())
     keys.send_text("half")
-    while asking.text() != "half":
-        await asyncio.sleep(0)
+    await until(lambda: asking.text() == "half")
     asking.withdraw()
     with pytest.raises(Withdrawn) as gone:
         await task
     assert gone.value.text == "half"
     keys.send_text("!\r")
     assert await asking.ask("half") == "half!"
+
+
+async def test_a_history_that_grew_too_long_keeps_its_newest_part(keys: PipeInput, tmp_path: Path) -> None:
+    file = tmp_path / "history"
+    file.write_text("".join(json.dumps(f"{n} " + "x" * 1000) + "\n" for n in range(2200)))
+    asking = prompt(keys, file)
+    await typed(keys, "newest\r", asking)
+    kept = [json.loads(line) for line in file.read_text().splitlines()]
+    assert file.stat().st_size < 1_100_000
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert kept[-1] == "newest"
+    assert kept[-2].startswith("2199 ")
+    assert [p.name for p in tmp_path.iterdir()] == ["history"]

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pyte
 import pytest
@@ -51,6 +51,12 @@ NAUGHTY = [
     "[x](javascript:alert)",
     "\x00",
 ]
+
+
+async def until(true: Callable[[], object]) -> None:
+    """Let the loop, or another program, go on until something is so."""
+    while not true():  # noqa: ASYNC110 - nobody tells us
+        await asyncio.sleep(0.001)
 
 
 class Emulated:
@@ -256,7 +262,6 @@ async def test_the_spinner_goes_on_by_itself_and_ends(seen: Emulated) -> None:
     before = seen.rows[-1]
     seen.now += 1.3
     async with asyncio.timeout(5):
-        while seen.rows[-1] == before:
-            await asyncio.sleep(0.01)
+        await until(lambda: seen.rows[-1] != before)
     seen.show(ended())
     assert seen.view._timer is None

@@ -1,0 +1,182 @@
+"""Prompt, turn, question and notice on one screen, typed at through a pipe."""
+
+import asyncio
+import re
+from collections.abc import Callable, Iterator
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from prompt_toolkit.input import PipeInput, create_pipe_input
+from prompt_toolkit.output import DummyOutput
+
+from hermes_core.errors import UserError
+from hermes_core.testing.fakes import FakeDesk
+from hermes_core.types import Ended, Envelope, Message, Question, Said, Started, Text, Usage
+from hermes_platform_cli.asking import keys_of, lines_of
+from hermes_platform_cli.config import Config
+from hermes_platform_cli.platform import Cli
+from hermes_platform_cli.streams import Streams
+
+CODES = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]|\r")
+STARTED = Started(session_id="s", turn_id="t", provider="p", model="m")
+ENDED = Ended(session_id="s", turn_id="t", answer="", reason="done", usage=Usage())
+
+
+async def until(true: Callable[[], object]) -> None:
+    """Let the loop, or another program, go on until something is so."""
+    while not true():  # noqa: ASYNC110 - nobody tells us
+        await asyncio.sleep(0.001)
+
+
+class Desk(FakeDesk):
+    async def interrupt(self, chat: str) -> bool:
+        self.interrupted.append(chat)
+        return True
+
+
+@pytest.fixture
+def keys() -> Iterator[PipeInput]:
+    with create_pipe_input() as pipe:
+        yield pipe
+
+
+@pytest.fixture
+async def talk(keys: PipeInput, tmp_path: Path) -> "Iterator[Talk]":  # type: ignore[misc]
+    talk = Talk(keys, tmp_path)
+    await talk.cli.open(talk.desk)
+    yield talk
+    await talk.cli.close()
+
+
+class Talk:
+    def __init__(self, keys: PipeInput, data: Path) -> None:
+        self.keys, self.desk, self.out, self.now = keys, Desk(), StringIO(), 0.0
+        streams = Streams(stdin=StringIO(), stdout=self.out, stderr=StringIO(), environ={"TERM": "xterm"})
+        config = Config(history=False, banner=False)
+        clock = lambda: self.now  # noqa: E731
+        self.cli = Cli(config, data, streams=streams, source=keys, sink=DummyOutput(), clock=clock)
+        self.inbox = self.cli.receive()
+
+    async def say(self, text: str) -> Envelope:
+        self.keys.send_text(f"{text}\r")
+        return await anext(self.inbox)
+
+    @property
+    def seen(self) -> str:
+        return CODES.sub("", self.out.getvalue())
+
+
+def text_of(envelope: Envelope) -> str:
+    part = envelope.message.parts[0]
+    assert isinstance(part, Text)
+    return part.text
+
+
+async def test_an_open_prompt_gives_way_to_a_turn_and_comes_back_with_what_was_typed(talk: Talk) -> None:
+    await talk.cli.ack(await talk.say("first"))
+    await talk.cli.show("main", STARTED)
+    await talk.cli.show("main", ENDED)
+    following = asyncio.ensure_future(anext(talk.inbox))
+    talk.keys.send_text("half a ")
+    full = talk.cli._face
+    await until(
+        lambda: full._prompt and full._prompt.text() == "half a "  # type: ignore[union-attr]
+    )
+    await talk.cli.show("main", STARTED)
+    await talk.cli.show("main", Said(text="from a schedule"))
+    assert not following.done()
+    await talk.cli.show("main", ENDED)
+    assert "from a schedule" in talk.seen
+    talk.keys.send_text("line\r")
+    assert text_of(await following) == "half a line"
+
+
+async def test_a_notice_is_shown_above_an_open_prompt(talk: Talk) -> None:
+    following = asyncio.ensure_future(anext(talk.inbox))
+    talk.keys.send_text("keep ")
+    full = talk.cli._face
+    await until(
+        lambda: full._prompt and full._prompt.text() == "keep "  # type: ignore[union-attr]
+    )
+    await talk.cli.send("main", Message(role="assistant", parts=[Text(text="By the way.")]), "k")
+    assert "By the way." in talk.seen
+    talk.keys.send_text("this\r")
+    assert text_of(await following) == "keep this"
+
+
+@pytest.mark.parametrize(
+    ("key", "outcome", "choice"),
+    [
+        ("1", "allow", "once"),
+        ("o", "allow", "once"),
+        ("S", "allow", "session"),
+        ("3", "allow", "always"),
+        ("d", "deny", "deny"),
+        ("\x03", "deny", "deny"),
+        ("\x04", "deny", "deny"),
+        ("x9\r4", "deny", "deny"),
+    ],
+)
+async def test_one_key_answers_a_request(talk: Talk, key: str, outcome: str, choice: str) -> None:
+    await talk.cli.show("main", STARTED)
+    talk.keys.send_text(key)
+    verdict = await talk.cli.ask("main", Question(id="q", kind="approval", subject="rm \x1b[2J", risk="loss"))
+    assert verdict is not None
+    assert (verdict.outcome, verdict.choice) == (outcome, choice)
+    assert "rm \\x1b[2J" in talk.seen
+    await talk.cli.show("main", ENDED)
+
+
+async def test_a_question_of_the_model_takes_a_line(talk: Talk) -> None:
+    talk.keys.send_text("\rblue please\r")
+    verdict = await talk.cli.ask("main", Question(id="q", kind="text", subject="Which color?"))
+    assert verdict is not None
+    assert (verdict.outcome, verdict.choice) == ("allow", "blue please")
+
+
+async def test_a_long_choice_is_made_by_number_or_name(talk: Talk) -> None:
+    question = Question(id="q", kind="choice", subject="Which?", choices=[f"choice {n}" for n in range(12)])
+    talk.keys.send_text("99\r11\r")
+    verdict = await talk.cli.ask("main", question)
+    assert verdict is not None
+    assert verdict.choice == "choice 10"
+
+
+async def test_a_cancelled_question_leaves_the_screen_usable(talk: Talk) -> None:
+    await talk.cli.show("main", STARTED)
+    asking = asyncio.ensure_future(talk.cli.ask("main", Question(id="q", kind="approval", subject="rm")))
+    await until(lambda: "May this run?" in talk.seen)
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    await talk.cli.show("main", ENDED)
+    assert text_of(await talk.say("still here")) == "still here"
+
+
+async def test_the_first_interrupt_stops_the_turn_and_the_second_ends_the_program(talk: Talk) -> None:
+    await talk.cli.show("main", STARTED)
+    assert talk.cli._interrupt()
+    await asyncio.sleep(0)
+    assert talk.desk.interrupted == ["main"]
+    talk.now += 3
+    assert talk.cli._interrupt(), "three seconds later it is a first one again"
+    talk.now += 1
+    assert not talk.cli._interrupt()
+    await talk.cli.show("main", ENDED)
+    assert await anext(talk.inbox, None) is None
+
+
+async def test_an_interrupt_between_turns_is_not_ours(talk: Talk) -> None:
+    assert not talk.cli._interrupt()
+    assert talk.desk.interrupted == []
+
+
+async def test_a_closed_conversation_says_so(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="not open"):
+        await Cli(Config(), tmp_path).send("main", Message(role="assistant", parts=[]), "k")
+
+
+def test_letters_that_two_choices_share_stand_for_none() -> None:
+    assert keys_of(["yes", "yesterday", "no"]) == {"1": "yes", "2": "yesterday", "3": "no", "n": "no"}
+    assert lines_of(Question(id="q", kind="choice", subject="When?", choices=["a", "b"])) == ["When?", "  1 a", "  2 b"]
