@@ -1,0 +1,97 @@
+"""One command over ssh: its output, and the lines about it that come back beside the output."""
+
+import asyncio
+import contextlib
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import Callable, Sequence
+
+from hermes_backend_ssh.connection import Problem
+
+LINGER = 0.4  # how long output may still come after the command over there ended
+HEARD = 20_000  # bytes kept of what ssh itself says
+CHUNK = 262_144
+
+
+class Remote:
+    """A running ssh. ``leader`` is the process over there, 0 until it is known; ``status`` what it came to."""
+
+    def __init__(self, argv: Sequence[str], token: str, sink: Callable[[bytes], None]) -> None:
+        self._argv = argv
+        self._token = token.encode()
+        self._sink = sink
+        self._ended = asyncio.Event()
+        self.leader = 0
+        self.status: int | None = None
+        self.no_folder = False
+        self.said = b""
+
+    async def run(self, stdin: bytes) -> None:
+        """Run to the end; afterwards ``status`` is None if ssh failed before the command ended. Raises Problem."""
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *self._argv, stdin=PIPE if stdin else DEVNULL, stdout=PIPE, stderr=PIPE, start_new_session=True
+            )
+        except FileNotFoundError as error:
+            raise Problem("ssh is not installed.", "Install the OpenSSH client.") from error
+        except OSError as error:
+            raise Problem(f"ssh cannot be started: {error}.") from error
+        try:
+            await self._talk(process, stdin)
+        finally:
+            if process.returncode is None:
+                with contextlib.suppress(ProcessLookupError):
+                    process.kill()
+                await process.wait()
+            # Ends the pipes even where something that outlived ssh still holds them.
+            process._transport.close()  # type: ignore[attr-defined]
+
+    async def _talk(self, process: Process, stdin: bytes) -> None:
+        async with asyncio.TaskGroup() as group:
+            output = group.create_task(self._output(process))
+            beside = group.create_task(self._beside(process))
+            feeding = group.create_task(self._feed(process, stdin))
+            leaving = group.create_task(process.wait())
+            ended = group.create_task(self._ended.wait())
+            await asyncio.wait({leaving, ended}, return_when=asyncio.FIRST_COMPLETED)
+            # What outlives the command keeps the channel open; its output is not worth waiting for.
+            await asyncio.wait({output, beside, leaving}, timeout=LINGER)
+            for task in (output, beside, feeding, leaving, ended):
+                task.cancel()
+
+    async def _output(self, process: Process) -> None:
+        assert process.stdout
+        while data := await process.stdout.read(CHUNK):
+            self._sink(data)
+
+    async def _beside(self, process: Process) -> None:
+        assert process.stderr
+        while line := await _line(process.stderr):
+            if line.startswith(self._token + b" "):
+                self._note(line[len(self._token) + 1 :].split())
+            elif len(self.said) < HEARD:
+                self.said += line
+
+    def _note(self, words: Sequence[bytes]) -> None:
+        if words[0] == b"start":
+            self.leader = int(words[1])
+        elif words[0] == b"nofolder":
+            self.no_folder = True
+        else:
+            self.status = int(words[1])
+            self._ended.set()
+
+    @staticmethod
+    async def _feed(process: Process, stdin: bytes) -> None:
+        if not process.stdin:
+            return
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            process.stdin.write(stdin)
+            await process.stdin.drain()
+        process.stdin.close()
+
+
+async def _line(stream: asyncio.StreamReader) -> bytes:
+    try:
+        return await stream.readline()
+    except ValueError:  # a line longer than the reader's buffer: nothing we wrote
+        return b"\n"
