@@ -37,7 +37,8 @@ class Live:
     session: Session
     prompt: str
     specs: tuple[ToolSpec, ...]
-    stored: bool  # whether the session and its prompt have their rows
+    known: bool  # whether the session has its row
+    stored: bool  # whether its prompt has one too
     ran: set[str] = field(factory=set)
     workspace: Workspace | None = None
     asking: asyncio.Lock = field(factory=asyncio.Lock)
@@ -78,12 +79,10 @@ class LiveSessions:
         session = evolve(session, provider=route.name, model=route.model)
         specs = runtime.toolbox().specs(session)
         if stored:
-            live = Live(session, stored[0], _same_tools(stored[1], specs), stored=True)
+            live = Live(session, stored[0], _same_tools(stored[1], specs), known=True, stored=True)
         else:
             prompt = await runtime.prompt(session)
-            live = Live(session, prompt_text(prompt), specs, stored=False)
-            if known:
-                live.stored = True
+            live = Live(session, prompt_text(prompt), specs, known=known, stored=False)
         self._live[session.id] = live
         await runtime.dispatch.observe("on_session_start", session=session)
         return live
@@ -100,7 +99,7 @@ class LiveSessions:
         """What one turn of a session plays in."""
         runtime = self._runtime
         route = await runtime.routed()
-        history = await (await runtime.store()).history(live.session.id) if live.stored else []
+        history = await (await runtime.store()).history(live.session.id) if live.known else []
         config = runtime.settings.config
 
         async def open_rows(store: "Store", turn_id: str) -> "Turn":
@@ -154,8 +153,10 @@ class LiveSessions:
 
     async def keep(self, live: Live, store: "Store") -> None:
         """Give a session its rows, once."""
-        if not live.stored:
+        if not live.known:
             await store.create_session(live.session)
+            live.known = True
+        if not live.stored:
             await store.save_prompt(live.session.id, live.prompt, _specs_json(live.specs))
             live.stored = True
 

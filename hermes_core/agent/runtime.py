@@ -263,7 +263,6 @@ class Runtime:
             emit(Ended(session_id=session_id, turn_id="", answer="", reason="interrupted", usage=Usage()))
             raise
         await TurnRun(scene).play()
-        live.stored = True
 
     def report(self, tool: Tool, error: BaseException) -> None:
         """A tool raised something that is not a ToolError: its author should know."""

@@ -144,8 +144,7 @@ class TurnRun:
                 await self._call(calls)
             await self._last_word()
         finally:
-            if opening is not None:
-                opening.cancel()
+            if opening is not None:  # what the person said is kept, whatever became of the answer
                 await asyncio.wait([opening])
 
     async def _open(self) -> None:

@@ -9,7 +9,7 @@ from hermes_core import hooks
 
 ROOT = Path(__file__).parents[2]
 MODES = hooks.modes()
-CALLS = {"contribute": "contributions", "observe": "observe", "transform": "transform", "decide": "decide", "ask": "ask"}
+CALLS = {mode: "contributions" if mode == "contribute" else mode for mode in hooks.DEADLINES}
 
 
 def call_sites() -> dict[str, list[str]]:

@@ -37,7 +37,10 @@ def forbidden(loaded: set[str], names: str) -> set[str]:
     return {m for m in loaded for name in names.split() if m == name or m.startswith(f"{name}.")}
 
 
-@pytest.mark.parametrize("words", [["--version"], ["--help"], ["plugins", "list"], ["completion", "bash"]], ids=" ".join)
+LIGHT_COMMANDS = [["--version"], ["--help"], ["plugins", "list"], ["completion", "bash"]]
+
+
+@pytest.mark.parametrize("words", LIGHT_COMMANDS, ids=" ".join)
 def test_light_commands_import_next_to_nothing(tmp_path: Path, words: list[str]) -> None:
     loaded = modules_after(tmp_path, *words)
     assert not forbidden(loaded, LIGHT)
