@@ -6,12 +6,13 @@ The file is opened once per process: closing a second descriptor would drop the 
 """
 
 import asyncio
+import os
 import random
 import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -88,6 +89,8 @@ class Engine:
     def __init__(self, path: Path, *, durability: str = "normal") -> None:
         self.path = path
         self._lock = threading.RLock()
+        with suppress(OSError):  # only ever a new file, which holds no locks yet; sqlite3 says what is wrong
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         with explained(self.path):
             self.connection = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
         try:

@@ -56,6 +56,10 @@ async def test_a_damaged_database_is_named(store: Store, tmp_path: Path) -> None
         open_store(database)
 
 
+def test_a_new_store_is_for_its_owner_only(store: Store, tmp_path: Path) -> None:
+    assert [path.stat().st_mode & 0o077 for path in tmp_path.glob("state.db*")] == [0] * 3
+
+
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="cannot be opened"):
         open_store(tmp_path / "nowhere" / "state.db")
