@@ -1,4 +1,4 @@
-"""The store against raw sqlite3 with FTS5, in one run: ``python benchmarks/store.py [--rows N] [--search N] [--processes]``.
+"""The store against raw sqlite3 with FTS5, in one run: ``benchmarks/store.py [--rows N] [--search N] [--processes]``.
 
 Prints one JSON object. Both sides write messages of about 550 bytes, one commit each, with a search index kept.
 """
