@@ -38,10 +38,16 @@ def _pattern(kind: str) -> "re.Pattern[str]":
     return re.compile("|".join(f"(?:{p})" for p in (_ORDERS if kind == "orders" else _LEAKS)), re.IGNORECASE)
 
 
+def invisible(text: str) -> str:
+    """A complaint about a character that a reader cannot see, or an empty string."""
+    found = _INVISIBLE.search(text)
+    return f"it holds an invisible character (U+{ord(found[0]):04X})" if found else ""
+
+
 def objection(text: str) -> str:
     """Why this text must not be kept as a memory, or an empty string."""
-    if found := _INVISIBLE.search(text):
-        return f"it holds an invisible character (U+{ord(found[0]):04X})"
+    if reason := invisible(text):
+        return reason
     if found := _pattern("orders").search(text):
         return f"it gives orders instead of stating a fact ({found[0][:60]!r})"
     if found := _pattern("leaks").search(text):

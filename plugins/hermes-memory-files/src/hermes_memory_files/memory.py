@@ -10,7 +10,7 @@ from hermes_core.kinds import Memory
 from hermes_core.types import Memo, Principal, Session, Source
 from hermes_memory_files.config import Config
 from hermes_memory_files.entries import MARK, find_entry, fullness, join_entries, memo_id
-from hermes_memory_files.guard import objection
+from hermes_memory_files.guard import invisible, objection
 from hermes_memory_files.shelf import FILES, Shelf
 
 _HEADERS = {"memory": "MEMORY: your own notes", "user": "USER: what you know about the person"}
@@ -43,9 +43,10 @@ class FilesMemory(Memory):
     async def add(self, owner: Principal, text: str, source: Source) -> Memo:
         """Keep a note in MEMORY.md; text that is in either file already is left as it is.
 
+        Suspicious text is kept only when it is marked as coming from outside; then no brief ever shows it.
         Raises ToolError when the text is refused or does not fit.
         """
-        entry = clean_entry(text)
+        entry = clean_entry(text, trusted=source.trusted)
         shelf = self.shelf(owner)
 
         def work() -> Memo:
@@ -96,7 +97,7 @@ class FilesMemory(Memory):
         return "\n\n".join(blocks)
 
 
-def clean_entry(text: str) -> str:
+def clean_entry(text: str, *, trusted: bool = True) -> str:
     """The text as it will be kept. Raises ToolError when it must not be kept."""
     entry = text.replace("\r\n", "\n").strip()
     if not entry:
@@ -105,7 +106,7 @@ def clean_entry(text: str) -> str:
         raise ToolError(f"An entry cannot hold a line that is only {MARK}; it separates entries.")
     if any("\ud800" <= char <= "\udfff" or (char < " " and char not in "\n\t") for char in entry):
         raise ToolError("An entry cannot hold control characters or halves of characters.")
-    if reason := objection(entry):
+    if reason := objection(entry) if trusted else invisible(entry):
         raise ToolError(
             f"This was not remembered: {reason}.",
             hint="Memory holds facts, in plain words. If the text came from a page or a file, do not store it.",

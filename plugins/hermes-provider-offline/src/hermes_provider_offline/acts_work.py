@@ -33,7 +33,7 @@ def act_search(step: Step, desk: Desk) -> Act:
     desk.hits = [
         evolve(h, path=step.path if h.path == alone else within(step.path, h.path)) for h in hits(outcome.text)
     ]
-    desk.result = unwrap(outcome.text)
+    desk.result = "\n".join(f"{hit.path}:{hit.line}: {hit.text}" for hit in desk.hits) or unwrap(outcome.text)
     if not desk.hits:
         nothing = is_empty(outcome.text) or re.match(r"exit 1\b", outcome.text)
         return (

@@ -27,6 +27,7 @@ _WEAK = re.compile(
     r"(?:[,，]\s*(?:and\s+)?|\s+(?:and|und|y|et)\s+|(?<!\d)[.!?]\s+|[。！？]\s*|(?<!:)\n+\s*)(?=\S)", re.IGNORECASE
 )
 _SENTENCE = re.compile(r"[.!?。！？\n]")
+_PLACES = 40  # commas and the like in one part; a text with more is prose, not a list of requests
 GREEDY = frozenset({"remember"})
 _LEAD = re.compile(
     r"^(?:\s|(?:\d{1,2}[.)]|[-*•])\s|(?:please|pls|kindly|now|also|and|next|first|finally|ok(?:ay)?|so"
@@ -108,7 +109,7 @@ def split(text: str, understood: Callable[[Clause], str]) -> list[Clause]:
     ``then``, ``;`` and list items always part two requests. A comma, ``and`` or a sentence's end does so only where
     what follows is a request by itself: ``understood`` names a clause's rule, or gives an empty string.
     """
-    masked, pieces = mask(_keep_body(text))
+    masked, pieces = mask(keep_body(text))
     clauses: list[Clause] = []
     for part in _strong(masked):
         clauses.extend(_weak(part, pieces, understood))
@@ -130,7 +131,8 @@ def _weak(part: str, pieces: Sequence[tuple[str, str]], understood: Callable[[Cl
     """Walk over the places where a request may end, and end it there when both sides can stand alone."""
     clauses: list[Clause] = []
     current, joint, at = "", "", 0
-    for found in [*_WEAK.finditer(part), None]:
+    places = list(_WEAK.finditer(part))
+    for found in [*(places if len(places) <= _PLACES else ()), None]:
         piece = part[at : found.start() if found else len(part)]
         if current and _ends(clause_of(current, pieces), joint, clause_of(piece, pieces), understood):
             clauses.append(clause_of(current, pieces))
@@ -157,7 +159,7 @@ _BODY = re.compile(
 )
 
 
-def _keep_body(text: str) -> str:
+def keep_body(text: str) -> str:
     """``write to a.txt:`` and what follows on the next lines: all of it is content."""
     found = _BODY.match(text)
     if not found or "```" in found["body"]:

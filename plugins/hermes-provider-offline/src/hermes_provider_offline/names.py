@@ -36,7 +36,8 @@ _KINDS = {name: name for name in ("md", "txt", "json", "yml", "toml", "html", "c
 _KINDS |= {pair.split()[0]: pair.split()[1] for pair in _KIND_NAMES.split(", ")}
 _EXTENSION = re.compile(r"(?<![\w*])\*?\.(?P<ext>[A-Za-z][A-Za-z0-9]{0,9})\b")
 _KIND_WORD = re.compile(
-    r"\b(?P<kind>" + "|".join(_KINDS) + r")\b(?=\s*(?:files?|ones?|documents?|scripts?|sources?|$))", re.IGNORECASE
+    r"(?<![.\w/])(?P<kind>" + "|".join(_KINDS) + r")\b(?=\s*(?:files?|ones?|documents?|scripts?|sources?|$))",
+    re.IGNORECASE,
 )
 
 

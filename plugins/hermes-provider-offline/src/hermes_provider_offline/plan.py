@@ -13,7 +13,7 @@ from attrs import evolve
 from hermes_provider_offline import acts_files as files
 from hermes_provider_offline import acts_memory as memory
 from hermes_provider_offline import acts_work as work
-from hermes_provider_offline.clause import Clause, split
+from hermes_provider_offline.clause import Clause, keep_body, mask, split
 from hermes_provider_offline.desk import Act, Desk
 from hermes_provider_offline.past import Outcome, Past, key_of
 from hermes_provider_offline.rules import kind_of, understand
@@ -24,6 +24,7 @@ from hermes_provider_offline.toolbox import Call, CannotDo, Toolbox
 CALLS = 24  # tool calls for one wish
 STEPS = 20  # requests of one wish
 _LONGEST = 16_000  # characters of a wish that are looked at
+_UNQUOTED = 2_000  # of them outside of quotes; the rules' patterns are for sentences, not for pages
 _ANSWER = 24_000  # characters of an answer
 
 _ACTS: Mapping[str, Callable[[Step, Desk], Act]] = {
@@ -91,7 +92,7 @@ class _Record:
 
 def next_move(past: Past, toolbox: Toolbox, clock: Callable[[], datetime]) -> Call | str:
     """The next call to make, or the answer when nothing is left to do."""
-    if len(past.wish) > _LONGEST:
+    if len(past.wish) > _LONGEST or len(mask(keep_body(past.wish))[0]) > _UNQUOTED:
         return too_long(len(past.wish))
     steps = plan_of(past.wish)
     if not any(step.kind != "unknown" for step in steps):
@@ -138,10 +139,10 @@ def _told(step: Step) -> str:
 
 def plan_of(wish: str) -> Sequence[Step]:
     """The steps of a wish, in order; what no rule knows is a step too, so that it is not passed over in silence."""
-    steps = [understand(clause) or _unknown(clause) for clause in split(wish, kind_of)]
+    steps = [understand(clause) or _unknown(clause) for clause in split(wish.strip(), kind_of)]
     return [
         evolve(step, quiet=step.kind in ("read", "search") and following is not None and _goes_on(step, following))
-        for step, following in zip(steps, [*steps[1:], None], strict=True)
+        for step, following in zip(steps, [*steps[1:], None], strict=False)
     ]
 
 

@@ -49,4 +49,4 @@ def _holds(text: str, word: str) -> bool:
 
 def singular(word: str) -> str:
     """A plural without its ending; any other word as it is."""
-    return word[:-1] if re.fullmatch(r"[a-z]{3,}[^s]s", word, re.IGNORECASE) else word
+    return word[:-1] if re.fullmatch(r"[a-z]{2,}[^s]s", word, re.IGNORECASE) else word
