@@ -14,6 +14,7 @@ sys.path.insert(0, str(PACKAGE.parent))
 
 from hermes_provider_openai.entry import FOLDER, Entry, parse_entry  # noqa: E402
 
+FIELDS = ("name", "aliases", "rank", "env", "base_url", "base_url_env", "local", "default_model")
 HEAD = '''"""The services of the catalogue, as far as listing and choosing needs them. Written by ``generate.py``."""
 
 from typing import NamedTuple
@@ -31,6 +32,7 @@ class Listed(NamedTuple):
     base_url: str
     base_url_env: str
     local: bool
+    default_model: str
 
 
 LISTED: tuple[Listed, ...] = (
@@ -47,7 +49,7 @@ def listed_source(catalogue: list[Entry]) -> str:
     """The text of ``listed.py``."""
     rows = []
     for entry in catalogue:
-        fields = [entry.name, entry.aliases, entry.rank, entry.env, entry.base_url, entry.base_url_env, entry.local]
+        fields = [getattr(entry, name) for name in FIELDS]
         rows.append("    Listed(\n" + "".join(f"        {_literal(field)},\n" for field in fields) + "    ),\n")
     return HEAD + "".join(rows) + ")\n"
 

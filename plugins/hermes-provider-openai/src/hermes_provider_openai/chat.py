@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from typing import TYPE_CHECKING
 
 from hermes_core.errors import ProviderError, Unavailable
@@ -23,7 +23,7 @@ CLOSE_SECONDS = 0.25  # how long to wait for the end of the body, so that the co
 HEAD = 2000  # characters kept to say what came instead of a reply
 
 
-async def stream_chat(line: Line, request: Request, model: str) -> AsyncIterator[Delta]:
+async def stream_chat(line: Line, request: Request, model: str) -> AsyncGenerator[Delta, None]:
     """Answer piece by piece. Raises ProviderError."""
     import httpx2
 
@@ -65,14 +65,14 @@ async def stream_chat(line: Line, request: Request, model: str) -> AsyncIterator
 async def _ask(line: Line, request: Request, model: str) -> "httpx2.Response":
     with_usage = not line.state.usage_refused
     response = await _post(line, request, model, with_usage=with_usage)
-    if response.status_code == 200:
+    if response.is_success:
         return response
     body = await read_capped(response.aiter_bytes())
     await response.aclose()
     if with_usage and response.status_code in (400, 422) and _names_usage(body):
         line.state.usage_refused = True
         response = await _post(line, request, model, with_usage=False)
-        if response.status_code == 200:
+        if response.is_success:
             return response
         body = await read_capped(response.aiter_bytes())
         await response.aclose()

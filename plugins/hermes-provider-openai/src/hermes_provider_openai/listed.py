@@ -15,6 +15,7 @@ class Listed(NamedTuple):
     base_url: str
     base_url_env: str
     local: bool
+    default_model: str
 
 
 LISTED: tuple[Listed, ...] = (
@@ -26,6 +27,7 @@ LISTED: tuple[Listed, ...] = (
         "https://openrouter.ai/api/v1",
         "OPENROUTER_BASE_URL",
         False,
+        "openrouter/auto",
     ),
     Listed(
         "openai",
@@ -35,6 +37,7 @@ LISTED: tuple[Listed, ...] = (
         "https://api.openai.com/v1",
         "OPENAI_BASE_URL",
         False,
+        "gpt-5-mini",
     ),
     Listed(
         "nous",
@@ -44,6 +47,7 @@ LISTED: tuple[Listed, ...] = (
         "https://inference-api.nousresearch.com/v1",
         "NOUS_BASE_URL",
         False,
+        "Hermes-4-405B",
     ),
     Listed(
         "alibaba",
@@ -53,6 +57,7 @@ LISTED: tuple[Listed, ...] = (
         "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
         "DASHSCOPE_BASE_URL",
         False,
+        "qwen3-max",
     ),
     Listed(
         "arcee",
@@ -62,6 +67,7 @@ LISTED: tuple[Listed, ...] = (
         "https://api.arcee.ai/api/v1",
         "ARCEE_BASE_URL",
         False,
+        "trinity-mini",
     ),
     Listed(
         "cerebras",
@@ -71,6 +77,7 @@ LISTED: tuple[Listed, ...] = (
         "https://api.cerebras.ai/v1",
         "CEREBRAS_BASE_URL",
         False,
+        "gpt-oss-120b",
     ),
     Listed(
         "deepinfra",
@@ -80,6 +87,7 @@ LISTED: tuple[Listed, ...] = (
         "https://api.deepinfra.com/v1/openai",
         "DEEPINFRA_BASE_URL",
         False,
+        "openai/gpt-oss-120b",
     ),
     Listed(
         "deepseek",
@@ -89,6 +97,7 @@ LISTED: tuple[Listed, ...] = (
         "https://api.deepseek.com/v1",
         "DEEPSEEK_BASE_URL",
         False,
+        "deepseek-chat",
     ),
     Listed(
         "fireworks",
@@ -98,6 +107,7 @@ LISTED: tuple[Listed, ...] = (
         "https://api.fireworks.ai/inference/v1",
         "FIREWORKS_BASE_URL",
         False,
+        "accounts/fireworks/models/gpt-oss-120b",
     ),
     Listed(
         "gmi",
@@ -107,6 +117,7 @@ LISTED: tuple[Listed, ...] = (
         "https://api.gmi-serving.com/v1",
         "GMI_BASE_URL",
         False,
+        "",
     ),
     Listed(
         "groq",
@@ -116,6 +127,7 @@ LISTED: tuple[Listed, ...] = (
         "https://api.groq.com/openai/v1",
         "GROQ_BASE_URL",
         False,
+        "openai/gpt-oss-120b",
     ),
     Listed(
         "huggingface",
@@ -125,6 +137,7 @@ LISTED: tuple[Listed, ...] = (
         "https://router.huggingface.co/v1",
         "HF_BASE_URL",
         False,
+        "openai/gpt-oss-120b",
     ),
     Listed(
         "kilocode",
@@ -134,6 +147,7 @@ LISTED: tuple[Listed, ...] = (
         "https://api.kilo.ai/api/gateway",
         "KILOCODE_BASE_URL",
         False,
+        "",
     ),
     Listed(
         "kimi-coding",
@@ -143,6 +157,7 @@ LISTED: tuple[Listed, ...] = (
         "https://api.moonshot.ai/v1",
         "KIMI_BASE_URL",
         False,
+        "kimi-k2-0905-preview",
     ),
     Listed(
         "kimi-coding-cn",
@@ -152,6 +167,7 @@ LISTED: tuple[Listed, ...] = (
         "https://api.moonshot.cn/v1",
         "KIMI_CN_BASE_URL",
         False,
+        "kimi-k2-0905-preview",
     ),
     Listed(
         "mistral",
@@ -161,6 +177,7 @@ LISTED: tuple[Listed, ...] = (
         "https://api.mistral.ai/v1",
         "MISTRAL_BASE_URL",
         False,
+        "mistral-medium-latest",
     ),
     Listed(
         "novita",
@@ -170,6 +187,7 @@ LISTED: tuple[Listed, ...] = (
         "https://api.novita.ai/openai/v1",
         "NOVITA_BASE_URL",
         False,
+        "openai/gpt-oss-120b",
     ),
     Listed(
         "nvidia",
@@ -179,6 +197,7 @@ LISTED: tuple[Listed, ...] = (
         "https://integrate.api.nvidia.com/v1",
         "NVIDIA_BASE_URL",
         False,
+        "openai/gpt-oss-120b",
     ),
     Listed(
         "ollama-cloud",
@@ -188,6 +207,7 @@ LISTED: tuple[Listed, ...] = (
         "https://ollama.com/v1",
         "OLLAMA_CLOUD_BASE_URL",
         False,
+        "gpt-oss:120b",
     ),
     Listed(
         "opencode-go",
@@ -197,6 +217,7 @@ LISTED: tuple[Listed, ...] = (
         "https://opencode.ai/zen/go/v1",
         "OPENCODE_GO_BASE_URL",
         False,
+        "",
     ),
     Listed(
         "opencode-zen",
@@ -206,6 +227,7 @@ LISTED: tuple[Listed, ...] = (
         "https://opencode.ai/zen/v1",
         "OPENCODE_ZEN_BASE_URL",
         False,
+        "",
     ),
     Listed(
         "stepfun",
@@ -215,6 +237,7 @@ LISTED: tuple[Listed, ...] = (
         "https://api.stepfun.ai/step_plan/v1",
         "STEPFUN_BASE_URL",
         False,
+        "",
     ),
     Listed(
         "tencent-tokenhub",
@@ -224,6 +247,7 @@ LISTED: tuple[Listed, ...] = (
         "https://tokenhub.tencentmaas.com/v1",
         "TOKENHUB_BASE_URL",
         False,
+        "",
     ),
     Listed(
         "together",
@@ -233,6 +257,7 @@ LISTED: tuple[Listed, ...] = (
         "https://api.together.xyz/v1",
         "TOGETHER_BASE_URL",
         False,
+        "openai/gpt-oss-120b",
     ),
     Listed(
         "upstage",
@@ -242,6 +267,7 @@ LISTED: tuple[Listed, ...] = (
         "https://api.upstage.ai/v1",
         "UPSTAGE_BASE_URL",
         False,
+        "solar-pro2",
     ),
     Listed(
         "vercel",
@@ -251,6 +277,7 @@ LISTED: tuple[Listed, ...] = (
         "https://ai-gateway.vercel.sh/v1",
         "AI_GATEWAY_BASE_URL",
         False,
+        "openai/gpt-5-mini",
     ),
     Listed(
         "xai",
@@ -260,6 +287,7 @@ LISTED: tuple[Listed, ...] = (
         "https://api.x.ai/v1",
         "XAI_BASE_URL",
         False,
+        "grok-4",
     ),
     Listed(
         "xiaomi",
@@ -269,6 +297,7 @@ LISTED: tuple[Listed, ...] = (
         "https://api.xiaomimimo.com/v1",
         "XIAOMI_BASE_URL",
         False,
+        "mimo-v2-flash",
     ),
     Listed(
         "zai",
@@ -278,6 +307,7 @@ LISTED: tuple[Listed, ...] = (
         "https://api.z.ai/api/paas/v4",
         "GLM_BASE_URL",
         False,
+        "glm-4.6",
     ),
     Listed(
         "alibaba-coding-plan",
@@ -287,6 +317,7 @@ LISTED: tuple[Listed, ...] = (
         "https://coding-intl.dashscope.aliyuncs.com/v1",
         "ALIBABA_CODING_PLAN_BASE_URL",
         False,
+        "qwen3-coder-plus",
     ),
     Listed(
         "ollama",
@@ -296,6 +327,7 @@ LISTED: tuple[Listed, ...] = (
         "http://127.0.0.1:11434/v1",
         "OLLAMA_BASE_URL",
         True,
+        "",
     ),
     Listed(
         "lmstudio",
@@ -305,6 +337,7 @@ LISTED: tuple[Listed, ...] = (
         "http://127.0.0.1:1234/v1",
         "LM_BASE_URL",
         True,
+        "",
     ),
     Listed(
         "llamacpp",
@@ -314,6 +347,7 @@ LISTED: tuple[Listed, ...] = (
         "http://127.0.0.1:8080/v1",
         "LLAMACPP_BASE_URL",
         True,
+        "",
     ),
     Listed(
         "vllm",
@@ -323,6 +357,7 @@ LISTED: tuple[Listed, ...] = (
         "http://127.0.0.1:8000/v1",
         "VLLM_BASE_URL",
         True,
+        "",
     ),
     Listed(
         "sglang",
@@ -332,6 +367,7 @@ LISTED: tuple[Listed, ...] = (
         "http://127.0.0.1:30000/v1",
         "SGLANG_BASE_URL",
         True,
+        "",
     ),
     Listed(
         "custom",
@@ -341,5 +377,6 @@ LISTED: tuple[Listed, ...] = (
         "",
         "CUSTOM_BASE_URL",
         False,
+        "",
     ),
 )

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterable, Sequence
-from hashlib import sha1
 
 from attrs import frozen
 
@@ -120,5 +119,7 @@ def _replay(made: dict[str, JSON], message: Message, how: Conversion) -> None:
 
 def _call_id(call_id: str, how: Conversion) -> str:
     if how.entry.call_ids == "nine" and not (len(call_id) == 9 and call_id.isascii() and call_id.isalnum()):
+        from hashlib import sha1
+
         return sha1(call_id.encode(), usedforsecurity=False).hexdigest()[:9]
     return call_id

@@ -82,7 +82,7 @@ async def _ask(line: Line, seconds: float) -> list[Model]:
             body = await _read_all(response)
     except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, OSError) as error:
         raise network_failure(line.service, error, seconds) from error
-    if response.status_code != 200:
+    if not response.is_success:
         raise from_reply(line.service, Reply(status=response.status_code, headers=dict(response.headers), body=body))
     try:
         return read_models(json.loads(body), line.context)
@@ -91,7 +91,7 @@ async def _ask(line: Line, seconds: float) -> list[Model]:
 
 
 async def _read_all(response: "httpx2.Response") -> str:
-    if response.status_code != 200:
+    if not response.is_success:
         return await read_capped(response.aiter_bytes())
     body = bytearray()
     async for piece in response.aiter_bytes():

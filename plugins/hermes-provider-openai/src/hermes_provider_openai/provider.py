@@ -1,6 +1,6 @@
 """One service of the catalogue as a Provider."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from hermes_core.errors import Refused
@@ -28,6 +28,8 @@ class Compatible(Provider):
     ) -> None:
         self.name = name or listed.name
         self.rank = ALIAS_RANK if self.name in listed.aliases else listed.rank
+        elsewhere = endpoint is not None and endpoint.base_url not in ("", listed.base_url)
+        self.default_model = "" if elsewhere else listed.default_model
         self._listed = listed
         self._secrets = secrets
         self._endpoint = endpoint
@@ -63,6 +65,7 @@ class Compatible(Provider):
         line = self._line()
         line.require_key()
         model = request.model or await self._default_model(line)
+        deltas: AsyncGenerator[Delta, None]
         if line.wire == "responses":
             from hermes_provider_openai.responses import stream_responses
 
@@ -92,8 +95,8 @@ class Compatible(Provider):
         return self._opened
 
     async def _default_model(self, line: "Line") -> str:
-        if line.entry.default_model:
-            return line.entry.default_model
+        if self.default_model:
+            return self.default_model
         if not line.state.default_model:
             offered = await self.models()
             if not offered:

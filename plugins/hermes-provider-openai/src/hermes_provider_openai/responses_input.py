@@ -1,0 +1,111 @@
+"""A request as the input of the Responses API."""
+
+import json
+from collections.abc import Mapping, Sequence
+
+from hermes_core.types import JSON, Blob, Message, Request, Text, ToolCall, ToolResult
+from hermes_provider_openai.body import clamp_effort, is_reasoning_model, output_limit
+from hermes_provider_openai.line import Line
+from hermes_provider_openai.pictures import describe, picture_url
+
+__all__ = ["ITEMS", "responses_arguments"]
+
+ITEMS = "items"  # the key in meta under which reasoning items are kept for replay
+
+
+def responses_arguments(line: Line, request: Request, model: str) -> dict[str, JSON]:
+    """The keyword arguments of ``responses.create``. Nothing is stored on the server; reasoning comes back sealed."""
+    thinks = is_reasoning_model(line.entry, model)
+    effort = clamp_effort(line.entry, str(request.options.get("effort") or ""))
+    made: dict[str, JSON] = {
+        "model": model,
+        "input": _items(request.messages, line.key),
+        "stream": True,
+        "store": False,
+    }
+    if thinks or effort:
+        made["include"] = ["reasoning.encrypted_content"]
+        made["reasoning"] = {"summary": "auto", **({"effort": effort} if effort else {})}
+    if request.tools:
+        made["tools"] = [
+            {
+                "type": "function",
+                "name": t.name,
+                "description": t.description,
+                "parameters": dict(t.schema),
+                "strict": False,
+            }
+            for t in request.tools
+        ]
+    if limit := output_limit(line.entry, request):
+        made["max_output_tokens"] = limit
+    temperature = request.options.get("temperature")
+    if temperature is not None and line.entry.temperature != "omit" and not thinks:
+        made["temperature"] = temperature
+    extra = {**line.entry.extra_body, **line.extra_body}
+    for name in [name for name, value in extra.items() if value is None]:
+        made.pop(name, None)
+        del extra[name]
+    if extra:
+        made["extra_body"] = extra
+    return made
+
+
+def _items(messages: Sequence[Message], key: str) -> list[JSON]:
+    made: list[JSON] = []
+    for message in messages:
+        if message.role == "assistant":
+            made += _assistant(message, key)
+        elif message.role == "tool":
+            made += [_result(part) for part in message.parts if isinstance(part, ToolResult)]
+        else:
+            role = "developer" if message.role == "system" else "user"
+            made.append({"role": role, "content": _content(message) or [_text("(no text)")]})
+    return made
+
+
+def _content(message: Message) -> list[JSON]:
+    made = []
+    for part in message.parts:
+        if isinstance(part, Text) and part.text:
+            made.append(_text(part.text))
+        elif isinstance(part, Blob):
+            made.append(_blob(part))
+    return made
+
+
+def _text(text: str) -> dict[str, JSON]:
+    return {"type": "input_text", "text": text}
+
+
+def _blob(blob: Blob) -> dict[str, JSON]:
+    url = picture_url(blob)
+    return {"type": "input_image", "image_url": url, "detail": "auto"} if url else _text(describe(blob))
+
+
+def _assistant(message: Message, key: str) -> list[JSON]:
+    own = message.meta.get(key)
+    kept = own.get(ITEMS) if isinstance(own, Mapping) else None
+    made: list[JSON] = list(kept) if isinstance(kept, Sequence) and not isinstance(kept, str) else []
+    text = "\n".join(part.text for part in message.parts if isinstance(part, Text) and part.text)
+    calls = [part for part in message.parts if isinstance(part, ToolCall)]
+    if text or not (calls or made):
+        made.append({"role": "assistant", "content": text or "(no text)"})
+    made += [
+        {
+            "type": "function_call",
+            "call_id": call.id,
+            "name": call.name,
+            "arguments": json.dumps(dict(call.arguments), ensure_ascii=False, separators=(",", ":")),
+        }
+        for call in calls
+    ]
+    return made
+
+
+def _result(result: ToolResult) -> JSON:
+    pictures = any(isinstance(part, Blob) for part in result.parts)
+    output: JSON = "\n".join(part.text for part in result.parts if isinstance(part, Text)) or "(no output)"
+    if pictures:
+        output = [_blob(part) if isinstance(part, Blob) else _text(part.text) for part in result.parts]
+    return {"type": "function_call_output", "call_id": result.call_id, "output": output}

@@ -1,0 +1,166 @@
+"""Every dialect we have seen comes out the same, however its bytes arrive."""
+
+import asyncio
+import json
+import random
+
+import pytest
+from hermes_core.errors import ProviderError
+from hermes_core.types import CallDelta, Delta, Done, ReasoningDelta, TextDelta, UsageDelta
+from hermes_provider_openai.decode import ChatDecoder
+from hermes_provider_openai.service import Service
+from hermes_provider_openai.sse import EventReader
+
+HERE = Service(title="Test", url="http://127.0.0.1")
+
+
+def decode(pieces: list[bytes]) -> list[Delta]:
+    """What a stream of these pieces comes to."""
+    reader, decoder, deltas = EventReader(), ChatDecoder(HERE, "test"), []
+    for piece in pieces:
+        deltas += decoder.feed(reader.feed(piece))
+    deltas += decoder.feed(reader.end())
+    return deltas + decoder.end()
+
+
+async def test_every_cassette_is_understood(cassettes, service, at, ask, reply):
+    for name, (stream, expected) in cassettes.items():
+        service.always = reply.sse(stream)
+        heard = await ask(at())
+        assert heard.facts() == expected, name
+        assert len(heard.done) == 1 and heard.deltas[-1] is heard.done[0], name
+        assert all(heard.ids) and len(set(heard.ids)) == len(heard.ids), name
+
+
+def test_a_stream_may_be_cut_at_every_byte(cassettes, heard):
+    for name, (stream, expected) in cassettes.items():
+        for cut in range(len(stream) + 1):
+            assert heard(decode([stream[:cut], stream[cut:]])).facts() == expected, (name, cut)
+        assert heard(decode([stream[i : i + 1] for i in range(len(stream))])).facts() == expected, name
+
+
+@pytest.mark.parametrize("newline", [b"\r\n", b"\r"])
+def test_other_line_ends_change_nothing(cassettes, heard, newline):
+    for name, (stream, expected) in cassettes.items():
+        changed = stream.replace(b"\n", newline)
+        for cut in range(len(changed) + 1):
+            assert heard(decode([changed[:cut], changed[cut:]])).facts() == expected, (name, cut)
+
+
+def test_a_byte_order_mark_and_comments_change_nothing(cassettes, heard):
+    for name, (stream, expected) in cassettes.items():
+        if name in ("no_blank_lines",):
+            continue
+        changed = b"\xef\xbb\xbf: hello\n\n" + stream.replace(b"\n\n", b"\n\n: still here\n\n\n")
+        for pieces in ([changed], [changed[i : i + 1] for i in range(len(changed))]):
+            assert heard(decode(pieces)).facts() == expected, name
+
+
+async def test_a_plain_json_answer_to_a_stream_request_is_taken(service, at, ask, reply):
+    call = {"id": "c", "type": "function", "function": {"name": "weather", "arguments": "{}"}}
+    message = {"role": "assistant", "content": "Hi", "reasoning_content": "hm", "tool_calls": [call]}
+    whole = {
+        "choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}],
+        "usage": {"prompt_tokens": 3, "completion_tokens": 1},
+    }
+    for body in (json.dumps(whole), "\n " + json.dumps(whole, indent=2), "\ufeff" + json.dumps(whole)):
+        service.always = reply.http(200, body)
+        heard = await ask(at())
+        assert heard.facts() == {
+            "text": "Hi",
+            "reasoning": "hm",
+            "calls": [["weather", {}]],
+            "reason": "tools",
+            "usage": [3, 1, 0, 0, 0],
+        }
+
+
+async def test_json_lines_are_taken(service, at, ask, reply):
+    lines = [
+        {"choices": [{"index": 0, "delta": {"content": "a"}, "finish_reason": None}]},
+        {"choices": [{"index": 0, "delta": {"content": "b"}, "finish_reason": "stop"}]},
+    ]
+    service.always = reply.http(200, "\n".join(map(json.dumps, lines)), "application/x-ndjson")
+    assert (await ask(at())).text == "ab"
+
+
+def test_neighboring_text_of_one_chunk_is_one_delta():
+    event = b'data: {"choices":[{"index":0,"delta":{"content":"word "},"finish_reason":null}]}\n\n'
+    deltas = ChatDecoder(HERE, "test").feed(EventReader().feed(event * 500))
+    assert deltas == [TextDelta(text="word " * 500)]
+
+
+def test_text_and_thoughts_keep_their_order():
+    def event(**delta: str) -> bytes:
+        chunk = {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
+        return f"data: {json.dumps(chunk)}\n\n".encode()
+
+    stream = event(content="a") + event(reasoning="b") + event(content="c") + event(content="d") + event(reasoning="e")
+    deltas = ChatDecoder(HERE, "test").feed(EventReader().feed(stream))
+    assert deltas == [
+        TextDelta(text="a"),
+        ReasoningDelta(text="b"),
+        TextDelta(text="cd"),
+        ReasoningDelta(text="e"),
+    ]
+
+
+async def test_broken_replies_give_deltas_or_a_provider_error(cassettes, service, at, reply, hello):
+    """Thousands of replies with bytes flipped, lost, doubled and moved: never another exception, never a hang."""
+    chance = random.Random(20)
+    provider = at(timeout=5.0)
+    known = (TextDelta, ReasoningDelta, CallDelta, UsageDelta, Done)
+    streams = [stream for stream, _ in cassettes.values()]
+    good = bad = 0
+    for _ in range(3000):
+        body = mutated(chance, chance.choice(streams))
+        service.always = then_close(mutated(chance, reply.sse(body))) if chance.random() < 0.15 else reply.sse(body)
+        deltas = []
+        try:
+            async with asyncio.timeout(20):
+                async for delta in provider.stream(hello):
+                    assert isinstance(delta, known)
+                    deltas.append(delta)
+            assert isinstance(deltas[-1], Done)
+            good += 1
+        except ProviderError:
+            bad += 1
+        for delta in deltas:
+            if isinstance(delta, TextDelta | ReasoningDelta):
+                delta.text.encode()
+    assert good > 300
+    assert bad > 300
+
+
+def then_close(answer: bytes):
+    """An answer after which the server hangs up, as its announced length may be wrong."""
+
+    async def write(writer: asyncio.StreamWriter) -> None:
+        writer.write(answer)
+
+    return write
+
+
+def mutated(chance: random.Random, data: bytes) -> bytes:
+    """The bytes with one to four accidents."""
+    changed = bytearray(data)
+    for _ in range(chance.randint(1, 4)):
+        start = chance.randrange(len(changed) + 1)
+        end = min(len(changed), start + chance.choice((1, 1, 2, 5, 40)))
+        piece = bytes(changed[start:end])
+        match chance.randrange(6):
+            case 0:
+                changed[start:end] = bytes(chance.randrange(256) for _ in piece)
+            case 1:
+                del changed[start:end]
+            case 2:
+                changed[start:start] = piece
+            case 3:
+                del changed[start:]
+            case 4:
+                odd = (b"null", b"[]", b"{}", b'""', b"-1", b"1e999", b"\\ud800", b"\n\n", b"\r", b"[" * 3000, b"9" * 5000)
+                changed[start:end] = chance.choice(odd)
+            case 5:
+                other = chance.randrange(len(changed) + 1)
+                changed[other:other] = piece
+    return bytes(changed)
