@@ -28,7 +28,6 @@ from hermes_core.types import (
     Envelope,
     Fault,
     Message,
-    Migration,
     Prompt,
     Question,
     Request,
@@ -121,11 +120,6 @@ def register_cli_commands(ctx: PluginContext) -> Iterable[Command]:  # type: ign
 @contribute
 def register_slash_commands(ctx: PluginContext) -> Iterable[SlashCommand]:  # type: ignore[empty-body]
     """The slash commands you add to conversations."""
-
-
-@contribute
-def register_migrations(ctx: PluginContext) -> Iterable[Migration]:  # type: ignore[empty-body]
-    """The steps that make and change your own tables, numbered from 1; finished steps are never run again."""
 
 
 @contribute

@@ -285,7 +285,10 @@ class Platform(ABC):
 
     @abstractmethod
     def receive(self) -> AsyncIterator[Envelope]:
-        """Incoming messages, each with the service's own event id; ends when the person leaves."""
+        """Incoming messages, each with the service's own event id; ends when the person leaves.
+
+        The next one is asked for while a turn still runs. Every message ends in an Ended event (LIVE) or a send.
+        """
 
     @abstractmethod
     async def send(self, chat: str, message: Message, key: str) -> Sent | None:

@@ -151,6 +151,15 @@ class LiveSessions:
             stored=stored,
         )
 
+    async def rename(self, session: Session, title: str) -> Session:
+        """Give a session a title, in the store and here. Raises UserError when another one has it."""
+        store = await self._runtime.store()
+        live = await self.take(session.id, session.origin, session.owner)
+        await self.keep(live, store)
+        await store.rename_session(session.id, title, session.owner)
+        live.session = evolve(live.session, title=title)
+        return live.session
+
     async def keep(self, live: Live, store: "Store") -> None:
         """Give a session its rows, once."""
         if not live.known:

@@ -103,6 +103,7 @@ class Runtime:
         self._toolbox: Toolbox | None = None
         self._store: asyncio.Task[Store] | None = None
         self.sessions = LiveSessions(self, f"{socket.gethostname()}:{os.getpid()}:{os.urandom(4).hex()}")
+        self._playing: dict[str, asyncio.Task[None]] = {}
         self._hooks_loaded = False
 
     # --- parts, made when first needed --------------------------------------------------------------------------
@@ -217,6 +218,7 @@ class Runtime:
         work = asyncio.create_task(
             self._play(said, session, origin, owner or self.owner, envelope, ask, stored, events.put_nowait)
         )
+        self._playing[session] = work
         try:
             while True:
                 event = await events.get()
@@ -224,8 +226,15 @@ class Runtime:
                 if isinstance(event, Ended):
                     return
         finally:
+            if self._playing.get(session) is work:
+                del self._playing[session]
             work.cancel()
             await asyncio.wait([work])
+
+    def interrupt(self, session: str) -> bool:
+        """Stop the turn that runs in a session; its last event still comes. False when none runs."""
+        work = self._playing.get(session)
+        return work is not None and work.cancel()
 
     async def _play(
         self,

@@ -32,8 +32,8 @@ def path(scope: Scope) -> None:
 def show(scope: Scope, everything: bool, as_json: bool) -> None:
     """Print the settings that are in force. Secrets are hidden."""
     from hermes_core.config.describe import settings_rows
-    from hermes_core.config.edit import get_value
     from hermes_core.config.schema import Config
+    from hermes_core.config.settings import get_value
 
     rows = []
     for row in settings_rows(Config, ""):
@@ -54,7 +54,7 @@ def show(scope: Scope, everything: bool, as_json: bool) -> None:
 @click.pass_obj
 def get(scope: Scope, key: str, as_json: bool) -> None:
     """Print one setting. KEY has dots: model.default."""
-    from hermes_core.config.edit import get_value
+    from hermes_core.config.settings import get_value
     from hermes_core.options import Secret
 
     value = get_value(scope.settings, key)

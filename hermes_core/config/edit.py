@@ -4,7 +4,6 @@ import copy
 import json
 import stat
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from hermes_core.config.check import Problem
 from hermes_core.config.document import Document
@@ -12,27 +11,12 @@ from hermes_core.config.files import explain, held, write_atomic
 from hermes_core.config.paths import Home
 from hermes_core.config.schema import spelled_out
 from hermes_core.config.secrets import Secrets
-from hermes_core.config.settings import Settings, read_document, read_kernel, read_section
+from hermes_core.config.settings import read_document, read_kernel, read_section
 from hermes_core.config.surgery import Refusal, remove, replace
-from hermes_core.errors import ConfigError, UnknownName, UserError
+from hermes_core.errors import ConfigError, UserError
 from hermes_core.types.base import JSON
 
 _MISSING = object()
-
-
-def get_value(settings: Settings, key: str) -> JSON:
-    """What is in force at a dotted key, defaults included; a Secret where the schema says so. Raises UnknownName."""
-    value: Any = settings.config
-    found: Any = value
-    for step in key.split("."):
-        found = value.get(step, _MISSING) if isinstance(value, dict) else getattr(value, step, _MISSING)
-        if value is settings.config and found is _MISSING:
-            found = settings.raw.get(step, _MISSING)
-        if found is _MISSING:
-            known = value if isinstance(value, dict) else getattr(value, "__slots__", ())
-            raise UnknownName("setting", key, [name for name in known if not name.startswith("_")])
-        value = found
-    return value
 
 
 def set_value(home: Home, key: str | Sequence[str], value: JSON, *, sections: Mapping[str, type] | None = None) -> None:

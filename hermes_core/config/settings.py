@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from hermes_core import __version__
 from hermes_core.config.build import Refused, build
@@ -15,7 +15,7 @@ from hermes_core.config.files import explain, write_atomic
 from hermes_core.config.paths import Home
 from hermes_core.config.schema import PLUGIN_SPACES, Config, EndpointSettings, spelled_out
 from hermes_core.config.secrets import Secrets
-from hermes_core.errors import ConfigError, UserError
+from hermes_core.errors import ConfigError, UnknownName, UserError
 from hermes_core.types.base import JSON
 from hermes_core.types.model import Endpoint
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from hermes_core.config.check import Problem
     from hermes_core.config.document import Document
 
+_ABSENT = object()
 T = TypeVar("T")
 Odd: TypeAlias = tuple[tuple[str | int, ...], str]  # what is wrong where, before a Problem is made of it
 _NOTHING: Mapping[str, JSON] = MappingProxyType({})
@@ -272,3 +273,18 @@ def _written(home: Home) -> dict[str, JSON]:
             cache.parent.mkdir(mode=0o700, exist_ok=True)
             write_atomic(cache, json.dumps({"key": key, "raw": data}).encode(), sync=False)
     return data
+
+
+def get_value(settings: Settings, key: str) -> JSON:
+    """What is in force at a dotted key, defaults included; a Secret where the schema says so. Raises UnknownName."""
+    value: Any = settings.config
+    found: Any = value
+    for step in key.split("."):
+        found = value.get(step, _ABSENT) if isinstance(value, dict) else getattr(value, step, _ABSENT)
+        if value is settings.config and found is _ABSENT:
+            found = settings.raw.get(step, _ABSENT)
+        if found is _ABSENT:
+            known = value if isinstance(value, dict) else getattr(value, "__slots__", ())
+            raise UnknownName("setting", key, [name for name in known if not name.startswith("_")])
+        value = found
+    return value

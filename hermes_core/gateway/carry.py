@@ -6,6 +6,8 @@ chat has one turn at a time; what arrives meanwhile waits its turn.
 
 import asyncio
 import contextlib
+import logging
+import os
 from collections.abc import Mapping, Sequence
 
 from hermes_core.agent.runtime import Runtime
@@ -23,10 +25,13 @@ from hermes_core.types import (
     Question,
     SlashCommand,
     Text,
+    Usage,
     Verdict,
 )
 
 __all__ = ["Carrier"]
+
+log = logging.getLogger(__name__)
 
 
 class Carrier(Desk):
@@ -38,7 +43,6 @@ class Carrier(Desk):
         self._origin = origin or platform.name
         self._first_session = session
         self._chats: dict[str, Conversation] = {}
-        self._running: dict[str, asyncio.Task[None]] = {}
         self._waiting: dict[str, asyncio.Queue[Envelope]] = {}
         self._workers: set[asyncio.Task[None]] = set()
         self._commands = slash_commands(runtime, self._conversation_of)
@@ -58,16 +62,13 @@ class Carrier(Desk):
             "provider": route.name if route else "",
             "model": route.model if route else "",
             "notice": route.notice if route else "",
-            "cwd": session.cwd if session else "",
+            "cwd": session.cwd if session else self._runtime.settings.config.terminal.cwd or os.getcwd(),  # noqa: PTH109
             "mode": self._runtime.policy.mode,
         }
 
     async def interrupt(self, chat: str) -> bool:
-        task = self._running.get(chat)
-        if task is None or task.done():
-            return False
-        task.cancel()
-        return True
+        session = self._conversation(chat).session
+        return session is not None and self._runtime.interrupt(session.id)
 
     # --- carrying -----------------------------------------------------------------------------------------------------
 
@@ -92,22 +93,31 @@ class Carrier(Desk):
     async def _work(self, chat: str, queue: "asyncio.Queue[Envelope]") -> None:
         while True:
             envelope = await queue.get()
-            task = self._running[chat] = asyncio.create_task(self._one(envelope))
             try:
-                with contextlib.suppress(asyncio.CancelledError):
-                    await asyncio.wait([task])
+                await self._one(envelope)
+            except HermesError as error:
+                await self._fail(envelope, error)
+            except Exception as error:
+                log.exception("a message could not be carried")
+                await self._fail(envelope, HermesError(f"{type(error).__name__}: {error}", hint="See `hermes logs`."))
             finally:
-                if not task.done():
-                    task.cancel()
-                    await asyncio.wait([task])
                 queue.task_done()
 
     async def _one(self, envelope: Envelope) -> None:
         text = "".join(p.text for p in envelope.message.parts if isinstance(p, Text)).strip()
         if text.startswith("/") and not text.startswith("//"):
             await self._command(envelope, text)
-            return
-        await self._turn(envelope)
+        else:
+            await self._turn(envelope)
+
+    async def _fail(self, envelope: Envelope, error: HermesError) -> None:
+        """Every envelope ends in a message or an Ended event, whatever happened."""
+        if Feature.LIVE in self._platform.features:
+            await self._platform.show(envelope.chat, Failed(kind="error", text=error.text, hint=error.hint))
+            ended = Ended(session_id="", turn_id="", answer="", reason="failed", usage=Usage())
+            await self._platform.show(envelope.chat, ended)
+        else:
+            await self._platform.send(envelope.chat, _text(str(error)), f"{envelope.event_id}:failed")
 
     async def _command(self, envelope: Envelope, text: str) -> None:
         await self._platform.ack(envelope)
@@ -153,34 +163,19 @@ class Carrier(Desk):
             stored=stored,
         )
         async with contextlib.aclosing(turn) as events:
-            try:
-                async for event in events:
-                    if live:
-                        await self._platform.show(envelope.chat, event)
-                    answer, failed = _outcome(event, answer, failed)
-            except asyncio.CancelledError:
-                await self._interrupted(envelope, session.id, live)
-                raise
+            async for event in events:
+                if live:
+                    await self._platform.show(envelope.chat, event)
+                answer, failed = _outcome(event, answer, failed)
         if not live:
             await self._say(envelope, answer or failed or "(no answer)")
 
-    async def _interrupted(self, envelope: Envelope, session_id: str, live: bool) -> None:
-        if live:
-            from hermes_core.types import Usage
-
-            ended = Ended(session_id=session_id, turn_id="", answer="", reason="interrupted", usage=Usage())
-            await self._platform.show(envelope.chat, ended)
-        else:
-            await self._say(envelope, "Interrupted.")
-
     async def _say(self, envelope: Envelope, text: str) -> None:
         session = await self._conversation(envelope.chat).take_up()
-        message = Message(role="assistant", parts=(Text(text=text),))
-        message = await self._runtime.dispatch.transform("transform_outgoing", "message", message, session=session)
+        message = await self._runtime.dispatch.transform("transform_outgoing", "message", _text(text), session=session)
         whole = "".join(p.text for p in message.parts if isinstance(p, Text))
         for number, piece in enumerate(split_text(whole, self._platform.limit)):
-            part = Message(role="assistant", parts=(Text(text=piece),))
-            await self._platform.send(envelope.chat, part, f"{envelope.event_id}:{number}")
+            await self._platform.send(envelope.chat, _text(piece), f"{envelope.event_id}:{number}")
 
     def _conversation(self, chat: str) -> Conversation:
         if chat not in self._chats:
@@ -193,9 +188,13 @@ class Carrier(Desk):
         return next(c for c in self._chats.values() if c.session and c.session.id == session_id)
 
 
+def _text(text: str) -> Message:
+    return Message(role="assistant", parts=(Text(text=text),))
+
+
 def _outcome(event: Event, answer: str, failed: str) -> tuple[str, str]:
     if isinstance(event, Failed):
         return answer, f"{event.text}\n{event.hint}".strip()
     if isinstance(event, Ended):
-        return event.answer, failed
+        return event.answer, failed or ("Interrupted." if event.reason == "interrupted" else "")
     return answer, failed

@@ -1,6 +1,9 @@
 """Slash commands that every conversation understands; plugins add theirs. One registry for all surfaces."""
 
+import os
 from collections.abc import Callable
+
+from attrs import evolve
 
 from hermes_core.agent.live import new_session_id
 from hermes_core.agent.runtime import Runtime
@@ -90,9 +93,8 @@ class _Commands:
     async def title(self, session: Session, rest: str) -> str:
         if not rest:
             raise UserError("Say the title: /title TEXT")
-        store = await self._runtime.store()
-        await self._runtime.sessions.keep(await self._runtime.sessions.take(session.id, "", session.owner), store)
-        await store.rename_session(session.id, rest, session.owner)
+        conversation = self._conversation(session.id)
+        conversation.session = await self._runtime.sessions.rename(session, rest)
         return f"This session is now called {rest!r}."
 
     async def search(self, session: Session, rest: str) -> str:
@@ -105,11 +107,7 @@ class _Commands:
         conversation = self._conversation(session.id)
         if conversation.last is None:
             return "There is no question to ask again."
-        from uuid import uuid4
-
-        from attrs import evolve
-
-        conversation.again = evolve(conversation.last, event_id=uuid4().hex)
+        conversation.again = evolve(conversation.last, event_id=os.urandom(16).hex())
         return ""
 
     async def model(self, session: Session, rest: str) -> str:

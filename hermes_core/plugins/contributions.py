@@ -8,7 +8,7 @@ from hermes_core.errors import ContractError, NotPermitted
 from hermes_core.kinds import Backend, Memory, Platform, Provider, Tool
 from hermes_core.plugins.implementation import Implementation
 from hermes_core.plugins.index import Installed, clash, overrides
-from hermes_core.types import Check, Command, Fault, Migration, SlashCommand
+from hermes_core.types import Check, Command, Fault, SlashCommand
 
 # hook: the manifest table that declares its names, and what it must return
 KINDS: dict[str, tuple[str, type]] = {
@@ -19,7 +19,6 @@ KINDS: dict[str, tuple[str, type]] = {
     "register_memories": ("memories", Memory),
     "register_cli_commands": ("commands", Command),
     "register_slash_commands": ("slash", SlashCommand),
-    "register_migrations": ("", Migration),
     "register_checks": ("", Check),
 }
 

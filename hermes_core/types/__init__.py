@@ -26,7 +26,7 @@ from hermes_core.types.events import (
     Started,
     Thinking,
 )
-from hermes_core.types.house import Check, Command, Fault, Finding, Migration, Phase, SlashCommand
+from hermes_core.types.house import Check, Command, Fault, Finding, Phase, SlashCommand
 from hermes_core.types.model import (
     CallDelta,
     Delta,
@@ -70,7 +70,6 @@ __all__ = [
     "Memo",
     "Message",
     "Meta",
-    "Migration",
     "Model",
     "Outcome",
     "Part",

@@ -31,14 +31,6 @@ class SlashCommand:
 
 
 @frozen(kw_only=True)
-class Migration:
-    """One step of a plugin's own tables: ``number`` counts from 1, ``sql`` is one or more statements."""
-
-    number: int
-    sql: Sequence[str]
-
-
-@frozen(kw_only=True)
 class Finding:
     """What a check found. ``fix`` is a command or sentence that mends it."""
 

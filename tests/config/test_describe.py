@@ -6,10 +6,9 @@ from typing import Literal
 from attrs import NOTHING
 
 from hermes_core.config.describe import full_schema, json_schema, markdown_table, settings_rows
-from hermes_core.config.edit import get_value
 from hermes_core.config.paths import Home
 from hermes_core.config.schema import Config
-from hermes_core.config.settings import load_settings
+from hermes_core.config.settings import get_value, load_settings
 from hermes_core.options import Secret, gt, max_len, option, settings
 
 

@@ -11,9 +11,9 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from hermes_core.config.document import Document
-from hermes_core.config.edit import get_value, set_text, set_value, unset_value
+from hermes_core.config.edit import set_text, set_value, unset_value
 from hermes_core.config.paths import Home
-from hermes_core.config.settings import load_settings
+from hermes_core.config.settings import get_value, load_settings
 from hermes_core.errors import ConfigError, UnknownName, UserError
 from hermes_core.options import Secret, gt, option, settings
 

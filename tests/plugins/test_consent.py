@@ -123,7 +123,7 @@ def test_the_configuration_can_disable(site, look, name):
     site.package("tool/board")
     consent = Consent(site.lock, disabled=[name], builtin=["hermes-*"])
     assert consent.state(look().get("tool/board")) == "disabled"
-    assert "config.yaml" in consent.state(look().get("tool/board")).reason
+    assert "switched it off" in consent.state(look().get("tool/board")).reason
 
 
 def test_a_program_may_bound_what_can_be_enabled(site, look):
