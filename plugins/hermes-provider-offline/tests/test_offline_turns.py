@@ -280,3 +280,43 @@ async def test_it_is_the_last_resort_and_always_there():
     assert Offline.rank == 90
     assert await Offline().ready()
     assert [m.name for m in await Offline().models()] == ["rules-1"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("which file is the newest file here?", "does not say when files changed"),
+        ("read the longest .rst file", "There is no .rst file"),
+        ("read it", "do not know which file you mean"),
+        ("count per file", "nothing to count yet"),
+        ("write the result to x.txt", "no result yet"),
+        ("run the tests", "cannot tell which command"),
+        ("list nowhere/", "nowhere/ does not exist."),
+        ("replace nothing-here with x in a.md", "is in a.md 0 times"),
+        ("forget unknown", "No entry holds it."),
+        ("what do you know about me?", "My memory is empty"),
+        ("list recent conversations", "Past conversations:"),
+        ("tell me the headings of src/two.py", "has no headings"),
+        ("how do I connect a model?", "hermes model"),
+        ("how many python files are there in src?", "There are 2 .py files in `src` and below."),
+        ("list the markdown files here", "- README.md\n- a.md"),
+        ("run `true`", "`true` ran and printed nothing."),
+        ("what was the name of my first teacher?", "I know nothing about that"),
+    ],
+)
+async def test_dead_ends_are_said_plainly(world: "World", asked: str, told: str):
+    assert told in await world.ask(asked)
+
+
+async def test_a_failing_search_of_the_past_is_told(world: "World"):
+    world.refuse = {"recall"}
+    assert "could not search past conversations" in await world.ask("what did we say about cats?")
+    assert "could not list past conversations" in await world.ask("list recent conversations")
+
+
+async def test_long_results_are_cut_and_say_so(world: "World"):
+    (world.root / "many.txt").write_text("".join(f"hit {n}\n" for n in range(100)))
+    assert "… and 80 more" in await world.ask("search for hit in many.txt")
+    answer = await world.ask("run `seq 1 500`")
+    assert "440 lines left out" in answer
+    assert answer.count("\n") < 80

@@ -1,5 +1,6 @@
 """Steps about files: list, find, read, count, outline."""
 
+import re
 from collections.abc import Generator
 
 from attrs import evolve
@@ -12,6 +13,7 @@ from hermes_provider_offline.speech import WHAT, code, counted, fenced
 from hermes_provider_offline.step import Step, Which
 from hermes_provider_offline.toolbox import Call, CannotDo
 
+_DOCUMENT = re.compile(r"(?:\.(?:md|markdown|mdx|rst|txt|adoc|org)|(?:^|/)[^./]+)$", re.IGNORECASE)
 SHOWN = 60  # entries or lines of one thing in an answer
 _PAGES = 6  # pages of a long file that are read after the first
 _READ_TO_COMPARE = 12  # files read to find the longest when the listing has no sizes
@@ -187,6 +189,11 @@ def _text(desk: Desk, step: Step) -> Generator[Call, Outcome, tuple[str, FileTex
     return path, desk.file or FileText(lines=())
 
 
+def _headings(path: str, text: FileText) -> list[str]:
+    """The headings of a document; in source code a line with # is a comment."""
+    return headings(text.lines) if _DOCUMENT.search(path) else []
+
+
 def act_which(step: Step, desk: Desk) -> Act:
     """Which file is the longest, or the shortest."""
     path = yield from subject(desk, step)
@@ -200,7 +207,7 @@ def act_which(step: Step, desk: Desk) -> Act:
 def act_headings(step: Step, desk: Desk) -> Act:
     """The headings of a file."""
     path, text = yield from _text(desk, step)
-    found = headings(text.lines)
+    found = _headings(path, text)
     if not found:
         return f"{code(path)} has no headings."
     desk.result = "\n".join(found)
@@ -240,7 +247,7 @@ def act_count(step: Step, desk: Desk) -> Act:
         "line": len(text.lines),
         "word": len(whole.split()),
         "character": len(whole),
-        "heading": len(headings(text.lines)),
+        "heading": len(_headings(path, text)),
     }
     number = numbers[step.other or "line"]
     desk.result = str(number)
@@ -251,7 +258,7 @@ def act_count(step: Step, desk: Desk) -> Act:
 def act_outline(step: Step, desk: Desk) -> Act:
     """What a file says of itself, where a summary was asked for."""
     path, text = yield from _text(desk, step)
-    found = headings(text.lines)
+    found = _headings(path, text)
     opening = next(
         (block for block in "\n".join(text.lines).split("\n\n") if block.strip() and not block.startswith("#")), ""
     )

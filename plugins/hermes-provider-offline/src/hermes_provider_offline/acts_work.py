@@ -93,6 +93,7 @@ def act_run(step: Step, desk: Desk) -> Act:
     if outcome.failed:
         raise sorry(f"I could not run {code(step.text)}.", outcome)
     text = unwrap(outcome.text).rstrip()
+    text = "" if text == "(no output)" else text
     desk.result = text
     lines = text.splitlines()
     if len(lines) > SHOWN:

@@ -9,9 +9,6 @@ from datetime import datetime
 from hermes_core.errors import Refused
 from hermes_core.kinds import Provider
 from hermes_core.types import CallDelta, Delta, Done, Model, Request, TextDelta, Usage, UsageDelta
-from hermes_provider_offline.past import read_past, text_of
-from hermes_provider_offline.plan import next_move
-from hermes_provider_offline.toolbox import Call, Toolbox
 
 MODEL = "rules-1"
 _WORD = re.compile(r"\s*\S+|\s+$")
@@ -48,6 +45,10 @@ class Offline(Provider):
                 f"Provider offline has no model named {request.model!r}; it has only {MODEL}.",
                 hint="Choose a provider and a model with: hermes model",
             )
+        from hermes_provider_offline.past import read_past, text_of
+        from hermes_provider_offline.plan import next_move
+        from hermes_provider_offline.toolbox import Call, Toolbox
+
         move = next_move(read_past(request.messages), Toolbox(request.tools), self._clock)
         read = sum(len(text_of(message).split()) for message in request.messages)
         if isinstance(move, Call):
