@@ -64,7 +64,5 @@ def disconnect(config: Config) -> None:
 def fresh(server, tmp_path):
     """The same server for somebody who has never been there: no known hosts, no shared connection."""
     options = [line for line in server.options if not line.startswith("UserKnownHostsFile")]
-    config = evolve(
-        server, options=[f"UserKnownHostsFile={tmp_path}/known", "ControlMaster=no", "ControlPath=none", *options]
-    )
-    return config
+    alone = [f"UserKnownHostsFile={tmp_path}/known", "ControlMaster=no", "ControlPath=none"]
+    return evolve(server, options=[*alone, *options])

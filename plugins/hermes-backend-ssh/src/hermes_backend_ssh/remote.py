@@ -38,12 +38,10 @@ class Remote:
         try:
             await self._talk(process, stdin)
         finally:
-            if process.returncode is None:
-                with contextlib.suppress(ProcessLookupError):
-                    process.kill()
-                await process.wait()
-            # Ends the pipes even where something that outlived ssh still holds them.
+            # The shared connection holds our pipes as long as the command over there lives, and asyncio's wait() waits
+            # for pipes as well: so they are closed first, which also kills ssh.
             process._transport.close()  # type: ignore[attr-defined]
+            await process.wait()
 
     async def _talk(self, process: Process, stdin: bytes) -> None:
         async with asyncio.TaskGroup() as group:
