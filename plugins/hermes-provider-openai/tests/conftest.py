@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from attrs import define, field
+
 from hermes_core.context import SecretsBroker
 from hermes_core.types import (
     CallDelta,
@@ -176,9 +177,7 @@ def named() -> Callable[..., Compatible]:
 
 
 @pytest.fixture
-async def at(
-    service: Service, named: Callable[..., Compatible]
-) -> AsyncIterator[Callable[..., Compatible]]:
+async def at(service: Service, named: Callable[..., Compatible]) -> AsyncIterator[Callable[..., Compatible]]:
     """``at("custom", timeout=1)``: a provider of the catalogue that talks to the test's server."""
     made: list[Compatible] = []
 

@@ -5,6 +5,7 @@ import json
 import random
 
 import pytest
+
 from hermes_core.errors import ProviderError
 from hermes_core.types import CallDelta, Delta, Done, ReasoningDelta, TextDelta, UsageDelta
 from hermes_provider_openai.decode import ChatDecoder
@@ -49,7 +50,7 @@ def test_other_line_ends_change_nothing(cassettes, heard, newline):
 
 def test_a_byte_order_mark_and_comments_change_nothing(cassettes, heard):
     for name, (stream, expected) in cassettes.items():
-        if name in ("no_blank_lines",):
+        if name == "no_blank_lines":
             continue
         changed = b"\xef\xbb\xbf: hello\n\n" + stream.replace(b"\n\n", b"\n\n: still here\n\n\n")
         for pieces in ([changed], [changed[i : i + 1] for i in range(len(changed))]):
@@ -158,7 +159,19 @@ def mutated(chance: random.Random, data: bytes) -> bytes:
             case 3:
                 del changed[start:]
             case 4:
-                odd = (b"null", b"[]", b"{}", b'""', b"-1", b"1e999", b"\\ud800", b"\n\n", b"\r", b"[" * 3000, b"9" * 5000)
+                odd = (
+                    b"null",
+                    b"[]",
+                    b"{}",
+                    b'""',
+                    b"-1",
+                    b"1e999",
+                    b"\\ud800",
+                    b"\n\n",
+                    b"\r",
+                    b"[" * 3000,
+                    b"9" * 5000,
+                )
                 changed[start:end] = chance.choice(odd)
             case 5:
                 other = chance.randrange(len(changed) + 1)

@@ -7,6 +7,7 @@ from email.utils import formatdate
 from time import time
 
 import pytest
+
 from hermes_core.errors import AuthError, ContextTooLong, RateLimited, Refused, Unavailable, UserError
 
 KEY = "sk-test-1234567890"
@@ -169,8 +170,14 @@ async def test_nobody_listening_is_said_with_the_address(at, ask):
 
 
 async def test_an_unknown_name_and_a_missing_tls_are_said(service, at, ask):
+    async def plain(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        writer.close()
+
+    server = await asyncio.start_server(plain, "127.0.0.1", 0)
     with pytest.raises(Unavailable, match="http://"):
-        await ask(at(base_url=service.url.replace("http:", "https:")))
+        await ask(at(base_url=f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"))
+    server.close()
     with pytest.raises(Unavailable, match="Cannot connect"):
         await ask(at(base_url="http://no-such-host.invalid/v1"))
 

@@ -2,8 +2,10 @@
 
 import asyncio
 import json
+import socket
 
 import pytest
+
 from hermes_core.errors import AuthError, Unavailable
 from hermes_core.types import Endpoint, Feature, TextDelta
 
@@ -52,7 +54,9 @@ async def test_a_reply_is_over_at_done_though_the_server_hangs_on(service, at, a
 
 async def test_a_connection_lost_after_the_finish_loses_nothing(service, at, ask):
     async def lose(writer: asyncio.StreamWriter) -> None:
-        writer.write(HEAD.replace(b"\r\n\r\n", b"\r\ncontent-length: 9999\r\n\r\n") + EVENT + END[: END.index(b"\n\n") + 2])
+        writer.write(
+            HEAD.replace(b"\r\n\r\n", b"\r\ncontent-length: 9999\r\n\r\n") + EVENT + END[: END.index(b"\n\n") + 2]
+        )
 
     service.always = lose
     assert (await ask(at())).done[0].reason == "stop"
@@ -83,26 +87,27 @@ async def test_a_cancelled_stream_leaves_the_provider_usable(service, at, ask, h
     assert (await ask(provider)).text == "a"
 
 
-def test_another_event_loop_gets_another_client(service, named, hello, reply):
+def test_another_event_loop_gets_another_client(named, hello, reply):
     """A program that calls asyncio.run twice with one provider is served twice."""
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        port = held.getsockname()[1]
+    provider = named("custom").at(Endpoint(name="custom", base_url=f"http://127.0.0.1:{port}/v1"))
 
-    async def once(provider: object) -> str:
-        async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await reader.readuntil(b"}]}")
-            writer.write(reply.sse(EVENT + END))
-            await writer.drain()
-            writer.close()
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(reply.sse(EVENT + END))
+        await writer.drain()
+        writer.close()
 
-        server = await asyncio.start_server(handle, "127.0.0.1", 0)
-        port = server.sockets[0].getsockname()[1]
-        bound = provider.at(Endpoint(name="custom", base_url=f"http://127.0.0.1:{port}/v1"))
-        texts = [d.text async for d in bound.stream(hello) if isinstance(d, TextDelta)]
-        await bound.close()
+    async def once() -> str:
+        server = await asyncio.start_server(handle, "127.0.0.1", port)
+        async with asyncio.timeout(10):
+            texts = [d.text async for d in provider.stream(hello) if isinstance(d, TextDelta)]
         server.close()
         return "".join(texts)
 
-    provider = named("custom")
-    assert [asyncio.run(once(provider)), asyncio.run(once(provider))] == ["a", "a"]
+    assert [asyncio.run(once()), asyncio.run(once())] == ["a", "a"]
 
 
 async def test_models_come_with_what_the_service_says_about_them(service, at, reply):

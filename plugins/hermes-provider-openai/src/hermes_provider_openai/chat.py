@@ -47,6 +47,8 @@ async def stream_chat(line: Line, request: Request, model: str) -> AsyncGenerato
                 seen = seen or bool(events)
                 for delta in decoder.feed(events):
                     yield delta
+                if decoder.failed is not None:
+                    raise decoder.failed
                 if decoder.finished or decoder.done:
                     break
                 piece = await anext(pieces, b"")

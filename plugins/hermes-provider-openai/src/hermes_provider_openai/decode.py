@@ -52,6 +52,7 @@ class ChatDecoder:
         self._field = ""
         self._details: list[dict[str, JSON]] = []
         self.done = False  # the end was announced
+        self.failed: ProviderError | None = None  # raised once what came before it was handed on
 
     @property
     def finished(self) -> bool:
@@ -59,7 +60,19 @@ class ChatDecoder:
         return self._reason is not None
 
     def feed(self, events: Sequence[JSON]) -> list[Delta]:
-        """The deltas of some events; neighboring pieces of text become one. Raises ProviderError."""
+        """The deltas of some events; neighboring pieces of text become one.
+
+        An error among them ends the reply: it is kept in ``failed``, so that what came before it is not lost.
+        """
+        try:
+            self._read(events)
+        except ProviderError as error:
+            self.failed = error
+        self._flush()
+        out, self._out = self._out, []
+        return out
+
+    def _read(self, events: Sequence[JSON]) -> None:
         text = self._text
         for event in events:
             # The shape nearly every event has; whatever differs takes the long way, so this only saves time.
@@ -76,12 +89,11 @@ class ChatDecoder:
                 text.append(content)
             else:
                 self._take(event)
-        self._flush()
-        out, self._out = self._out, []
-        return out
 
     def end(self) -> list[Delta]:
-        """What is left when the stream has ended, and Done. Raises Unavailable when the reply was cut or empty."""
+        """What is left when the stream has ended, and Done. Raises ProviderError when it failed, was cut or empty."""
+        if self.failed is not None:
+            raise self.failed
         if self._reason is None:
             if not self.done:
                 raise Unavailable(f"{self._service.title} cut the reply: the stream ended before it was finished.")

@@ -64,6 +64,8 @@ def _tool_result(result: ToolResult, how: Conversion, pictures: list[JSON]) -> J
     for part in result.parts:
         if isinstance(part, Text):
             made.append(_text_part(part.text))
+        elif not isinstance(part, Blob):
+            continue  # a kind of part from a later kernel
         elif url := picture_url(part) if how.entry.tool_images != "none" else "":
             shown.append({"type": "image_url", "image_url": {"url": url}})
         else:

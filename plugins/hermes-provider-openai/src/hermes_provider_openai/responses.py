@@ -29,7 +29,7 @@ async def stream_responses(line: Line, request: Request, model: str) -> AsyncGen
         max_retries=0,  # retries are the kernel's
         timeout=line.stale_seconds,
         default_headers=line.request_headers(),
-        http_client=_shared_client(sdk, line),
+        http_client=(shared := _shared_client(sdk, line)),
     )
     try:
         stream = await client.responses.create(**responses_arguments(line, request, model))
@@ -48,6 +48,9 @@ async def stream_responses(line: Line, request: Request, model: str) -> AsyncGen
         raise await _failure(sdk, line, model, error) from error
     except (ValueError, AttributeError, TypeError, RecursionError) as error:  # what the SDK makes of a broken stream
         raise Unavailable(f"{line.service.title} sent a reply that is not the Responses wire: {error}") from error
+    finally:
+        if shared is None:
+            await client.close()
 
 
 def _sdk(line: Line) -> ModuleType:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 
-from hermes_core.types import JSON, Blob, Message, Request, Text, ToolCall, ToolResult
+from hermes_core.types import JSON, Blob, Message, Part, Request, Text, ToolCall, ToolResult
 from hermes_provider_openai.body import clamp_effort, is_reasoning_model, output_limit
 from hermes_provider_openai.line import Line
 from hermes_provider_openai.pictures import describe, picture_url
@@ -60,13 +60,13 @@ def _items(messages: Sequence[Message], key: str) -> list[JSON]:
             made += [_result(part) for part in message.parts if isinstance(part, ToolResult)]
         else:
             role = "developer" if message.role == "system" else "user"
-            made.append({"role": role, "content": _content(message) or [_text("(no text)")]})
+            made.append({"role": role, "content": _content(message.parts) or [_text("(no text)")]})
     return made
 
 
-def _content(message: Message) -> list[JSON]:
+def _content(parts: Sequence[Part]) -> list[JSON]:
     made = []
-    for part in message.parts:
+    for part in parts:
         if isinstance(part, Text) and part.text:
             made.append(_text(part.text))
         elif isinstance(part, Blob):
@@ -107,5 +107,5 @@ def _result(result: ToolResult) -> JSON:
     pictures = any(isinstance(part, Blob) for part in result.parts)
     output: JSON = "\n".join(part.text for part in result.parts if isinstance(part, Text)) or "(no output)"
     if pictures:
-        output = [_blob(part) if isinstance(part, Blob) else _text(part.text) for part in result.parts]
+        output = _content(result.parts)
     return {"type": "function_call_output", "call_id": result.call_id, "output": output}

@@ -1,0 +1,68 @@
+"""The catalogue: every file is sound, and what is derived from it is up to date."""
+
+import importlib.util
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from hermes_core.types import Endpoint
+from hermes_provider_openai.entry import FOLDER, load_entry, parse_entry
+from hermes_provider_openai.line import open_line
+from hermes_provider_openai.listed import LISTED
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "src" / "hermes_provider_openai"
+
+
+def generator():
+    spec = importlib.util.spec_from_file_location("openai_generate", ROOT / "generate.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_list_and_the_manifest_say_what_the_files_say():
+    generate = generator()
+    catalogue = generate.entries()
+    assert (PACKAGE / "hermes-plugin.toml").read_text() == generate.manifest_source(catalogue)
+    said = [tuple(getattr(entry, name) for name in generate.FIELDS) for entry in catalogue]
+    assert [tuple(listed) for listed in LISTED] == said, "run generate.py"
+    manifest = tomllib.loads((PACKAGE / "hermes-plugin.toml").read_text())
+    names = [name for listed in LISTED for name in (listed.name, *listed.aliases)]
+    assert manifest["contributes"]["providers"] == names
+    assert len(set(names)) == len(names), "two services share a name"
+    assert {file.stem for file in FOLDER.glob("*.toml")} == {listed.name for listed in LISTED}
+
+
+@pytest.mark.parametrize("name", [listed.name for listed in LISTED])
+def test_each_file_is_sound(name, keys):
+    entry = load_entry(name)
+    assert entry.name == name
+    assert entry.local or entry.base_url.startswith("https://") or name == "custom"
+    assert entry.env or not entry.key_needed
+    if name != "custom":
+        line = open_line(entry, name, keys(**dict.fromkeys(entry.env, "k")), None)
+        assert line.service.url == entry.base_url
+        assert line.service.key == ("k" if entry.env else "")
+
+
+def test_a_wrong_file_is_refused_with_every_problem():
+    with pytest.raises(ValueError, match="unknown key colour; summary is missing; rank is not") as raised:
+        parse_entry({"name": "x", "title": "X", "colour": 1, "rank": "high", "wire": "smoke"}, where="x.toml")
+    assert "wire is none of" in str(raised.value)
+    with pytest.raises(ValueError, match="temperature"):
+        parse_entry({"name": "x", "title": "X", "summary": "s", "temperature": "hot", "replay": ["tea"]}, where="x")
+
+
+def test_the_user_wins_over_the_environment_and_that_over_the_file(keys):
+    entry = load_entry("deepseek")
+    env = keys(DEEPSEEK_API_KEY="from-env", DEEPSEEK_BASE_URL="https://env.example/v1")
+    line = open_line(entry, "deepseek", env, None)
+    assert (line.service.url, line.service.key) == ("https://env.example/v1", "from-env")
+    mine = Endpoint(name="deepseek", base_url="https://me.example/v1/", api_key="mine", timeout=3.0)
+    line = open_line(entry, "deepseek", env, mine)
+    assert (line.service.url, line.service.key, line.stale_seconds) == ("https://me.example/v1", "mine", 3.0)
+    assert "mine" not in repr(line)
+    assert open_line(load_entry("ollama"), "ollama", keys(), None).stale_seconds == 900.0
+    assert open_line(entry, "deepseek", keys(), None).stale_seconds == 120.0
