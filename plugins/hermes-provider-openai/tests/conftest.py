@@ -59,7 +59,7 @@ class Service:
     """``script`` is played once, one answer a request; then ``always``. ``asked`` keeps the requests."""
 
     url: str = ""
-    always: Answer = http(500, "{}")
+    always: Answer = field(factory=lambda: http(500, "{}"))
     script: list[Answer] = field(factory=list)
     by_path: dict[str, Answer] = field(factory=dict)
     asked: list[Asked] = field(factory=list)

@@ -46,7 +46,8 @@ _NO_MODEL = re.compile(
     re.IGNORECASE,
 )
 _AUTH = re.compile(
-    r"(invalid|incorrect|missing|expired|no)[_ ]?(api[_ ]?key|token|auth|credential)|unauthorized|authenticat|key not valid",
+    r"(invalid|incorrect|missing|expired|no)[_ ]?(api[_ ]?key|token|auth|credential)|unauthorized|authenticat"
+    r"|key not valid",
     re.IGNORECASE,
 )
 _RATE = re.compile(r"rate[_ -]?limit|too many requests|quota|throttl|concurren|速率|频率", re.IGNORECASE)
