@@ -4,6 +4,7 @@ Every way in (command line, platforms, embedding) calls ``turn``. There is no ot
 """
 
 import asyncio
+import contextlib
 import os
 import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
@@ -17,7 +18,7 @@ from hermes_core.agent.prompt import build_prompt
 from hermes_core.agent.reply import Reply
 from hermes_core.agent.route import Route, choose, stream_with_retries
 from hermes_core.agent.tools import Toolbox
-from hermes_core.agent.turn import TurnRun
+from hermes_core.agent.turn import TurnRun, failed
 from hermes_core.config.settings import Settings
 from hermes_core.errors import HermesError, UnknownName, UserError
 from hermes_core.kinds import Backend, Memory, Tool, Workspace
@@ -30,7 +31,6 @@ from hermes_core.types import (
     Ended,
     Envelope,
     Event,
-    Failed,
     Fault,
     Message,
     Principal,
@@ -265,7 +265,7 @@ class Runtime:
             live = await self.sessions.take(session_id, origin, owner)
             scene = await self.sessions.scene(live, envelope, original, ask, stored, emit)
         except HermesError as error:
-            emit(Failed(kind="user_error", text=error.text, hint=error.hint))
+            emit(failed(error))
             emit(Ended(session_id=session_id, turn_id="", answer="", reason="failed", usage=Usage()))
             return
         except BaseException:
@@ -285,5 +285,6 @@ class Runtime:
             await self.route.provider.close()
         await self.dispatch.settle()
         if self._store is not None:
-            (await self._store).close()
-            self._store = None
+            store, self._store = self._store, None
+            with contextlib.suppress(HermesError):  # that it could not be opened was said when it was needed
+                (await store).close()

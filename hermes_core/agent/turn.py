@@ -19,7 +19,7 @@ from hermes_core.agent.reply import Reply
 from hermes_core.agent.route import Route, stream_with_retries
 from hermes_core.agent.tools import CallRunner, names_that_ran
 from hermes_core.config.schema import AgentSettings
-from hermes_core.errors import ConfigError, HermesError, Refused
+from hermes_core.errors import HermesError, Refused
 from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.types import (
     JSON,
@@ -48,7 +48,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.store.journal import Store, Turn
 
-__all__ = ["Scene", "TurnRun", "new_turn_id", "text_of"]
+__all__ = ["Scene", "TurnRun", "failed", "new_turn_id", "text_of"]
 
 log = logging.getLogger(__name__)
 
@@ -237,10 +237,8 @@ class TurnRun:
         return self._store, self._turn
 
     async def _fail(self, error: HermesError) -> None:
-        kind = "".join(f"_{c.lower()}" if c.isupper() else c for c in type(error).__name__).lstrip("_")
-        text = error.text if not isinstance(error, ConfigError) else "; ".join(error.problems)
-        self._scene.emit(Failed(kind=kind, text=text, hint=error.hint))
-        await self._close("failed", text)
+        self._scene.emit(failed(error))
+        await self._close("failed", error.text)
 
     async def _close(self, state: str, error: str = "") -> None:
         self._log(state, error)
@@ -248,7 +246,7 @@ class TurnRun:
             try:
                 await self._store.close_turn(self._turn, state=state, error=error)
             except HermesError as fault:
-                self._scene.emit(Failed(kind="store_error", text=fault.text, hint=fault.hint))
+                self._scene.emit(failed(fault))
                 state = "failed"
         self._scene.emit(
             Ended(
@@ -274,6 +272,12 @@ class TurnRun:
             "seconds": round(time.monotonic() - self._began, 3),
         }
         log.log(logging.ERROR if error else logging.INFO, "turn", extra={"fields": {**fields, "error": error}})
+
+
+def failed(error: HermesError) -> Failed:
+    """An error as an event; its kind is the error's name in snake case."""
+    kind = "".join(f"_{c.lower()}" if c.isupper() else c for c in type(error).__name__).lstrip("_")
+    return Failed(kind=kind, text=error.text, hint=error.hint)
 
 
 def _has_calls(message: Message) -> bool:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from hermes_core.embed import Hermes
     from hermes_core.types import Event
 
+_STATUS = {"user_error": 2, "config_error": 2, "unknown_name": 2, "busy": 2}  # what a person can mend; else 1
+
 __all__ = ["chat", "converse", "event_json", "oneshot"]
 
 
@@ -63,7 +65,7 @@ async def _oneshot(scope: Scope, text: str, *, quiet: bool) -> int:
         async for event in turn:
             show(event)
             if isinstance(event, Failed):
-                status = 1
+                status = _STATUS.get(event.kind, 1)
             elif isinstance(event, Ended) and event.reason == "interrupted":
                 status = 130
         for line in _notices(hermes):

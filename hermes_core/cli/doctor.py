@@ -139,7 +139,7 @@ def _plugins(scope: Scope, *, deep: bool, only: str) -> list[Row]:
         elif consent.builtin(plugin) and not deep:
             rows.append(_row("ok", who, str(state)))
         else:
-            rows += _probed(scope, plugin.label, who)
+            rows += probed(scope, plugin.label, who)
     installed = {p.distribution for p in index.plugins}
     for missing in consent.wanted():
         if missing.distribution not in installed:
@@ -147,8 +147,10 @@ def _plugins(scope: Scope, *, deep: bool, only: str) -> list[Row]:
     return rows
 
 
-def _probed(scope: Scope, label: str, who: str) -> list[Row]:
+def probed(scope: Scope, label: str, who: str) -> list[Row]:
     """Try one plugin in a process of its own: what it does there, crash or hang, happens to that process."""
+    from hermes_core.plugins.crumbs import Crumbs
+
     command = [sys.executable, "-m", "hermes_core", "doctor", "--probe", label]
     env = {
         **os.environ,
@@ -161,6 +163,7 @@ def _probed(scope: Scope, label: str, who: str) -> list[Row]:
     except subprocess.TimeoutExpired:
         return [_row("fault", who, f"its import did not end within {_PATIENCE} s", off, "import")]
     if done.returncode < 0:
+        Crumbs(scope.home.cache / "crumbs").condemn(scope.index.resolve(label))
         text = f"its import ended the whole process ({signal.Signals(-done.returncode).name})"
         return [_row("fault", who, text, off, "import")]
     try:

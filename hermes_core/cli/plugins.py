@@ -73,8 +73,9 @@ def _describe(scope: Scope, plugin: "Installed") -> None:
 @click.argument("name")
 @click.option("-y", "--yes", is_flag=True, help="Enable without being asked (a person decided it elsewhere).")
 @click.pass_obj
-def enable(scope: Scope, name: str, yes: bool) -> None:
-    """Allow a plugin to be used, after showing what it may do."""
+def enable(scope: Scope, name: str, yes: bool) -> int:
+    """Allow a plugin to be used, after showing what it may do; then try it. Exit 3 when it does not work."""
+    from hermes_core.cli.doctor import probed
     from hermes_core.plugins.crumbs import Crumbs
 
     plugin = scope.index.resolve(name)
@@ -91,7 +92,11 @@ def enable(scope: Scope, name: str, yes: bool) -> None:
         click.confirm("Enable?", abort=True)
     consent.enable(plugin)
     Crumbs(scope.home.cache / "crumbs").forgive(plugin)
+    faults = [r for r in probed(scope, plugin.label, plugin.label) if r["level"] == "fault"]
+    for fault in faults:
+        click.echo(f"It does not work: {fault['phase']}: {fault['text']}\n{fault['fix']}", err=True)
     click.echo(f"Enabled {plugin.label}.", err=True)
+    return 3 if faults else 0
 
 
 @plugins.command()

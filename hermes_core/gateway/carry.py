@@ -11,6 +11,7 @@ import os
 from collections.abc import Mapping, Sequence
 
 from hermes_core.agent.runtime import Runtime
+from hermes_core.agent.turn import failed
 from hermes_core.errors import HermesError, nearest
 from hermes_core.gateway.slash import Conversation, slash_commands
 from hermes_core.gateway.split import split_text
@@ -113,7 +114,7 @@ class Carrier(Desk):
     async def _fail(self, envelope: Envelope, error: HermesError) -> None:
         """Every envelope ends in a message or an Ended event, whatever happened."""
         if Feature.LIVE in self._platform.features:
-            await self._platform.show(envelope.chat, Failed(kind="error", text=error.text, hint=error.hint))
+            await self._platform.show(envelope.chat, failed(error))
             ended = Ended(session_id="", turn_id="", answer="", reason="failed", usage=Usage())
             await self._platform.show(envelope.chat, ended)
         else:
@@ -144,7 +145,7 @@ class Carrier(Desk):
         conversation = self._conversation(envelope.chat)
         conversation.last = envelope
         live = Feature.LIVE in self._platform.features
-        answer, failed = "", ""
+        answer, failure = "", ""
 
         async def ask(question: Question) -> Verdict | None:
             return await self._platform.ask(envelope.chat, question)
@@ -166,9 +167,9 @@ class Carrier(Desk):
             async for event in events:
                 if live:
                     await self._platform.show(envelope.chat, event)
-                answer, failed = _outcome(event, answer, failed)
+                answer, failure = _outcome(event, answer, failure)
         if not live:
-            await self._say(envelope, answer or failed or "(no answer)")
+            await self._say(envelope, answer or failure or "(no answer)")
 
     async def _say(self, envelope: Envelope, text: str) -> None:
         session = await self._conversation(envelope.chat).take_up()
@@ -192,9 +193,9 @@ def _text(text: str) -> Message:
     return Message(role="assistant", parts=(Text(text=text),))
 
 
-def _outcome(event: Event, answer: str, failed: str) -> tuple[str, str]:
+def _outcome(event: Event, answer: str, failure: str) -> tuple[str, str]:
     if isinstance(event, Failed):
         return answer, f"{event.text}\n{event.hint}".strip()
     if isinstance(event, Ended):
-        return event.answer, failed or ("Interrupted." if event.reason == "interrupted" else "")
-    return answer, failed
+        return event.answer, failure or ("Interrupted." if event.reason == "interrupted" else "")
+    return answer, failure

@@ -41,6 +41,10 @@ class Crumbs:
         """How often importing this very code ended the process. Doctor does not try what has."""
         return self._deaths(installed)[0]
 
+    def condemn(self, installed: Installed) -> None:
+        """Do not try a plugin again, because a trial showed that its import ends the process."""
+        self._write(self._path(installed), installed, _LIMIT, importing=False)
+
     def forgive(self, installed: Installed) -> None:
         """Try a plugin again, because the person enabled it anew."""
         self._path(installed).unlink(missing_ok=True)

@@ -1,0 +1,109 @@
+"""Playing the transcripts of the documentation: every ``console`` block of a page, in order, in a home of its own.
+
+``$ `` starts a command. What follows is its output, where ``…`` stands for anything, and a line of ``…`` for any lines.
+What a person types after a question (``[y/N]: y``) is typed. A comment ``% $ command`` prepares something unseen.
+"""
+
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).parents[2] / "docs"
+STATE = 'declare -px >"$STATE/env"; pwd >"$STATE/cwd"'
+
+
+class Stage:
+    """A shell whose folder and variables last from one command to the next."""
+
+    def __init__(self, folder: Path, variables: dict[str, str]) -> None:
+        home, self._state = folder / "home", folder / "state"
+        work = home / "work"
+        for made in (work, self._state):
+            made.mkdir(parents=True)
+        self._bash("cd && cd work", {**_clean(), "HOME": str(home), "DOCS": str(DOCS), **variables}, cwd=work)
+
+    def run(self, command: str, answers: str = "") -> str:
+        """The output of a command, both streams as they came."""
+        return self._bash(f'. "$STATE/env" 2>/dev/null; cd "$(cat "$STATE/cwd")"; {command}', _clean(), answers=answers)
+
+    def _bash(self, script: str, env: dict[str, str], *, answers: str = "", cwd: Path | None = None) -> str:
+        person, terminal = pty.openpty()
+        os.write(person, answers.encode())
+        done = subprocess.run(
+            ["bash", "-c", f"{script}\n{STATE}"],
+            stdin=terminal if answers else subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env={**env, "STATE": str(self._state)},
+            cwd=cwd,
+            check=False,
+            text=True,
+            timeout=120,
+        )
+        os.close(person)
+        os.close(terminal)
+        return done.stdout
+
+
+def _clean() -> dict[str, str]:
+    """The environment of a person who has just installed Hermes."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    return {"PATH": path, "LANG": "C.UTF-8", "TERM": "dumb", "COLUMNS": "100", "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    """The fenced blocks of a language on a page."""
+    return re.findall(rf"(?ms)^```{language}\n(.*?)^```$", page.read_text(encoding="utf-8"))
+
+
+def steps(page: Path) -> list[tuple[str, str | None]]:
+    """Commands with the output they promise; None where a comment prepares something."""
+    found: list[tuple[str, str | None]] = []
+    text = page.read_text(encoding="utf-8")
+    for part in re.finditer(r"(?ms)^% \$ (?P<hidden>[^\n]*)$|^```console\n(?P<block>.*?)^```$", text):
+        if part["hidden"]:
+            found.append((part["hidden"], None))
+            continue
+        for one in re.split(r"(?m)^\$ ", part["block"])[1:]:
+            command, _, output = one.partition("\n")
+            found.append((command, output))
+    return found
+
+
+def pattern(output: str) -> str:
+    """What a promised output matches."""
+    text = re.sub(r"(?m)(\[[yY]/[nN]\]: )\w+\n", r"\1", output).strip("\n")
+    pieces = []
+    for line in text.split("\n"):
+        pieces.append(r"(?:.*\n)*?" if line.strip() == "…" else ".*?".join(map(re.escape, line.rstrip().split("…"))) + r"[ ]*\n")
+    return "".join(pieces)
+
+
+@pytest.fixture
+def play(tmp_path):
+    """Play a page; the differences, one text for each command that said something else."""
+
+    def play_page(page: Path, **variables: str) -> list[str]:
+        stage, wrong = Stage(tmp_path, variables), []
+        for command, promised in steps(page):
+            answers = "".join(f"{a}\n" for a in re.findall(r"\[[yY]/[nN]\]: (\w+)", promised or ""))
+            said = re.sub(r"\x1b\[[0-9;]*m", "", stage.run(command, answers)).strip("\n") + "\n"
+            if promised is not None and not re.fullmatch(pattern(promised), said):
+                wrong.append(f"$ {command}\n--- promised\n{promised}--- said\n{said}")
+        return wrong
+
+    return play_page
+
+
+@pytest.fixture(scope="session")
+def model_server():
+    """The address of a server on this machine that speaks the OpenAI protocol: the one of the benchmarks."""
+    script = DOCS.parent / "benchmarks" / "model_server.py"
+    with subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True) as server:
+        yield f"http://127.0.0.1:{server.stdout.readline().strip()}/v1"
+        server.terminate()
