@@ -48,6 +48,7 @@ async def test_other_programs_start_where_the_workspace_is(place, tmp_path):
     await sh(place, "cd /")
     assert (await place.run(ExecRequest(argv=("pwd",)))).output.decode() == f"{tmp_path}\n"
     assert place.cwd == str(tmp_path)
+    assert place.shell_cwd == "/"
 
 
 async def test_a_folder_that_is_gone_is_left_for_the_first_one(place, tmp_path):

@@ -25,7 +25,7 @@ def read_file(path: str) -> bytes:
                 f"Cannot read {path}: it has {status.st_size:,} bytes, more than {READ_LIMIT:,}.",
                 hint="Look at a part of it with a command such as head, tail, sed -n or grep.",
             )
-        with open(descriptor, "rb", closefd=False) as file: 
+        with open(descriptor, "rb", closefd=False) as file:
             return file.read(READ_LIMIT)
     except OSError as error:
         raise ToolError(f"Cannot read {path}: {_plain(error)}.") from error

@@ -33,6 +33,11 @@ class Here(Workspace):
         self._shell = Shell(cwd, env)
         self._background: list[Background] = []
 
+    @property
+    def shell_cwd(self) -> str:
+        """Where the next bash command begins; a policy that judges relative paths in commands needs it."""
+        return self._shell_folder()
+
     async def run(self, request: ExecRequest) -> ExecResult:
         """Run a command to its end."""
         if not is_shell(request.argv):
