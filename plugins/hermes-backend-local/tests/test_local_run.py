@@ -90,12 +90,13 @@ async def test_what_outlives_the_command_does_not_hold_its_result(place):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 async def test_a_time_out_ends_the_whole_tree_even_what_hides(place):
+    # bash reports jobs in between, so the ids carry a sign of their own.
     script = (
-        "sleep 60 & echo $!; set -m; sleep 60 & echo $!; setsid sleep 60 & echo $!; "
-        "(setsid sh -c 'echo $$; sleep 60' &); trap '' TERM; echo $$; sleep 60"
+        "sleep 60 & echo pid:$!; set -m; sleep 60 & echo pid:$!; setsid sleep 60 & echo pid:$!; "
+        "(setsid sh -c 'echo pid:$$; sleep 60' &); trap '' TERM; echo pid:$$; sleep 60"
     )
     result = await sh(place, script, seconds=1.5)
-    pids = [int(word) for word in result.output.split() if word.isdigit()]
+    pids = [int(word[4:]) for word in result.output.split() if word.startswith(b"pid:")]
     assert result.status == 124
     assert len(pids) == 5
     assert not [pid for pid in pids if alive(pid)]
