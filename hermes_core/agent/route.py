@@ -1,6 +1,7 @@
 """Which provider and model answer, and what to do when one cannot just now."""
 
 import asyncio
+import contextlib
 import random
 from collections.abc import AsyncGenerator, Awaitable, Callable
 
@@ -85,8 +86,12 @@ async def _ready(model: str, settings: Settings, loader: Loader, dispatch: Dispa
 def ranked_providers(settings: Settings, loader: Loader, dispatch: Dispatch) -> list[Provider]:
     """Every offered provider, as the user configured it, in the order of the automatic choice."""
     loader.load_contributing("providers")
-    found = sorted(_providers(dispatch).values(), key=lambda p: (p.rank, p.name))
-    return [p if (e := settings.endpoint(p.name)) is None else p.at(e) for p in found]
+    ranked = []
+    for provider in sorted(_providers(dispatch).values(), key=lambda p: (p.rank, p.name)):
+        with contextlib.suppress(UserError):  # one that is configured wrongly is not chosen by itself
+            endpoint = settings.endpoint(provider.name)
+            ranked.append(provider if endpoint is None else provider.at(endpoint))
+    return ranked
 
 
 def _providers(dispatch: Dispatch) -> dict[str, Provider]:

@@ -15,6 +15,7 @@ __all__ = ["start_logging"]
 
 def start_logging(home: "Home", settings: "Settings") -> None:
     """Send the kernel's and plugins' records to the log file. The file is opened by the first record."""
+    logging.raiseExceptions = False  # a log on a full disk must not print tracebacks at a person
     root = logging.getLogger("hermes_core")
     root.setLevel(settings.config.logging.level)
     root.propagate = False

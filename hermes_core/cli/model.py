@@ -63,6 +63,7 @@ async def _providers(scope: Scope) -> list[dict[str, object]]:
                 "kind": kinds.get(p.rank, "local" if p.rank >= 50 else "hosted"),
             }
             for p, ready in found
+            if p.rank < 99  # the rest are other names of these
         ]
 
 
