@@ -1,0 +1,82 @@
+"""The pages of the command line and of the slash commands."""
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from hermes_core.cli.lazy import COMMANDS
+from hermes_core.cli.main import root
+from hermes_core.cli.scope import Scope
+from hermes_core.gateway.slash import Conversation, slash_commands
+from hermes_core.testing import Bench
+from hermes_core.types import SlashCommand
+from hermes_reference.config import manifests
+from hermes_reference.markdown import block, code, page as joined, table
+
+
+def commands() -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    """Every command of the kernel by its words, groups before what is in them."""
+    yield (), root
+    context = click.Context(root, info_name="hermes", obj=Scope(None))
+    for name in COMMANDS:
+        command = root.get_command(context, name)
+        if command is None:
+            raise LookupError(name)
+        yield (name,), command
+        if isinstance(command, click.Group):
+            yield from (((name, sub), command.commands[sub]) for sub in sorted(command.commands))
+
+
+def page() -> str:
+    """Every command with its options, and the exit status."""
+    plugins = [f"- `hermes {words}` from {m.label}" for m in manifests() for words in m.contributes["commands"]]
+    return joined(
+        "# Command line",
+        "Answers go to stdout, everything else to stderr. The flags of `hermes` itself stand before the command. "
+        "Exit status: {doc}`errors`.",
+        *(_command(words, command) for words, command in commands()),
+        "## Commands of plugins",
+        "\n".join(plugins) or "The plugins of this repository add none. A plugin's commands stand in its manifest, "
+        "so that `hermes --help` lists them without importing it.",
+    )
+
+
+def _command(words: tuple[str, ...], command: click.Command) -> str:
+    name = " ".join(("hermes", *words))
+    context = click.Context(command, info_name=name)
+    usage = f"{name} {' '.join(command.collect_usage_pieces(context))}"
+    rows = [_option(o) for o in command.params if isinstance(o, click.Option)]
+    options = table(("option", "meaning"), rows) if rows else ""
+    help_text, _, examples = (command.help or "").partition("\b\n")
+    shown = block("\n".join(line.strip() for line in examples.splitlines()[1:]).strip(), "sh") if examples else ""
+    return joined(f"{'#' * (2 if len(words) < 2 else 3)} {name}", block(usage, "text"), help_text.strip(), options, shown)
+
+
+def _option(option: click.Option) -> tuple[str, str]:
+    value = "" if option.is_flag else f" {option.make_metavar(click.Context(root))}"
+    default = option.default if option.show_default else None
+    more = f" (default: {default})" if default is not None else ""
+    return ", ".join(code(o) for o in option.opts) + (code(value.strip()) and f" {code(value.strip())}"), (option.help or "") + more
+
+
+def slashes() -> dict[str, SlashCommand]:
+    """The slash commands of the kernel."""
+    with tempfile.TemporaryDirectory() as folder:
+        runtime = Bench(Path(folder) / "home").runtime
+        return slash_commands(runtime, lambda _: Conversation(runtime, "cli"))
+
+
+def slash_page() -> str:
+    """Every slash command."""
+    rows = [(code(f"/{c.name} {c.usage}".strip()), c.summary) for c in slashes().values()]
+    theirs = [f"- `/{name}` from {m.label}" for m in manifests() for name in m.contributes["slash"]]
+    return joined(
+        "# Slash commands",
+        "Typed into a conversation, on every platform. The kernel runs them; a plugin adds its own with "
+        "`register_slash_commands`. A message that starts with two slashes is not a command.",
+        table(("command", "meaning"), rows),
+        "\n".join(theirs),
+        "The terminal adds `/exit` and `/quit`.",
+    )

@@ -1,0 +1,86 @@
+"""The pages of the settings: the kernel's, those of the plugins of this repository, and the catalogue of providers."""
+
+import importlib
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+
+from hermes_core.config.describe import markdown_table, settings_rows
+from hermes_core.config.schema import PLUGIN_SPACES, Config
+from hermes_core.plugins.manifest import Manifest, read_manifest
+from hermes_reference.markdown import block, code, page as joined, table
+from hermes_reference.source import REPOSITORY
+
+CATALOGUE = REPOSITORY / "plugins/hermes-provider-openai/src/hermes_provider_openai/catalogue"
+
+
+def manifests() -> list[Manifest]:
+    """The manifests of the plugins in this repository, by label."""
+    found = (REPOSITORY / "plugins").glob("*/src/*/hermes-plugin.toml")
+    return sorted((read_manifest(path) for path in found), key=lambda m: m.label)
+
+
+def sections() -> Iterator[tuple[Manifest, type]]:
+    """Each manifest that has settings, with their class."""
+    for one in manifests():
+        if one.config_class:
+            module, _, name = one.config_class.partition(":")
+            yield one, getattr(importlib.import_module(module), name)
+
+
+def keys() -> list[str]:
+    """Every setting's dotted key."""
+    rows = settings_rows(Config, "", named=True)
+    return [r.key for r in rows] + [r.key for m, cls in sections() for r in settings_rows(cls, m.config_section)]
+
+
+def page() -> str:
+    """Every setting."""
+    plugins = [joined(f"### {m.label}", markdown_table(cls, m.config_section)) for m, cls in sections()]
+    return joined(
+        "# Settings",
+        "They live in `~/.hermes/config.yaml`. `hermes config show --all` prints those in force, "
+        "`hermes config set KEY VALUE` changes one and keeps your comments, `hermes config check` finds every problem "
+        "at once, `hermes config schema` prints a JSON Schema for your editor.",
+        "`${NAME}` in a text is replaced by the secret or environment variable of that name. A setting of type "
+        "*Secret* may be a reference, `env:NAME`, instead of the secret itself. A secret belongs into `.env`: "
+        "`hermes config set OPENROUTER_API_KEY sk-…`.",
+        "## Kernel",
+        markdown_table(Config, ""),
+        "### Other spellings",
+        "`model: NAME` and `model: PROVIDER:NAME` are short for the section. In it `model` means `default`, and "
+        "`api_mode: chat_completions` or `codex_responses` mean `wire: chat` and `responses`.",
+        "## Plugins",
+        f"A plugin's section stands under {', '.join(code(s) for s in PLUGIN_SPACES)}. The section of a plugin that "
+        "is not installed is kept as it is; `hermes doctor` mentions it.",
+        *plugins,
+    )
+
+
+@cache
+def catalogue() -> tuple[dict[str, object], ...]:
+    """The entries of the catalogue, in the order of the automatic choice."""
+    found = [tomllib.loads(p.read_text(encoding="utf-8")) for p in CATALOGUE.glob("*.toml")]
+    return tuple(sorted(found, key=lambda e: (e.get("rank", 10), e["name"])))
+
+
+def providers_page() -> str:
+    """Every provider that can be named."""
+    rows = []
+    for entry in catalogue():
+        names = ", ".join(code(str(n)) for n in (entry["name"], *entry.get("aliases", ())))  # type: ignore[misc]
+        secrets = ", ".join(code(str(n)) for n in entry.get("env", ()))  # type: ignore[attr-defined]
+        rows.append((names, str(entry["title"]), secrets, code(str(entry.get("base_url", "")))))
+    others = [m for m in manifests() if m.kind == "provider" and m.name != "openai"]
+    listed = "\n".join(f"- `{m.name}`: {m.summary}" for m in others)
+    return joined(
+        "# Providers",
+        "Say one with `--provider NAME`, `--model NAME:MODEL` or `model.provider`. Without a choice the first that is "
+        "ready answers: a hosted one whose key is set, then a server on this machine, then the rules.",
+        "## By the OpenAI protocol",
+        table(("name", "service", "key", "address"), rows),
+        "Any other server that speaks the protocol is `custom`, or a name of your own under `providers`:",
+        block("providers:\n  acme: {base_url: https://llm.example.org/v1, key_env: ACME_API_KEY}", "yaml"),
+        "## Others",
+        listed,
+    )

@@ -1,0 +1,47 @@
+"""The page of the environment variables."""
+
+from hermes_reference.config import catalogue
+from hermes_reference.markdown import code, page as joined, table
+
+VARIABLES = {
+    "HERMES_HOME": "The folder of everything Hermes keeps. Default: `~/.hermes`.",
+    "HERMES_PROFILE": "The profile to use, as `-p`.",
+    "HERMES_YOLO": "`1`: ask nothing, as `--yolo`. The hard blocks stay.",
+    "HERMES_SAFE_MODE": "`1`: only the distribution's own plugins, as `--safe-mode`.",
+    "HERMES_STRICT": "`1`: errors of plugins are raised instead of recorded, with their traceback. For authors.",
+    "HERMES_TRACE_HOOKS": "`1`: print every hook call with its plugin and how long it took, on stderr.",
+}
+INNER = {
+    "HERMES_RUN": "Set by the backends `local` and `ssh` for a command, so that a time-out finds all it started.",
+}
+OTHERS = {
+    "VISUAL": "The editor of `hermes config edit`, and of the terminal's Ctrl+G; else `EDITOR`, else `vi`.",
+    "EDITOR": "See `VISUAL`.",
+}
+
+
+def secrets() -> dict[str, list[str]]:
+    """Secrets and addresses the providers look for -> the providers."""
+    found: dict[str, list[str]] = {}
+    for entry in catalogue():
+        for name in (*entry.get("env", ()), entry.get("base_url_env", "")):  # type: ignore[misc]
+            if name:
+                found.setdefault(str(name), []).append(str(entry["name"]))
+    return dict(sorted(found.items()))
+
+
+def page() -> str:
+    """Every variable that is read."""
+    return joined(
+        "# Environment variables",
+        "A program built as a distribution of its own has its name in place of `HERMES` in `HERMES_HOME` and "
+        "`HERMES_PROFILE`.",
+        table(("variable", "meaning"), [(code(n), text) for n, text in VARIABLES.items()]),
+        "## Also read",
+        table(("variable", "meaning"), [(code(n), text) for n, text in OTHERS.items()]),
+        "## Set for others",
+        table(("variable", "meaning"), [(code(n), text) for n, text in INNER.items()]),
+        "## Keys and addresses of providers",
+        "Each may stand in the environment or in `~/.hermes/.env`; the environment wins.",
+        table(("variable", "provider"), [(code(n), ", ".join(map(code, p))) for n, p in secrets().items()]),
+    )

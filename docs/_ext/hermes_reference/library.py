@@ -1,0 +1,74 @@
+"""Pages of the rest of the public library: the context, embedding, what tests are written with."""
+
+import importlib
+import inspect
+
+import attrs
+
+from hermes_core import context, distribution, embed, options, testing
+from hermes_core.testing import pytest_plugin
+from hermes_reference.kinds import show_class, show_function
+from hermes_reference.markdown import code, page as joined, table
+from hermes_reference.source import doc, tree_of
+
+KIT = "Contract"
+
+
+def context_page() -> str:
+    """What a plugin is handed, and how options are declared."""
+    shown = [show_class(getattr(context, n)) for n in context.__all__ if inspect.isclass(getattr(context, n))]
+    permissions = "\n".join(f"- `{name}`" for name in context.KERNEL_PERMISSIONS)
+    return joined(
+        "# Context and options",
+        doc(context),
+        *shown,
+        "## KERNEL_PERMISSIONS",
+        "The names that `[permissions] kernel` may list:",
+        permissions,
+        "## Options",
+        doc(options).split("\n\n")[0],
+        show_function(options, "settings"),
+        show_function(options, "option"),
+        show_class(options.Secret, "###"),
+        "### Validators",
+        f"From attrs: {', '.join(code(n) for n in _validators())}. A list of validators is allowed.",
+    )
+
+
+def _validators() -> list[str]:
+    return [n for n in options.__all__ if hasattr(attrs.validators, n)]
+
+
+def embedding_page() -> str:
+    """Agent, Hermes, Distribution."""
+    return joined(
+        "# Embedding",
+        "How to use it: {doc}`../how-to/embedding`. All of these come from `hermes_core.embed`; "
+        "`Agent`, `Hermes` and `Distribution` from `hermes_core` too.",
+        *(show_class(getattr(embed, n)) for n in ("Agent", "Hermes", "Answer", "Distribution")),
+        show_function(distribution, "Allow", "##"),
+        "## HERMES",
+        f"The distribution behind the `hermes` command. Its own plugins: {', '.join(map(code, distribution.HERMES.own))}.",
+    )
+
+
+def testing_page() -> str:
+    """Fakes, fixtures and the rest of hermes_core.testing."""
+    names = [n for n in testing.__all__ if not n.endswith(KIT)]
+    parts = ["# Testing", doc(testing), "The contract classes have a page of their own: {doc}`contract-tests`."]
+    parts += ["## Fixtures", "pytest finds them when hermes-core is installed.", _fixtures()]
+    for name in names:
+        thing = getattr(testing, name)
+        home = importlib.import_module(thing.__module__)
+        parts.append(show_class(thing) if inspect.isclass(thing) else show_function(home, name, "##"))
+    return joined(*parts)
+
+
+def _fixtures() -> str:
+    tree, _ = tree_of(pytest_plugin)
+    rows = []
+    for node in tree.body:
+        marks = [n.id if hasattr(n, "id") else getattr(n, "attr", "") for n in getattr(node, "decorator_list", ())]
+        if {"fixture", "_async_fixture"} & set(marks):
+            rows.append((code(node.name), doc(node)))  # type: ignore[attr-defined]
+    return table(("fixture", "what it gives"), rows)

@@ -1,0 +1,69 @@
+"""The page of the manifest's keys."""
+
+from hermes_core.plugins import manifest
+from hermes_reference.markdown import block, code, page as joined, table
+from hermes_reference.source import REPOSITORY
+
+MEANINGS = {
+    "api": "The version of the plugin API: `1`. It is read first, so that a future manifest says so plainly.",
+    "name": "Lower-case letters, digits, `-` and `_`. Unique within its kind.",
+    "kind": "What the plugin is.",
+    "summary": "One sentence for `hermes plugins list`.",
+    "homepage": "Where to read more.",
+    "contributes.providers": "Providers that `register_providers` gives.",
+    "contributes.tools": "Tools that `register_tools` gives.",
+    "contributes.backends": "Backends that `register_backends` gives.",
+    "contributes.platforms": "Platforms that `register_platforms` gives.",
+    "contributes.memories": "Memories that `register_memories` gives.",
+    "contributes.commands": "`hermes` commands, by their words: `telegram login`.",
+    "contributes.slash": "Slash commands, without the slash.",
+    "contributes.skills": "Folders beside the manifest.",
+    "hooks.use": "Hooks that need the plugin during a session: every hook that is not `register_*`.",
+    "config.section": "Where its settings stand in `config.yaml`: `platforms.telegram`.",
+    "config.class": "The settings class: `package.module:Class`.",
+    "permissions.secrets": "**Enforced.** Secrets it may read, by the names of environment variables.",
+    "permissions.kernel": "**Enforced.** What it may ask of the kernel.",
+    "permissions.network": "Disclosed. Hosts it connects to.",
+    "permissions.processes": "Disclosed. Programs it starts.",
+    "permissions.files": "Disclosed. Files and folders of yours it opens.",
+}
+TYPES = {int: "whole number", str: "text", list: "list of texts", dict: "table"}
+
+
+def keys() -> dict[str, type]:
+    """Every key a manifest may hold, dotted, with its type."""
+    shape = manifest._SHAPE
+    top = {key: kind for key, kind in shape[""].items() if kind is not dict}
+    return top | {f"{t}.{key}": kind for t, inner in shape.items() if t for key, kind in inner.items()}
+
+
+def page() -> str:
+    """Every key of a manifest."""
+    rows = [(code(key), TYPES[kind], _must(key), MEANINGS[key] + _choices(key)) for key, kind in keys().items()]
+    example = REPOSITORY / "plugins/hermes-memory-files/src/hermes_memory_files/hermes-plugin.toml"
+    return joined(
+        "# Manifest",
+        f"`{manifest.FILE}` says what a plugin is, adds and asks for. It is read without running the plugin.",
+        table(("key", "type", "", "meaning"), rows),
+        "Tables that start with `x-` are ignored. Any other unknown key is an error that names the nearest key. "
+        "A name in `[contributes]` may end with `*` when the rest is only known at run time.",
+        "## Where it stands",
+        "In a package: beside `__init__.py`. In a folder under `~/.hermes/plugins/`: the same. In a single file "
+        "under `~/.hermes/plugins/`: as a comment block.",
+        block('# /// hermes\n# api = 1\n# name = "dice"\n# kind = "tool"\n# summary = "Rolls dice."\n#\n'
+              '# [contributes]\n# tools = ["roll"]\n# ///'),
+        "## An example",
+        "From hermes-memory-files:",
+        block(example.read_text(encoding="utf-8").strip(), "toml"),
+    )  # fmt: skip
+
+
+def _must(key: str) -> str:
+    return "required" if key in ("api", "name", "kind", "summary") else ""
+
+
+def _choices(key: str) -> str:
+    if key == "hooks.use":
+        return " See {doc}`hooks`."
+    found = manifest._CHOICES.get(key, ())
+    return f" One of: {', '.join(code(c) for c in found)}." if found else ""
