@@ -213,6 +213,11 @@ class Workspace(ABC):
     features: frozenset[Feature] = frozenset()
     cwd: str = ""
 
+    @property
+    def shell_cwd(self) -> str:
+        """The folder the next shell command starts in: not ``cwd`` where an earlier ``cd`` lasts."""
+        return self.cwd
+
     @abstractmethod
     async def run(self, request: ExecRequest) -> ExecResult:
         """Run a command to its end. A time-out kills all it started and gives status 124.

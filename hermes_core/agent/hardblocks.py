@@ -28,6 +28,8 @@ def blocked_command(command: str, cwd: str, guarded: Sequence[Path]) -> str:
             words = words[1:]
         if not words:
             continue
+        if words[0] == "cd":
+            cwd = os.path.normpath(os.path.join(cwd or "/", _expanded(words[1] if len(words) > 1 else "~")))  # noqa: PTH118
         if reason := _blocked_words(words, cwd, guarded):
             return reason
     return ""
@@ -94,7 +96,7 @@ def _is_sweeping(program: str, words: list[str]) -> bool:
 def vital_place(word: str, cwd: str) -> str:
     """The name of a vital place that a path means (``/``, the home, a mount), or an empty string."""
     bare = word[: word.rfind("/") + 1] if word.endswith(("/*", "/.*", "/.")) else word
-    expanded = os.path.expandvars(os.path.expanduser(bare))  # noqa: PTH111
+    expanded = _expanded("." if bare in ("*", ".*") else bare)
     if "$" in expanded:  # an unset variable expands to nothing: "$DIR/" becomes "/"
         expanded = re.sub(r"\$\{?\w+[^}/]*\}?", "", expanded)
         if not expanded.startswith("/"):
@@ -112,6 +114,10 @@ def vital_place(word: str, cwd: str) -> str:
     return ""
 
 
+def _expanded(word: str) -> str:
+    return os.path.expandvars(os.path.expanduser(word))  # noqa: PTH111
+
+
 def _touches_guarded(words: list[str], cwd: str, guarded: Sequence[Path]) -> str:
     for word in words:
         for piece in re.split(r"[=:<>]", word):
@@ -124,7 +130,7 @@ def guarded_path(word: str, cwd: str, guarded: Sequence[Path]) -> str:
     """Why a path may never be touched by a tool: it guards the agent or holds its secrets; else empty."""
     if not word or len(word) > 4096 or "\0" in word:
         return ""
-    expanded = os.path.expandvars(os.path.expanduser(word))  # noqa: PTH111
+    expanded = _expanded(word)
     if "/" not in expanded and expanded not in {g.name for g in guarded}:
         return ""
     path = os.path.normpath(os.path.join(cwd or "/", expanded))  # noqa: PTH118

@@ -100,8 +100,11 @@ class Policy:
             if reason := guarded_path(place, workspace.cwd, self._guarded):
                 return reason
         if Effect.EXECUTE in tool.effects:
+            folder = workspace.shell_cwd or workspace.cwd
+            if isinstance(workdir := call.arguments.get("workdir"), str):
+                folder = os.path.join(workspace.cwd, os.path.expanduser(workdir))  # noqa: PTH111, PTH118
             for value in call.arguments.values():
-                if isinstance(value, str) and (reason := blocked_command(value, workspace.cwd, self._guarded)):
+                if isinstance(value, str) and (reason := blocked_command(value, folder, self._guarded)):
                     return f"{subject_of(call)!r} was blocked because {reason}"
         return ""
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -175,7 +176,14 @@ class CallRunner:
             return frozenset()
         if tool.touches is None or isinstance(params, _Waits):
             return None
-        return frozenset(tool.touches(params))
+        return frozenset(self._absolute(key) for key in tool.touches(params))
+
+    def _absolute(self, key: str) -> str:
+        """The same file has the same key, however its path was written."""
+        if not key.startswith("file:"):
+            return key
+        path = os.path.join(self.workspace.cwd, os.path.expanduser(key[5:]))  # noqa: PTH111, PTH118
+        return f"file:{os.path.normpath(path)}"
 
     def _before(self, index: int, calls: Sequence[ToolCall], keys: Sequence[frozenset[str] | None]) -> list[int]:
         """Which other calls of the batch must end first: those that overlap, and those this tool comes after."""

@@ -5,7 +5,6 @@ Python's audit hooks cannot be removed, so there is one for the process and it i
 
 import os
 import sys
-import sysconfig
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -163,7 +162,7 @@ def _own_roots() -> tuple[str, ...]:
 
 
 def _import_roots() -> tuple[str, ...]:
-    places = {*sys.path, sys.prefix, sys.base_prefix, *sysconfig.get_paths().values()}
+    places = {*sys.path, sys.prefix, sys.base_prefix}
     return tuple(os.path.realpath(p) for p in places if p)
 
 

@@ -26,6 +26,9 @@ GUARDED = [Path("/srv/hermes/config.yaml"), Path("/srv/hermes/.env"), Path("/srv
         "rm -rf $NOT_SET_ANYWHERE/",
         "rm -rf ${NOT_SET_ANYWHERE}/*",
         "cd / && rm -rf /",
+        "cd / && rm -rf *",
+        "cd; rm -rf .",
+        "cd /etc/.. && rm -rf ./*",
         "true; rm --recursive /usr",
         "bash -c 'rm -rf /'",
         "sh -c \"sudo bash -c 'rm -rf /'\"",
@@ -58,6 +61,8 @@ def test_it_is_never_run(command: str) -> None:
     [
         "ls /",
         "rm -rf build",
+        "rm -rf *",
+        "cd build && rm -rf *",
         "rm -rf ./build/*",
         "rm -rf /work/project/build",
         "rm -rf /tmp/x",

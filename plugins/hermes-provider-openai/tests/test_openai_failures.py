@@ -73,16 +73,17 @@ async def test_passing_faults_are_told_from_lasting_ones(service, at, ask, reply
     [
         ({"retry_after": "7"}, 7, 7),
         ({"retry_after_ms": "1500", "retry_after": "9"}, 1.5, 1.5),
-        ({"retry_after": formatdate(time() + 60, usegmt=True)}, 50, 61),
+        ({"retry_after": lambda: formatdate(time() + 60, usegmt=True)}, 50, 61),
         ({"x_ratelimit_reset_requests": "1m30s", "x_ratelimit_remaining_requests": "0"}, 90, 90),
         ({"x_ratelimit_reset_tokens": "6ms"}, 0.006, 0.006),
-        ({"x_ratelimit_reset": str(int((time() + 60) * 1000))}, 50, 61),
+        ({"x_ratelimit_reset": lambda: str(int((time() + 60) * 1000))}, 50, 61),
         ({"retry_after": "soon"}, None, None),
         ({}, None, None),
     ],
 )
 async def test_how_long_to_wait_is_read_in_every_spelling(service, at, ask, reply, headers, low, high):
-    service.always = reply.http(429, said("slow down"), **headers)
+    now = {name: value() if callable(value) else value for name, value in headers.items()}
+    service.always = reply.http(429, said("slow down"), **now)
     with pytest.raises(RateLimited) as raised:
         await ask(at())
     wait = raised.value.retry_after
