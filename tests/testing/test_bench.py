@@ -1,5 +1,7 @@
 """The ``hermes`` fixture: a whole kernel with only what the test put in."""
 
+from pathlib import Path
+
 import pytest
 from attrs import frozen
 
@@ -8,6 +10,8 @@ from hermes_core.embed import Hermes
 from hermes_core.errors import HermesError, Refused, UserError
 from hermes_core.testing import Call, Fail, Say
 from hermes_core.types import ToolResult
+
+HELLO = Path(__file__).parents[2] / "docs" / "hello"
 
 
 @frozen
@@ -49,8 +53,13 @@ async def test_a_hook_that_was_put_in_is_called(hermes, scripted):
     assert seen == ["add"]
 
 
-async def test_a_real_plugin_is_put_in_by_its_module(hermes):
-    assert hermes.tmp_plugin("hermes_tool_files") == "tool/files"
+async def test_a_real_plugin_is_put_in_by_its_module(hermes, scripted, monkeypatch):
+    monkeypatch.syspath_prepend(HELLO / "tool" / "src")
+    assert hermes.tmp_plugin("hermes_tool_clock") == "tool/clock"
+    provider = scripted(Call("now", {"hours": 9}), "It is late.")
+    hermes.tmp_plugin(provider)
+    await hermes.run("What time is it in Seoul?")
+    assert "+09:00" in provider.requests[1].messages[-1].parts[0].parts[0].text
 
 
 async def test_an_error_of_the_model_reaches_the_caller(hermes, scripted):

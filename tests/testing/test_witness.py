@@ -27,7 +27,7 @@ def test_undisclosed_programs_hosts_and_paths_are_found():
         subprocess.run([sys.executable, "-c", ""], check=True)
         try_to_resolve("example.invalid")
         try_to_write("/nowhere/file")
-    assert witness.programs == [Path(sys.executable).name]
+    assert set(witness.programs) == {Path(sys.executable).name}  # 3.13 tells of one start twice
     assert witness.hosts == ["example.invalid"]
     assert witness.written == ["/nowhere/file"]
     assert len(witness.findings) == 3
@@ -67,7 +67,7 @@ def test_a_strict_witness_sees_everything_that_is_not_reading(tmp_path):
             socket.create_connection(server.getsockname()).close()
         (tmp_path / "file").write_text("x")
         (tmp_path / "file").read_text()
-    assert witness.programs == [Path(sys.executable).name]
+    assert set(witness.programs) == {Path(sys.executable).name}  # 3.13 tells of one start twice
     assert set(witness.hosts) == {"127.0.0.1"}
     assert witness.written == [str(tmp_path / "file")]
 
@@ -86,12 +86,12 @@ async def test_what_is_left_behind_is_found_and_then_gone():
     assert await before.left() == []
     task = asyncio.create_task(asyncio.Event().wait(), name="lost")
     release = threading.Event()
-    thread = threading.Thread(target=release.wait, name="stray")
+    thread = threading.Thread(target=release.wait, name="stray", daemon=True)
     thread.start()
     child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)  # noqa: ASYNC220
     left_socket = socket.socket()
     found = "; ".join(await before.left(patience=0))
-    for words in ("lost", "stray", "input()", "socket is still open"):
+    for words in ("lost", "stray", "a child process still runs", "socket is still open"):
         assert words in found
     task.cancel()
     release.set()

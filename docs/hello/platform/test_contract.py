@@ -20,7 +20,7 @@ class Terminal(FakeService):
         self.screen.append(" ".join(texts))
 
     async def say(self, text, *, sender="someone"):
-        os.write(self.keyboard, f"{text}\n".encode())
+        print(text, file=self.keyboard, flush=True)
 
     async def seen(self):
         return self.screen
@@ -32,8 +32,8 @@ class TestLines(PlatformContract):
     @pytest.fixture
     def service(self, monkeypatch):
         reading, writing = os.pipe()
-        terminal = Terminal(writing)
-        monkeypatch.setattr(sys, "stdin", os.fdopen(reading))
-        monkeypatch.setattr(hermes_platform_lines, "print", terminal.print, raising=False)
-        yield terminal
-        os.close(writing)
+        with os.fdopen(reading) as stdin, os.fdopen(writing, "w") as keyboard:
+            terminal = Terminal(keyboard)
+            monkeypatch.setattr(sys, "stdin", stdin)
+            monkeypatch.setattr(hermes_platform_lines, "print", terminal.print, raising=False)
+            yield terminal
