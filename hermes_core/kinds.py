@@ -307,7 +307,7 @@ class Platform(ABC):
         raise UserError(f"Platform {self.name} cannot edit messages.")
 
     async def show(self, chat: str, event: Event) -> None:
-        """An event of a running turn; only with Feature.LIVE."""
+        """An event of a running turn: all of them with Feature.LIVE, only Started with Feature.TYPING."""
 
     async def ask(self, chat: str, question: Question) -> Verdict | None:
         """Ask the person in this chat; None where the platform has no way to ask."""

@@ -110,7 +110,7 @@ def _object(cls: type, given: JSON, path: str, problems: list[str]) -> Any:
         return None
     try:
         return cls(**values)
-    except (ValueError, TypeError) as error:
+    except Exception as error:  # noqa: BLE001 - a validator may raise anything; it is the model's mistake all the same
         problems.append(f"{path or 'arguments'}: {error.args[0] if error.args else error}")
         return None
 

@@ -25,6 +25,7 @@ from hermes_core.types import (
     Message,
     Question,
     SlashCommand,
+    Started,
     Text,
     Usage,
     Verdict,
@@ -144,7 +145,7 @@ class Carrier(Desk):
     async def _turn(self, envelope: Envelope) -> None:
         conversation = self._conversation(envelope.chat)
         conversation.last = envelope
-        live = Feature.LIVE in self._platform.features
+        live, types = (f in self._platform.features for f in (Feature.LIVE, Feature.TYPING))
         answer, failure = "", ""
 
         async def ask(question: Question) -> Verdict | None:
@@ -165,7 +166,7 @@ class Carrier(Desk):
         )
         async with contextlib.aclosing(turn) as events:
             async for event in events:
-                if live:
+                if live or (types and isinstance(event, Started)):
                     await self._platform.show(envelope.chat, event)
                 answer, failure = _outcome(event, answer, failure)
         if not live:

@@ -20,7 +20,7 @@ class Feature(Enum):
     REASONING = "reasoning"
     IMAGES = "images"
     # workspaces
-    PERSISTENT_SHELL = "persistent_shell"  # cwd and environment last from one run to the next
+    PERSISTENT_SHELL = "persistent_shell"  # cwd and environment last from one ("bash", "-c", …) to the next
     BACKGROUND = "background"
     PTY = "pty"
     SNAPSHOT = "snapshot"
