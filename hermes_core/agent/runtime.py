@@ -5,6 +5,7 @@ Every way in (command line, platforms, embedding) calls ``turn``. There is no ot
 
 import asyncio
 import contextlib
+import logging
 import os
 import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
@@ -18,7 +19,7 @@ from hermes_core.agent.prompt import build_prompt
 from hermes_core.agent.reply import Reply
 from hermes_core.agent.route import Route, choose, stream_with_retries
 from hermes_core.agent.tools import Toolbox
-from hermes_core.agent.turn import TurnRun, failed
+from hermes_core.agent.turn import TurnRun, cause, failed
 from hermes_core.config.settings import Settings
 from hermes_core.errors import HermesError, UnknownName, UserError
 from hermes_core.kinds import Backend, Memory, Tool, Workspace
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
     from hermes_core.store.journal import Store
 
 __all__ = ["Runtime"]
+
+log = logging.getLogger(__name__)
 
 
 class Runtime:
@@ -213,15 +216,19 @@ class Runtime:
         stored: Callable[[], Awaitable[None]] | None = None,
     ) -> AsyncGenerator[Event, None]:
         """Answer one message; yields events, an Ended last. Closing the iterator interrupts the turn."""
-        events: asyncio.Queue[Event] = asyncio.Queue()
+        events: asyncio.Queue[Event | None] = asyncio.Queue()
         said = message if isinstance(message, Message) else Message(role="user", parts=(Text(text=message),))
         work = asyncio.create_task(
             self._play(said, session, origin, owner or self.owner, envelope, ask, stored, events.put_nowait)
         )
+        work.add_done_callback(lambda _: events.put_nowait(None))
         self._playing[session] = work
         try:
             while True:
                 event = await events.get()
+                if event is None:  # it broke before it could say so
+                    work.result()
+                    raise HermesError("The turn ended without saying so.")
                 yield event
                 if isinstance(event, Ended):
                     return
@@ -264,13 +271,15 @@ class Runtime:
                 raise UserError(f"This message was not let in: {verdict.reason or verdict.by}")
             live = await self.sessions.take(session_id, origin, owner)
             scene = await self.sessions.scene(live, envelope, original, ask, stored, emit)
-        except HermesError as error:
-            emit(failed(error))
-            emit(Ended(session_id=session_id, turn_id="", answer="", reason="failed", usage=Usage()))
-            return
-        except BaseException:
+        except asyncio.CancelledError:
             emit(Ended(session_id=session_id, turn_id="", answer="", reason="interrupted", usage=Usage()))
             raise
+        except Exception as error:
+            if not isinstance(error, HermesError):
+                log.exception("a turn could not begin")
+            emit(failed(cause(error)))
+            emit(Ended(session_id=session_id, turn_id="", answer="", reason="failed", usage=Usage()))
+            return
         await TurnRun(scene).play()
 
     def report(self, tool: Tool, error: BaseException) -> None:

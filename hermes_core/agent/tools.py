@@ -232,13 +232,13 @@ class CallRunner:
         context = _Context(self, call)
         limit = tool.seconds or self.settings.tool_seconds
         try:
-            async with asyncio.timeout(limit):
+            async with asyncio.timeout(limit) as clock:
                 output = await tool.run(context, params)
-        except TimeoutError:
-            return failure(call, ToolError(f"{tool.name} did not end within {limit:g} s and was stopped."))
         except HermesError as error:
             return failure(call, error)
         except Exception as error:  # noqa: BLE001 - whatever a plugin raises is an answer to the model, not the end
+            if isinstance(error, TimeoutError) and clock.expired():
+                return failure(call, ToolError(f"{tool.name} did not end within {limit:g} s and was stopped."))
             self.report(tool, error)
             return failure(call, ToolError(f"{tool.name} failed: {type(error).__name__}: {error}"[:2000]))
         parts = (Text(text=output),) if isinstance(output, str) else tuple(output)

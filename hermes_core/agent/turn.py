@@ -48,7 +48,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.store.journal import Store, Turn
 
-__all__ = ["Scene", "TurnRun", "failed", "new_turn_id", "text_of"]
+__all__ = ["Scene", "TurnRun", "cause", "failed", "new_turn_id", "text_of"]
 
 log = logging.getLogger(__name__)
 
@@ -114,10 +114,9 @@ class TurnRun:
             await asyncio.shield(self._close("interrupted"))
         except HermesError as error:
             await self._fail(error)
-        except BaseExceptionGroup as group:
-            await self._fail(_first_error(group))
-        except OSError as error:
-            await self._fail(HermesError(f"The system refused: {error.strerror or error}."))
+        except Exception as error:  # whatever a plugin raises ends this turn, not the program
+            log.exception("a turn broke")
+            await self._fail(cause(error))
         else:
             await self._close("done")
         finally:
@@ -284,10 +283,12 @@ def _has_calls(message: Message) -> bool:
     return any(isinstance(p, ToolCall) for p in message.parts)
 
 
-def _first_error(group: BaseExceptionGroup[BaseException]) -> HermesError:
-    for error in group.exceptions:
-        if isinstance(error, BaseExceptionGroup):
-            return _first_error(error)
-        if isinstance(error, HermesError):
-            return error
-    raise group
+def cause(error: BaseException) -> HermesError:
+    """What to tell a person of an error nobody foresaw."""
+    while isinstance(error, BaseExceptionGroup):
+        error = next((e for e in error.exceptions if isinstance(e, HermesError)), error.exceptions[0])
+    if isinstance(error, HermesError):
+        return error
+    return HermesError(
+        f"{type(error).__name__}: {error}", hint="`hermes logs` shows where; `hermes doctor` may know why."
+    )

@@ -348,6 +348,13 @@ async def test_a_provider_that_fails_is_told_and_the_session_stays_usable(hermes
     assert roles == ["user", "assistant", "user", "assistant"]
 
 
+async def test_a_provider_with_a_bug_ends_the_turn_and_not_the_program(hermes, scripted) -> None:
+    hermes.tmp_plugin(scripted(Fail(RuntimeError("boom")), "fine"))
+    events = await play(hermes, session="s1")
+    assert "RuntimeError: boom" in next(e for e in events if isinstance(e, Failed)).text
+    assert last(await play(hermes, "again", session="s1")).answer == "fine"
+
+
 async def test_half_a_stream_is_no_reply(hermes, scripted) -> None:
     hermes.tmp_plugin(scripted(Fail(Unavailable("The reply was cut."), said="Hel"), "whole"))
     events = await play(hermes, session="s1")
