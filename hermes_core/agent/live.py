@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from attrs import define, evolve, field
 
+from hermes_core.agent.parts import Parts
 from hermes_core.agent.policy import AskPerson
 from hermes_core.agent.prompt import prompt_text
 from hermes_core.agent.tools import CallRunner
@@ -19,7 +20,6 @@ from hermes_core.types import JSON, Envelope, Event, Principal, Session, Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hermes_core.agent.runtime import Runtime
     from hermes_core.store.journal import Store, Turn
 
 __all__ = ["Live", "LiveSessions", "new_session_id"]
@@ -47,22 +47,22 @@ class Live:
 class LiveSessions:
     """Takes sessions up, sets their scenes, and lets them go."""
 
-    def __init__(self, runtime: "Runtime", holder: str) -> None:
-        self._runtime = runtime
+    def __init__(self, parts: Parts, holder: str) -> None:
+        self._parts = parts
         self._holder = holder
         self._live: dict[str, Live] = {}
 
     async def take(self, session_id: str, origin: str, owner: Principal) -> Live:
         """A session by its exact id, or a new one (with that id, when it is given and free)."""
-        runtime = self._runtime
+        parts = self._parts
         if session_id and (live := self._live.get(session_id)):
             if live.session.owner != owner:
                 raise UnknownName("session", session_id)
             return live
-        route = await runtime.routed()
+        route = await parts.routed()
         session, stored = None, None
         if session_id:
-            store = await runtime.store()
+            store = await parts.store()
             try:
                 session = await store.session(session_id, owner)
                 stored = await store.load_prompt(session_id)
@@ -73,18 +73,18 @@ class LiveSessions:
             id=session_id or new_session_id(),
             origin=origin,
             owner=owner,
-            cwd=runtime.settings.config.terminal.cwd or _here(),
+            cwd=parts.settings.config.terminal.cwd or _here(),
             created=time.time(),
         )
         session = evolve(session, provider=route.name, model=route.model)
-        specs = runtime.toolbox().specs(session)
+        specs = parts.toolbox().specs(session)
         if stored:
             live = Live(session, stored[0], _same_tools(stored[1], specs), known=True, stored=True)
         else:
-            prompt = await runtime.prompt(session)
+            prompt = await parts.prompt(session)
             live = Live(session, prompt_text(prompt), specs, known=known, stored=False)
         self._live[session.id] = live
-        await runtime.dispatch.observe("on_session_start", session=session)
+        await parts.dispatch.observe("on_session_start", session=session)
         return live
 
     async def scene(
@@ -97,10 +97,10 @@ class LiveSessions:
         emit: Callable[[Event], None],
     ) -> Scene:
         """What one turn of a session plays in."""
-        runtime = self._runtime
-        route = await runtime.routed()
-        history = await (await runtime.store()).history(live.session.id) if live.known else []
-        config = runtime.settings.config
+        parts = self._parts
+        route = await parts.routed()
+        history = await (await parts.store()).history(live.session.id) if live.known else []
+        config = parts.settings.config
 
         async def open_rows(store: "Store", turn_id: str) -> "Turn":
             await self.keep(live, store)
@@ -116,21 +116,21 @@ class LiveSessions:
 
         async def runner(store: "Store", turn: "Turn") -> CallRunner:
             if live.workspace is None:
-                live.workspace = await runtime.workspace(live.session)
+                live.workspace = await parts.workspace(live.session)
             return CallRunner(
                 store=store,
                 turn=turn,
                 session=live.session,
-                toolbox=runtime.toolbox(),
-                policy=runtime.policy,
-                dispatch=runtime.dispatch,
+                toolbox=parts.toolbox(),
+                policy=parts.policy,
+                dispatch=parts.dispatch,
                 workspace=live.workspace,
                 settings=config.agent,
-                outputs=runtime.home.outputs,
+                outputs=parts.home.outputs,
                 emit=emit,
                 ask_person=ask,
                 ran=live.ran,
-                report=runtime.report,
+                report=parts.report,
                 asking=live.asking,
             )
 
@@ -141,10 +141,10 @@ class LiveSessions:
             specs=live.specs,
             history=history,
             route=route,
-            options=_options(runtime.settings),
+            options=_options(parts.settings),
             settings=config.agent,
-            dispatch=runtime.dispatch,
-            store=runtime.store,
+            dispatch=parts.dispatch,
+            store=parts.store,
             open_rows=open_rows,
             runner=runner,
             emit=emit,
@@ -153,7 +153,7 @@ class LiveSessions:
 
     async def rename(self, session: Session, title: str) -> Session:
         """Give a session a title, in the store and here. Raises UserError when another one has it."""
-        store = await self._runtime.store()
+        store = await self._parts.store()
         live = await self.take(session.id, session.origin, session.owner)
         await self.keep(live, store)
         await store.rename_session(session.id, title, session.owner)
@@ -173,7 +173,7 @@ class LiveSessions:
         """End what this process did in its sessions; they can be taken up again."""
         for live in self._live.values():
             end = SessionEnd(reason="closed")
-            await self._runtime.dispatch.observe("on_session_end", session=live.session, end=end)
+            await self._parts.dispatch.observe("on_session_end", session=live.session, end=end)
             if live.workspace is not None:
                 await live.workspace.close()
         self._live.clear()

@@ -1,208 +1,47 @@
-"""The kernel of one process: settings, plugins, store and live sessions, put together when first needed.
+"""One kernel at work: sessions and turns over its parts.
 
 Every way in (command line, platforms, embedding) calls ``turn``. There is no other.
 """
 
 import asyncio
-import contextlib
 import logging
 import os
 import socket
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from typing import Any
 
-from attrs import evolve
-
-from hermes_core import hooks
 from hermes_core.agent.live import LiveSessions
-from hermes_core.agent.policy import AskPerson, Policy, guarded_paths
-from hermes_core.agent.prompt import build_prompt
-from hermes_core.agent.reply import Reply
-from hermes_core.agent.route import Route, choose, stream_with_retries
-from hermes_core.agent.tools import Toolbox
+from hermes_core.agent.parts import Parts
+from hermes_core.agent.policy import AskPerson
 from hermes_core.agent.turn import TurnRun, cause, failed
-from hermes_core.config.settings import Settings
-from hermes_core.errors import HermesError, UnknownName, UserError
-from hermes_core.kinds import Backend, Memory, Tool, Workspace
-from hermes_core.plugins.brokers import make_context
-from hermes_core.plugins.consent import Consent
-from hermes_core.plugins.dispatch import Dispatch
-from hermes_core.plugins.index import Index, Installed
-from hermes_core.plugins.loader import Loader
+from hermes_core.errors import HermesError, UserError
 from hermes_core.types import (
     Ended,
     Envelope,
     Event,
-    Fault,
     Message,
     Principal,
-    Prompt,
-    Request,
-    Response,
     Session,
     Text,
     Usage,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from hermes_core.store.journal import Store
 
 __all__ = ["Runtime"]
 
 log = logging.getLogger(__name__)
 
 
-class Runtime:
-    """One kernel. Several may live in one process; nothing is global."""
+class Runtime(Parts):
+    """A kernel that answers."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        index: Index,
-        consent: Consent,
-        *,
-        owner: Principal,
-        provider: str = "",
-        model: str = "",
-        toolsets: Sequence[str] = (),
-        yolo: bool = False,
-        tools: Sequence[Tool] = (),
-        remember: Callable[[str], None] = lambda _rule: None,
-        strict: bool = False,
-        context_of: Callable[[Installed], object] | None = None,
-    ) -> None:
-        self.settings = settings
-        self.home = settings.home
-        self.index = index
-        self.owner = owner
-        self._wanted = (provider, model)
-        self._toolsets = tuple(toolsets) or tuple(settings.config.toolsets)
-        self._own_tools = tuple(tools)
-        order = settings.config.plugins.order
-        trace = None
-        if os.environ.get("HERMES_TRACE_HOOKS"):
-            import sys
-
-            trace = sys.stderr
-        self.dispatch = Dispatch(order=order, strict=strict, trace=trace)
-        self.loader = Loader(
-            index,
-            consent,
-            self.dispatch,
-            context=self._plugin_context,
-            order=order,
-            crumbs=self.home.cache / "crumbs",
-            strict=strict,
-        )
-        self.policy = Policy(
-            self.dispatch,
-            mode="off" if yolo else settings.config.policy.mode,
-            deny=settings.config.policy.deny,
-            allow=settings.config.policy.allow,
-            guarded=guarded_paths(settings),
-            remember=remember,
-        )
-        self.route: Route | None = None
-        self._toolbox: Toolbox | None = None
-        self._store: asyncio.Task[Store] | None = None
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
         self.sessions = LiveSessions(self, f"{socket.gethostname()}:{os.getpid()}:{os.urandom(4).hex()}")
         self._playing: dict[str, asyncio.Task[None]] = {}
-        self._hooks_loaded = False
-
-    # --- parts, made when first needed --------------------------------------------------------------------------
-
-    async def store(self) -> "Store":
-        """The open store. It is opened in a thread, so that a request that is under way is not held up."""
-        if self._store is None:
-            self._store = asyncio.create_task(asyncio.to_thread(self._open_store))
-        return await asyncio.shield(self._store)
-
-    def _open_store(self) -> "Store":
-        from hermes_core.store.journal import open_store
-
-        config = self.settings.config.store
-        transcripts = self.home.transcripts if config.transcripts else None
-        return open_store(self.home.database, url=config.url, durability=config.durability, transcripts=transcripts)
-
-    def toolbox(self) -> Toolbox:
-        """The tools of all enabled tool plugins and of the embedding program."""
-        if self._toolbox is None:
-            self.loader.load_contributing("tools")
-            found = [t for _, t in self.dispatch.contributions("register_tools") if isinstance(t, Tool)]
-            self._toolbox = Toolbox(
-                (*found, *self._own_tools),
-                toolsets=(*self._toolsets, *(t.toolset for t in self._own_tools)) if self._toolsets else (),
-                disabled=self.settings.config.agent.disabled_tools,
-            )
-        return self._toolbox
-
-    async def routed(self) -> Route:
-        """Who answers. Raises UserError when nobody can."""
-        if self.route is None:
-            provider, model = self._wanted
-            self.route = await choose(
-                self.settings, self.index, self.loader, self.dispatch, provider=provider, model=model
-            )
-        return self.route
-
-    async def use_model(self, words: str) -> Route:
-        """Answer with another model from now on: ``model`` or ``provider:model``."""
-        provider, model = (self.route.name, words) if self.route and ":" not in words else ("", words)
-        route = await choose(self.settings, self.index, self.loader, self.dispatch, provider=provider, model=model)
-        if self.route is not None and self.route.provider is not route.provider:
-            await self.route.provider.close()
-        self.route = route
-        return route
-
-    def memory(self) -> Memory | None:
-        """The configured memory, or None when its plugin is not there."""
-        name = self.settings.config.memory.provider
-        if not name:
-            return None
-        self.loader.load_contributing("memories", [name])
-        found = (m for _, m in self.dispatch.contributions("register_memories") if isinstance(m, Memory))
-        return next((m for m in found if m.name == name), None)
-
-    async def workspace(self, session: Session) -> Workspace:
-        """The place where this session's commands run. Raises UserError when there is none."""
-        name = self.settings.config.terminal.backend
-        self.loader.load_contributing("backends", [name])
-        found = {b.name: b for _, b in self.dispatch.contributions("register_backends") if isinstance(b, Backend)}
-        if name not in found:
-            raise UnknownName(
-                "backend", name, found, hint=f"pip install hermes-backend-{name}, or set terminal.backend."
-            )
-        return await found[name].open(session.cwd)
-
-    def _plugin_context(self, installed: Installed):  # type: ignore[no-untyped-def]
-        return make_context(installed, self.settings, store=self.store, complete=self.complete)
-
-    async def complete(self, request: Request) -> Response:
-        """One model call outside of a turn. Raises ProviderError."""
-        route = await self.routed()
-        reply = Reply()
-        async for delta in stream_with_retries(route.provider, evolve(request, model=request.model or route.model)):
-            reply.add(delta)
-        return reply.finish()
-
-    def load_hooks(self) -> None:
-        """Import the plugins that asked to be alive during sessions."""
-        if not self._hooks_loaded:
-            self._hooks_loaded = True
-            self.loader.load_hooks(*(n for n, mode in hooks.modes().items() if mode != "contribute"))
-
-    # --- sessions and turns ---------------------------------------------------------------------------------------
 
     async def take_up(self, session_id: str = "", *, origin: str, owner: Principal | None = None) -> Session:
         """A session by its exact id, or a new one (with that id, when it is given and free)."""
         return (await self.sessions.take(session_id, origin, owner or self.owner)).session
-
-    async def prompt(self, session: Session) -> Prompt:
-        """The system prompt a session starts with."""
-        prompt = await build_prompt(
-            session, self.memory(), identity=self.settings.config.agent.identity, soul=self.home.root / "SOUL.md"
-        )
-        return await self.dispatch.transform("transform_prompt", "prompt", prompt, session=session)
 
     async def turn(
         self,
@@ -282,18 +121,7 @@ class Runtime:
             return
         await TurnRun(scene).play()
 
-    def report(self, tool: Tool, error: BaseException) -> None:
-        """A tool raised something that is not a ToolError: its author should know."""
-        fault = Fault(plugin=tool.toolset, phase="call", where=tool.name, error=f"{type(error).__name__}: {error}")
-        self.dispatch.record(fault)
-
     async def close(self) -> None:
         """End sessions, let go of workspaces, providers and the store."""
         await self.sessions.close()
-        if self.route is not None:
-            await self.route.provider.close()
-        await self.dispatch.settle()
-        if self._store is not None:
-            store, self._store = self._store, None
-            with contextlib.suppress(HermesError):  # that it could not be opened was said when it was needed
-                (await store).close()
+        await super().close()

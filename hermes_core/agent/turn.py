@@ -270,7 +270,11 @@ class TurnRun:
             "output": self._used.output,
             "seconds": round(time.monotonic() - self._began, 3),
         }
-        log.log(logging.ERROR if error else logging.INFO, "turn", extra={"fields": {**fields, "error": error}})
+        log.log(
+            logging.ERROR if error else logging.INFO,
+            "turn",
+            extra={"fields": fields | ({"error": error} if error else {})},
+        )
 
 
 def failed(error: HermesError) -> Failed:

@@ -49,7 +49,7 @@ def insights(scope: Scope, days: int, as_json: bool) -> None:
             "provider": r.provider,
             "model": r.model,
             "turns": r.turns,
-            "tool_calls": r.calls,
+            "calls": r.calls,
             "input": r.usage.input,
             "output": r.usage.output,
             "cache_hits": f"{100 * r.usage.cache_read // r.usage.input} %" if r.usage.input else "-",
@@ -57,7 +57,7 @@ def insights(scope: Scope, days: int, as_json: bool) -> None:
         }
         for r in found
     ]
-    columns = ("day", "provider", "model", "turns", "tool_calls", "input", "output", "cache_hits", "cost")
+    columns = ("day", "provider", "model", "turns", "calls", "input", "output", "cache_hits", "cost")
     emit(rows, columns, as_json=as_json, empty="Nothing was used yet.")
     if rows and not as_json:
         _plot({r.day: r.usage.input + r.usage.output for r in reversed(found)})
