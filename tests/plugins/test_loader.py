@@ -291,13 +291,13 @@ def test_a_fault_at_import_is_told_to_observers_once_a_loop_runs(site):
 
 
 def test_a_plugin_of_the_same_entry_point_name_is_not_imported_by_inspection(site):
-    tool_plugin(site, "files")
-    site.package("memory/files", "raise SystemExit('imported unasked')")
+    tool_plugin(site, "sameword")
+    site.package("memory/sameword", "raise SystemExit('imported unasked')")
     kernel = Kernel(site, importer=inspect_plugin)
-    assert kernel.load("tool/files") is True
-    assert "hermes_memory_files" not in sys.modules
-    assert kernel.load("memory/files") is False
-    assert kernel.faults["memory/files"].error == "called sys.exit('imported unasked')"
+    assert kernel.load("tool/sameword") is True
+    assert "hermes_memory_sameword" not in sys.modules
+    assert kernel.load("memory/sameword") is False
+    assert kernel.faults["memory/sameword"].error == "called sys.exit('imported unasked')"
 
 
 def in_a_process(site, label):
