@@ -80,7 +80,9 @@ def pattern(output: str) -> str:
     text = re.sub(r"(?m)(\[[yY]/[nN]\]: )\w+\n", r"\1", output).strip("\n")
     pieces = []
     for line in text.split("\n"):
-        pieces.append(r"(?:.*\n)*?" if line.strip() == "…" else ".*?".join(map(re.escape, line.rstrip().split("…"))) + r"[ ]*\n")
+        pieces.append(
+            r"(?:.*\n)*?" if line.strip() == "…" else ".*?".join(map(re.escape, line.rstrip().split("…"))) + r"[ ]*\n"
+        )
     return "".join(pieces)
 
 

@@ -1,0 +1,27 @@
+"""A turn as events, in an async program that decides itself what may be done."""
+
+import asyncio
+
+from hermes_core import Hermes
+from hermes_core.types import Called, Ended, Failed, Question, Verdict
+
+
+async def allow_echo(question: Question) -> Verdict:
+    if question.subject.startswith("terminal(echo "):
+        return Verdict(outcome="allow", choice="once", by="this program")
+    return Verdict(outcome="deny", reason="this program only lets echo run", by="this program")
+
+
+async def main() -> None:
+    async with Hermes(home="state", provider="offline", ask=allow_echo) as hermes:
+        async for event in hermes.turn("run `echo hello`, then run `whoami`", session="demo"):
+            match event:
+                case Called():
+                    print("calls", event.call.name, dict(event.call.arguments))
+                case Failed():
+                    print("failed:", event.text)
+                case Ended():
+                    print(event.answer)
+
+
+asyncio.run(main())
