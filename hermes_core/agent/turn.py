@@ -12,15 +12,16 @@ import os
 import time
 from collections.abc import Awaitable, Callable, Sequence
 
-from attrs import evolve, field, frozen
+from attrs import evolve, frozen
 
 from hermes_core.agent import usage as usages
 from hermes_core.agent.reply import Reply
 from hermes_core.agent.route import Route, stream_with_retries
 from hermes_core.agent.tools import CallRunner, names_that_ran
 from hermes_core.config.schema import AgentSettings
-from hermes_core.errors import HermesError, Refused
+from hermes_core.errors import HermesError, NotPermitted, Refused
 from hermes_core.plugins.dispatch import Dispatch
+from hermes_core.plugins.index import Installed
 from hermes_core.types import (
     JSON,
     Called,
@@ -75,7 +76,6 @@ class Scene:
     runner: "Callable[[Store, Turn], Awaitable[CallRunner]]"
     emit: Callable[[Event], None]
     stored: Callable[[], Awaitable[None]] | None = None  # called when the message has its row: it may be acknowledged
-    may_rewrite: bool = field(default=False)
 
 
 def new_turn_id() -> str:
@@ -158,12 +158,19 @@ class TurnRun:
         request = Request(
             model=scene.route.model, messages=(system, *self._messages), tools=scene.specs, options=scene.options
         )
-        changed = await scene.dispatch.transform("pre_llm_call", "request", request, session=scene.session)
-        if changed is request or scene.may_rewrite:
-            return changed
         kept = len(request.messages) if step > 1 else 1
-        same = changed.messages[:kept] == request.messages[:kept] and changed.tools == request.tools
-        return changed if same else request
+
+        def judge(plugin: Installed, before: Request, after: Request) -> Request:
+            same = after.messages[:kept] == before.messages[:kept] and after.tools == before.tools
+            if not same and "history.rewrite" not in (plugin.manifest.kernel if plugin.manifest else ()):
+                raise NotPermitted(
+                    plugin.label,
+                    "changed what a model was told before",
+                    hint='Only append, or declare "history.rewrite" in [permissions] kernel.',
+                )
+            return after
+
+        return await scene.dispatch.transform_each("pre_llm_call", "request", request, judge, session=scene.session)
 
     async def _respond(self, request: Request, opening: "asyncio.Task[None] | None") -> Response:
         for attempt in range(1, _EMPTY_TRIES + 1):
