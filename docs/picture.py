@@ -24,8 +24,26 @@ WIDTH, HEIGHT = 92, 48
 THEME = TerminalTheme(
     (24, 26, 31),
     (214, 217, 224),
-    [(60, 64, 75), (229, 115, 115), (140, 200, 120), (224, 188, 105), (110, 168, 240), (200, 140, 220), (95, 190, 200), (214, 217, 224)],
-    [(124, 130, 145), (240, 140, 140), (165, 220, 145), (240, 208, 130), (140, 188, 250), (218, 165, 235), (125, 210, 218), (245, 246, 250)],
+    [
+        (60, 64, 75),
+        (229, 115, 115),
+        (140, 200, 120),
+        (224, 188, 105),
+        (110, 168, 240),
+        (200, 140, 220),
+        (95, 190, 200),
+        (214, 217, 224),
+    ],
+    [
+        (124, 130, 145),
+        (240, 140, 140),
+        (165, 220, 145),
+        (240, 208, 130),
+        (140, 188, 250),
+        (218, 165, 235),
+        (125, 210, 218),
+        (245, 246, 250),
+    ],
 )
 FILES = {
     "packing.md": "# Packing\n\n## Clothes\n\nWool, rain jacket.\n\n## Papers\n\nPassport, tickets.\n",
@@ -88,7 +106,7 @@ def play(server: str, home: Path, trip: Path) -> str:
 
 def draw(screen: str) -> str:
     """The screen as SVG, without fonts from elsewhere."""
-    with open(os.devnull, "w", encoding="utf-8") as nowhere:
+    with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
         console = Console(record=True, width=WIDTH, file=nowhere, force_terminal=True, color_system="truecolor")
         console.print(Text.from_ansi(screen), no_wrap=True, crop=True)
         template = re.sub(r"@font-face \{\{.*?\}\}\s*", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)

@@ -10,7 +10,7 @@
 # tools = ["read_board"]
 # ///
 
-import RPi.GPIO as board
+import RPi.GPIO
 
 from hermes_core import hookimpl, tool
 
@@ -18,7 +18,7 @@ from hermes_core import hookimpl, tool
 @tool
 async def read_board() -> str:
     """Read the first pin of the board."""
-    return str(board.input(1))
+    return str(RPi.GPIO.input(1))
 
 
 @hookimpl

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).parents[2] / "docs"
+sys.path.insert(0, str(DOCS / "_ext"))
 STATE = 'declare -px >"$STATE/env"; pwd >"$STATE/cwd"'
 
 
@@ -78,12 +79,11 @@ def steps(page: Path) -> list[tuple[str, str | None]]:
 def pattern(output: str) -> str:
     """What a promised output matches."""
     text = re.sub(r"(?m)(\[[yY]/[nN]\]: )\w+\n", r"\1", output).strip("\n")
-    pieces = []
-    for line in text.split("\n"):
-        pieces.append(
-            r"(?:.*\n)*?" if line.strip() == "…" else ".*?".join(map(re.escape, line.rstrip().split("…"))) + r"[ ]*\n"
-        )
-    return "".join(pieces)
+    return "".join(r"(?:.*\n)*?" if line.strip() == "…" else _line(line) for line in text.split("\n"))
+
+
+def _line(text: str) -> str:
+    return ".*?".join(map(re.escape, text.rstrip().split("…"))) + r"[ ]*\n"
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from hermes_core.gateway.slash import Conversation, slash_commands
 from hermes_core.testing import Bench
 from hermes_core.types import SlashCommand
 from hermes_reference.config import manifests
-from hermes_reference.markdown import block, code, page as joined, table
+from hermes_reference.markdown import block, code, joined, table
 
 
 def commands() -> Iterator[tuple[tuple[str, ...], click.Command]]:
@@ -38,7 +38,8 @@ def page() -> str:
         "Exit status: {doc}`errors`.",
         *(_command(words, command) for words, command in commands()),
         "## Commands of plugins",
-        "\n".join(plugins) or "The plugins of this repository add none. A plugin's commands stand in its manifest, "
+        "\n".join(plugins)
+        or "The plugins of this repository add none. A plugin's commands stand in its manifest, "
         "so that `hermes --help` lists them without importing it.",
     )
 
@@ -51,14 +52,18 @@ def _command(words: tuple[str, ...], command: click.Command) -> str:
     options = table(("option", "meaning"), rows) if rows else ""
     help_text, _, examples = (command.help or "").partition("\b\n")
     shown = block("\n".join(line.strip() for line in examples.splitlines()[1:]).strip(), "sh") if examples else ""
-    return joined(f"{'#' * (2 if len(words) < 2 else 3)} {name}", block(usage, "text"), help_text.strip(), options, shown)
+    return joined(
+        f"{'#' * (2 if len(words) < 2 else 3)} {name}", block(usage, "text"), help_text.strip(), options, shown
+    )
 
 
 def _option(option: click.Option) -> tuple[str, str]:
     value = "" if option.is_flag else f" {option.make_metavar(click.Context(root))}"
     default = option.default if option.show_default else None
     more = f" (default: {default})" if default is not None else ""
-    return ", ".join(code(o) for o in option.opts) + (code(value.strip()) and f" {code(value.strip())}"), (option.help or "") + more
+    return ", ".join(code(o) for o in option.opts) + (code(value.strip()) and f" {code(value.strip())}"), (
+        option.help or ""
+    ) + more
 
 
 def slashes() -> dict[str, SlashCommand]:

@@ -8,7 +8,7 @@ from functools import cache
 from hermes_core.config.describe import markdown_table, settings_rows
 from hermes_core.config.schema import PLUGIN_SPACES, Config
 from hermes_core.plugins.manifest import Manifest, read_manifest
-from hermes_reference.markdown import block, code, page as joined, table
+from hermes_reference.markdown import block, code, joined, table
 from hermes_reference.source import REPOSITORY
 
 CATALOGUE = REPOSITORY / "plugins/hermes-provider-openai/src/hermes_provider_openai/catalogue"

@@ -3,7 +3,7 @@
 import re
 
 from hermes_core import testing
-from hermes_reference.markdown import code, page as joined, table
+from hermes_reference.markdown import code, joined, table
 from hermes_reference.source import class_node, decorators, doc, fields_of, methods_of
 
 CLASSES = tuple(n for n in testing.__all__ if n.endswith("Contract"))

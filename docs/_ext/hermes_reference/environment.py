@@ -1,7 +1,7 @@
 """The page of the environment variables."""
 
 from hermes_reference.config import catalogue
-from hermes_reference.markdown import code, page as joined, table
+from hermes_reference.markdown import code, joined, table
 
 VARIABLES = {
     "HERMES_HOME": "The folder of everything Hermes keeps. Default: `~/.hermes`.",

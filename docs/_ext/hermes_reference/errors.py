@@ -1,7 +1,7 @@
 """The page of the errors and the exit status."""
 
 from hermes_core import errors
-from hermes_reference.markdown import code, page as joined, table
+from hermes_reference.markdown import code, joined, table
 from hermes_reference.source import class_node, doc, header
 
 STATUS = {

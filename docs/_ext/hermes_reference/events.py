@@ -24,12 +24,14 @@ from hermes_core.types import (
     Usage,
     Verdict,
 )
-from hermes_reference.markdown import block, code, page as joined, table
+from hermes_reference.markdown import block, code, joined, table
 from hermes_reference.source import doc, fields_of
 
 _CALL = ToolCall(id="call_1", name="terminal", arguments={"command": "python --version"})
 _RESULT = ToolResult(call_id="call_1", name="terminal", parts=(Text(text="Python 3.13.0"),))
-_QUESTION = Question(id="q1", kind="approval", subject="terminal(python --version)", risk="runs a command on this machine")
+_QUESTION = Question(
+    id="q1", kind="approval", subject="terminal(python --version)", risk="runs a command on this machine"
+)
 EXAMPLES: dict[type, Event] = {
     Started: Started(session_id="20260102_030405_a1b2c3", turn_id="5f0c", provider="ollama", model="qwen3"),
     Said: Said(text="It is "),
@@ -78,4 +80,6 @@ def _event(kind: type) -> str:
     rows = [(code(f.name), code(f.type), MEANINGS[f.name]) for f in fields_of(kind)]
     assert {f.name for f in attrs.fields(kind)} == {r[0].strip("`") for r in rows}
     example = json.dumps(json.loads(event_json(EXAMPLES[kind])), ensure_ascii=False)
-    return joined(f"## {kind.__name__.lower()}", doc(kind), table(("field", "type", "meaning"), rows), block(example, "json"))
+    return joined(
+        f"## {kind.__name__.lower()}", doc(kind), table(("field", "type", "meaning"), rows), block(example, "json")
+    )

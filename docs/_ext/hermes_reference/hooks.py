@@ -3,10 +3,10 @@
 import ast
 
 from hermes_core import hooks
-from hermes_reference.markdown import block, page as joined, table
+from hermes_reference.markdown import block, joined, table
 from hermes_reference.source import doc, header, tree_of
 
-MODES = {
+MODES: dict[hooks.Mode, tuple[str, str, str]] = {
     "contribute": ("list what you add", "joined, the owner kept", "what the plugin adds is dropped"),
     "observe": ("something happened", "ignored", "recorded"),
     "transform": ("here is a value, give back another or `None`", "passed on to the next", "the value before stands"),

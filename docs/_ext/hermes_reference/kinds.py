@@ -5,7 +5,7 @@ import inspect
 from types import ModuleType
 
 from hermes_core import kinds
-from hermes_reference.markdown import block, code, page as joined, table
+from hermes_reference.markdown import block, code, joined, table
 from hermes_reference.source import class_node, decorators, doc, fields_of, header, methods_of, tree_of
 
 ORDER = ("Provider", "Tool", "ToolContext", "Backend", "Workspace", "Process", "Platform", "Desk", "Memory")

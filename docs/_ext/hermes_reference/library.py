@@ -8,7 +8,7 @@ import attrs
 from hermes_core import context, distribution, embed, options, testing
 from hermes_core.testing import pytest_plugin
 from hermes_reference.kinds import show_class, show_function
-from hermes_reference.markdown import code, page as joined, table
+from hermes_reference.markdown import code, joined, table
 from hermes_reference.source import doc, tree_of
 
 KIT = "Contract"
@@ -48,7 +48,8 @@ def embedding_page() -> str:
         *(show_class(getattr(embed, n)) for n in ("Agent", "Hermes", "Answer", "Distribution")),
         show_function(distribution, "Allow", "##"),
         "## HERMES",
-        f"The distribution behind the `hermes` command. Its own plugins: {', '.join(map(code, distribution.HERMES.own))}.",
+        "The distribution behind the `hermes` command. Its own plugins:",
+        "\n".join(f"- `{name}`" for name in distribution.HERMES.own),
     )
 
 

@@ -1,7 +1,7 @@
 """The page of the manifest's keys."""
 
 from hermes_core.plugins import manifest
-from hermes_reference.markdown import block, code, page as joined, table
+from hermes_reference.markdown import block, code, joined, table
 from hermes_reference.source import REPOSITORY
 
 MEANINGS = {

@@ -20,7 +20,7 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(lines)
 
 
-def page(*parts: str) -> str:
+def joined(*parts: str) -> str:
     """Parts of a page, an empty line apart."""
     return "\n\n".join(part.strip("\n") for part in parts if part.strip()) + "\n"
 

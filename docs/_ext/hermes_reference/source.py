@@ -110,10 +110,10 @@ def doc(thing: Any) -> str:
 class _Unquoted(ast.NodeTransformer):
     """Forward references without their quotes; what stands in a Literal is left alone."""
 
-    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:  # noqa: N802 - the name ast asks for
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         return node if getattr(node.value, "id", "") == "Literal" else self.generic_visit(node)
 
-    def visit_Constant(self, node: ast.Constant) -> ast.AST:  # noqa: N802
+    def visit_Constant(self, node: ast.Constant) -> ast.AST:
         return self.visit(ast.parse(node.value, mode="eval").body) if isinstance(node.value, str) else node
 
 

@@ -7,7 +7,7 @@ from importlib import import_module
 import attrs
 
 from hermes_core import types
-from hermes_reference.markdown import code, page as joined, table
+from hermes_reference.markdown import code, joined, table
 from hermes_reference.source import doc, fields_of, tree_of, unquoted
 
 GROUPS = {
@@ -27,14 +27,9 @@ def page() -> str:
     for module, title in GROUPS.items():
         found = import_module(f"hermes_core.types.{module}")
         tree, _ = tree_of(found)
-        names = [n for n in _names_in_order(tree) if n in types.__all__ and _home(n, module)]
+        names = [n for n in _names_in_order(tree) if n in types.__all__]
         parts += [f"## {title}", *(_one(name, tree) for name in names)]
     return joined(*parts)
-
-
-def _home(name: str, module: str) -> bool:
-    thing = getattr(types, name)
-    return not inspect.isclass(thing) or thing.__module__ == f"hermes_core.types.{module}"
 
 
 def _names_in_order(tree: object) -> list[str]:

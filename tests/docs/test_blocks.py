@@ -1,0 +1,189 @@
+"""Blocks of the README and of the pages that are not transcripts: they run, parse and hold."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import click
+import pytest
+import yaml
+
+from hermes_core.cli.main import root
+from hermes_core.cli.scope import Scope
+from hermes_core.config.paths import Home
+from hermes_core.config.settings import load_settings
+
+ROOT = Path(__file__).parents[2]
+README = ROOT / "README.md"
+PAGES = [
+    README,
+    *(p for p in sorted((ROOT / "docs").rglob("*.md")) if not {"_build", "reference", "hello"} & set(p.parts)),
+]
+BIN = Path(sys.executable).parent
+
+
+def found(language: str) -> list:
+    """Every block of a language, with the page it is on."""
+    blocks = []
+    for page in PAGES:
+        for number, text in enumerate(
+            re.findall(rf"(?ms)^```{language}\n(.*?)^```$", page.read_text(encoding="utf-8"))
+        ):
+            blocks.append(pytest.param(text, id=f"{page.relative_to(ROOT)}:{number}"))
+    return blocks
+
+
+def run(command: list[str], tmp_path: Path, cwd: Path = ROOT) -> subprocess.CompletedProcess:
+    env = {
+        **os.environ,
+        "HOME": str(tmp_path),
+        "HERMES_HOME": str(tmp_path / "state"),
+        "PATH": f"{BIN}:{os.environ['PATH']}",
+    }
+    return subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False, timeout=120)
+
+
+def hermes_commands() -> list:
+    """Every hermes command that is shown in a block of shell commands or between backticks in a table."""
+    shown = []
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        lines = [line for block in re.findall(r"(?ms)^```sh\n(.*?)^```$", text) for line in block.splitlines()]
+        lines += re.findall(r"`(hermes [^`…]+)`", text)
+        for line in lines:
+            match = re.search(r"(?:^|&& |hermes )(hermes(?: .*)?)$", line.split("  #")[0].strip())
+            if match and not set("…|$[<") & set(re.sub(r'".*?"', "", match[1])):
+                shown.append(pytest.param(match[1], id=f"{page.name}: {match[1][:60]}"))
+    return shown
+
+
+@pytest.mark.parametrize("line", hermes_commands())
+def test_a_command_that_is_shown_exists_with_its_options(line):
+    words = shlex.split(line.replace("KIND", "tool"))[1:]
+    command, context = root, click.Context(root, info_name="hermes", obj=Scope(None))
+    while True:
+        if "--help" in words or "-h" in words:
+            return
+        try:
+            command.parse_args(context, list(words))
+        except (click.MissingParameter, click.exceptions.NoArgsIsHelpError):
+            return  # named in a sentence, without what it is to work on
+        words = [*context._protected_args, *context.args]
+        if not isinstance(command, click.Group) or not words:
+            return
+        if words[0].isupper():  # a placeholder, such as COMMAND
+            return
+        name, inner, words = command.resolve_command(context, words)
+        context = click.Context(inner, info_name=name, parent=context, obj=context.obj)
+        command = inner
+
+
+@pytest.mark.parametrize("text", found("yaml"))
+def test_settings_that_are_shown_are_understood(text, tmp_path):
+    (tmp_path / "config.yaml").write_text(text, encoding="utf-8")
+    settings = load_settings(Home.find(environ={"HERMES_HOME": str(tmp_path)}))
+    assert settings.raw.keys() == yaml.safe_load(text).keys()
+
+
+@pytest.mark.parametrize("text", found("toml"))
+def test_toml_that_is_shown_is_toml(text):
+    assert tomllib.loads(text)
+
+
+@pytest.mark.parametrize("text", found("python"))
+def test_python_that_is_shown_is_python(text):
+    compile(text, "block", "exec")
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "docs" / "examples").rglob("*.py")), ids=lambda p: p.name)
+def test_an_example_is_python_and_small(file):
+    text = file.read_text(encoding="utf-8")
+    compile(text, str(file), "exec")
+    assert len(text.splitlines()) <= 60
+
+
+def test_every_example_is_shown_or_used_on_a_page():
+    told = "\n".join(p.read_text(encoding="utf-8") for p in PAGES)
+    unused = [
+        f.name
+        for f in (ROOT / "docs" / "examples").rglob("*.py")
+        if f"examples/{f.relative_to(ROOT / 'docs' / 'examples')}" not in told and f.parent.name != "dice"
+    ]
+    assert not unused
+
+
+def test_every_file_a_page_includes_is_there():
+    for page in PAGES:
+        for name in re.findall(r"```\{(?:literalinclude|image)\} (\S+)", page.read_text(encoding="utf-8")):
+            assert (page.parent / name).is_file(), f"{page.name} includes {name}"
+
+
+def test_every_page_is_reachable():
+    index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    pages = [
+        p.relative_to(ROOT / "docs").with_suffix("") for p in PAGES if p not in (README, ROOT / "docs" / "index.md")
+    ]
+    assert not [str(p) for p in pages if f"\n{p}\n" not in index]
+
+
+def test_the_example_of_the_readme_uses_tools_and_answers(tmp_path):
+    block = re.search(r"<!-- example -->\n```sh\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)[1]
+    words = shlex.split(block)
+    done = run(words[words.index("hermes") :], tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "Quick start" in done.stdout
+    assert f"Python {sys.version.split()[0]}" in done.stdout
+    assert [t for t in ("list_files", "read_file", "terminal") if f"┊ {t} ✓" not in done.stderr] == []
+
+
+COUNT = '''
+def count_words(path: str) -> str:
+    """Count the words of a file."""
+    return str(len(open(path, encoding="utf-8").read().split()))
+
+'''
+CLOCK = """
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from hermes_core import option, settings, tool
+
+@settings
+class Where:
+    zone: str = option("An IANA time zone.", default="UTC")
+
+"""
+
+
+def readme_python(word: str) -> str:
+    (block,) = [b for b in re.findall(r"(?ms)^```python\n(.*?)^```$", README.read_text("utf-8")) if word in b]
+    return block
+
+
+def test_the_program_in_the_readme_runs(tmp_path):
+    block = readme_python("Agent(")
+    asked = re.search(r'agent\.run\("(.*?)"\)', block)[1]
+    block = block.replace(asked, "use the tool count_words with path=README.md")
+    program = tmp_path / "program.py"
+    program.write_text(COUNT + block.replace("Agent(", 'Agent(provider="offline", '), encoding="utf-8")
+    done = run([sys.executable, str(program)], tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert str(len(README.read_text(encoding="utf-8").split())) in done.stdout
+    assert "HistoryEntry" in done.stdout
+
+
+async def test_the_tool_in_the_readme_works():
+    names: dict = {}
+    exec(CLOCK + readme_python("@tool"), names)
+    where = names["Where"]
+    assert re.fullmatch(r"20\d\d-.*[+-]\d\d:\d\d", await names["now"].run(None, where()))
+
+
+def test_the_links_of_the_readme_lead_somewhere():
+    links = re.findall(r"\]\((?!https?:)([^)#]+)", README.read_text(encoding="utf-8"))
+    assert links
+    assert not [link for link in links if not (ROOT / link).exists()]
