@@ -4,23 +4,19 @@ import asyncio
 import json
 import os
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 
 from attrs import define, evolve, field
 
 from hermes_core.agent.parts import Parts
-from hermes_core.agent.policy import AskPerson
 from hermes_core.agent.prompt import prompt_text
-from hermes_core.agent.tools import CallRunner
-from hermes_core.agent.turn import Scene
-from hermes_core.config.settings import Settings
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.kinds import Workspace
-from hermes_core.types import JSON, Envelope, Event, Principal, Session, SessionEnd, ToolSpec
+from hermes_core.types import Principal, Session, SessionEnd, ToolSpec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hermes_core.store.journal import Store, Turn
+    from hermes_core.store.journal import Store
 
 __all__ = ["Live", "LiveSessions", "new_session_id"]
 
@@ -48,13 +44,13 @@ class LiveSessions:
     """Takes sessions up, sets their scenes, and lets them go."""
 
     def __init__(self, parts: Parts, holder: str) -> None:
-        self._parts = parts
-        self._holder = holder
+        self.parts = parts
+        self.holder = holder
         self._live: dict[str, Live] = {}
 
     async def take(self, session_id: str, origin: str, owner: Principal) -> Live:
         """A session by its exact id, or a new one (with that id, when it is given and free)."""
-        parts = self._parts
+        parts = self.parts
         if session_id and (live := self._live.get(session_id)):
             if live.session.owner != owner:
                 raise UnknownName("session", session_id)
@@ -87,73 +83,9 @@ class LiveSessions:
         await parts.dispatch.observe("on_session_start", session=session)
         return live
 
-    async def scene(
-        self,
-        live: Live,
-        envelope: Envelope,
-        original: Envelope,
-        ask: AskPerson | None,
-        stored: Callable[[], Awaitable[None]] | None,
-        emit: Callable[[Event], None],
-    ) -> Scene:
-        """What one turn of a session plays in."""
-        parts = self._parts
-        route = await parts.routed()
-        history = await (await parts.store()).history(live.session.id) if live.known else []
-        config = parts.settings.config
-
-        async def open_rows(store: "Store", turn_id: str) -> "Turn":
-            await self.keep(live, store)
-            return await store.open_turn(
-                live.session.id,
-                envelope.message,
-                turn_id=turn_id,
-                holder=self._holder,
-                envelope=original,
-                provider=route.name,
-                model=route.model,
-            )
-
-        async def runner(store: "Store", turn: "Turn") -> CallRunner:
-            if live.workspace is None:
-                live.workspace = await parts.workspace(live.session)
-            return CallRunner(
-                store=store,
-                turn=turn,
-                session=live.session,
-                toolbox=parts.toolbox(),
-                policy=parts.policy,
-                dispatch=parts.dispatch,
-                workspace=live.workspace,
-                settings=config.agent,
-                outputs=parts.home.outputs,
-                emit=emit,
-                ask_person=ask,
-                ran=live.ran,
-                report=parts.report,
-                asking=live.asking,
-            )
-
-        return Scene(
-            session=live.session,
-            envelope=envelope,
-            prompt=live.prompt,
-            specs=live.specs,
-            history=history,
-            route=route,
-            options=_options(parts.settings),
-            settings=config.agent,
-            dispatch=parts.dispatch,
-            store=parts.store,
-            open_rows=open_rows,
-            runner=runner,
-            emit=emit,
-            stored=stored,
-        )
-
     async def rename(self, session: Session, title: str) -> Session:
         """Give a session a title, in the store and here. Raises UserError when another one has it."""
-        store = await self._parts.store()
+        store = await self.parts.store()
         live = await self.take(session.id, session.origin, session.owner)
         await self.keep(live, store)
         await store.rename_session(session.id, title, session.owner)
@@ -173,7 +105,7 @@ class LiveSessions:
         """End what this process did in its sessions; they can be taken up again."""
         for live in self._live.values():
             end = SessionEnd(reason="closed")
-            await self._parts.dispatch.observe("on_session_end", session=live.session, end=end)
+            await self.parts.dispatch.observe("on_session_end", session=live.session, end=end)
             if live.workspace is not None:
                 await live.workspace.close()
         self._live.clear()
@@ -184,18 +116,6 @@ def _here() -> str:
         return os.getcwd()  # noqa: PTH109
     except FileNotFoundError:
         raise UserError("The current folder is gone.", hint="cd to another folder and start again.") from None
-
-
-def _options(settings: Settings) -> dict[str, JSON]:
-    model = settings.config.model
-    options: dict[str, JSON] = {}
-    if model.max_tokens:
-        options["max_tokens"] = model.max_tokens
-    if model.temperature is not None:
-        options["temperature"] = model.temperature
-    if model.effort:
-        options["effort"] = model.effort
-    return options
 
 
 def _specs_json(specs: Sequence[ToolSpec]) -> str:

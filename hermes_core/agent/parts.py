@@ -13,7 +13,7 @@ from hermes_core.agent.policy import Policy, guarded_paths
 from hermes_core.agent.prompt import build_prompt
 from hermes_core.agent.reply import Reply
 from hermes_core.agent.route import Route, choose, stream_with_retries
-from hermes_core.agent.tools import Toolbox
+from hermes_core.agent.toolbox import Toolbox
 from hermes_core.config.settings import Settings
 from hermes_core.errors import HermesError, UnknownName
 from hermes_core.kinds import Backend, Memory, Tool, Workspace

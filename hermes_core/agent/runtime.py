@@ -56,10 +56,14 @@ class Runtime(Parts):
     ) -> AsyncGenerator[Event, None]:
         """Answer one message; yields events, an Ended last. Closing the iterator interrupts the turn."""
         events: asyncio.Queue[Event | None] = asyncio.Queue()
-        said = message if isinstance(message, Message) else Message(role="user", parts=(Text(text=message),))
-        work = asyncio.create_task(
-            self._play(said, session, origin, owner or self.owner, envelope, ask, stored, events.put_nowait)
-        )
+        owner = owner or self.owner
+        if envelope is None:
+            said = message if isinstance(message, Message) else Message(role="user", parts=(Text(text=message),))
+            event_id = os.urandom(16).hex()
+            envelope = Envelope(
+                platform=origin, account="", event_id=event_id, chat=session, sender=owner.person, message=said
+            )
+        work = asyncio.create_task(self._play(envelope, session, origin, owner, events.put_nowait, ask, stored))
         work.add_done_callback(lambda _: events.put_nowait(None))
         self._playing[session] = work
         try:
@@ -84,32 +88,23 @@ class Runtime(Parts):
 
     async def _play(
         self,
-        message: Message,
+        original: Envelope,
         session_id: str,
         origin: str,
         owner: Principal,
-        envelope: Envelope | None,
+        emit: Callable[[Event], None],
         ask: AskPerson | None,
         stored: Callable[[], Awaitable[None]] | None,
-        emit: Callable[[Event], None],
     ) -> None:
         try:
             self.load_hooks()
-            envelope = envelope or Envelope(
-                platform=origin,
-                account="",
-                event_id=os.urandom(16).hex(),
-                chat=session_id,
-                sender=owner.person,
-                message=message,
-            )
-            original = envelope
-            envelope = await self.dispatch.transform("transform_incoming", "envelope", envelope)
+            envelope = await self.dispatch.transform("transform_incoming", "envelope", original)
             verdict = await self.dispatch.decide("admit", envelope=envelope)
             if verdict.outcome == "deny":
                 raise UserError(f"This message was not let in: {verdict.reason or verdict.by}")
             live = await self.sessions.take(session_id, origin, owner)
-            scene = await self.sessions.scene(live, envelope, original, ask, stored, emit)
+            run = TurnRun(self.sessions, live, envelope, original=original, emit=emit, ask=ask, stored=stored)
+            await run.play()
         except asyncio.CancelledError:
             emit(Ended(session_id=session_id, turn_id="", answer="", reason="interrupted", usage=Usage()))
             raise
@@ -118,8 +113,6 @@ class Runtime(Parts):
                 log.exception("a turn could not begin")
             emit(failed(cause(error)))
             emit(Ended(session_id=session_id, turn_id="", answer="", reason="failed", usage=Usage()))
-            return
-        await TurnRun(scene).play()
 
     async def close(self) -> None:
         """End sessions, let go of workspaces, providers and the store."""

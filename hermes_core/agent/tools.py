@@ -4,18 +4,16 @@ import asyncio
 import logging
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from attrs import evolve, frozen
 
-from hermes_core.agent.arguments import parse_arguments, tool_spec
-from hermes_core.agent.policy import AskPerson, Policy
-from hermes_core.config.schema import AgentSettings
+from hermes_core.agent.arguments import parse_arguments
+from hermes_core.agent.parts import Parts
+from hermes_core.agent.policy import AskPerson
 from hermes_core.errors import HermesError, ToolError, nearest
 from hermes_core.kinds import Tool, ToolContext, Workspace
-from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.types import (
     Asked,
     Blob,
@@ -28,7 +26,6 @@ from hermes_core.types import (
     Text,
     ToolCall,
     ToolResult,
-    ToolSpec,
     Verdict,
 )
 
@@ -36,34 +33,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.store.journal import Store, Turn
 
-__all__ = ["CallRunner", "Toolbox"]
+__all__ = ["CallRunner"]
 
 log = logging.getLogger(__name__)
-
-
-class Toolbox:
-    """The tools offered in this process, by name, in a fixed order (the order is part of the prompt's bytes)."""
-
-    def __init__(self, tools: Iterable[Tool], *, toolsets: Sequence[str] = (), disabled: Sequence[str] = ()) -> None:
-        chosen = (t for t in tools if t.name not in disabled and (not toolsets or t.toolset in toolsets))
-        self._tools = {t.name: t for t in sorted(chosen, key=lambda t: (t.toolset, t.name))}
-
-    def offered(self, session: Session) -> dict[str, Tool]:
-        """The tools that can be used now."""
-        return {n: t for n, t in self._tools.items() if t.needs is None or t.needs(session) is None}
-
-    def specs(self, session: Session) -> tuple[ToolSpec, ...]:
-        """What the model is told of them."""
-        return tuple(tool_spec(t) for t in self.offered(session).values())
-
-    def get(self, name: str) -> Tool | None:
-        """A tool by its name."""
-        return self._tools.get(name)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """All names."""
-        return tuple(self._tools)
 
 
 class _Context(ToolContext):
@@ -82,7 +54,7 @@ class _Context(ToolContext):
         return await self._runner.ask(question) or Verdict(outcome="deny", reason="Nobody is here to ask.")
 
     async def spill(self, name: str, data: bytes) -> str:
-        folder = self._runner.outputs / self.session.id
+        folder = self._runner.parts.home.outputs / self.session.id
         safe = "".join(c if c.isalnum() or c in "-_." else "_" for c in f"{self.call_id}-{name}")[-120:]
         path = folder / safe
         try:
@@ -105,21 +77,16 @@ class CallRunner:
     store: "Store"
     turn: "Turn"
     session: Session
-    toolbox: Toolbox
-    policy: Policy
-    dispatch: Dispatch
+    parts: Parts
     workspace: Workspace
-    settings: AgentSettings
-    outputs: Path
     emit: Callable[[Event], None]
     ask_person: AskPerson | None
     ran: set[str]
-    report: Callable[[Tool, BaseException], None]
     asking: asyncio.Lock
 
     async def run(self, calls: Sequence[ToolCall]) -> list[Message]:
         """The results of one reply's calls, in the model's order."""
-        workers = asyncio.Semaphore(max(1, self.settings.tool_workers))
+        workers = asyncio.Semaphore(max(1, self.parts.settings.config.agent.tool_workers))
         params = [self._checked(call) for call in calls]
         keys = [self._keys(call, value) for call, value in zip(calls, params, strict=True)]
         tasks: list[asyncio.Task[tuple[ToolResult, float]]] = []
@@ -152,18 +119,20 @@ class CallRunner:
 
     def _checked(self, call: ToolCall) -> Any:
         """The call's arguments as its class, or the ToolError that answers it."""
-        tool = self.toolbox.get(call.name)
+        tool = self.parts.toolbox().get(call.name)
         if tool is None:
-            close = nearest(call.name, self.toolbox.names)
+            close = nearest(call.name, self.parts.toolbox().names)
             known = (
-                f"Did you mean {close}?" if close else f"There is: {', '.join(self.toolbox.names) or 'no tool at all'}."
+                f"Did you mean {close}?"
+                if close
+                else f"There is: {', '.join(self.parts.toolbox().names) or 'no tool at all'}."
             )
             return ToolError(f"There is no tool named {call.name[:100]!r}. {known}")
         if call.invalid:
             return ToolError(
                 f"{call.name} was not run: {call.invalid}.", hint="Send the call again, as one JSON object."
             )
-        if missing := [name for name in tool.after if name not in self.ran and name in self.toolbox.names]:
+        if missing := [name for name in tool.after if name not in self.ran and name in self.parts.toolbox().names]:
             return _Waits(missing, tool, call)
         try:
             return parse_arguments(tool, call.arguments)
@@ -171,7 +140,7 @@ class CallRunner:
             return error
 
     def _keys(self, call: ToolCall, params: Any) -> frozenset[str] | None:
-        tool = self.toolbox.get(call.name)
+        tool = self.parts.toolbox().get(call.name)
         if isinstance(params, ToolError) or tool is None:
             return frozenset()
         if tool.touches is None or isinstance(params, _Waits):
@@ -187,11 +156,11 @@ class CallRunner:
 
     def _before(self, index: int, calls: Sequence[ToolCall], keys: Sequence[frozenset[str] | None]) -> list[int]:
         """Which other calls of the batch must end first: those that overlap, and those this tool comes after."""
-        mine, tool = keys[index], self.toolbox.get(calls[index].name)
+        mine, tool = keys[index], self.parts.toolbox().get(calls[index].name)
         after = tool.after if tool else ()
         found = []
         for j, call in enumerate(calls):
-            other = self.toolbox.get(call.name)
+            other = self.parts.toolbox().get(call.name)
             if j == index or (other and calls[index].name in other.after):
                 continue
             overlap = mine is None or keys[j] is None or bool(mine & (keys[j] or frozenset()))
@@ -200,14 +169,14 @@ class CallRunner:
         return found
 
     async def _one(self, call: ToolCall, params: Any) -> tuple[ToolResult, float]:
-        tool = self.toolbox.get(call.name)
+        tool = self.parts.toolbox().get(call.name)
         if isinstance(params, _Waits):
             params = params.settle(self.ran)
         began, outcome = time.monotonic(), "failed"
         if tool is None or isinstance(params, ToolError):
             result = failure(call, params)
         else:
-            verdict = await self.policy.judge(self.session, call, tool, params, self.workspace, self.ask)
+            verdict = await self.parts.policy.judge(self.session, call, tool, params, self.workspace, self.ask)
             if verdict.outcome == "allow":
                 await self.store.start_call(self.turn, call.id)
                 began = time.monotonic()
@@ -216,7 +185,7 @@ class CallRunner:
             else:
                 outcome = "refused"
                 result = failure(call, ToolError(f"{call.name} was not run: {verdict.reason or 'the person said no'}"))
-        result = await self.dispatch.transform(
+        result = await self.parts.dispatch.transform(
             "transform_tool_result", "result", result, session=self.session, call=call
         )
         seconds = time.monotonic() - began
@@ -225,12 +194,12 @@ class CallRunner:
             self.ran.add(call.name)
         fields = {"session": self.session.id, "turn": self.turn.id, "tool": call.name, "outcome": outcome}
         log.info("tool call", extra={"fields": {**fields, "seconds": round(seconds, 3)}})
-        await self.dispatch.observe("post_tool_call", session=self.session, call=call, result=result)
+        await self.parts.dispatch.observe("post_tool_call", session=self.session, call=call, result=result)
         return result, seconds
 
     async def _run(self, tool: Tool, call: ToolCall, params: Any) -> ToolResult:
         context = _Context(self, call)
-        limit = tool.seconds or self.settings.tool_seconds
+        limit = tool.seconds or self.parts.settings.config.agent.tool_seconds
         try:
             async with asyncio.timeout(limit) as clock:
                 output = await tool.run(context, params)
@@ -239,7 +208,7 @@ class CallRunner:
         except Exception as error:  # noqa: BLE001 - whatever a plugin raises is an answer to the model, not the end
             if isinstance(error, TimeoutError) and clock.expired():
                 return failure(call, ToolError(f"{tool.name} did not end within {limit:g} s and was stopped."))
-            self.report(tool, error)
+            self.parts.report(tool, error)
             return failure(call, ToolError(f"{tool.name} failed: {type(error).__name__}: {error}"[:2000]))
         parts = (Text(text=output),) if isinstance(output, str) else tuple(output)
         kept = [await self._bounded(context, tool, p) for p in parts if isinstance(p, Text | Blob)]
@@ -249,7 +218,7 @@ class CallRunner:
         if isinstance(part, Blob):
             return part
         text = part.text or "(no output)"
-        size = self.settings.output_bytes
+        size = self.parts.settings.config.agent.output_bytes
         if len(text) > size:
             path = await context.spill("output.txt", text.encode("utf-8", "replace"))
             head, tail = text[: size * 2 // 5], text[-size * 3 // 5 :]

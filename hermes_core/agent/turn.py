@@ -11,16 +11,18 @@ import logging
 import os
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from typing import Literal
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from hermes_core.agent import usage as usages
+from hermes_core.agent.live import Live, LiveSessions
+from hermes_core.agent.policy import AskPerson
 from hermes_core.agent.reply import Reply
-from hermes_core.agent.route import Route, stream_with_retries
+from hermes_core.agent.route import stream_with_retries
 from hermes_core.agent.tools import CallRunner, names_that_ran
-from hermes_core.config.schema import AgentSettings
+from hermes_core.config.settings import Settings
 from hermes_core.errors import HermesError, NotPermitted, Refused
-from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.plugins.index import Installed
 from hermes_core.types import (
     JSON,
@@ -35,13 +37,11 @@ from hermes_core.types import (
     Request,
     Response,
     Said,
-    Session,
     Started,
     Text,
     TextDelta,
     Thinking,
     ToolCall,
-    ToolSpec,
     Usage,
 )
 
@@ -49,38 +49,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.store.journal import Store, Turn
 
-__all__ = ["Scene", "TurnRun", "cause", "failed", "new_turn_id", "text_of"]
+__all__ = ["TurnRun", "cause", "failed", "text_of"]
 
 log = logging.getLogger(__name__)
 
 _OUT_OF_CALLS = "You have used all the steps of this turn. Answer now with what you have, and say what is left to do."
 _BEAT = 10.0  # seconds between heartbeats of the session's lease
 _EMPTY_TRIES = 2  # a model that answers nothing at all is asked once more
-
-
-@frozen(kw_only=True, eq=False)
-class Scene:
-    """What a turn plays in: its session, who answers, with which tools, and who watches."""
-
-    session: Session
-    envelope: Envelope
-    prompt: str
-    specs: Sequence[ToolSpec]
-    history: Sequence[Message]
-    route: Route
-    options: dict[str, JSON]
-    settings: AgentSettings
-    dispatch: Dispatch
-    store: "Callable[[], Awaitable[Store]]"
-    open_rows: "Callable[[Store, str], Awaitable[Turn]]"  # session, prompt and turn rows in their transactions
-    runner: "Callable[[Store, Turn], Awaitable[CallRunner]]"
-    emit: Callable[[Event], None]
-    stored: Callable[[], Awaitable[None]] | None = None  # called when the message has its row: it may be acknowledged
-
-
-def new_turn_id() -> str:
-    """A fresh turn id."""
-    return os.urandom(16).hex()
 
 
 def text_of(message: Message) -> str:
@@ -91,197 +66,192 @@ def text_of(message: Message) -> str:
 class TurnRun:
     """Plays one turn. Ends by itself, by an error, or by being cancelled; an Ended event is always the last."""
 
-    def __init__(self, scene: Scene) -> None:
-        self._scene = scene
-        self._id = new_turn_id()
-        self._messages = [*scene.history, scene.envelope.message]
+    def __init__(
+        self,
+        sessions: LiveSessions,
+        live: Live,
+        envelope: Envelope,
+        *,
+        original: Envelope,
+        ask: AskPerson | None = None,
+        stored: Callable[[], Awaitable[None]] | None = None,
+        emit: Callable[[Event], None],
+    ) -> None:
+        """``original`` is what came in, before plugins changed it. ``stored`` is called when it has its row."""
+        self._sessions, self._parts, self._live = sessions, sessions.parts, live
+        self._envelope, self._original = envelope, original
+        self._ask, self._stored, self._emit = ask, stored, emit
+        self._id = os.urandom(16).hex()
         self._used = Usage()
         self._began = time.monotonic()
-        self._answer = ""
-        self._store: Store | None = None
-        self._turn: Turn | None = None
 
     async def play(self) -> None:
-        """Run the turn to its end; errors become Failed events."""
-        scene = self._scene
-        scene.emit(
-            Started(session_id=scene.session.id, turn_id=self._id, provider=scene.route.name, model=scene.route.model)
-        )
+        """Run the turn to its end; errors become Failed events. Raises HermesError when it cannot begin."""
+        parts, session = self._parts, self._live.session
+        self._route = route = await parts.routed()
+        history = await (await parts.store()).history(session.id) if self._live.known else []
+        self._messages = [*history, self._envelope.message]
+        self._emit(Started(session_id=session.id, turn_id=self._id, provider=route.name, model=route.model))
+        self._opening = asyncio.create_task(self._open())
         beating = asyncio.create_task(self._beat())
         try:
-            await self._steps()
+            answer = await self._steps()
         except asyncio.CancelledError:
             await asyncio.shield(self._close("interrupted"))
-        except HermesError as error:
-            await self._fail(error)
         except Exception as error:  # whatever a plugin raises ends this turn, not the program
-            log.exception("a turn broke")
-            await self._fail(cause(error))
+            if not isinstance(error, HermesError):
+                log.exception("a turn broke")
+            told = cause(error)
+            self._emit(failed(told))
+            await self._close("failed", error=told.text)
         else:
-            await self._close("done")
+            await self._close("done", answer)
         finally:
             beating.cancel()
 
+    async def _open(self) -> "tuple[Store, Turn]":
+        store, live, route = await self._parts.store(), self._live, self._route
+        await self._sessions.keep(live, store)
+        turn = await store.open_turn(
+            live.session.id,
+            self._envelope.message,
+            turn_id=self._id,
+            holder=self._sessions.holder,
+            envelope=self._original,
+            provider=route.name,
+            model=route.model,
+        )
+        if self._stored:
+            await self._stored()
+        return store, turn
+
+    async def _rows(self) -> "tuple[Store, Turn]":
+        """The store and this turn's row. A turn that is interrupted still gets its row: what was said is kept."""
+        await asyncio.wait([self._opening])
+        return self._opening.result()
+
     async def _beat(self) -> None:
         """Say again and again that this turn's holder lives, so that nobody takes the session over."""
-        while True:
-            await asyncio.sleep(_BEAT)
-            if self._store is not None and self._turn is not None:
-                await self._store.beat(self._turn)
+        with contextlib.suppress(Exception):  # whoever lost the session is told so by the next write
+            store, turn = await self._rows()
+            while True:
+                await asyncio.sleep(_BEAT)
+                await store.beat(turn)
 
-    async def _steps(self) -> None:
-        opening: asyncio.Task[None] | None = asyncio.create_task(self._open())
-        try:
-            for step in range(1, self._scene.settings.max_calls + 1):
-                request = await self._request(step)
-                response = await self._respond(request, opening)
-                opening = None
-                calls = [p for p in response.message.parts if isinstance(p, ToolCall)]
-                if not calls:
-                    self._answer = text_of(response.message)
-                    return
-                await self._call(calls)
-            await self._last_word()
-        finally:
-            if opening is not None:  # what the person said is kept, whatever became of the answer
-                await asyncio.wait([opening])
+    async def _steps(self) -> str:
+        for step in range(1, self._parts.settings.config.agent.max_calls + 1):
+            message = await self._respond(await self._request(step))
+            calls = [p for p in message.parts if isinstance(p, ToolCall)]
+            if not calls:
+                return text_of(message)
+            await self._call(calls)
+        return await self._last_word()
 
-    async def _open(self) -> None:
-        self._store = await self._scene.store()
-        self._turn = await self._scene.open_rows(self._store, self._id)
-        if self._scene.stored:
-            await self._scene.stored()
+    async def _last_word(self) -> str:
+        """The steps are used up: one more reply, without tools, says how far it came."""
+        most = self._parts.settings.config.agent.max_calls
+        request = await self._request(most + 1)
+        nudge = Message(role="user", parts=(Text(text=_OUT_OF_CALLS),))
+        message = await self._respond(evolve(request, messages=(*request.messages, nudge), tools=()))
+        if _has_calls(message):
+            raise Refused(f"The turn used all its {most} model calls.", hint="Say `go on`, or raise agent.max_calls.")
+        return text_of(message)
 
     async def _request(self, step: int) -> Request:
-        scene = self._scene
-        system = Message(role="system", parts=(Text(text=scene.prompt),))
-        request = Request(
-            model=scene.route.model, messages=(system, *self._messages), tools=scene.specs, options=scene.options
-        )
-        kept = len(request.messages) if step > 1 else 1
+        messages = (Message(role="system", parts=(Text(text=self._live.prompt),)), *self._messages)
+        options = _options(self._parts.settings)
+        request = Request(model=self._route.model, messages=messages, tools=self._live.specs, options=options)
+        kept = len(messages) if step > 1 else 1
 
         def judge(plugin: Installed, before: Request, after: Request) -> Request:
             same = after.messages[:kept] == before.messages[:kept] and after.tools == before.tools
             if not same and "history.rewrite" not in (plugin.manifest.kernel if plugin.manifest else ()):
-                raise NotPermitted(
-                    plugin.label,
-                    "changed what a model was told before",
-                    hint='Only append, or declare "history.rewrite" in [permissions] kernel.',
-                )
+                hint = 'Only append, or declare "history.rewrite" in [permissions] kernel.'
+                raise NotPermitted(plugin.label, "changed what a model was told before", hint=hint)
             return after
 
-        return await scene.dispatch.transform_each("pre_llm_call", "request", request, judge, session=scene.session)
+        return await self._parts.dispatch.transform_each(
+            "pre_llm_call", "request", request, judge, session=self._live.session
+        )
 
-    async def _respond(self, request: Request, opening: "asyncio.Task[None] | None") -> Response:
-        for attempt in range(1, _EMPTY_TRIES + 1):
-            response = await self._stream(request, opening)
-            if opening is not None:
-                await opening
-                opening = None
-            if response.message.parts and (text_of(response.message).strip() or _has_calls(response.message)):
+    async def _respond(self, request: Request) -> Message:
+        """One reply, stored. Raises Refused when the model answers nothing."""
+        for _ in range(_EMPTY_TRIES):
+            response = await self._stream(request)
+            if text_of(response.message).strip() or _has_calls(response.message):
                 break
-            if attempt == _EMPTY_TRIES:
-                raise Refused("The model answered nothing.", hint="Ask again in other words, or choose another model.")
-        store, turn = self._rows()
+        else:
+            raise Refused("The model answered nothing.", hint="Ask again in other words, or choose another model.")
+        store, turn = await self._rows()
         await store.add_reply(turn, response.message, response.usage, response.reason)
         self._used = usages.add(self._used, response.usage)
         self._messages.append(response.message)
-        await self._scene.dispatch.observe(
-            "post_llm_call", session=self._scene.session, request=request, response=response
-        )
-        return response
+        session = self._live.session
+        await self._parts.dispatch.observe("post_llm_call", session=session, request=request, response=response)
+        return response.message
 
-    async def _stream(self, request: Request, opening: "asyncio.Task[None] | None") -> Response:
+    async def _stream(self, request: Request) -> Response:
         reply, held = Reply(), list[Delta]()
-        async with contextlib.aclosing(stream_with_retries(self._scene.route.provider, request)) as stream:
+        async with contextlib.aclosing(stream_with_retries(self._route.provider, request)) as stream:
             async for delta in stream:
                 reply.add(delta)
-                if opening is not None and not opening.done():
-                    held.append(delta)  # nothing is shown that a crash could not find again
-                    continue
-                for waiting in held:
-                    self._show(waiting)
-                held.clear()
-                self._show(delta)
+                held.append(delta)
+                if self._opening.done():  # nothing is shown that a crash could not find again
+                    self._show(held)
         response = reply.finish()
-        if opening is not None:
-            await opening
-        for waiting in held:
-            self._show(waiting)
+        await self._rows()
+        self._show(held)
         return response
 
-    def _show(self, delta: Delta) -> None:
-        if isinstance(delta, TextDelta) and delta.text:
-            self._scene.emit(Said(text=delta.text))
-        elif isinstance(delta, ReasoningDelta) and delta.text:
-            self._scene.emit(Thinking(text=delta.text))
+    def _show(self, held: list[Delta]) -> None:
+        for delta in held:
+            if isinstance(delta, TextDelta) and delta.text:
+                self._emit(Said(text=delta.text))
+            elif isinstance(delta, ReasoningDelta) and delta.text:
+                self._emit(Thinking(text=delta.text))
+        held.clear()
 
     async def _call(self, calls: Sequence[ToolCall]) -> None:
         for call in calls:
-            self._scene.emit(Called(call=call))
-        store, turn = self._rows()
-        runner = await self._scene.runner(store, turn)
-        if not runner.ran:
-            runner.ran.update(names_that_ran(self._messages))
+            self._emit(Called(call=call))
+        parts, live = self._parts, self._live
+        store, turn = await self._rows()
+        if live.workspace is None:
+            live.workspace = await parts.workspace(live.session)
+        live.ran |= names_that_ran(self._messages)
+        runner = CallRunner(
+            store=store,
+            turn=turn,
+            session=live.session,
+            parts=parts,
+            workspace=live.workspace,
+            emit=self._emit,
+            ask_person=self._ask,
+            ran=live.ran,
+            asking=live.asking,
+        )
         self._messages.extend(await runner.run(calls))
 
-    async def _last_word(self) -> None:
-        """The steps are used up: one more reply, without tools, says how far it came."""
-        request = await self._request(self._scene.settings.max_calls + 1)
-        nudge = Message(role="user", parts=(Text(text=_OUT_OF_CALLS),))
-        response = await self._respond(evolve(request, messages=(*request.messages, nudge), tools=()), None)
-        if _has_calls(response.message):
-            raise Refused(
-                f"The turn used all its {self._scene.settings.max_calls} model calls.",
-                hint="Say `go on`, or raise agent.max_calls.",
-            )
-        self._answer = text_of(response.message)
-
-    def _rows(self) -> "tuple[Store, Turn]":
-        if self._store is None or self._turn is None:
-            raise RuntimeError("a reply was acted on before its turn had a row")
-        return self._store, self._turn
-
-    async def _fail(self, error: HermesError) -> None:
-        self._scene.emit(failed(error))
-        await self._close("failed", error.text)
-
-    async def _close(self, state: str, error: str = "") -> None:
+    async def _close(self, state: Literal["done", "failed", "interrupted"], answer: str = "", error: str = "") -> None:
         self._log(state, error)
-        if self._store is not None and self._turn is not None:
-            try:
-                await self._store.close_turn(self._turn, state=state, error=error)
-            except HermesError as fault:
-                self._scene.emit(failed(fault))
-                state = "failed"
-        self._scene.emit(
-            Ended(
-                session_id=self._scene.session.id,
-                turn_id=self._id,
-                answer=self._answer if state == "done" else "",
-                reason=state,  # type: ignore[arg-type]
-                usage=self._used,
-            )
+        try:
+            store, turn = await self._rows()
+            await store.close_turn(turn, state=state, error=error)
+        except Exception as fault:  # noqa: BLE001 - the store fails, or never opened
+            if state != "failed":
+                self._emit(failed(cause(fault)))
+                state, answer = "failed", ""
+        self._emit(
+            Ended(session_id=self._live.session.id, turn_id=self._id, answer=answer, reason=state, usage=self._used)
         )
 
     def _log(self, state: str, error: str) -> None:
-        scene = self._scene
-        fields = {
-            "session": scene.session.id,
-            "turn": self._id,
-            "state": state,
-            "provider": scene.route.name,
-            "model": scene.route.model,
-            "calls": self._used.calls,
-            "input": self._used.input,
-            "output": self._used.output,
-            "seconds": round(time.monotonic() - self._began, 3),
-        }
-        log.log(
-            logging.ERROR if error else logging.INFO,
-            "turn",
-            extra={"fields": fields | ({"error": error} if error else {})},
-        )
+        used = self._used
+        fields: dict[str, JSON] = {"session": self._live.session.id, "turn": self._id, "state": state}
+        fields |= {"provider": self._route.name, "model": self._route.model}
+        fields |= {"calls": used.calls, "input": used.input, "output": used.output}
+        fields |= {"seconds": round(time.monotonic() - self._began, 3)} | ({"error": error} if error else {})
+        log.log(logging.ERROR if error else logging.INFO, "turn", extra={"fields": fields})
 
 
 def failed(error: HermesError) -> Failed:
@@ -300,6 +270,16 @@ def cause(error: BaseException) -> HermesError:
         error = next((e for e in error.exceptions if isinstance(e, HermesError)), error.exceptions[0])
     if isinstance(error, HermesError):
         return error
-    return HermesError(
-        f"{type(error).__name__}: {error}", hint="`hermes logs` shows where; `hermes doctor` may know why."
-    )
+    return HermesError(f"{type(error).__name__}: {error}", hint="See `hermes logs`; `hermes doctor` may know why.")
+
+
+def _options(settings: Settings) -> dict[str, JSON]:
+    model = settings.config.model
+    options: dict[str, JSON] = {}
+    if model.max_tokens:
+        options["max_tokens"] = model.max_tokens
+    if model.temperature is not None:
+        options["temperature"] = model.temperature
+    if model.effort:
+        options["effort"] = model.effort
+    return options

@@ -1,0 +1,34 @@
+"""The tools on offer."""
+
+from collections.abc import Iterable, Sequence
+
+from hermes_core.agent.arguments import tool_spec
+from hermes_core.kinds import Tool
+from hermes_core.types import Session, ToolSpec
+
+__all__ = ["Toolbox"]
+
+
+class Toolbox:
+    """The tools offered in this process, by name, in a fixed order (the order is part of the prompt's bytes)."""
+
+    def __init__(self, tools: Iterable[Tool], *, toolsets: Sequence[str] = (), disabled: Sequence[str] = ()) -> None:
+        chosen = (t for t in tools if t.name not in disabled and (not toolsets or t.toolset in toolsets))
+        self._tools = {t.name: t for t in sorted(chosen, key=lambda t: (t.toolset, t.name))}
+
+    def offered(self, session: Session) -> dict[str, Tool]:
+        """The tools that can be used now."""
+        return {n: t for n, t in self._tools.items() if t.needs is None or t.needs(session) is None}
+
+    def specs(self, session: Session) -> tuple[ToolSpec, ...]:
+        """What the model is told of them."""
+        return tuple(tool_spec(t) for t in self.offered(session).values())
+
+    def get(self, name: str) -> Tool | None:
+        """A tool by its name."""
+        return self._tools.get(name)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All names."""
+        return tuple(self._tools)
