@@ -18,6 +18,9 @@ sys.path.insert(0, str(DOCS / "_ext"))
 STATE = 'declare -px >"$STATE/env"; pwd >"$STATE/cwd"'
 
 
+LOCAL = ("OLLAMA_BASE_URL", "LM_BASE_URL", "LLAMACPP_BASE_URL", "VLLM_BASE_URL", "SGLANG_BASE_URL")
+
+
 class Stage:
     """A shell whose folder and variables last from one command to the next."""
 
@@ -52,9 +55,23 @@ class Stage:
 
 
 def _clean() -> dict[str, str]:
-    """The environment of a person who has just installed Hermes."""
+    """The environment of a person who has just installed Hermes, and runs no model on this machine."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    return {"PATH": path, "LANG": "C.UTF-8", "TERM": "dumb", "COLUMNS": "100", "PYTHONDONTWRITEBYTECODE": "1"}
+    nowhere = dict.fromkeys(LOCAL, "http://127.0.0.1:9/v1")
+    return {
+        "PATH": path,
+        "LANG": "C.UTF-8",
+        "TERM": "dumb",
+        "COLUMNS": "100",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        **nowhere,
+    }
+
+
+@pytest.fixture
+def newcomer(tmp_path):
+    """The environment of such a person, with a home of its own."""
+    return {**_clean(), "HOME": str(tmp_path), "HERMES_HOME": str(tmp_path / "state")}
 
 
 def blocks(page: Path, language: str) -> list[str]:

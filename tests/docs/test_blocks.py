@@ -1,6 +1,5 @@
 """Blocks of the README and of the pages that are not transcripts: they run, parse and hold."""
 
-import os
 import re
 import shlex
 import subprocess
@@ -23,7 +22,6 @@ PAGES = [
     README,
     *(p for p in sorted((ROOT / "docs").rglob("*.md")) if not {"_build", "reference", "hello"} & set(p.parts)),
 ]
-BIN = Path(sys.executable).parent
 
 
 def found(language: str) -> list:
@@ -37,14 +35,8 @@ def found(language: str) -> list:
     return blocks
 
 
-def run(command: list[str], tmp_path: Path, cwd: Path = ROOT) -> subprocess.CompletedProcess:
-    env = {
-        **os.environ,
-        "HOME": str(tmp_path),
-        "HERMES_HOME": str(tmp_path / "state"),
-        "PATH": f"{BIN}:{os.environ['PATH']}",
-    }
-    return subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False, timeout=120)
+def run(command: list[str], env: dict[str, str]) -> subprocess.CompletedProcess:
+    return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False, timeout=120)
 
 
 def hermes_commands() -> list:
@@ -130,10 +122,10 @@ def test_every_page_is_reachable():
     assert not [str(p) for p in pages if f"\n{p}\n" not in index]
 
 
-def test_the_example_of_the_readme_uses_tools_and_answers(tmp_path):
+def test_the_example_of_the_readme_uses_tools_and_answers(newcomer):
     block = re.search(r"<!-- example -->\n```sh\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)[1]
     words = shlex.split(block)
-    done = run(words[words.index("hermes") :], tmp_path)
+    done = run(words[words.index("hermes") :], newcomer)
     assert done.returncode == 0, done.stderr
     assert "Quick start" in done.stdout
     assert f"Python {sys.version.split()[0]}" in done.stdout
@@ -164,13 +156,13 @@ def readme_python(word: str) -> str:
     return block
 
 
-def test_the_program_in_the_readme_runs(tmp_path):
+def test_the_program_in_the_readme_runs(newcomer, tmp_path):
     block = readme_python("Agent(")
     asked = re.search(r'agent\.run\("(.*?)"\)', block)[1]
     block = block.replace(asked, "use the tool count_words with path=README.md")
     program = tmp_path / "program.py"
     program.write_text(COUNT + block.replace("Agent(", 'Agent(provider="offline", '), encoding="utf-8")
-    done = run([sys.executable, str(program)], tmp_path)
+    done = run([sys.executable, str(program)], newcomer)
     assert done.returncode == 0, done.stderr
     assert str(len(README.read_text(encoding="utf-8").split())) in done.stdout
     assert "HistoryEntry" in done.stdout

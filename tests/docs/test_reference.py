@@ -180,3 +180,9 @@ def test_writing_the_pages_twice_changes_nothing(tmp_path):
     (tmp_path / "stray.md").write_text("# Gone\n")
     hermes_reference.write_pages(tmp_path)
     assert {p.name: p.stat().st_mtime_ns for p in tmp_path.iterdir()} == before
+
+
+def test_the_tests_of_the_documentation_know_every_local_server(newcomer):
+    local = {str(e.get("base_url_env")) for e in config.catalogue() if e.get("local") and e["name"] != "custom"}
+    assert local
+    assert local <= set(newcomer)
