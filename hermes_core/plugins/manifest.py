@@ -59,11 +59,8 @@ class Manifest:
         self.hooks: tuple[str, ...] = tuple(data.get("hooks", {}).get("use", ()))
         self.config_section: str = config.get("section", "")
         self.config_class: str = config.get("class", "")
-        self.secrets: tuple[str, ...] = tuple(asked.get("secrets", ()))
-        self.kernel: tuple[str, ...] = tuple(asked.get("kernel", ()))
-        self.network: tuple[str, ...] = tuple(asked.get("network", ()))
-        self.processes: tuple[str, ...] = tuple(asked.get("processes", ()))
-        self.files: tuple[str, ...] = tuple(asked.get("files", ()))
+        wanted = (tuple(asked.get(table, ())) for table in PERMISSIONS)
+        self.secrets, self.kernel, self.network, self.processes, self.files = wanted
 
     @property
     def label(self) -> str:
@@ -90,11 +87,9 @@ def parse_manifest(data: "Mapping[str, JSON]", *, where: str) -> Manifest:
     if api > API:
         text = f"needs a newer hermes-core (plugin API {api}, this is {API})"
         raise Incompatible(who, text, hint="pip install --upgrade hermes-core")
-    problems = list(_problems(data))
-    if problems:
-        raise ManifestError(
-            who, f"{where}: {'; '.join(problems)}", hint=f"Correct {where}, or ask the plugin's author."
-        )
+    if problems := list(_problems(data)):
+        text = f"{where}: {'; '.join(problems)}"
+        raise ManifestError(who, text, hint=f"Correct {where}, or ask the plugin's author.")
     return Manifest(data)
 
 
@@ -132,53 +127,38 @@ def _block(text: str) -> str:
 
 
 def _problems(data: "Mapping[str, JSON]") -> "Iterator[str]":
-    for key in ("name", "kind", "summary"):
-        if key not in data:
-            yield f"{key} is missing"
-    for table in _SHAPE:
+    yield from (f"{key} is missing" for key in ("name", "kind", "summary") if key not in data)
+    for table, known in _SHAPE.items():
         found = data.get(table, {}) if table else data
         if isinstance(found, dict):
-            yield from _table_problems(table, found)
+            for key, value in found.items():
+                if table or not key.startswith("x-"):
+                    yield from _key_problems(f"{table}.{key}" if table else key, key, value, known)
     config = data.get("config", {})
     if isinstance(config, dict) and len(config) == 1:
         yield "config needs both section and class"
 
 
-def _table_problems(table: str, found: "Mapping[str, JSON]") -> "Iterator[str]":
-    from hermes_core.errors import nearest
-
-    known = _SHAPE[table]
-    for key, value in found.items():
-        path = f"{table}.{key}" if table else key
-        if not table and key.startswith("x-"):
-            continue
-        if key not in known:
-            close = nearest(key, known)
-            yield f"{path}: no such key" + (f"; did you mean {close}?" if close else "")
-        elif not _fits(value, known[key]):
-            yield f"{path} must be {_TYPES[known[key]]}"
-        else:
-            yield from _value_problems(path, key, value)
-
-
-def _fits(value: "JSON", wanted: type) -> bool:
-    if wanted is list:
-        return isinstance(value, list) and all(isinstance(one, str) and one.strip() for one in value)
-    return isinstance(value, wanted)
-
-
-def _value_problems(path: str, key: str, value: "JSON") -> "Iterator[str]":
+def _key_problems(path: str, key: str, value: "JSON", known: "Mapping[str, type]") -> "Iterator[str]":
     import re
 
     from hermes_core.errors import nearest
 
+    values = value if isinstance(value, list) else [value]
     choices = _CHOICES.get(path, ())
     pattern, complaint = _PATTERNS.get(key, ("", ""))
-    for one in value if isinstance(value, list) else [value]:
-        if choices and one not in choices:
-            close = nearest(one, choices)
-            yield f"{path}: there is no {one!r}; " + (
-                f"did you mean {close}?" if close else f"use {', '.join(choices)}"
-            )
-        if pattern and not re.fullmatch(pattern, one, re.DOTALL):
-            yield f"{path} {complaint}"
+    if key not in known:
+        close = nearest(key, known)
+        yield f"{path}: no such key" + (f"; did you mean {close}?" if close else "")
+    elif not isinstance(value, known[key]) or (
+        known[key] is list and not all(isinstance(one, str) and one.strip() for one in values)
+    ):
+        yield f"{path} must be {_TYPES[known[key]]}"
+    elif choices:
+        for one in values:
+            if one not in choices:
+                close = nearest(one, choices)
+                advice = f"did you mean {close}?" if close else f"use {', '.join(choices)}"
+                yield f"{path}: there is no {one!r}; {advice}"
+    elif pattern and not all(re.fullmatch(pattern, one, re.DOTALL) for one in values):
+        yield f"{path} {complaint}"
