@@ -1,9 +1,6 @@
-# /// script
-# dependencies = ["rich>=14"]
-# ///
 """Take the picture of the README: a real conversation in a real terminal (tmux), drawn as SVG.
 
-``python docs/picture.py`` writes docs/_static/conversation.svg. It needs tmux, and `hermes` beside this Python.
+``uv run --with rich python docs/picture.py`` writes docs/_static/conversation.svg. It needs tmux.
 """
 
 import os

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import tomllib
@@ -173,6 +174,41 @@ async def test_the_tool_in_the_readme_works():
     exec(CLOCK + readme_python("@tool"), names)
     where = names["Where"]
     assert re.fullmatch(r"20\d\d-.*[+-]\d\d:\d\d", await names["now"].run(None, where()))
+
+
+LATER = """# /// hermes
+# api = 2
+# name = "later"
+# kind = "tool"
+# summary = "From the future."
+# ///
+"""
+
+
+@pytest.mark.parametrize(
+    ("status", "command"),
+    [
+        (0, "hermes --provider offline -z hello"),
+        (1, "hermes --provider ollama --model m -z hello"),  # nobody listens there
+        (2, "hermes sessions show nosuch"),
+        (3, "hermes plugins info later"),
+    ],
+)
+def test_an_exit_status_means_what_the_documentation_says(status, command, newcomer, tmp_path):
+    plugins = tmp_path / "state" / "plugins"
+    plugins.mkdir(parents=True)
+    (plugins / "later.py").write_text(LATER, encoding="utf-8")
+    assert run(command.split(), newcomer).returncode == status
+
+
+def test_an_interrupted_turn_ends_with_130(newcomer, model_server):
+    slow = ["hermes", "--json", "--provider", "vllm", "--model", "echo-l60000", "-z", "hello"]
+    env = {**newcomer, "VLLM_BASE_URL": model_server}
+    with subprocess.Popen(slow, cwd=ROOT, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as turn:
+        assert "started" in turn.stdout.readline()
+        turn.send_signal(signal.SIGINT)
+        turn.communicate(timeout=60)
+    assert turn.returncode == 130
 
 
 def test_the_links_of_the_readme_lead_somewhere():
