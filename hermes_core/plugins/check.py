@@ -7,9 +7,9 @@ from typing import NoReturn
 from hermes_core.context import PluginContext
 from hermes_core.errors import ConfigError, PluginError, UserError
 from hermes_core.plugins.brokers import make_context
-from hermes_core.plugins.contributions import KINDS
 from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.plugins.fence import one_line
+from hermes_core.plugins.implementation import KINDS
 from hermes_core.plugins.index import GROUP, Installed, private_name
 from hermes_core.plugins.manifest import FILE, Manifest, read_manifest
 from hermes_core.plugins.modules import inspect_plugin

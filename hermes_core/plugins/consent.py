@@ -4,13 +4,15 @@ The file keeps the granted permissions and names whole, not as a hash, so that g
 """
 
 import json
+from contextlib import contextmanager
+from typing import NamedTuple
 
 from hermes_core.plugins.index import Index, Installed, matches
 from hermes_core.plugins.manifest import TABLES, Manifest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
     from typing import Self
 
@@ -32,9 +34,13 @@ _DISCLOSED = {
 
 
 class ConsentState(str):
-    """Where a plugin stands: enabled, builtin, disabled, never_asked, changed or foreign; ``reason`` says why."""
+    """Where a plugin stands: enabled, builtin, disabled, never_asked, changed or foreign; ``reason`` says why.
 
-    __slots__ = ("difference", "reason")
+    ``difference`` is what it asks for beyond what was granted, in words.
+    """
+
+    reason: str
+    difference: tuple[str, ...]
 
     def __new__(cls, name: str, reason: str = "", difference: "Iterable[str]" = ()) -> "Self":
         """A state is its name, with the reason beside it."""
@@ -42,71 +48,56 @@ class ConsentState(str):
         made.reason, made.difference = reason, tuple(difference)
         return made
 
-    reason: str
-    difference: tuple[str, ...]
-
     @property
     def usable(self) -> bool:
         """Whether the plugin may be imported."""
         return self in ("enabled", "builtin")
 
 
-class Wanted:
+class Wanted(NamedTuple):
     """One request of the person that ``plugins sync`` restores."""
 
-    def __init__(self, distribution: str, requirement: str, only_binary: bool, since: str) -> None:
-        self.distribution, self.requirement, self.only_binary, self.since = (
-            distribution,
-            requirement,
-            only_binary,
-            since,
-        )
+    distribution: str
+    requirement: str
+    only_binary: bool
 
 
 class Consent:
     """Decides which installed plugins may run.
 
     ``builtin`` distributions are enabled without asking, ``required`` ones cannot be disabled either; ``allowed``
-    bounds which distributions may be enabled at all; ``disabled`` holds labels, names or distributions.
+    bounds which distributions may be enabled at all.
     """
 
     def __init__(
-        self, lock_file: "Path", *, builtin: "Iterable[str]" = (), allowed: "Iterable[str]" = ("*",),
-        disabled: "Iterable[str]" = (), safe_mode: bool = False, required: "Iterable[str]" = (),
+        self, lock_file: "Path", *, builtin: "Iterable[str]" = (), required: "Iterable[str]" = (),
+        allowed: "Iterable[str]" = ("*",), safe_mode: bool = False,
     ) -> None:  # fmt: skip
-        self._file = lock_file
+        self._file, self._safe_mode = lock_file, safe_mode
         self._builtin, self._required, self._allowed = tuple(builtin), tuple(required), tuple(allowed)
-        self._disabled, self._safe_mode = frozenset(disabled), safe_mode
-        self._broken = ""
-        self._lock = self._read()
+        self._lock, self._broken = self._read()
 
     def state(self, installed: Installed) -> ConsentState:
         """Whether a plugin may run, and if not, why."""
-        row = self._lock["plugins"].get(installed.label)
-        same_owner = row is not None and row.get("owner") == installed.owner
+        row = self._lock["plugins"].get(installed.label, {})
+        same_owner = row.get("owner") == installed.owner
         if matches(installed.distribution, self._required):
             return ConsentState("builtin")
-        if {installed.label, installed.label.rpartition("/")[2], installed.owner} & self._disabled:
-            return ConsentState("disabled", "this program switched it off")
         if installed.distribution and not matches(installed.distribution, self._allowed):
             return ConsentState("disabled", "this program does not allow it")
-        if row and row.get("state") == "disabled" and same_owner:
+        if row.get("state") == "disabled" and same_owner:
             return ConsentState("disabled", f"you disabled it on {row.get('since', '?')}")
         if matches(installed.distribution, self._builtin):
             return ConsentState("builtin")
         if self._safe_mode:
             return ConsentState("disabled", "safe mode")
-        if not row or row.get("state") != "enabled":
+        if row.get("state") != "enabled":
             return ConsentState("never_asked", "it was never enabled")
         if not same_owner:
             reason = f"you enabled {installed.label} from {row.get('owner')}, this one is from {installed.owner}"
             return ConsentState("foreign", reason)
         grown = [text for key, text in asked(installed.manifest).items() if key not in row.get("granted", ())]
         return ConsentState("changed", f"now also: {', '.join(grown)}", grown) if grown else ConsentState("enabled")
-
-    def difference(self, installed: Installed) -> tuple[str, ...]:
-        """What a plugin asks for beyond what was granted, in words."""
-        return self.state(installed).difference
 
     def builtin(self, installed: Installed) -> bool:
         """Whether a plugin is one of this program's own."""
@@ -122,7 +113,7 @@ class Consent:
         from hermes_core.errors import PluginError, UserError
 
         if fault := installed.fault:
-            raise PluginError(installed.label, fault.error, version=installed.version, hint=fault.hint)
+            raise installed.error(PluginError, fault.error, fault.hint)
         if installed.distribution and not matches(installed.distribution, (*self._allowed, *self._required)):
             raise UserError(f"This program does not allow {installed.distribution}.")
         self._set(installed, "enabled", granted=sorted(asked(installed.manifest)))
@@ -137,23 +128,19 @@ class Consent:
 
     def forget(self, distribution: str) -> None:
         """Drop a distribution's consent and request, when it is removed."""
-        lock = self._fresh()
-        lock["plugins"] = {label: row for label, row in lock["plugins"].items() if row.get("owner") != distribution}
-        lock["wanted"].pop(distribution, None)
-        self._write(lock)
+        with self._changing() as lock:
+            lock["plugins"] = {label: row for label, row in lock["plugins"].items() if row["owner"] != distribution}
+            lock["wanted"].pop(distribution, None)
 
     def remember_request(self, distribution: str, requirement: str, *, only_binary: bool = True) -> None:
         """Note what was asked to be installed, so that ``plugins sync`` can restore it after an upgrade."""
-        lock = self._fresh()
-        lock["wanted"][distribution] = {"requirement": requirement, "only_binary": only_binary, "since": _today()}
-        self._write(lock)
+        with self._changing() as lock:
+            lock["wanted"][distribution] = {"requirement": requirement, "only_binary": only_binary, "since": _today()}
 
     def wanted(self) -> list[Wanted]:
         """What was asked to be installed, by distribution."""
-        return [
-            Wanted(name, row.get("requirement", name), row.get("only_binary", True), row.get("since", ""))
-            for name, row in sorted(self._lock["wanted"].items())
-        ]
+        rows = sorted(self._lock["wanted"].items())
+        return [Wanted(name, row.get("requirement", name), row.get("only_binary", True)) for name, row in rows]
 
     def faults(self, index: Index) -> "list[Fault]":
         """What asks for the person: a broken lock file; enabled plugins that are gone, grew or changed hands."""
@@ -166,57 +153,46 @@ class Consent:
             found.append(Fault(plugin="plugins.lock", phase="consent", where=where, error=self._broken, hint=hint))
         for label, row in sorted(self._lock["plugins"].items()):
             if row.get("state") == "enabled" and index.get(label) is None:
-                text = f"enabled on {row.get('since', '?')}, not installed"
-                hint = "hermes plugins " + (
-                    "sync" if row["owner"] in self._lock["wanted"] else f"install {row['owner']}"
-                )
+                text, owner = f"enabled on {row.get('since', '?')}, not installed", row["owner"]
+                hint = "hermes plugins " + ("sync" if owner in self._lock["wanted"] else f"install {owner}")
                 found.append(Fault(plugin=label, phase="discover", where=where, error=text, hint=hint))
         for one in index.plugins:
             state = self.state(one)
             if state in ("changed", "foreign"):
-                hint, version = f"hermes plugins enable {one.label}", one.version
-                fault = Fault(
-                    plugin=one.label, phase="consent", where=where, error=state.reason, hint=hint, version=version
-                )
-                found.append(fault)
+                found.append(one.faulted("consent", where, state.reason, f"hermes plugins enable {one.label}"))
         return found
 
     def _set(self, installed: Installed, state: str, **more: "JSON") -> None:
-        lock = self._fresh()
         row = {"state": state, "owner": installed.owner, "version": installed.version, "since": _today(), **more}
-        lock["plugins"][installed.label] = row
-        self._write(lock)
+        with self._changing() as lock:
+            lock["plugins"][installed.label] = row
 
-    def _read(self) -> "JSON":
+    def _read(self) -> "tuple[JSON, str]":
+        """The lock file, and what is wrong with it."""
         empty: JSON = {"plugins": {}, "wanted": {}}
-        self._broken = ""
         try:
             with open(self._file, encoding="utf-8") as file:  # noqa: PTH123 - it may be a text
                 lock = {**empty, **json.load(file)}
             rows = [*lock["plugins"].values(), *lock["wanted"].values()]
             if all(isinstance(row, dict) for row in rows) and all("owner" in row for row in lock["plugins"].values()):
-                return lock
-            self._broken = "is not a lock file of Hermes"
+                return lock, ""
+            return empty, "is not a lock file of Hermes"
         except FileNotFoundError:
-            pass
+            return empty, ""
         except (OSError, ValueError, TypeError, AttributeError) as error:
-            self._broken = f"cannot be read: {error}"
-        return empty
+            return empty, f"cannot be read: {error}"
 
-    def _fresh(self) -> "JSON":
-        # Another process may have written since; what it wrote must not be lost.
-        from hermes_core.errors import UserError
-
-        lock = self._read()
-        if self._broken:
-            raise UserError(f"{self._file} {self._broken}", hint="Mend or delete it; nothing was changed.")
-        return lock
-
-    def _write(self, lock: "JSON") -> None:
+    @contextmanager
+    def _changing(self) -> "Iterator[JSON]":
         from pathlib import Path
 
         from hermes_core.config.files import explain, write_atomic
+        from hermes_core.errors import UserError
 
+        lock, broken = self._read()  # another process may have written since; what it wrote must not be lost
+        if broken:
+            raise UserError(f"{self._file} {broken}", hint="Mend or delete it; nothing was changed.")
+        yield lock
         path = Path(self._file)
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

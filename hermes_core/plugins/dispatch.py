@@ -6,7 +6,7 @@ and no async.
 
 import asyncio
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import Any, TextIO, TypeVar
@@ -17,10 +17,10 @@ from attrs import evolve
 from hermes_core import hooks
 from hermes_core.context import PluginContext
 from hermes_core.errors import ContractError, PluginError
-from hermes_core.plugins.contributions import Contributions
-from hermes_core.plugins.fence import Failure, call_in_time, log, one_line
-from hermes_core.plugins.implementation import Implementation, expected, implementations
-from hermes_core.plugins.index import Installed
+from hermes_core.hooks import Mode
+from hermes_core.plugins.fence import call_in_time, log, one_line
+from hermes_core.plugins.implementation import KINDS, Implementation, expected, implementations
+from hermes_core.plugins.index import Installed, owners
 from hermes_core.types import Fault, Phase, Verdict
 
 T = TypeVar("T")
@@ -33,8 +33,8 @@ _PATIENCE, _WINDOW = 3, 600.0  # so many failures of one kind in so many seconds
 class Dispatch:
     """The registered plugins, and the only way to call their hooks.
 
-    ``faults`` holds the first failure of each kind, ``counts`` how often each happened, ``slow`` the plugins whose
-    registering took long (seconds), ``blocked`` those that held the event loop (times, longest).
+    ``faults`` holds the first failure of each kind, ``counts`` how often each happened, ``blocked`` the plugins that
+    took long to register or held the event loop (times, longest in seconds).
     """
 
     def __init__(
@@ -43,91 +43,83 @@ class Dispatch:
         order: Sequence[str] = (),
         strict: bool = False,
         trace: TextIO | None = None,
-        deadlines: Mapping[str, float] | None = None,
+        deadlines: Mapping[Mode, float] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._manager = pluggy.PluginManager(hooks.PROJECT)
         self._manager.add_hookspecs(hooks)
-        self._specs = {name: getattr(hooks, name) for name in hooks.modes()}
-        self._hooks: dict[str, dict[str, list[Implementation]]] = {mode: {} for mode in hooks.DEADLINES}
-        for name, spec in self._specs.items():
-            self._hooks[hooks.mode_of(spec)][name] = []
+        self._modes = hooks.modes()
+        self._hooks: dict[tuple[Mode, str], list[Implementation]] = {(m, hook): [] for hook, m in self._modes.items()}
         self._order, self._strict, self._trace, self._clock = order, strict, trace, clock
-        self._deadlines: dict[str, float] = {mode: seconds for mode, seconds in hooks.DEADLINES.items()}  # noqa: C416
-        self._deadlines.update(deadlines or {})
-        self._contributions = Contributions()
+        self._deadlines = {**hooks.DEADLINES, **(deadlines or {})}
         self._running: set[asyncio.Task[Any]] = set()
         self._left_behind: set[asyncio.Task[Any]] = set()
         self._tails: dict[str, asyncio.Task[Any]] = {}
         self._untold: deque[Fault] = deque()
         self._times: dict[tuple[str, str, str], deque[float]] = {}
         self.faults: list[Fault] = []
-        self.counts: dict[tuple[str, str, str], int] = {}
-        self.slow: dict[str, float] = {}
+        self.counts: Counter[tuple[str, str, str]] = Counter()
         self.blocked: dict[str, tuple[int, float]] = {}
 
-    # --- registering --------------------------------------------------------------------------------------------
-
-    def register(
-        self, installed: Installed, module: ModuleType, context: PluginContext, *, builtin: bool = False
-    ) -> None:
-        """Take up a plugin's hooks, all or none.
-
-        ``builtin`` plugins win when a name has two owners. Raises ContractError or NotPermitted.
-        """
-        found = list(implementations(self._manager, self._specs, installed, module, self._order))
+    def register(self, installed: Installed, module: ModuleType, context: PluginContext) -> None:
+        """Take up a plugin's hooks, all or none. Raises ContractError or NotPermitted."""
+        found = list(implementations(self._manager, installed, module, context, self._order))
         try:
             self._manager.register(module, name=installed.label)
-        except (pluggy.PluginValidationError, ValueError) as error:
-            if self._manager.has_plugin(installed.label) and self._manager.get_plugin(installed.label) is module:
-                self._manager.unregister(name=installed.label)
-            raise ContractError(installed.label, one_line(error), version=installed.version) from error
+        except ValueError as error:
+            raise installed.error(ContractError, one_line(error)) from error
         for one in found:
-            line = self._hooks[one.mode][one.hook]
+            line = self._hooks[one.mode, one.hook]
             line.append(one)
             line.sort(key=lambda implementation: implementation.order)
-        self._contributions.add(installed, context, builtin=builtin)
 
     def implementations(self, hook: str) -> list[str]:
         """The labels of the plugins behind a hook, in the order they are called."""
-        return [one.label for one in self._hooks[hooks.mode_of(self._specs[hook])][hook]]
+        return [one.label for one in self._hooks[self._modes[hook], hook]]
 
     # --- contribute ---------------------------------------------------------------------------------------------
 
     def contributions(self, hook: str) -> list[tuple[str, Any]]:
         """What all plugins add through a ``register_*`` hook, with the owner's label. Each plugin is asked once."""
-        for one in self._hooks["contribute"][hook]:
-            if self._contributions.asked(one):
-                continue
-            began = time.perf_counter()
-            try:
-                self._contributions.ask(one)
-            except KeyboardInterrupt:
-                raise
-            except BaseException as error:  # noqa: BLE001 - a plugin's fault costs its own feature only
-                signature = f"Write: {expected(self._specs[hook])}" if isinstance(error, ContractError) else ""
-                self._failed(one, error, phase="register", hint=getattr(error, "hint", "") or signature)
-            taken = time.perf_counter() - began
-            if taken > self._deadlines["contribute"]:
-                self.slow[one.label] = max(taken, self.slow.get(one.label, 0.0))
-            self._traced(one, taken, None)
-        things, clashes = self._contributions.joined(hook, self.implementations(hook))
+        line, table = self._hooks["contribute", hook], KINDS[hook][0]
+        for one in line:
+            if one.given is None:
+                self._ask(one)
+        claims = ((one.installed, [thing.name for thing in one.given or ()]) for one in line if table)
+        winners, clashes = owners(table, claims)
         for fault in clashes:
-            self.record(fault)
-        return things
+            if fault not in self.faults:
+                self.record(fault)
+        given = ((one, thing) for one in line for thing in one.given or ())
+        return [(one.label, thing) for one, thing in given if not table or winners[thing.name] is one.installed]
+
+    def _ask(self, one: Implementation) -> None:
+        began = time.perf_counter()
+        error: BaseException | None = None
+        try:
+            one.ask()
+        except KeyboardInterrupt:
+            raise
+        except BaseException as raised:  # noqa: BLE001 - a plugin's fault costs its own feature only
+            error = raised
+        taken = time.perf_counter() - began
+        self._traced(one, taken, error)
+        if taken > self._deadlines["contribute"]:
+            self._held(one, taken)
+        if error:
+            signature = f"Write: {expected(one.hook)}" if isinstance(error, ContractError) else ""
+            self._failed(one, error, phase="register", hint=getattr(error, "hint", "") or signature)
 
     # --- observe ------------------------------------------------------------------------------------------------
 
     async def observe(self, hook: str, **arguments: Any) -> None:
         """Say that something happened. Does not wait: each plugin hears its events one after another, in order."""
-        if self._untold:
-            self._tell()
-        for one in self._hooks["observe"][hook]:
+        self._tell()
+        for one in self._hooks["observe", hook]:
             if self._strict:
                 await self._run(one, arguments)
             else:
-                before = self._tails.get(one.label)
-                self._tails[one.label] = self._spawn(self._in_turn(before, one, arguments))
+                self._tails[one.label] = self._spawn(self._in_turn(self._tails.get(one.label), one, arguments))
 
     async def settle(self) -> None:
         """Wait for what observers still do. Their deadlines bound it."""
@@ -136,7 +128,7 @@ class Dispatch:
             await asyncio.wait(mine)
 
     async def _in_turn(self, before: "asyncio.Task[Any] | None", one: Implementation, arguments: Any) -> None:
-        if before and not before.done() and before.get_loop() is asyncio.get_running_loop():
+        if before and before.get_loop() is asyncio.get_running_loop():
             await asyncio.wait({before})
         await self._run(one, arguments)
 
@@ -154,9 +146,9 @@ class Dispatch:
 
     async def transform_each(self, hook: str, name: str, value: T, judge: Judge[T] | None, /, **arguments: Any) -> T:
         """Like ``transform``; ``judge(plugin, before, after)`` says what stands, or raises a PluginError."""
-        for one in self._hooks["transform"][hook]:
-            changed = await self._run(one, {**arguments, name: value})
-            if changed is None or isinstance(changed, Failure):
+        for one in self._hooks["transform", hook]:
+            changed, _ = await self._run(one, {**arguments, name: value})
+            if changed is None:
                 continue
             try:
                 if not isinstance(changed, type(value)):
@@ -171,8 +163,8 @@ class Dispatch:
     async def decide(self, hook: str, **arguments: Any) -> Verdict:
         """Ask the gates: deny beats ask beats allow, the first deny ends it. A gate that cannot decide denies."""
         strongest = ALLOW
-        for one in self._hooks["decide"][hook]:
-            verdict = self._verdict(one, await self._run(one, arguments))
+        for one in self._hooks["decide", hook]:
+            verdict = self._verdict(one, *await self._run(one, arguments))
             if verdict is None:
                 continue
             if verdict.outcome == "deny":
@@ -181,34 +173,28 @@ class Dispatch:
                 strongest = verdict
         return strongest
 
-    def _verdict(self, one: Implementation, answer: Any) -> Verdict | None:
-        if not isinstance(answer, Failure):
-            if answer is None:
-                return None
-            if isinstance(answer, Verdict) and answer.outcome in _STRENGTH:
-                return answer if answer.by else evolve(answer, by=one.label)
-            answer = Failure(self._wrong(one, answer))
-            self._failed(one, answer.error)
-        if one.mode != "decide":
+    def _verdict(self, one: Implementation, answer: Any, error: BaseException | None) -> Verdict | None:
+        if isinstance(answer, Verdict) and answer.outcome in _STRENGTH:
+            return answer if answer.by else evolve(answer, by=one.label)
+        if answer is not None:
+            error = self._wrong(one, answer)
+            self._failed(one, error)
+        if error is None or one.mode != "decide":
             return None
-        reason = f"{one.label} could not decide: {one_line(answer.error)}. To go on without it: {_off(one.label)}"
+        reason = f"{one.label} could not decide: {one_line(error)}. To go on without it: {_off(one.label)}"
         return Verdict(outcome="deny", reason=reason, by=one.label)
 
     # --- ask ----------------------------------------------------------------------------------------------------
 
     async def ask(self, hook: str, **arguments: Any) -> Verdict | None:
         """Ask a person on every surface at once; the first answer wins and the other questions are withdrawn."""
-        line = self._hooks["ask"][hook]
-        if not line:
-            return None
-        asked = {asyncio.ensure_future(self._run(one, arguments)): one for one in line}
+        asked = {asyncio.ensure_future(self._run(one, arguments)): one for one in self._hooks["ask", hook]}
         waiting = set(asked)
         try:
             while waiting:
                 done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
                 for task, one in asked.items():
-                    verdict = self._verdict(one, task.result()) if task in done else None
-                    if verdict:
+                    if task in done and (verdict := self._verdict(one, *task.result())):
                         return verdict
         finally:
             for task in waiting:
@@ -217,53 +203,49 @@ class Dispatch:
 
     # --- one call, and what went wrong ----------------------------------------------------------------------------
 
-    async def _run(self, one: Implementation, arguments: Mapping[str, Any]) -> Any:
+    async def _run(self, one: Implementation, arguments: Mapping[str, Any]) -> tuple[Any, BaseException | None]:
         if one.suspended:
-            return None
+            return None, None
         began = time.perf_counter()
-        seconds = self._deadlines[one.mode]
-        answer = await call_in_time(
-            lambda: one.call(arguments), seconds, lambda held: self._held(one, held), self._left_behind
+        answer, error = await call_in_time(
+            lambda: one.call(arguments),
+            self._deadlines[one.mode],
+            lambda held: self._held(one, held),
+            self._left_behind,
         )
-        failure = answer if isinstance(answer, Failure) else None
-        self._traced(one, time.perf_counter() - began, failure)
-        if failure:
-            self._failed(one, failure.error)
-        return answer
+        self._traced(one, time.perf_counter() - began, error)
+        if error:
+            self._failed(one, error)
+        return answer, error
 
     def _failed(self, one: Implementation, error: BaseException, *, phase: Phase = "call", hint: str = "") -> None:
         log.error("%s failed in %s", one.label, one.hook, exc_info=error)
         key = (one.label, one.hook, type(error).__name__)
-        self.counts[key] = self.counts.get(key, 0) + 1
+        self.counts[key] += 1
         times = self._times.setdefault(key, deque(maxlen=_PATIENCE))
         times.append(self._clock())
         if self.counts[key] == 1:
-            self.record(self._fault(one, phase, one_line(error), hint or _off(one.label)))
+            self.record(one.installed.faulted(phase, one.hook, one_line(error), hint or _off(one.label)))
         often = len(times) == _PATIENCE and times[-1] - times[0] <= _WINDOW
         if often and phase == "call" and one.mode != "decide" and not one.suspended:
             one.suspended = True
             text = f"suspended until the next start: failed {_PATIENCE} times in ten minutes"
-            self.record(self._fault(one, phase, text, _off(one.label)))
+            self.record(one.installed.faulted(phase, one.hook, text, _off(one.label)))
         if self._strict:
             raise error
 
-    def _fault(self, one: Implementation, phase: Phase, error: str, hint: str) -> Fault:
-        return Fault(
-            plugin=one.label, phase=phase, where=one.hook, error=error, hint=hint, version=one.installed.version
-        )
-
     def _wrong(self, one: Implementation, answer: Any) -> ContractError:
         text = f"{one.hook} returned a {type(answer).__name__}"
-        return ContractError(one.label, text, hint=f"Write: {expected(self._specs[one.hook])}")
+        return one.installed.error(ContractError, text, f"Write: {expected(one.hook)}")
 
     def _held(self, one: Implementation, seconds: float) -> None:
         times, longest = self.blocked.get(one.label, (0, 0.0))
         self.blocked[one.label] = (times + 1, max(longest, seconds))
         log.warning("%s held the event loop for %.0f ms in %s", one.label, seconds * 1000, one.hook)
 
-    def _traced(self, one: Implementation, seconds: float, failure: Failure | None) -> None:
+    def _traced(self, one: Implementation, seconds: float, error: BaseException | None) -> None:
         if self._trace:
-            outcome = one_line(failure.error) if failure else "ok"
+            outcome = one_line(error) if error else "ok"
             self._trace.write(f"hook {one.hook} {one.label} {seconds * 1000:.1f} ms {outcome}\n")
 
     def record(self, fault: Fault) -> None:
@@ -273,9 +255,8 @@ class Dispatch:
 
     def tell(self, fault: Fault) -> None:
         """Let observers of ``on_fault`` know, now or as soon as an event loop runs. Their own failures are not told."""
-        if fault.where == "on_fault":
-            return
-        self._untold.append(fault)
+        if fault.where != "on_fault":
+            self._untold.append(fault)
         try:
             asyncio.get_running_loop()
         except RuntimeError:

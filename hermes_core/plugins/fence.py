@@ -9,22 +9,15 @@ from typing import Any
 
 from hermes_core.errors import HermesError, PluginError
 
+Call = Callable[[], Coroutine[Any, Any, Any]]
+Outcome = tuple[Any, BaseException | None]
 BLOCKING = 0.2  # a step that holds the event loop longer than this is recorded
 
 log = logging.getLogger("hermes.plugins")
 log.addHandler(logging.NullHandler())  # without it Python prints tracebacks to a person who set up no logging
 
 
-class Failure:
-    """What came back instead of a result."""
-
-    __slots__ = ("error",)
-
-    def __init__(self, error: BaseException) -> None:
-        self.error = error
-
-
-class Late(Exception):
+class Late(HermesError):
     """There was no answer within the deadline."""
 
 
@@ -36,7 +29,7 @@ def one_line(error: BaseException) -> str:
         text = error.text
     elif isinstance(error, SystemExit):
         text = f"called sys.exit({error.code!r})"
-    elif isinstance(error, (Late, ModuleNotFoundError)):
+    elif isinstance(error, ModuleNotFoundError):
         text = str(error)
     else:
         text = f"{type(error).__name__}: {error}".rstrip(": ")
@@ -45,12 +38,9 @@ def one_line(error: BaseException) -> str:
 
 
 async def call_in_time(
-    function: Callable[[], Coroutine[Any, Any, Any]],
-    seconds: float,
-    on_blocking: Callable[[float], None],
-    left_behind: set[asyncio.Task[Any]],
-) -> Any:
-    """Run plugin code in a task of its own; its result, or a Failure.
+    function: Call, seconds: float, on_blocking: Callable[[float], None], left_behind: set[asyncio.Task[Any]]
+) -> Outcome:
+    """Run plugin code in a task of its own: its result, or why there is none.
 
     A task, because code that swallows its cancellation would outlive ``asyncio.timeout`` around a plain await. What
     is late is cancelled and ``left_behind``, where it is kept until it ends.
@@ -65,22 +55,20 @@ async def call_in_time(
         left_behind.add(task)
         task.add_done_callback(left_behind.discard)
         task.cancel()
-        return Failure(Late(f"no answer within {seconds:g} s"))
-    return Failure(asyncio.CancelledError()) if task.cancelled() else task.result()
+        return None, Late(f"no answer within {seconds:g} s")
+    return (None, asyncio.CancelledError()) if task.cancelled() else task.result()
 
 
-async def _fenced(function: Callable[[], Coroutine[Any, Any, Any]], on_blocking: Callable[[float], None]) -> Any:
+async def _fenced(function: Call, on_blocking: Callable[[float], None]) -> Outcome:
     try:
-        return await _stepped(function(), on_blocking)
+        return await _stepped(function(), on_blocking), None
     except (KeyboardInterrupt, GeneratorExit):
         raise
-    except asyncio.CancelledError as error:
+    except BaseException as error:  # SystemExit in a task would end the event loop
         task = asyncio.current_task()
-        if task and task.cancelling():
-            raise
-        return Failure(error)  # the plugin cancelled itself, nobody else wanted it
-    except BaseException as error:  # noqa: BLE001 - SystemExit in a task would end the event loop
-        return Failure(error)
+        if isinstance(error, asyncio.CancelledError) and task and task.cancelling():
+            raise  # else the plugin cancelled itself, nobody else wanted it
+        return None, error
 
 
 @types.coroutine

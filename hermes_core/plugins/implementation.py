@@ -1,4 +1,4 @@
-"""A plugin's function for a hook, and whether it is what the hook asks for.
+"""A plugin's function for a hook: whether it is what the hook asks for, and so is what it contributes.
 
 pluggy gives marker, matching and validation; what pluggy lets pass (sync where async is due, keyword-only and star
 arguments, wrappers) is refused here, before anything is registered, so that registering stays atomic.
@@ -12,59 +12,103 @@ from typing import Any
 
 import pluggy
 
-from hermes_core.errors import ContractError, NotPermitted, nearest
-from hermes_core.hooks import Mode, mode_of
+from hermes_core import hooks
+from hermes_core.context import PluginContext
+from hermes_core.errors import ContractError, nearest
+from hermes_core.hooks import Mode
+from hermes_core.kinds import Backend, Memory, Platform, Provider, Tool
 from hermes_core.plugins.index import Installed
+from hermes_core.types import Check, Command, SlashCommand
 
-Specs = Mapping[str, Callable[..., Any]]
+# hook: the manifest table that declares its names, and what it must return
+KINDS: dict[str, tuple[str, type]] = {
+    "register_providers": ("providers", Provider),
+    "register_tools": ("tools", Tool),
+    "register_backends": ("backends", Backend),
+    "register_platforms": ("platforms", Platform),
+    "register_memories": ("memories", Memory),
+    "register_cli_commands": ("commands", Command),
+    "register_slash_commands": ("slash", SlashCommand),
+    "register_checks": ("", Check),
+}
 
 
 class Implementation:
-    """One function of one plugin for one hook."""
+    """One function of one plugin for one hook. ``given`` is what it contributed; None: it was not asked yet."""
 
-    __slots__ = ("function", "hook", "installed", "label", "mode", "order", "suspended", "wanted")
-
-    def __init__(
-        self, installed: Installed, hook: str, mode: Mode, function: Callable[..., Any], *, order: tuple[Any, ...]
-    ) -> None:
-        self.installed, self.label, self.hook, self.mode = installed, installed.label, hook, mode
-        self.function, self.order, self.suspended = function, order, False
+    def __init__(self, installed: Installed, context: PluginContext, hook: str, function: Callable[..., Any]) -> None:
+        self.installed, self.label, self.context = installed, installed.label, context
+        self.hook, self.function = hook, function
+        self.mode = hooks.mode_of(getattr(hooks, hook))
         self.wanted = tuple(inspect.signature(function).parameters)
+        self.order: tuple[Any, ...] = ()
+        self.given: list[Any] | None = None
+        self.suspended = False
 
     def call(self, arguments: Mapping[str, Any]) -> Any:
         """Call the function with the arguments it wants."""
         return self.function(**{name: arguments[name] for name in self.wanted})
 
+    def ask(self) -> None:
+        """Let it contribute. Raises what it raises, ContractError or NotPermitted; then it contributes nothing."""
+        self.given = []
+        answer = self.call({"ctx": self.context})
+        if answer is None:
+            raise self.installed.error(ContractError, f"{self.hook} returned nothing")
+        things = list(answer)
+        table, kind = KINDS[self.hook]
+        names: list[str] = []
+        for thing in things:
+            if not isinstance(thing, kind):
+                text = f"{self.hook} returned a {type(thing).__name__}, not a {kind.__name__}"
+                raise self.installed.error(ContractError, text)
+            name = getattr(thing, "name", "")
+            if table and (not isinstance(name, str) or not name or name in names):
+                text = f"{self.hook}: each {kind.__name__} needs a name of its own, got {name!r}"
+                raise self.installed.error(ContractError, text)
+            if table:
+                self.installed.require("contributes", table, name, f"{self.hook} adds {name!r}")
+            names.append(name)
+        self.given = things
+
 
 def implementations(
-    manager: pluggy.PluginManager, specs: Specs, installed: Installed, module: ModuleType, order: Sequence[str]
+    manager: pluggy.PluginManager,
+    installed: Installed,
+    module: ModuleType,
+    context: PluginContext,
+    order: Sequence[str],
 ) -> Iterator[Implementation]:
     """What a module implements. Raises ContractError or NotPermitted, naming hook and expected signature."""
+    known = hooks.modes()
     for name in dir(module):
         options = manager.parse_hookimpl_opts(module, name)
         if options is None:
             continue
         hook = options.get("specname") or name
-        if hook not in specs:
+        if hook not in known:
             if options.get("optionalhook"):
                 continue
-            close = nearest(hook, specs)
+            close = nearest(hook, known)
             text = f"there is no hook {hook!r}" + (f"; did you mean {close!r}?" if close else "")
-            raise ContractError(installed.label, text, version=installed.version, hint="Is hermes-core older than it?")
-        spec, function = specs[hook], getattr(module, name)
-        complaint = _complaint(mode_of(spec), options, spec, function)
-        if complaint:
-            text = f"{hook}: {complaint}"
-            raise ContractError(installed.label, text, version=installed.version, hint=f"Write: {expected(spec)}")
-        _check_declared(installed, hook, mode_of(spec))
-        place = _order(installed.label, order, -1 if options.get("tryfirst") else 1 if options.get("trylast") else 0)
-        yield Implementation(installed, hook, mode_of(spec), function, order=place)
+            raise installed.error(ContractError, text, "Is hermes-core older than it?")
+        one = Implementation(installed, context, hook, getattr(module, name))
+        if complaint := _complaint(one.mode, options, getattr(hooks, hook), one.function):
+            raise installed.error(ContractError, f"{hook}: {complaint}", f"Write: {expected(hook)}")
+        if one.mode != "contribute":
+            installed.require("hooks", "use", hook, f"uses the hook {hook!r}")
+        urge = -1 if options.get("tryfirst") else 1 if options.get("trylast") else 0
+        # What the user listed comes first and as listed; authors' wishes sort only the rest.
+        place = next((order.index(n) for n in (one.label, one.label.rpartition("/")[2]) if n in order), None)
+        one.order = (1, 0, urge, one.label) if place is None else (0, place, 0, one.label)
+        yield one
 
 
-def expected(spec: Callable[..., Any]) -> str:
+def expected(hook: str) -> str:
     """The signature a hook asks for, as its author would write it."""
+    spec = getattr(hooks, hook)
     plain = re.sub(r"[\w.]+\.(\w+)", r"\1", str(inspect.signature(spec)))
-    return f"{'async ' if inspect.iscoroutinefunction(spec) else ''}def {spec.__name__}{plain}"
+    return f"{'async ' if inspect.iscoroutinefunction(spec) else ''}def {hook}{plain}"
 
 
 def _complaint(mode: Mode, options: Mapping[str, Any], spec: Callable[..., Any], function: Callable[..., Any]) -> str:
@@ -84,20 +128,3 @@ def _complaint(mode: Mode, options: Mapping[str, Any], spec: Callable[..., Any],
         if name not in known:
             return f"there is no argument {name!r}"
     return ""
-
-
-def _check_declared(installed: Installed, hook: str, mode: Mode) -> None:
-    if mode == "contribute" or (installed.manifest and hook in installed.manifest.hooks):
-        return
-    hint = f'Add "{hook}" to [hooks] use in hermes-plugin.toml.'
-    raise NotPermitted(
-        installed.label, f"uses the hook {hook!r} without declaring it", version=installed.version, hint=hint
-    )
-
-
-def _order(label: str, order: Sequence[str], urge: int) -> tuple[Any, ...]:
-    # What the user listed comes first and as listed; authors' wishes sort only the rest.
-    for name in (label, label.rpartition("/")[2]):
-        if name in order:
-            return (0, order.index(name), 0, label)
-    return (1, 0, urge, label)

@@ -13,10 +13,14 @@ from hermes_core.plugins.manifest import FILE, TABLES, Manifest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
+    from typing import TypeVar
 
+    from hermes_core.errors import PluginError
     from hermes_core.types import JSON, Fault, Phase
+
+    E = TypeVar("E", bound=PluginError)
 
 GROUP = "hermes.plugins"
 # pathlib costs as much as the rest of this file
@@ -27,15 +31,18 @@ class Installed:
     """One plugin on this machine, enabled or not.
 
     ``origin`` is package, folder or file; ``path`` is the folder that holds the manifest, or the plugin's only file.
-    ``manifest`` is None when it cannot be used; then ``fault`` says why.
+    ``manifest`` is None when it cannot be used; then ``problem`` says why. Of two that claim one name the lower
+    ``rank`` wins.
     """
 
     def __init__(
         self, *, label: str, manifest: Manifest | None, module: str, path: str, origin: str = "package",
         distribution: str = "", version: str = "", problem: "tuple[Phase, str, str, str] | None" = None,
+        manifest_file: str = "", stat: list[int] | None = None, rank: int = 0,
     ) -> None:  # fmt: skip
         self.label, self.manifest, self.module, self.path, self.origin = label, manifest, module, path, origin
-        self.distribution, self.version, self._problem = distribution, version, problem
+        self.distribution, self.version, self.problem = distribution, version, problem
+        self.manifest_file, self.stat, self.rank = manifest_file, stat, rank
 
     @property
     def owner(self) -> str:
@@ -45,43 +52,49 @@ class Installed:
     @property
     def fault(self) -> "Fault | None":
         """Why the plugin cannot be used, as far as that shows without running it."""
-        if self._problem is None:
-            return None
+        return self.faulted(*self.problem) if self.problem else None
+
+    def faulted(self, phase: "Phase", where: str, error: str, hint: str) -> "Fault":
+        """A fault of this plugin."""
         from hermes_core.types import Fault
 
-        phase, where, error, hint = self._problem
         return Fault(plugin=self.label, phase=phase, where=where, error=error, hint=hint, version=self.version)
 
-    def beaten_by(self, winner: "Installed") -> "Installed":
-        """This plugin, put aside because another one owns its label."""
-        error = f"{self.owner} and {winner.owner} both call themselves {self.label}; {winner.owner} is used"
-        problem = ("discover", self.owner, error, _keep_one(winner, self))
-        return Installed(**{**self._fields(), "problem": problem})
+    def error(self, kind: "type[E]", text: str, hint: str = "") -> "E":
+        """An error that names this plugin, to be raised."""
+        return kind(self.label, text, version=self.version, hint=hint)
 
-    def _fields(self) -> "dict[str, JSON]":
-        return {key.lstrip("_"): value for key, value in vars(self).items()}
+    def require(self, table: str, key: str, name: str, did: str) -> None:
+        """Hold a deed against the manifest. Raises NotPermitted unless it has the name in ``[table] key``."""
+        from hermes_core.errors import NotPermitted
 
-    def __repr__(self) -> str:
-        return f"<{self.label} {self.version} from {self.owner}>"
+        if not (self.manifest and self.manifest.declares(key, name, table)):
+            hint = f'Add "{name}" to [{table}] {key} in {FILE}.'
+            raise self.error(NotPermitted, f"{did} without declaring it", hint)
+
+    def overrides(self, table: str) -> bool:
+        """Whether it may replace what others add to a table: tools only, with the permission for it."""
+        return table == "tools" and self.manifest is not None and "tools.override" in self.manifest.kernel
 
 
 class Index:
-    """The plugins on this machine. ``first`` names distributions that win when two claim the same thing.
+    """The plugins on this machine. ``first`` names the distributions that win when two claim the same thing, in order.
 
     Otherwise the first in alphabetical order of distributions wins, so that the outcome never depends on luck.
     """
 
     def __init__(self, plugins: "Iterable[Installed]", *, first: "Iterable[str]" = ()) -> None:
-        self._given, self._first = tuple(plugins), tuple(first)
-        winners: dict[str, Installed] = {}
-        losers: list[Installed] = []
-        for one in sorted(self._given, key=self._rank):
-            if one.label in winners:
-                losers.append(one.beaten_by(winners[one.label]))
-            else:
-                winners[one.label] = one
-        self._by_label = winners
-        self.plugins = tuple(sorted([*winners.values(), *losers], key=lambda p: p.label))
+        given, patterns = list(plugins), list(first)
+        for one in given:
+            one.rank = next((n for n, p in enumerate(patterns) if matches(one.distribution, [p])), len(patterns))
+        self._by_label: dict[str, Installed] = {}
+        for place, one in enumerate(given := sorted(given, key=_precedence)):
+            winner = self._by_label.setdefault(one.label, one)
+            if winner is not one:
+                error = f"{one.owner} and {winner.owner} both call themselves {one.label}; {winner.owner} is used"
+                problem = ("discover", one.owner, error, _keep_one(winner, one))
+                given[place] = Installed(**{**vars(one), "problem": problem})
+        self.plugins = tuple(sorted(given, key=lambda p: p.label))
 
     def get(self, label: str) -> Installed | None:
         """The plugin that owns a label, or None."""
@@ -90,7 +103,7 @@ class Index:
     def contributing(self, table: str, name: str) -> list[Installed]:
         """The plugins that declare a name, the winner first."""
         usable = [p for p in self._by_label.values() if p.manifest and p.manifest.declares(table, name)]
-        return sorted(usable, key=lambda p: (not overrides(p, table), self._rank(p)))
+        return sorted(usable, key=lambda p: (not p.overrides(table), _precedence(p)))
 
     def resolve(self, words: str) -> Installed:
         """The plugin a person means: its label, name or distribution. Raises UnknownName, UserError when unclear."""
@@ -107,41 +120,40 @@ class Index:
             raise UserError(f"{words!r} can mean {labels}.", hint="Say which one, with its kind.")
         return found[0]
 
-    def only(self, keep: "Callable[[Installed], bool]") -> "Index":
-        """The index as if nothing else were installed; clashes are judged anew."""
-        return Index(filter(keep, self._given), first=self._first)
-
     @property
     def faults(self) -> "tuple[Fault, ...]":
         """All that is wrong without running anything: unusable manifests, two owners of one label or name."""
-        own = [p.fault for p in self.plugins]
-        return (*(fault for fault in own if fault), *self._name_clashes())
-
-    def _name_clashes(self) -> "Iterator[Fault]":
-        owners: dict[tuple[str, str], list[Installed]] = {}
-        for one in self._by_label.values():
-            for table in TABLES[:-1]:  # skills are folders of the plugin itself
-                for name in one.manifest.contributes[table] if one.manifest else ():
-                    owners.setdefault((table, name), []).append(one)
-        for (table, name), several in owners.items():
-            ranked = sorted(several, key=self._rank)
-            for loser in ranked[1:]:
-                if not any(overrides(p, table) for p in ranked):
-                    yield clash(table, name, ranked[0], loser)
-
-    def _rank(self, one: Installed) -> tuple[bool, bool, str]:
-        return (not matches(one.distribution, self._first), not one.distribution, one.owner)
+        found = [p.fault for p in self.plugins if p.fault]
+        for table in TABLES[:-1]:  # skills are folders of the plugin itself
+            found += owners(table, ((p, p.manifest.contributes[table]) for p in self._by_label.values() if p.manifest))[
+                1
+            ]
+        return tuple(found)
 
 
-def clash(table: str, name: str, winner: Installed, loser: Installed) -> "Fault":
-    """The fault of the second owner of a contributed name."""
-    from hermes_core.types import Fault
+def owners(
+    table: str, claims: "Iterable[tuple[Installed, Iterable[str]]]"
+) -> "tuple[dict[str, Installed], list[Fault]]":
+    """Who owns each name of a table, and a fault for each plugin that claims one in vain."""
+    winners: dict[str, Installed] = {}
+    clashes: list[Fault] = []
+    for one, names in sorted(claims, key=lambda claim: (not claim[0].overrides(table), _precedence(claim[0]))):
+        for name in names:
+            winner = winners.setdefault(name, one)
+            if winner is not one and not winner.overrides(table):
+                error = f"{winner.owner} and {one.owner} both add {name!r}; {winner.owner} is used"
+                clashes.append(one.faulted("discover", f"contributes.{table}", error, _keep_one(winner, one)))
+    return winners, clashes
 
-    error = f"{winner.owner} and {loser.owner} both add {name!r}; {winner.owner} is used"
-    return Fault(
-        plugin=loser.label, phase="discover", where=f"contributes.{table}", error=error,
-        hint=_keep_one(winner, loser), version=loser.version,
-    )  # fmt: skip
+
+def _precedence(one: Installed) -> tuple[int, bool, str]:
+    return one.rank, not one.distribution, one.owner
+
+
+def _keep_one(winner: Installed, loser: Installed) -> str:
+    if loser.distribution:
+        return f"hermes plugins remove {loser.distribution}   (or {winner.owner})"
+    return f"Remove {loser.path}, or disable {winner.owner}."
 
 
 def matches(distribution: str, patterns: "Iterable[str]") -> bool:
@@ -166,13 +178,14 @@ def load_index(
     ``user_plugins`` is the folder of plugins that are plain files. Never fails: a cache that cannot be read is a
     miss, one that cannot be written is done without.
     """
-    folder = os.fspath(user_plugins) if user_plugins else ""
-    key = _key(folder)
-    rows = None if rescan else _cached(os.fspath(cache_file), key)
-    if rows is None:
-        rows = list(_scan(folder))
-        _keep(os.fspath(cache_file), key, rows)
-    return Index((_installed(row) for row in rows), first=first)
+    folder, cache = os.fspath(user_plugins or ""), os.fspath(cache_file)
+    watched = [[path, (_stat(path) or [0])[0]] for path in (*_search_path(), folder)]
+    key = [__version__, sys.prefix, sys.version, watched]
+    found = None if rescan else _cached(cache, key)
+    if found is None:
+        found = [*_packages(), *_files(folder)]
+        _keep(cache, key, found)
+    return Index(found, first=first)
 
 
 def _search_path() -> list[str]:
@@ -190,29 +203,26 @@ def _stat(path: str) -> list[int] | None:
     return [found.st_mtime_ns, found.st_size]
 
 
-def _key(folder: str) -> "JSON":
-    paths = [*_search_path(), folder]
-    return [__version__, sys.prefix, sys.version, [[path, (_stat(path) or [0])[0]] for path in paths]]
-
-
-def _cached(cache_file: str, key: "JSON") -> "list[JSON] | None":
+def _cached(cache_file: str, key: "JSON") -> list[Installed] | None:
     try:
         with open(cache_file, encoding="utf-8") as file:
             data = json.load(file)
-        if data["key"] != key or any(_stat(row["manifest_file"]) != row["stat"] for row in data["plugins"]):
+        rows = data["plugins"]
+        if data["key"] != key or any(_stat(row["manifest_file"]) != row["stat"] for row in rows):
             return None
-        return list(data["plugins"])
+        return [Installed(**{**row, "manifest": row["manifest"] and Manifest(row["manifest"])}) for row in rows]
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
-def _keep(cache_file: str, key: "JSON", rows: "list[JSON]") -> None:
+def _keep(cache_file: str, key: "JSON", found: list[Installed]) -> None:
     from pathlib import Path
 
     from hermes_core.config.files import write_atomic
 
     if os.path.dirname(cache_file) in sys.path:  # writing there would change the key
         return
+    rows = [{**vars(one), "manifest": one.manifest and one.manifest.data} for one in found]
     try:
         os.makedirs(os.path.dirname(cache_file), mode=0o700, exist_ok=True)
         write_atomic(Path(cache_file), json.dumps({"key": key, "plugins": rows}).encode(), sync=False)
@@ -220,15 +230,7 @@ def _keep(cache_file: str, key: "JSON", rows: "list[JSON]") -> None:
         return
 
 
-def _installed(row: "Mapping[str, JSON]") -> Installed:
-    manifest = Manifest(row["manifest"]) if row["manifest"] else None
-    return Installed(
-        label=row["label"], manifest=manifest, module=row["module"], path=row["path"], origin=row["origin"],
-        distribution=row["distribution"], version=row["version"], problem=row["problem"],
-    )  # fmt: skip
-
-
-def _scan(folder: str) -> "Iterator[JSON]":
+def _packages() -> "Iterator[Installed]":
     import importlib
     from importlib import metadata
 
@@ -237,22 +239,25 @@ def _scan(folder: str) -> "Iterator[JSON]":
     for distribution in metadata.distributions(path=_search_path()):
         points = [point for point in distribution.entry_points if point.group == GROUP]
         name = normalized(distribution.name or "") if points else ""
-        if name and name not in seen:  # an older copy further down the path is never imported either
-            seen.add(name)
-            for point in points:
-                module = point.value.partition(":")[0].strip()
-                guess = name.removeprefix("hermes-").replace("-", "/", 1)
-                label = guess if name.startswith("hermes-") and "/" in guess else point.name
-                yield _row(_package_manifest(module), label, module, "package", name, distribution.version)
+        if not name or name in seen:  # an older copy further down the path is never imported either
+            continue
+        seen.add(name)
+        for point in points:
+            module = point.value.partition(":")[0].strip()
+            kind, dash, rest = name.removeprefix("hermes-").partition("-")
+            label = f"{kind}/{rest}" if dash and name.startswith("hermes-") else point.name
+            yield _found(_package_manifest(module), label, module, "package", name, distribution.version)
+
+
+def _files(folder: str) -> "Iterator[Installed]":
     for entry in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
         path = os.path.join(folder, entry)
-        stem, extension = os.path.splitext(entry)
         if entry.startswith((".", "_")):
             continue
-        if extension == ".py":
-            yield _row(path, stem, private_name(path), "file")
+        if entry.endswith(".py"):
+            yield _found(path, entry.removesuffix(".py"), private_name(path), "file")
         elif os.path.isdir(path):
-            yield _row(os.path.join(path, FILE), entry, private_name(path), "folder")
+            yield _found(os.path.join(path, FILE), entry, private_name(path), "folder")
 
 
 def private_name(path: str) -> str:
@@ -273,40 +278,28 @@ def _package_manifest(module: str) -> str:
         spec = None
     if spec is None:
         return ""
-    folders = list(spec.submodule_search_locations or ())
-    if not folders:
-        return spec.origin or ""
-    candidates = [os.path.join(f, *deeper, FILE) for f in folders for deeper in ([rest, []] if rest else [[]])]
-    return next(filter(os.path.exists, candidates), candidates[0])
+    folders = spec.submodule_search_locations or ()
+    candidates = [os.path.join(folder, *deeper, FILE) for folder in folders for deeper in (rest, [])]
+    return next(filter(os.path.exists, candidates), candidates[0] if candidates else spec.origin or "")
 
 
-def _row(manifest_file: str, label: str, module: str, origin: str, distribution: str = "", version: str = "") -> "JSON":
+def _found(
+    manifest_file: str, label: str, module: str, origin: str, distribution: str = "", version: str = ""
+) -> Installed:
     from hermes_core.errors import PluginError
     from hermes_core.plugins.manifest import read_manifest
 
-    manifest, problem = None, None
+    manifest = None
+    problem: tuple[Phase, str, str, str] | None = None
+    try:
+        manifest = read_manifest(manifest_file) if manifest_file else None
+    except PluginError as error:
+        problem = ("declare", manifest_file, error.cause, error.hint)
     if not manifest_file:
-        hint = f"hermes plugins install --force {distribution}"
-        problem = ["discover", module, f"{distribution} is installed, but its module {module} is not there", hint]
-    else:
-        try:
-            manifest = read_manifest(manifest_file)
-        except PluginError as error:
-            problem = ["declare", manifest_file, error.cause, error.hint]
-    path = manifest_file if manifest_file.endswith(".py") else os.path.dirname(manifest_file)
-    return {
-        "label": manifest.label if manifest else label, "module": module, "origin": origin, "problem": problem,
-        "distribution": distribution, "version": version, "path": path,
-        "manifest": manifest.data if manifest else None, "manifest_file": manifest_file, "stat": _stat(manifest_file),
-    }  # fmt: skip
-
-
-def overrides(one: Installed, table: str) -> bool:
-    """Whether a plugin may replace what others add to a table: tools only, with the permission for it."""
-    return table == "tools" and one.manifest is not None and "tools.override" in one.manifest.kernel
-
-
-def _keep_one(winner: Installed, loser: Installed) -> str:
-    if loser.distribution:
-        return f"hermes plugins remove {loser.distribution}   (or {winner.owner})"
-    return f"Remove {loser.path}, or disable {winner.owner}."
+        hint = f"hermes plugins remove {distribution}   Then: hermes plugins install {distribution}"
+        problem = ("discover", module, f"{distribution} is installed, but its module {module} is not there", hint)
+    return Installed(
+        label=manifest.label if manifest else label, manifest=manifest, module=module, origin=origin, problem=problem,
+        path=manifest_file if manifest_file.endswith(".py") else os.path.dirname(manifest_file),
+        distribution=distribution, version=version, manifest_file=manifest_file, stat=_stat(manifest_file),
+    )  # fmt: skip

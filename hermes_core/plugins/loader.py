@@ -100,7 +100,7 @@ class Loader:
                     module = self._importer(installed)
                     seconds = perf_counter() - began
                     phase = "register"
-                    self._dispatch.register(installed, module, self._context(installed), builtin=builtin)
+                    self._dispatch.register(installed, module, self._context(installed))
                 self.loaded[label] = seconds
                 return True
             except KeyboardInterrupt:

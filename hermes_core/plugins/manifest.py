@@ -67,9 +67,9 @@ class Manifest:
         """``kind/name``, how people and faults call the plugin."""
         return f"{self.kind}/{self.name}"
 
-    def declares(self, table: str, name: str) -> bool:
-        """Whether a name may be contributed. ``prefix*`` declares names that are only known at run time."""
-        names = self.contributes[table]
+    def declares(self, key: str, name: str, table: str = "contributes") -> bool:
+        """Whether ``[table] key`` holds a name. ``prefix*`` declares names that are only known at run time."""
+        names = self.data.get(table, {}).get(key, ())
         return name in names or any(n.endswith("*") and name.startswith(n[:-1]) for n in names)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from hermes_core.errors import PluginError, UserError
 from hermes_core.plugins.consent import Consent, asked, disclosed, enforced
-from hermes_core.plugins.index import load_index
+from hermes_core.plugins.index import Index, load_index
 
 SMALL = {"permissions": {"secrets": ["A_TOKEN"]}, "contributes": {"tools": ["one"]}}
 LARGE = {
@@ -54,7 +54,7 @@ def test_growth_asks_again_and_says_what_is_new(site, look):
     state = consent.state(index.get("tool/board"))
     assert state == "changed"
     new = ("read the secret B_TOKEN", "send messages as you", "starts chromium", "take part in admit", "add tools two")
-    assert state.difference == consent.difference(index.get("tool/board")) == new
+    assert state.difference == new
     (fault,) = consent.faults(index)
     assert (fault.phase, fault.hint) == ("consent", "hermes plugins enable tool/board")
     assert "starts chromium" in fault.error
@@ -93,7 +93,7 @@ def test_our_own_are_not_asked_about_and_can_be_disabled_unless_required(site, l
     site.package("tool/ours", distribution="acme-tool-ours")
     site.package("tool/policy", distribution="acme-tool-policy")
     index = look()
-    consent = Consent(site.lock, builtin=["acme-*"], required=["acme-tool-policy"], disabled=["tool/policy"])
+    consent = Consent(site.lock, builtin=["acme-*"], required=["acme-tool-policy"])
     assert consent.state(index.get("tool/ours")) == "builtin"
     consent.disable(index.get("tool/ours"))
     assert consent.state(index.get("tool/ours")) == "disabled"
@@ -118,14 +118,6 @@ def test_safe_mode_keeps_only_our_own(site, look):
     assert consent.state(look().get("tool/ours")) == "builtin"
 
 
-@pytest.mark.parametrize("name", ["tool/board", "board", "hermes-tool-board"])
-def test_the_configuration_can_disable(site, look, name):
-    site.package("tool/board")
-    consent = Consent(site.lock, disabled=[name], builtin=["hermes-*"])
-    assert consent.state(look().get("tool/board")) == "disabled"
-    assert "switched it off" in consent.state(look().get("tool/board")).reason
-
-
 def test_a_program_may_bound_what_can_be_enabled(site, look):
     site.package("tool/board")
     consent = Consent(site.lock, allowed=["acme-*"])
@@ -146,7 +138,7 @@ def test_enabled_but_gone_says_how_to_get_it_back(site, look):
     site.package("tool/board")
     consent = Consent(site.lock)
     consent.enable(look().get("tool/board"))
-    nothing = look().only(lambda plugin: False)
+    nothing = Index(())
     assert consent.faults(nothing)[0].hint == "hermes plugins install hermes-tool-board"
     consent.remember_request("hermes-tool-board", "hermes-tool-board>=1", only_binary=False)
     (fault,) = Consent(site.lock).faults(nothing)

@@ -61,7 +61,8 @@ def plugin(label, code, *, uses=(), contributes=None, kernel=(), distribution=""
 def dispatch(*plugins, builtin=(), **options):
     made = Dispatch(**options)
     for installed, module in plugins:
-        made.register(installed, module, None, builtin=installed.label in builtin)
+        installed.rank = installed.label not in builtin
+        made.register(installed, module, None)
     return made
 
 
@@ -254,7 +255,7 @@ async def test_a_hook_that_blocks_the_loop_is_recorded_under_its_plugin(monkeypa
 def test_a_registration_that_takes_long_is_noted():
     made = dispatch(tools("tool/a", "one"), deadlines={"contribute": 0.0})
     made.contributions("register_tools")
-    assert list(made.slow) == ["tool/a"]
+    assert list(made.blocked) == ["tool/a"]
     assert made.faults == []
 
 
