@@ -129,7 +129,7 @@ def config_problems(scope: Scope) -> list[str]:
 
 def sections(scope: Scope) -> dict[str, type]:
     """The settings classes of enabled plugins, by the path of their section. One that cannot be had is doctor's."""
-    from hermes_core.plugins.modules import config_class
+    from hermes_core.plugins.loader import config_class
 
     found: dict[str, type] = {}
     consent = scope.consent()

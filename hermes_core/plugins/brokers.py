@@ -5,9 +5,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from hermes_core.context import LlmBroker, PluginContext, PluginPaths, SecretsBroker, SessionsBroker
-from hermes_core.errors import NotPermitted
 from hermes_core.plugins.index import Installed
-from hermes_core.plugins.modules import config_class
+from hermes_core.plugins.loader import config_class
 from hermes_core.types import HistoryEntry, Hit, Message, Principal, Request, Response, Session
 
 if TYPE_CHECKING:
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
     from hermes_core.config.settings import Settings
     from hermes_core.store.journal import Store
 
+    OpenStore = Callable[[], Awaitable[Store]]
 Complete = Callable[[Request], Awaitable[Response]]
 
 
@@ -23,7 +23,7 @@ class _Secrets(SecretsBroker):
         self._installed, self._secrets = installed, secrets
 
     def get(self, name: str) -> str:
-        _permit(self._installed, "secrets", name, f"asked for the secret {name}")
+        self._installed.require("permissions", "secrets", name, f"asked for the secret {name}")
         return self._secrets.get(name)
 
     def resolve(self, value: str) -> str:
@@ -31,11 +31,11 @@ class _Secrets(SecretsBroker):
 
 
 class _Sessions(SessionsBroker):
-    def __init__(self, installed: Installed, store: "Callable[[], Awaitable[Store]]") -> None:
+    def __init__(self, installed: Installed, store: "OpenStore") -> None:
         self._installed, self._store = installed, store
 
     async def _open(self) -> "Store":
-        _permit(self._installed, "kernel", "sessions.read", "read past conversations")
+        self._installed.require("permissions", "kernel", "sessions.read", "read past conversations")
         return await self._store()
 
     async def search(
@@ -60,25 +60,19 @@ class _Llm(LlmBroker):
         self._installed, self._complete = installed, complete
 
     async def complete(self, request: Request) -> Response:
-        _permit(self._installed, "kernel", "llm.call", "called a model on your account")
+        self._installed.require("permissions", "kernel", "llm.call", "called a model on your account")
         return await self._complete(request)
 
 
 def make_context(
-    installed: Installed,
-    settings: "Settings",
-    *,
-    store: "Callable[[], Awaitable[Store]]",
-    complete: Complete,
-    strict: bool = False,
+    installed: Installed, settings: "Settings", *, store: "OpenStore", complete: Complete
 ) -> PluginContext:
     """The context of one plugin. Raises ConfigError when its section of the settings is wrong, UserError.
 
     ``store`` opens the store when first needed; ``complete`` makes one model call.
     """
     manifest = installed.manifest
-    if manifest is None:
-        raise ValueError(f"{installed.label} has no manifest")
+    assert manifest, f"{installed.label} has no manifest"
     home, folder = settings.home, f"{manifest.kind}-{manifest.name}"
     endpoints = {name: settings.endpoint(name) for name in manifest.contributes["providers"]}
     return PluginContext(
@@ -91,13 +85,4 @@ def make_context(
         sessions=_Sessions(installed, store),
         llm=_Llm(installed, complete),
         endpoints={name: endpoint for name, endpoint in endpoints.items() if endpoint},
-        strict=strict,
     )
-
-
-def _permit(installed: Installed, table: Literal["secrets", "kernel"], name: str, did: str) -> None:
-    if installed.manifest is None or name not in getattr(installed.manifest, table):
-        raise NotPermitted(
-            installed.label, f"{did} without declaring it", version=installed.version,
-            hint=f'Add "{name}" to [permissions] {table} in hermes-plugin.toml.',
-        )  # fmt: skip

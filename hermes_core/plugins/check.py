@@ -11,8 +11,8 @@ from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.plugins.fence import one_line
 from hermes_core.plugins.implementation import KINDS
 from hermes_core.plugins.index import GROUP, Installed, private_name
+from hermes_core.plugins.loader import inspect_plugin
 from hermes_core.plugins.manifest import FILE, Manifest, read_manifest
-from hermes_core.plugins.modules import inspect_plugin
 from hermes_core.types import Finding, Request
 
 
@@ -21,46 +21,42 @@ def check_plugin(path: Path, *, imports: bool = False) -> list[Finding]:
 
     Meant for authors: everything wrong is found in one go. Raises nothing for a plugin's faults.
     """
-    found = _manifest_file(path.resolve())
+    places = [path / FILE, *sorted(path.glob(f"src/*/{FILE}")), *sorted(path.glob(f"*/{FILE}"))]
+    found = next((place.resolve() for place in (path, *places) if place.is_file()), None)
     if found is None:
-        return [Finding(level="fault", text=f"{path} holds no plugin", fix=f"It needs a {FILE} beside its code.")]
+        return [_fault(f"{path} holds no plugin", f"It needs a {FILE} beside its code.")]
     try:
         manifest = read_manifest(found)
     except PluginError as error:
-        return [Finding(level="fault", text=error.cause, fix=error.hint)]
-    installed = _installed(found, manifest)
-    findings = [Finding(level="ok", text=f"{manifest.label}: {found}")]
-    for folder in manifest.contributes["skills"]:
-        if not (found.parent / folder).is_dir():
-            text = f"contributes.skills: there is no folder {folder}"
-            findings.append(Finding(level="fault", text=text, fix="Make it."))
-    if imports:
-        findings += _imported(installed)
-    return findings
+        return [_fault(error.cause, error.hint)]
+    skills = manifest.contributes["skills"]
+    return [
+        Finding(level="ok", text=f"{manifest.label}: {found}"),
+        *(
+            _fault(f"contributes.skills: there is no folder {folder}", "Make it.")
+            for folder in skills
+            if not (found.parent / folder).is_dir()
+        ),
+        *(_imported(_installed(found, manifest)) if imports else ()),
+    ]
 
 
-def _manifest_file(path: Path) -> Path | None:
-    if path.is_file():
-        return path
-    candidates = [path / FILE, *sorted(path.glob(f"src/*/{FILE}")), *sorted(path.glob(f"*/{FILE}"))]
-    return next((candidate for candidate in candidates if candidate.is_file()), None)
+def _fault(text: str, fix: str) -> Finding:
+    return Finding(level="fault", text=text, fix=fix)
 
 
 def _installed(found: Path, manifest: Manifest) -> Installed:
-    alone = found.suffix == ".py"
-    package = not alone and any((found.parents[up] / "pyproject.toml").is_file() for up in (1, 2))
-    module = found.parent.name if package else private_name(str(found if alone else found.parent))
-    return Installed(
-        label=manifest.label, manifest=manifest, path=str(found if alone else found.parent), module=module,
-        origin="file" if alone else "package" if package else "folder",
-        distribution=_distribution(module) if package else "",
-    )  # fmt: skip
-
-
-def _distribution(module: str) -> str:
     from importlib.metadata import entry_points
 
-    return next((p.dist.name for p in entry_points(group=GROUP) if p.dist and p.module == module), "")
+    path, origin, distribution = (found, "file", "") if found.suffix == ".py" else (found.parent, "folder", "")
+    module = private_name(str(path))
+    if origin == "folder" and any((found.parents[up] / "pyproject.toml").is_file() for up in (1, 2)):
+        module, origin = path.name, "package"
+        points = entry_points(group=GROUP)
+        distribution = next((p.dist.name for p in points if p.dist and p.module == module), "")
+    return Installed(
+        label=manifest.label, manifest=manifest, module=module, path=str(path), origin=origin, distribution=distribution
+    )
 
 
 def _imported(installed: Installed) -> list[Finding]:
@@ -82,7 +78,7 @@ def _imported(installed: Installed) -> list[Finding]:
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001 - sys.exit at import is one of the things to report
-            return [Finding(level="fault", text=one_line(error), fix=getattr(error, "hint", ""))]
+            return [_fault(one_line(error), getattr(error, "hint", ""))]
         finally:
             sys.path[:] = before
 
@@ -90,19 +86,19 @@ def _imported(installed: Installed) -> list[Finding]:
 def _compared(installed: Installed, context: PluginContext) -> list[Finding]:
     dispatch = Dispatch()
     dispatch.register(installed, inspect_plugin(installed), context)
-    given = {table: {t.name for _, t in dispatch.contributions(hook)} for hook, (table, _) in KINDS.items() if table}
-    findings = [Finding(level="fault", text=fault.error, fix=fault.hint) for fault in dispatch.faults]
     assert installed.manifest
-    for table, names in given.items():
-        missing = {n for n in installed.manifest.contributes[table] if not n.endswith("*")} - names
-        text = f"[contributes] {table} declares {', '.join(sorted(missing))}, and no hook gives it"
-        findings += (
-            [Finding(level="fault", text=text, fix="Register it, or take it out of the manifest.")] if missing else []
-        )
+    findings: list[Finding] = []
+    for hook, (table, _) in KINDS.items():
+        given = {thing.name for _, thing in dispatch.contributions(hook)}
+        missing = {n for n in installed.manifest.contributes.get(table, ()) if not n.endswith("*")} - given
+        if missing:
+            text = f"[contributes] {table} declares {', '.join(sorted(missing))}, and no hook gives it"
+            findings.append(_fault(text, "Register it, or take it out of the manifest."))
     for hook in installed.manifest.hooks:
         if not dispatch.implementations(hook):
             text = f"[hooks] use declares {hook}, and the code has no @hookimpl of that name"
-            findings.append(Finding(level="fault", text=text, fix="Write it, or take it out of the manifest."))
+            findings.append(_fault(text, "Write it, or take it out of the manifest."))
+    findings = [*(_fault(fault.error, fault.hint) for fault in dispatch.faults), *findings]
     return findings or [Finding(level="ok", text="The code registers exactly what the manifest declares.")]
 
 

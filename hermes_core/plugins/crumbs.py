@@ -23,59 +23,48 @@ class Crumbs:
     @contextmanager
     def laid(self, installed: Installed) -> Iterator[None]:
         """Import inside this. Raises LoadError instead when the last import ended the process."""
-        path = self._path(installed)
         deaths, fresh = self._deaths(installed)
         if fresh:
-            self._write(path, installed, deaths, importing=False)
-            raise self._died(installed, "so it is skipped this once")
-        if deaths >= _LIMIT:
-            raise self._died(installed, f"{deaths} times, so it is not tried again")
-        self._write(path, installed, deaths, importing=True)
+            self._write(installed, deaths, importing=False)
+        if fresh or deaths >= _LIMIT:
+            rest = "so it is skipped this once" if fresh else f"{deaths} times, so it is not tried again"
+            again, off = (f"hermes plugins {verb} {installed.label}" for verb in ("enable", "disable"))
+            text = f"its import ended the whole process, {rest}"
+            raise installed.error(LoadError, text, f"Try again: {again}   Or: {off}")
+        self._write(installed, deaths, importing=True)
         try:
             yield
         finally:
             with suppress(OSError):
-                path.unlink()
-
-    def deaths(self, installed: Installed) -> int:
-        """How often importing this very code ended the process. Doctor does not try what has."""
-        return self._deaths(installed)[0]
+                self._path(installed).unlink()
 
     def condemn(self, installed: Installed) -> None:
         """Do not try a plugin again, because a trial showed that its import ends the process."""
-        self._write(self._path(installed), installed, _LIMIT, importing=False)
+        self._write(installed, _LIMIT, importing=False)
 
     def forgive(self, installed: Installed) -> None:
         """Try a plugin again, because the person enabled it anew."""
         self._path(installed).unlink(missing_ok=True)
 
-    def _died(self, installed: Installed, rest: str) -> LoadError:
-        text = f"its import ended the whole process, {rest}"
-        hint = f"Try again: hermes plugins enable {installed.label}   Or: hermes plugins disable {installed.label}"
-        return LoadError(installed.label, text, version=installed.version, hint=hint)
-
     def _path(self, installed: Installed) -> Path:
         return self._folder / f"{installed.label.replace('/', '-')}.json"
 
     def _deaths(self, installed: Installed) -> tuple[int, bool]:
-        crumb = self._read(self._path(installed))
-        if crumb.get("code") != _code(installed) or not isinstance(crumb.get("deaths"), int):
-            return 0, False
-        fresh = bool(crumb.get("importing")) and not _alive(crumb.get("pid"))
-        return crumb["deaths"] + fresh, fresh
-
-    def _read(self, path: Path) -> dict[str, JSON]:
+        """How often importing this very code ended the process, and whether the last time is news."""
         try:
-            crumb = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return {}
-        return crumb if isinstance(crumb, dict) else {}
+            crumb = json.loads(self._path(installed).read_text(encoding="utf-8"))
+            if crumb["code"] != _code(installed):
+                return 0, False
+            fresh = crumb["importing"] and not _alive(crumb["pid"])
+            return crumb["deaths"] + fresh, fresh
+        except (OSError, ValueError, KeyError, TypeError):
+            return 0, False
 
-    def _write(self, path: Path, installed: Installed, deaths: int, *, importing: bool) -> None:
+    def _write(self, installed: Installed, deaths: int, *, importing: bool) -> None:
         crumb = {"code": _code(installed), "pid": os.getpid(), "deaths": deaths, "importing": importing}
         with suppress(OSError):  # a folder that cannot be written costs this protection, not the plugin
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            write_atomic(path, json.dumps(crumb).encode())
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            write_atomic(self._path(installed), json.dumps(crumb).encode())
 
 
 def _code(installed: Installed) -> str:
@@ -89,7 +78,7 @@ def _code(installed: Installed) -> str:
 
 def _alive(pid: JSON) -> bool:
     # Another start may be importing the same plugin right now. Our own number can only be left from before.
-    if not isinstance(pid, int) or pid <= 0 or pid == os.getpid():
+    if pid == os.getpid():
         return False
     try:
         os.kill(pid, 0)

@@ -10,7 +10,6 @@ from hermes_core.plugins.consent import Consent
 from hermes_core.plugins.index import Index, Installed, normalized
 
 OSV = "https://api.osv.dev/v1/query"
-OSV_SECONDS = 5.0
 Say = Callable[[str], None]
 _NAME = r"(?P<name>[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[[^\]]*\])?\s*(?:==\s*(?P<version>[\w.!+-]+)\s*)?"
 
@@ -40,27 +39,23 @@ def remove(installed: Installed, consent: Consent, *, say: Say) -> None:
     say(f"Removed {installed.distribution}. Its settings stay in config.yaml.")
 
 
-def sync(consent: Consent, index: Index, *, say: Say, osv: str = OSV) -> list[str]:
-    """Install again what was wanted and is gone, after an upgrade took it away; the distributions it installed.
+def sync(consent: Consent, index: Index, *, say: Say, osv: str = OSV) -> None:
+    """Install again what was wanted and is gone, after an upgrade took it away.
 
     One that cannot be installed does not keep the others from coming back. Raises UserError naming all that failed.
     """
     there = {plugin.distribution for plugin in index.plugins}
-    restored: list[str] = []
+    missing = [wanted for wanted in consent.wanted() if wanted.distribution not in there]
     failed: list[str] = []
-    for wanted in consent.wanted():
-        if wanted.distribution in there:
-            continue
+    for wanted in missing:
         try:
             install(wanted.requirement, consent, binary_only=wanted.only_binary, say=say, osv=osv)
-            restored.append(wanted.distribution)
         except UserError as error:
             failed.append(error.text)
     if failed:
         raise UserError("\n".join(failed), hint="The others are there. hermes plugins sync tries again.")
-    if not restored:
+    if not missing:
         say("Nothing is missing.")
-    return restored
 
 
 def _understood(requirement: str) -> tuple[str, str, bool]:
@@ -77,27 +72,20 @@ def _understood(requirement: str) -> tuple[str, str, bool]:
 
 
 def _refuse_malware(name: str, version: str, osv: str, say: Say) -> None:
-    advisories = _advisories(name, version, osv, say)
-    if not advisories:
-        return
-    raise UserError(
-        f"{name} is reported as malware: {', '.join(advisories)}. It was not installed.",
-        hint=f"Read https://osv.dev/vulnerability/{advisories[0]}",
-    )
-
-
-def _advisories(name: str, version: str, osv: str, say: Say) -> list[str]:
     from urllib.request import Request, urlopen
 
     asked = {"package": {"name": name, "ecosystem": "PyPI"}, **({"version": version} if version else {})}
     request = Request(osv, json.dumps(asked).encode(), {"Content-Type": "application/json"})  # noqa: S310 - https, ours
     try:
-        with urlopen(request, timeout=OSV_SECONDS) as answer:  # noqa: S310 - https, ours
+        with urlopen(request, timeout=5.0) as answer:  # noqa: S310 - https, ours
             found = json.load(answer).get("vulns", [])
-        return [row["id"] for row in found if row["id"].startswith("MAL-") and "withdrawn" not in row]
+        reports = [row["id"] for row in found if row["id"].startswith("MAL-") and "withdrawn" not in row]
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         say(f"osv.dev could not be asked whether {name} is malware ({error}); going on without its answer.")
-        return []
+        return
+    if reports:
+        text = f"{name} is reported as malware: {', '.join(reports)}. It was not installed."
+        raise UserError(text, hint=f"Read https://osv.dev/vulnerability/{reports[0]}")
 
 
 def _run(action: str, arguments: Sequence[str]) -> None:
@@ -105,12 +93,10 @@ def _run(action: str, arguments: Sequence[str]) -> None:
     import subprocess
 
     uv = shutil.which("uv")
-    if uv:
-        command = [uv, "pip", action, "--python", sys.executable, *arguments]
-    else:
-        command = [sys.executable, "-m", "pip", action, *(["-y"] if action == "uninstall" else []), *arguments]
+    yes = ["-y"] if action == "uninstall" and not uv else []
+    command = [uv, "pip", action, "--python", sys.executable] if uv else [sys.executable, "-m", "pip", action, *yes]
     # The installer's own words go to stderr as they come: stdout is for answers.
-    status = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=2, check=False).returncode
+    status = subprocess.run([*command, *arguments], stdin=subprocess.DEVNULL, stdout=2, check=False).returncode
     if status:
-        hint = "What it said stands above." + ("" if "--only-binary" not in command else " --allow-source also builds.")
+        hint = "What it said stands above." + (" --allow-source also builds." if "--only-binary" in arguments else "")
         raise UserError(f"{'uv' if uv else 'pip'} could not {action} {arguments[-1]} (exit {status}).", hint=hint)

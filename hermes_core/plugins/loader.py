@@ -1,30 +1,29 @@
 """Importing what is enabled and needed, one plugin at a time, each inside its own fence."""
 
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import nullcontext
+import importlib
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from time import perf_counter
 from types import ModuleType
+from typing import Any
 
 from hermes_core.context import PluginContext
-from hermes_core.errors import ConfigError, HermesError, LoadError, PluginError, UserError
+from hermes_core.errors import ConfigError, ContractError, HermesError, LoadError, PluginError, UserError
 from hermes_core.plugins.consent import Consent
 from hermes_core.plugins.crumbs import Crumbs
 from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.plugins.fence import log, one_line
-from hermes_core.plugins.index import Index, Installed
-from hermes_core.plugins.modules import all_or_nothing, config_class, import_plugin
+from hermes_core.plugins.index import GROUP, Index, Installed
 from hermes_core.types import Fault, Phase
-
-__all__ = ["Loader", "config_class"]
 
 
 class Loader:
     """Loads plugins; a plugin *named* by the person raises, one found by looking is recorded and skipped.
 
     ``loaded`` maps labels to the seconds their import took. What the index already knows to be unusable is among the
-    index's faults and not repeated in ``faults``. ``crumbs`` knows which imports ended the process. Doctor passes
-    ``modules.inspect_plugin`` as ``importer``.
+    index's faults and not repeated in ``faults``. ``crumbs`` knows which imports ended the process.
     """
 
     def __init__(
@@ -37,10 +36,9 @@ class Loader:
         order: Sequence[str] = (),
         crumbs: Path,
         strict: bool = False,
-        importer: Callable[[Installed], ModuleType] = import_plugin,
     ) -> None:
         self._consent, self._dispatch, self._context = consent, dispatch, context
-        self.crumbs, self._strict, self._importer = Crumbs(crumbs), strict, importer
+        self.crumbs, self._strict = Crumbs(crumbs), strict
         listed = tuple(order)  # imported first, in the order in which their hooks will run
         self._line = sorted(index.plugins, key=lambda p: listed.index(p.label) if p.label in listed else len(listed))
         self._failed: dict[str, HermesError] = {}
@@ -52,25 +50,12 @@ class Loader:
 
         Raises PluginError or UserError when the person ``named`` it and it cannot be used.
         """
-        label = installed.label
-        if installed.fault:
-            error: HermesError = PluginError(
-                label, installed.fault.error, version=installed.version, hint=installed.fault.hint
-            )
-        elif label in self.loaded:
+        if installed.label in self.loaded:
             return True
-        else:
-            state = self._consent.state(installed)
-            if state.usable:
-                return self._attempt(installed, named=named)
-            hint = "" if state == "disabled" and state.reason == "safe mode" else f"hermes plugins enable {label}"
-            error = PluginError(label, f"is not enabled: {state.reason}", version=installed.version, hint=hint)
-            known = any(f.plugin == label and f.phase == "consent" for f in self.faults)
-            if state in ("changed", "foreign") and not known:
-                self._record(installed, "consent", "plugins.lock", state.reason, hint)
-        if named:
+        error = self._unusable(installed) or self._failed.get(installed.label) or self._import(installed)
+        if error and named:
             raise error
-        return False
+        return error is None
 
     def load_contributing(self, table: str, names: Iterable[str] | None = None) -> None:
         """Load enabled plugins that declare something in a table of the manifest, or one of the names in it."""
@@ -88,48 +73,125 @@ class Loader:
             if installed.manifest and not set(hooks).isdisjoint(installed.manifest.hooks):
                 self.load(installed)
 
-    def _attempt(self, installed: Installed, *, named: bool) -> bool:
-        label = installed.label
-        if label not in self._failed:
-            builtin = self._consent.builtin(installed)
-            phase: Phase = "import"
-            began = perf_counter()
-            try:
-                # Our own plugins leave no crumb: it would cost them a file each at every start.
-                with nullcontext() if builtin else self.crumbs.laid(installed), all_or_nothing(installed):
-                    module = self._importer(installed)
-                    seconds = perf_counter() - began
-                    phase = "register"
-                    self._dispatch.register(installed, module, self._context(installed))
-                self.loaded[label] = seconds
-                return True
-            except KeyboardInterrupt:
+    def _unusable(self, installed: Installed) -> PluginError | None:
+        if fault := installed.fault:
+            return installed.error(PluginError, fault.error, fault.hint)
+        state = self._consent.state(installed)
+        if state.usable:
+            return None
+        hint = "" if state.reason == "safe mode" else f"hermes plugins enable {installed.label}"
+        fault = installed.faulted("consent", "plugins.lock", state.reason, hint)
+        if state in ("changed", "foreign") and fault not in self.faults:
+            self._record(fault)
+        return installed.error(PluginError, f"is not enabled: {state.reason}", hint)
+
+    def _import(self, installed: Installed) -> HermesError | None:
+        builtin = self._consent.builtin(installed)
+        phase: Phase = "import"
+        began = perf_counter()
+        try:
+            # Our own plugins leave no crumb: it would cost them a file each at every start.
+            with nullcontext() if builtin else self.crumbs.laid(installed), _all_or_nothing(installed):
+                module = import_plugin(installed)
+                seconds = perf_counter() - began
+                phase = "register"
+                self._dispatch.register(installed, module, self._context(installed))
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # sys.exit and assert at import too: it costs this plugin only
+            failed = self._failed[installed.label] = self._explained(installed, phase, error)
+            if self._strict:
                 raise
-            except BaseException as error:  # sys.exit and assert at import too: it costs this plugin only
-                self._failed[label] = self._explained(installed, phase, error)
-                if self._strict:
-                    raise
-        if named:
-            raise self._failed[label]
-        return False
+            return failed
+        self.loaded[installed.label] = seconds
+        return None
 
     def _explained(self, installed: Installed, phase: Phase, error: BaseException) -> HermesError:
         log.error("%s failed in phase %s", installed.label, phase, exc_info=error)
-        label, text = installed.label, one_line(error)
-        hint = getattr(error, "hint", "") or f"hermes plugins disable {label}"
-        where = installed.module
-        if isinstance(error, UserError):
-            where, hint = "config.yaml", "hermes config check" if isinstance(error, ConfigError) else hint
+        where, text = installed.module, one_line(error)
+        hint = getattr(error, "hint", "") or f"hermes plugins disable {installed.label}"
+        if isinstance(error, ConfigError):
+            where, hint = "config.yaml", "hermes config check"
         elif isinstance(error, ModuleNotFoundError) and error.name:
             hint = f"Install the package that has {error.name.partition('.')[0]!r}, or: {hint}"
-        self._record(installed, phase, where, text, hint)
-        if isinstance(error, (PluginError, UserError)):
-            return error
-        return LoadError(label, text, version=installed.version, hint=hint)
+        self._record(installed.faulted(phase, where, text, hint))
+        return error if isinstance(error, (PluginError, UserError)) else installed.error(LoadError, text, hint)
 
-    def _record(self, installed: Installed, phase: Phase, where: str, text: str, hint: str) -> None:
-        fault = Fault(
-            plugin=installed.label, phase=phase, where=where, error=text, hint=hint, version=installed.version
-        )
+    def _record(self, fault: Fault) -> None:
         self.faults.append(fault)
         self._dispatch.tell(fault)
+
+
+@contextmanager
+def _all_or_nothing(installed: Installed) -> Iterator[None]:
+    """Forget the modules of a plugin whose import or registration failed half-way."""
+    before = set(sys.modules)
+    try:
+        yield
+    except BaseException:
+        top = installed.module.partition(".")[0]
+        for name in set(sys.modules) - before:
+            if name.partition(".")[0] == top:
+                del sys.modules[name]
+        raise
+
+
+def import_plugin(installed: Installed) -> ModuleType:
+    """Import a plugin, the quick way: no metadata is read. Raises whatever the plugin raises."""
+    if installed.origin == "package":
+        return importlib.import_module(installed.module)
+    if installed.module in sys.modules:
+        return sys.modules[installed.module]
+    from importlib.util import module_from_spec, spec_from_file_location
+
+    folder = installed.origin == "folder"
+    path = Path(installed.path, "__init__.py") if folder else Path(installed.path)
+    inside = [installed.path] if folder else None
+    spec = spec_from_file_location(installed.module, path, submodule_search_locations=inside)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} is not a Python file")
+    module = sys.modules[installed.module] = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def inspect_plugin(installed: Installed) -> ModuleType:
+    """Import a plugin through stevedore and its real entry point, for ``plugins check``. Raises what the plugin raises.
+
+    Not at start, where stevedore would cost more than all plugins. It is handed exactly the one approved entry point,
+    from fresh metadata: its own list comes from a cache with 128 s resolution and no owners, and selecting by name
+    would import every plugin of that name, approved or not.
+    """
+    if not installed.distribution:
+        return import_plugin(installed)
+    from importlib.metadata import EntryPoint, distribution
+
+    from stevedore.named import NamedExtensionManager
+
+    points = distribution(installed.distribution).entry_points.select(group=GROUP)
+    approved = [p for p in points if p.value.partition(":")[0].strip() == installed.module][:1]
+
+    class Approved(NamedExtensionManager[ModuleType]):
+        def list_entry_points(self) -> list[EntryPoint]:
+            return approved
+
+    def failed(_manager: object, _point: EntryPoint, error: BaseException) -> None:
+        raise error
+
+    if not Approved(GROUP, names=[p.name for p in approved], on_load_failure_callback=failed).extensions:
+        text = f"{installed.distribution} has no entry point for {installed.module}"
+        raise installed.error(ContractError, text)
+    return sys.modules[installed.module]
+
+
+def config_class(installed: Installed) -> type:
+    """The settings class a manifest names. Raises ContractError when it names none or the module does not hold it."""
+    module, _, name = installed.manifest.config_class.partition(":") if installed.manifest else ("", "", "")
+    if installed.origin != "package":  # its real module name is private, so that two homes cannot collide
+        import_plugin(installed)
+        rest = module.partition(".")[2]
+        module = f"{installed.module}.{rest}" if rest else installed.module
+    found: Any = getattr(importlib.import_module(module or installed.module), name, None)
+    if not isinstance(found, type):
+        raise installed.error(ContractError, f"{module} has no class {name}", "Correct [config] class.")
+    return found

@@ -15,8 +15,7 @@ from hermes_core.plugins.brokers import make_context
 from hermes_core.plugins.consent import Consent
 from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.plugins.index import load_index
-from hermes_core.plugins.loader import Loader
-from hermes_core.plugins.modules import import_plugin, inspect_plugin
+from hermes_core.plugins.loader import Loader, import_plugin, inspect_plugin
 from hermes_core.types import ToolCall
 
 GOOD = """
@@ -293,11 +292,11 @@ def test_a_fault_at_import_is_told_to_observers_once_a_loop_runs(site):
 def test_a_plugin_of_the_same_entry_point_name_is_not_imported_by_inspection(site):
     tool_plugin(site, "sameword")
     site.package("memory/sameword", "raise SystemExit('imported unasked')")
-    kernel = Kernel(site, importer=inspect_plugin)
-    assert kernel.load("tool/sameword") is True
+    index = load_index(site.cache, site.user)
+    assert inspect_plugin(index.get("tool/sameword")).__name__ == "hermes_tool_sameword"
     assert "hermes_memory_sameword" not in sys.modules
-    assert kernel.load("memory/sameword") is False
-    assert kernel.faults["memory/sameword"].error == "called sys.exit('imported unasked')"
+    with pytest.raises(SystemExit, match="imported unasked"):
+        inspect_plugin(index.get("memory/sameword"))
 
 
 def in_a_process(site, label):
@@ -331,10 +330,10 @@ def test_a_plugin_that_kills_the_process_is_skipped_at_the_next_start(site):
     assert "2 times, so it is not tried again" in in_a_process(site, "tool/crash").stdout
     kernel = Kernel(site)
     plugin = kernel.index.get("tool/crash")
-    assert kernel.loader.crumbs.deaths(plugin) == 2
     kernel.loader.crumbs.forgive(plugin)
-    assert kernel.loader.crumbs.deaths(plugin) == 0
     assert list(site.crumbs.glob("*")) == []
+    with kernel.loader.crumbs.laid(plugin):
+        pass
 
 
 def test_code_that_was_mended_is_tried_again_at_once(site):
@@ -355,11 +354,14 @@ def test_another_start_that_imports_the_same_plugin_now_is_not_a_death(site):
     with kernel.loader.crumbs.laid(plugin):
         ours = json.loads(crumb.read_text())
     crumb.write_text(json.dumps({**ours, "pid": other.pid}))
-    assert kernel.loader.crumbs.deaths(plugin) == 0
-    assert kernel.load("tool/calm") is True
+    with kernel.loader.crumbs.laid(plugin):
+        pass
+    crumb.write_text(json.dumps({**ours, "pid": other.pid}))
     other.communicate(b"\n")
     crumb.write_text(json.dumps({**ours, "pid": other.pid}))
-    assert kernel.loader.crumbs.deaths(plugin) == 1
+    with pytest.raises(LoadError, match="skipped this once"), kernel.loader.crumbs.laid(plugin):
+        pass
+    assert kernel.load("tool/calm") is True
 
 
 def test_a_crumb_folder_that_cannot_be_written_costs_no_plugin(site):
