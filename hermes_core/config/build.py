@@ -5,12 +5,16 @@ it was right in a way that is too rare to know here.
 """
 
 from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Any, Literal, NamedTuple, TypeAlias, Union, get_args, get_origin
 
 import attrs
 
 from hermes_core.options import Secret
 
+Keys: TypeAlias = tuple[str | int, ...]
+
+NAMES = {str: "text", Secret: "text", int: "a whole number", float: "a number", bool: "true or false"}
+NAMES |= {NoneType: "empty", list: "a list", dict: "a section"}
 _SWITCH = {False: "off", True: "on"}  # a bare off in YAML 1.1 is false; a choice may still be called off
 
 
@@ -18,17 +22,29 @@ class Refused(Exception):
     """Not exactly right."""
 
 
+class Problem(NamedTuple):
+    """One thing that is wrong, and the keys that lead to it."""
+
+    keys: Keys
+    text: str
+
+    @property
+    def path(self) -> str:
+        """The keys as people write them: ``platforms.telegram.chats[2]``."""
+        return "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in self.keys).lstrip(".")
+
+
 def build(kind: Any, value: Any) -> Any:
     """The value as ``kind``. Raises Refused, or what a validator raises."""
-    if kind is Any:
+    if kind is Any or type(value) is kind:
         return value
-    if kind in (str, int, float, bool, Secret, NoneType):
-        return scalar(value, kind)
+    if (kind is Secret and isinstance(value, str)) or (kind is float and type(value) is int):
+        return kind(value)
     if attrs.has(kind):
         return _build_class(kind, value)
     origin, inner = get_origin(kind), get_args(kind)
     if origin is Literal:
-        return choose(value, inner)
+        return _choose(value, inner)
     if origin is list and type(value) is list:
         return [build(inner[0], item) for item in value]
     if origin is dict and type(value) is dict and inner[0] is str and all(type(key) is str for key in value):
@@ -38,38 +54,23 @@ def build(kind: Any, value: Any) -> Any:
     raise Refused
 
 
-def scalar(value: Any, kind: Any) -> Any:
-    """The value if it is of that very kind; a whole number will do for a number. Raises Refused."""
-    if kind is Secret and isinstance(value, str):
-        return Secret(value)
-    if kind is float and type(value) is int:
-        return float(value)
-    if type(value) is not kind:
-        raise Refused
-    return value
+def types_of(cls: type) -> "tuple[attrs.Attribute[Any], ...]":
+    """The attributes a class is made with, types resolved also where they were written as text."""
+    if any(isinstance(field.type, str) for field in attrs.fields(cls)):
+        attrs.resolve_types(cls)
+    return tuple(field for field in attrs.fields(cls) if field.init)
 
 
-def choose(value: Any, choices: tuple[Any, ...]) -> Any:
-    """The value if it is one of the choices, in kind too (true is no 1). Raises Refused."""
+def _choose(value: Any, choices: tuple[Any, ...]) -> Any:
     for candidate in (value, _SWITCH[value] if type(value) is bool else value):
         if any(type(candidate) is type(choice) and candidate == choice for choice in choices):
             return candidate
     raise Refused
 
 
-def types_of(cls: type) -> "tuple[attrs.Attribute[Any], ...]":
-    """The attributes a class is made with, types resolved also where they were written as text."""
-    fields: tuple[attrs.Attribute[Any], ...] = attrs.fields(cls)
-    if any(isinstance(field.type, str) for field in fields):
-        attrs.resolve_types(cls)
-        fields = attrs.fields(cls)
-    return tuple(field for field in fields if field.init)
-
-
 def _build_class(cls: Any, value: Any) -> Any:
-    given = {} if value is None else dict(value) if type(value) is dict else {"": Refused}
-    present = [f for f in types_of(cls) if f.name in given]
-    made: dict[str, Any] = {f.alias or f.name: build(f.type, given.pop(f.name)) for f in present}
-    if given:
+    given = {} if value is None else value
+    fields = {field.name: field for field in types_of(cls)}
+    if type(given) is not dict or not given.keys() <= fields.keys():
         raise Refused
-    return cls(**made)
+    return cls(**{fields[key].alias or key: build(fields[key].type, item) for key, item in given.items()})

@@ -6,13 +6,13 @@ from typing import Any, Literal, NamedTuple, Union, get_args, get_origin
 
 import attrs
 
-from hermes_core.config.build import types_of
-from hermes_core.config.schema import PLUGIN_SPACES, Config
+from hermes_core.config.build import NAMES, types_of
+from hermes_core.config.schema import PLUGIN_SPACES, WIRES, Config
 from hermes_core.options import Secret
 from hermes_core.types.base import JSON
 
-_SIMPLE = {str: "string", Secret: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null"}
-_LISTS = (list, tuple, set, frozenset, Sequence)
+_TYPES = {str: "string", Secret: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null"}
+_TYPES |= {list: "array", dict: "object"}
 _BOUNDS = {">=": "minimum", ">": "exclusiveMinimum", "<=": "maximum", "<": "exclusiveMaximum"}
 
 
@@ -30,24 +30,20 @@ def json_schema(cls: Any) -> dict[str, JSON]:
     fields = types_of(cls)
     schema: dict[str, JSON] = {"type": "object", "properties": {f.name: _property(f) for f in fields}}
     required = [f.name for f in fields if f.default is attrs.NOTHING]
-    if required:
-        schema["required"] = required
-    return {**schema, "additionalProperties": False}
+    return schema | ({"required": required} if required else {}) | {"additionalProperties": False}
 
 
 def full_schema(sections: Mapping[str, type]) -> dict[str, JSON]:
     """The JSON Schema of the whole ``config.yaml``, with plugins' sections given by path."""
     schema = json_schema(Config)
     properties = schema["properties"]
-    model = properties["model"]
-    wire = {"enum": ["chat_completions", "codex_responses"], "description": "Another name of wire."}
-    model["properties"] |= {"model": {"type": "string", "description": "Another name of default."}, "api_mode": wire}
-    properties["providers"]["additionalProperties"]["properties"]["api_mode"] = wire
-    about = model.pop("description")
-    properties["model"] = {"description": about, "anyOf": [{"type": "string"}, model]}
+    model, endpoint = properties["model"], properties["providers"]["additionalProperties"]
+    model["properties"]["model"] = {"type": "string", "description": "Another name of default."}
+    for section in (model, endpoint):
+        section["properties"]["api_mode"] = {"enum": list(WIRES), "description": "Another name of wire."}
+    properties["model"] = {"description": model.pop("description"), "anyOf": [{"type": "string"}, model]}
     for space in PLUGIN_SPACES:
-        mine = {path.split(".", 1)[1]: cls for path, cls in sections.items() if path.startswith(f"{space}.")}
-        inner: dict[str, JSON] = {name: json_schema(cls) for name, cls in sorted(mine.items())}
+        inner = {p.split(".", 1)[1]: json_schema(cls) for p, cls in sections.items() if p.startswith(f"{space}.")}
         properties[space] = {"type": ["object", "null"], "properties": inner, "additionalProperties": True}
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Hermes settings", **schema}
 
@@ -63,7 +59,7 @@ def settings_rows(cls: Any, path: str = "", *, named: bool = False) -> list[Row]
         if field.type and attrs.has(field.type):
             rows += settings_rows(field.type, key, named=named)
             continue
-        rows.append(Row(key, _words(field.type), _default(field), str(field.metadata.get("help", ""))))
+        rows.append(Row(key, _words(field.type), _default(field), field.metadata.get("help", "")))
         inner = get_args(field.type)
         if named and get_origin(field.type) is dict and attrs.has(inner[1]):
             rows += settings_rows(inner[1], f"{key}.NAME", named=True)
@@ -79,80 +75,74 @@ def markdown_table(cls: Any, path: str = "") -> str:
     return "\n".join(lines) + "\n"
 
 
-def _cell(default: JSON) -> str:
-    if default is attrs.NOTHING or default is None:
-        return "" if default is None else "required"
-    if isinstance(default, str):
-        return f"`{default}`" if default else '`""`'
-    import json
+def validators(field: "attrs.Attribute[Any]") -> Sequence[Any]:
+    """A field's validators, one by one."""
+    found: Sequence[Any] = getattr(field.validator, "_validators", (field.validator,) if field.validator else ())
+    return found
 
-    return f"`{json.dumps(default, default=list)}`"
+
+def limits(validator: Any, *, many: bool) -> dict[str, JSON]:
+    """What an attrs validator says, as JSON Schema; ``many`` for one of a list."""
+    part, size = getattr(validator, "validator", validator), "Items" if many else "Length"
+    if hasattr(part, "compare_op"):
+        return {_BOUNDS[part.compare_op]: part.bound}
+    if hasattr(part, "min_length"):
+        return {f"min{size}": part.min_length}
+    if hasattr(part, "max_length"):
+        return {f"max{size}": part.max_length}
+    if hasattr(part, "pattern"):
+        return {"pattern": f"^(?:{part.pattern.pattern})$"}
+    return {"enum": list(part.options)} if hasattr(part, "options") else {}
 
 
 def _property(field: "attrs.Attribute[Any]") -> dict[str, JSON]:
     schema = _type_schema(field.type)
-    for part in (field.validator, getattr(field.validator, "validator", None), *_parts(field.validator)):
-        schema |= _bound(part, schema)
-    if field.metadata.get("help"):
-        schema["description"] = field.metadata["help"]
-    default = _default(field)
+    for part in validators(field):
+        schema |= limits(part, many=schema.get("type") == "array")
+    default, example = _default(field), field.metadata.get("example")
+    if help_text := field.metadata.get("help"):
+        schema["description"] = help_text
     if default is not attrs.NOTHING and not attrs.has(type(default)):
-        schema["default"] = list(default) if isinstance(default, tuple | set | frozenset) else default
-    if field.metadata.get("example") is not None:
-        schema["examples"] = [field.metadata["example"]]
-    return schema
-
-
-def _parts(validator: Any) -> Sequence[Any]:
-    found: Sequence[Any] = getattr(validator, "_validators", ())
-    return found
-
-
-def _bound(validator: Any, schema: Mapping[str, JSON]) -> dict[str, JSON]:
-    """What an attrs validator says, as JSON Schema."""
-    size = "Items" if schema.get("type") == "array" else "Length"
-    if hasattr(validator, "compare_op"):
-        return {_BOUNDS[validator.compare_op]: validator.bound}
-    if hasattr(validator, "min_length"):
-        return {f"min{size}": validator.min_length}
-    if hasattr(validator, "max_length"):
-        return {f"max{size}": validator.max_length}
-    if hasattr(validator, "pattern"):
-        return {"pattern": f"^(?:{validator.pattern.pattern})$"}
-    return {"enum": list(validator.options)} if hasattr(validator, "options") else {}
+        schema["default"] = default
+    return schema if example is None else {**schema, "examples": [example]}
 
 
 def _type_schema(kind: Any) -> dict[str, JSON]:
     origin, inner = get_origin(kind) or kind, get_args(kind)
-    if origin in _SIMPLE:
-        return {"type": _SIMPLE[origin]}
-    if origin is Literal:
-        return {"enum": list(inner)}
     if attrs.has(origin):
         return json_schema(origin)
-    if origin in _LISTS:
-        items = _type_schema(inner[0]) if inner else {}
-        return {"type": "array", "items": items} if items else {"type": "array"}
-    if origin in (dict, Mapping):
-        return {"type": "object", "additionalProperties": (_type_schema(inner[1]) if inner else {}) or True}
+    if origin is Literal:
+        return {"enum": list(inner)}
     if origin in (Union, UnionType):
         parts = [_type_schema(part) for part in inner]
-        if all(set(part) == {"type"} for part in parts):
-            return {"type": [part["type"] for part in parts]}
-        return {"anyOf": parts}
-    return {}
+        plain = all(set(part) == {"type"} for part in parts)
+        return {"type": [part["type"] for part in parts]} if plain else {"anyOf": parts}
+    schema: dict[str, JSON] = {"type": _TYPES[origin]} if origin in _TYPES else {}
+    if inner:
+        schema["items" if origin is list else "additionalProperties"] = _type_schema(inner[-1]) or True
+    return schema
 
 
 def _words(kind: Any) -> str:
     origin, inner = get_origin(kind) or kind, get_args(kind)
-    names = {str: "text", Secret: "Secret", int: "whole number", float: "number", bool: "true or false"}
     if origin is Literal:
         return ", ".join(str(choice) or '""' for choice in inner)
-    if origin in _LISTS:
-        return f"list of {_words(inner[0])}" if inner else "list"
     if origin in (Union, UnionType):
-        return " or ".join("empty" if part is NoneType else _words(part) for part in inner)
-    return "section" if attrs.has(origin) or origin in (dict, Mapping) else names.get(origin, "anything")
+        return " or ".join(_words(part) for part in inner)
+    if origin is list and inner:
+        return f"list of {_words(inner[0])}"
+    if origin is Secret:
+        return "Secret"
+    return "section" if attrs.has(origin) else NAMES.get(origin, "anything").removeprefix("a ")
+
+
+def _cell(default: JSON) -> str:
+    import json
+
+    if default is attrs.NOTHING:
+        return "required"
+    plain = isinstance(default, str) and default
+    return "" if default is None else f"`{default if plain else json.dumps(default)}`"
 
 
 def _default(field: "attrs.Attribute[Any]") -> Any:

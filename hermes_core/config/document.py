@@ -1,15 +1,17 @@
 """``config.yaml`` as text, as a mapping and as positions. Imports yaml: only on a cache miss or for a message."""
 
 from collections.abc import Iterator, Sequence
+from itertools import count
+from pathlib import Path
 from typing import Any
 
 import yaml
 
+from hermes_core.config.files import read_bytes
 from hermes_core.errors import ConfigError
 from hermes_core.types.base import JSON
 
 _PLAIN = {f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "bool", "null", "seq", "map", "merge")}
-_TEXT = "tag:yaml.org,2002:str"
 _DEEPEST = 50
 _MOST_NODES = 100_000  # aliases multiply: a small file can stand for a huge tree
 
@@ -34,93 +36,84 @@ class Document:
         """Raises ConfigError with every problem that keeps the text from being a mapping of settings."""
         self.text = text
         self.name = name
-        self.data: dict[str, JSON] = {}
         try:
             loader = _Loader(text)
             self.node = loader.get_single_node()
-            if self.node is None:
-                return
-            problems = list(dict.fromkeys(self._odd(self.node, ())))
-            data = None if problems else loader.construct_document(self.node)
+            problems = list(dict.fromkeys(_odd(self.node, (), count()))) if self.node else []
+            data = loader.construct_document(self.node) if self.node and not problems else None
         except yaml.YAMLError as error:
-            raise ConfigError([f"{name}{_place(error, text)}: {_cause(error, text)}"]) from error
+            raise ConfigError([name + _cause(error, text)]) from error
         except (ValueError, RecursionError) as error:
             why = "too deeply nested" if isinstance(error, RecursionError) else str(error)
             raise ConfigError([f"{name}:1: cannot be read: {why}"]) from error
-        if not problems and not isinstance(data, dict) and data is not None:
-            problems.append(f"{name}:{self._line(self.node)}: must hold settings as `name: value`, one a line")
+        if not isinstance(data, dict | None):
+            problems = [f"{_line(self.node)}: must hold settings as `name: value`, one a line"]
         if problems:
-            raise ConfigError(problems)
-        self.data = data or {}
+            raise ConfigError([f"{name}:{problem}" for problem in problems])
+        self.data: dict[str, JSON] = data or {}
 
     def line(self, keys: Sequence[str | int]) -> int:
         """The line, counted from 1, of the setting or else of what is nearest to it; 0 in an empty file."""
         node, line = self.node, 0
         for key in keys:
-            if isinstance(node, yaml.MappingNode):
-                pair = next((pair for pair in node.value if pair[0].value == key), None)
-            elif isinstance(node, yaml.SequenceNode) and isinstance(key, int) and key < len(node.value):
-                pair = (node.value[key], node.value[key])
-            else:
-                pair = None
-            if pair is None:
+            named = isinstance(node, yaml.MappingNode)
+            found = [pair for index, pair in enumerate(entries(node)) if key == (pair[0].value if named else index)]
+            if not found:
                 break
-            line, node = self._line(pair[0]), pair[1]
+            line, node = _line(found[0][0]), found[0][1]
         return line
 
-    @staticmethod
-    def _line(node: yaml.Node) -> int:
-        return int(node.start_mark.line) + 1
 
-    def _odd(self, root: yaml.Node, above: tuple[int, ...], count: list[int] | None = None) -> Iterator[str]:
-        """What PyYAML accepts and we do not. Keys are made text on the way: ``on`` and ``12`` are names here."""
-        count = count if count is not None else [0]
-        count[0] += 1
-        if id(root) in above or len(above) > _DEEPEST or count[0] > _MOST_NODES:
-            what = "stands for too much (aliases multiply)" if count[0] > _MOST_NODES else "is too deeply nested"
-            what = "contains itself" if id(root) in above else what
-            raise yaml.composer.ComposerError(None, None, what, root.start_mark)
-        if root.tag not in _PLAIN:
-            yield f"{self.name}:{self._line(root)}: the tag {root.tag} has no meaning here"
-        seen: dict[str, int] = {}
-        for item in root.value if not isinstance(root, yaml.ScalarNode) else ():
-            key, value = item if isinstance(item, tuple) else (None, item)
-            if isinstance(key, yaml.ScalarNode) and key.tag != "tag:yaml.org,2002:merge":
-                key.tag = _TEXT
-                if key.value in seen:
-                    yield (
-                        f"{self.name}:{self._line(key)} {key.value}: is given twice, first in line {seen[key.value]}"
-                    )
-                seen.setdefault(key.value, self._line(key))
-            elif key is not None and not isinstance(key, yaml.ScalarNode):
-                yield f"{self.name}:{self._line(key)}: a name must be text"
-            yield from self._odd(value, (*above, id(root)), count)
-
-
-def decode(data: bytes, name: str) -> str:
-    """The file's text without its byte order mark. Raises ConfigError naming the line that is not UTF-8."""
+def read_document(path: Path) -> Document:
+    """The file as a document; an empty one when there is none. Raises ConfigError and UserError."""
+    data, name = read_bytes(path) or b"", path.name
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise ConfigError([f"{name}:1: is UTF-16; save it as UTF-8"])
     try:
-        return data.decode("utf-8-sig")
+        return Document(data.decode("utf-8-sig"), name)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise ConfigError([f"{name}:{line}: is not UTF-8 text (byte 0x{data[error.start]:02x})"]) from error
 
 
-def _place(error: yaml.YAMLError, text: str) -> str:
-    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-    if mark is not None:
-        return f":{mark.line + 1}:{mark.column + 1}"
-    position = getattr(error, "position", None)
-    return "" if position is None else f":{text.encode()[:position].count(10) + 1}"
+def _line(node: yaml.Node) -> int:
+    return int(node.start_mark.line) + 1
+
+
+def entries(node: yaml.Node | None) -> list[tuple[yaml.Node, yaml.Node]]:
+    """What is in a section or list; an item of a list is its own name."""
+    items = node.value if isinstance(node, yaml.CollectionNode) else ()
+    return [item if isinstance(item, tuple) else (item, item) for item in items]
+
+
+def _odd(node: yaml.Node, above: tuple[int, ...], number: Iterator[int]) -> Iterator[str]:
+    """What PyYAML accepts and we do not. Keys are made text on the way: ``on`` and ``12`` are names here."""
+    many, itself = next(number) >= _MOST_NODES, id(node) in above
+    if many or itself or len(above) > _DEEPEST:
+        what = "is too deeply nested"
+        what = "stands for too much (aliases multiply)" if many else "contains itself" if itself else what
+        raise yaml.composer.ComposerError(None, None, what, node.start_mark)
+    if node.tag not in _PLAIN:
+        yield f"{_line(node)}: the tag {node.tag} has no meaning here"
+    seen: dict[str, int] = {}
+    for key, value in entries(node):
+        if isinstance(node, yaml.MappingNode) and not isinstance(key, yaml.ScalarNode):
+            yield f"{_line(key)}: a name must be text"
+        elif isinstance(node, yaml.MappingNode) and key.tag != "tag:yaml.org,2002:merge":
+            key.tag = "tag:yaml.org,2002:str"
+            if key.value in seen:
+                yield f"{_line(key)} {key.value}: is given twice, first in line {seen[key.value]}"
+            seen.setdefault(key.value, _line(key))
+        yield from _odd(value, (*above, id(node)), number)
 
 
 def _cause(error: yaml.YAMLError, text: str) -> str:
-    mark = getattr(error, "problem_mark", None)
-    lines = text.splitlines()
-    if mark is not None and mark.line < len(lines) and lines[mark.line][mark.column : mark.column + 1] == "\t":
-        return "a tab is used for indentation; YAML wants spaces"
+    """The place in the file, as far as it is known, and what is wrong there."""
+    position = getattr(error, "position", None)
+    place = "" if position is None else f":{text.encode()[:position].count(10) + 1}"
+    if mark := getattr(error, "problem_mark", None) or getattr(error, "context_mark", None):
+        place = f":{mark.line + 1}:{mark.column + 1}"
+        if [*text.splitlines(), ""][mark.line][mark.column : mark.column + 1] == "\t":
+            return f"{place}: a tab is used for indentation; YAML wants spaces"
     problem = getattr(error, "problem", None) or getattr(error, "reason", None) or error
-    context = getattr(error, "context", None)
-    return f"{problem} {context}" if context else str(problem)
+    return f"{place}: {problem} {getattr(error, 'context', None) or ''}".rstrip()

@@ -17,8 +17,6 @@ _REASONS = {
     errno.EISDIR: ("it is a folder, not a file", "Move the folder away: {path}"),
     errno.ENOTDIR: ("a file stands where a folder is needed", "Move that file away or choose another home folder."),
     errno.EEXIST: ("a file stands where a folder is needed", "Move that file away or choose another home folder."),
-    errno.ELOOP: ("its symbolic links run in a circle", "Look at the links with: ls -l {path}"),
-    errno.EMFILE: ("too many files are open", "Close some programs or raise the limit with: ulimit -n"),
 }
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hermes_core.config.files import explain, held, read_bytes, write_atomic
-from hermes_core.config.paths import DEFAULT, Home, profile_names, sticky, valid_name
-from hermes_core.errors import UnknownName, UserError
+from hermes_core.config.paths import DEFAULT, NAME, Home
+from hermes_core.errors import UserError
 
 _CLONED = ("config.yaml", ".env", "SOUL.md")
 
@@ -22,9 +22,8 @@ class ProfileRow(NamedTuple):
 
 def list_profiles(home: Home) -> list[ProfileRow]:
     """All profiles, the default one first."""
-    active = sticky(home.base)
-    names = [DEFAULT, *profile_names(home.base)]
-    return [ProfileRow(name, Home(home.base, name).root, name == active) for name in names]
+    active = home.sticky()
+    return [ProfileRow(name, Home(home.base, name).root, name == active) for name in home.profiles()]
 
 
 def create_profile(home: Home, name: str, clone_from: str | None = None) -> Home:
@@ -32,18 +31,20 @@ def create_profile(home: Home, name: str, clone_from: str | None = None) -> Home
 
     Raises UserError when the name is bad or taken or it cannot be made, UnknownName for an unknown original.
     """
-    if name == DEFAULT or valid_name(name) in profile_names(home.base):
+    if not NAME.fullmatch(name):  # it becomes a folder's name
+        hint = "Use up to 64 lower-case letters, digits, - and _, starting with a letter or digit."
+        raise UserError(f"{name!r} cannot be a profile's name.", hint=hint)
+    if name in home.profiles():
         raise UserError(f"The profile {name!r} is there already.", hint="Choose another name.")
-    original = _existing(home, clone_from) if clone_from else None
-    Home(home.base, DEFAULT, home.brand).create()
+    original = home.of(clone_from).root if clone_from else None
+    home.of(DEFAULT).create()
     made = Home(home.base, name, home.brand)
     # Made under a name no profile can have and then renamed: a failure leaves no half profile behind.
     draft = made.root.with_name(f".{name}.new")
     try:
         draft.mkdir(mode=0o700, parents=True, exist_ok=True)
-        for file in _CLONED if original else ():
-            data = read_bytes(original.root / file) if original else None
-            if data is not None:
+        for file in _CLONED:
+            if original and (data := read_bytes(original / file)) is not None:
                 write_atomic(draft / file, data)
         draft.rename(made.root)
     except OSError as error:
@@ -54,14 +55,11 @@ def create_profile(home: Home, name: str, clone_from: str | None = None) -> Home
 
 def use_profile(home: Home, name: str) -> None:
     """Choose the profile to use when none is asked for. Raises UnknownName, or UserError when it cannot be kept."""
-    _existing(home, name)
+    home.of(name)
     file = home.base / "active_profile"
     try:
         with held(home.base):
-            if name == DEFAULT:
-                file.unlink(missing_ok=True)
-            else:
-                write_atomic(file, f"{name}\n".encode(), mode=0o644)
+            write_atomic(file, f"{name}\n".encode(), mode=0o644)
     except OSError as error:
         raise explain(error, "write", file) from error
 
@@ -70,8 +68,8 @@ def delete_profile(home: Home, name: str) -> None:
     """Delete a profile with all that is in it. Raises UnknownName, or UserError for the default profile."""
     if name == DEFAULT:
         raise UserError("The default profile cannot be deleted.", hint=f"It is the folder {home.base} itself.")
-    root = _existing(home, name).root
-    if sticky(home.base) == name:
+    root = home.of(name).root
+    if home.sticky() == name:
         use_profile(home, DEFAULT)
     try:
         if root.is_symlink():
@@ -82,10 +80,3 @@ def delete_profile(home: Home, name: str) -> None:
         shutil.rmtree(doomed)
     except OSError as error:
         raise explain(error, "delete the profile", root) from error
-
-
-def _existing(home: Home, name: str) -> Home:
-    names = profile_names(home.base)
-    if name != DEFAULT and name not in names:
-        raise UnknownName("profile", name, [DEFAULT, *names], hint=f"Make it with: {home.brand} profile create {name}")
-    return Home(home.base, name, home.brand)

@@ -12,7 +12,7 @@ PLUGIN_SPACES = ("platforms", "tools", "backends", "memories")  # their children
 VERSION = 1
 
 Wire = Literal["", "chat", "responses"]
-_WIRES = {"chat_completions": "chat", "codex_responses": "responses"}
+WIRES = {"chat_completions": "chat", "codex_responses": "responses"}
 
 
 def _known_version(_instance: Any, _attribute: Any, value: int) -> None:
@@ -153,26 +153,23 @@ def spelled_out(data: dict[str, JSON]) -> dict[str, JSON]:
 
     What cannot be brought there is left for the schema to refuse.
     """
-    result = dict(data)
-    named = data.get("providers")
-    providers = {k: _one_wire(v) for k, v in named.items()} if isinstance(named, dict) else named
-    if providers is not None:
-        result["providers"] = providers
-    model = data.get("model")
+    result, model, providers = dict(data), data.get("model"), data.get("providers")
+    if isinstance(providers, dict):
+        result["providers"] = {name: _one_wire(section) for name, section in providers.items()}
     if isinstance(model, str):
-        known = {"custom", *(providers if isinstance(providers, dict) else ())}
-        provider, name = split_model(model, known)
+        provider, name = split_model(model, {"custom", *(providers if isinstance(providers, dict) else ())})
         result["model"] = {"provider": provider, "default": name} if provider else {"default": name}
     elif isinstance(model, dict):
-        model = dict(_one_wire(model))
+        result["model"] = model = _one_wire(model)
         if "model" in model and "default" not in model:
             model["default"] = model.pop("model")
-        result["model"] = model
     return result
 
 
 def _one_wire(section: JSON) -> JSON:
-    if isinstance(section, dict) and "wire" not in section and section.get("api_mode") in _WIRES:
-        section = dict(section)
-        section["wire"] = _WIRES[section.pop("api_mode")]
+    if not isinstance(section, dict):
+        return section
+    section = dict(section)
+    if "wire" not in section and section.get("api_mode") in WIRES:
+        section["wire"] = WIRES[section.pop("api_mode")]
     return section

@@ -1,15 +1,30 @@
 """Cutting and sewing in YAML text by the positions of its nodes. The caller parses the result again."""
 
 import re
+from collections.abc import Iterator
+from textwrap import indent
 from typing import Any, TypeAlias
 
 import yaml
 
-from hermes_core.config.document import Document
+from hermes_core.config.document import Document, entries
 from hermes_core.types.base import JSON
 
-_Dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+_Base: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 Pair: TypeAlias = tuple[yaml.Node, yaml.Node]
+_WIDE = 1 << 30
+
+
+class _Dumper(_Base):  # type: ignore[misc]
+    """Sections on lines of their own, short lists in brackets, and texts of many lines on one line: safe anywhere."""
+
+
+_Dumper.add_representer(
+    list, lambda to, v: to.represent_sequence("tag:yaml.org,2002:seq", v, flow_style=len(str(v)) <= 80 or None)
+)
+_Dumper.add_representer(
+    str, lambda to, v: to.represent_scalar("tag:yaml.org,2002:str", v, style='"' if "\n" in v else None)
+)
 
 
 class Refusal(Exception):
@@ -18,77 +33,64 @@ class Refusal(Exception):
 
 def replace(document: Document, keys: list[str], value: JSON) -> str:
     """The text with the value in the place of what is there, or at the end of its section. Raises Refusal."""
-    text, parent = document.text, document.node
-    pair: Any = None
-    section: Any = None
-    for depth, key in enumerate(keys):
-        found = _find(text, parent, key)
-        if found is None:
-            for missing in reversed(keys[depth + 1 :]):
-                value = {missing: value}
-            return _add(text, pair, parent, {key: value})
-        section, pair, parent = parent, found, found[1]
+    text, (section, pair, missing) = document.text, _find(document, keys)
+    if missing:
+        for key in reversed(missing[1:]):
+            value = {key: value}
+        return _add(text, pair, section, {missing[0]: value})
     start, end = _span(text, pair)
-    if "\n" not in text[start:end] and not (_is_block(value) and not section.flow_style):
-        return text[:start] + (" " if text[start - 1] == ":" else "") + _inline(value) + text[end:]
-    if section.flow_style:
-        if re.search(r"\n\s*#", text[start:end]):
-            raise Refusal
-        return text[:start] + _inline(value) + text[end:]
-    return _cut(text, pair, _block(text, {keys[-1]: value}, pair[0].start_mark.column))
+    if "\n" in text[start:end] and not section.flow_style:
+        return _cut(text, pair, _block(text, {keys[-1]: value}, pair[0].start_mark.column))
+    return _swap(text, start, end, (" " if text[start - 1] == ":" else "") + _inline(value))
 
 
 def remove(document: Document, keys: list[str]) -> str:
     """The text without the setting; comment lines inside it stay. Raises Refusal."""
-    text, inner = document.text, document.node
-    pair: Any = None
-    section: Any = None
-    for key in keys:
-        section, pair = inner, _find(text, inner, key)
-        if pair is None:
-            raise Refusal
-        inner = pair[1]
+    text, (section, pair, missing) = document.text, _find(document, keys)
+    if missing:
+        raise Refusal
     if not section.flow_style:
         return _cut(text, pair, "")
-    start, end = pair[0].start_mark.index, _span(text, pair)[1]
-    rest = text[end:].lstrip()
-    at = section.value.index(pair)
-    if rest.startswith(","):
-        cut = (start, len(text) - len(rest[1:].lstrip(" ")))
-    elif at:  # the last one takes the comma before it along
-        comma = text.index(",", _span(text, section.value[at - 1])[1])
-        text, cut = text[:comma] + text[comma + 1 :], (comma + len(text[comma + 1 : start].rstrip(" ")), end - 1)
-    else:
-        cut = (start, end)
-    if re.search(r"\n\s*#", text[cut[0] : cut[1]]):
-        raise Refusal
-    return text[: cut[0]] + text[cut[1] :]
+    pairs, at = section.value, section.value.index(pair)
+    if at + 1 < len(pairs):
+        return _swap(text, pair[0].start_mark.index, pairs[at + 1][0].start_mark.index, "")
+    if at:  # the last one takes the comma before it along
+        return _swap(text, _span(text, pairs[at - 1])[1], _span(text, pair)[1], "")
+    return _swap(text, section.start_mark.index + 1, section.end_mark.index - 1, "")
 
 
-def _find(text: str, section: Any, key: str) -> Any:
-    """The entry, None when there is none. An alias stands for something elsewhere; an anchor or tag would be lost."""
-    if section is None or _is_empty(section):
-        return None
-    if not isinstance(section, yaml.MappingNode):
-        raise Refusal
-    pair = next((pair for pair in section.value if pair[0].value == key), None)
-    if pair is not None:
-        start = pair[1].start_mark.index
-        if start < pair[0].end_mark.index or text[start : start + 1] in ("&", "!", "*"):
+def _find(document: Document, keys: list[str]) -> tuple[Any, Any, list[str]]:
+    """The innermost section on the way, the entry that was found last, and the keys that are missing in the section.
+
+    An alias stands for something elsewhere, and an anchor or tag would be lost: such an entry is refused.
+    """
+    section: Any = None
+    pair: Any = None
+    node: Any = document.node
+    for depth, key in enumerate(keys):
+        if node is None or node.tag.endswith(":null"):
+            return None, pair, keys[depth:]
+        if not isinstance(node, yaml.MappingNode):
             raise Refusal
-    return pair
+        found = next((entry for entry in node.value if entry[0].value == key), None)
+        if found is None:
+            return node, pair, keys[depth:]
+        start = found[1].start_mark.index
+        if start < found[0].end_mark.index or document.text[start : start + 1] in ("&", "!", "*"):
+            raise Refusal
+        section, pair, node = node, found, found[1]
+    return section, pair, []
 
 
 def _add(text: str, pair: Any, section: Any, entry: dict[str, JSON]) -> str:
     """Add to what is there: a ``{...}``, lines of a section, an empty section, an empty file."""
-    if section is not None and not _is_empty(section) and section.flow_style:
-        after = _span(text, section.value[-1])[1] if section.value else section.start_mark.index + 1
-        return text[:after] + (", " if section.value else "") + _inline(entry)[1:-1] + text[after:]
-    if isinstance(section, yaml.MappingNode):
+    if section is not None and section.flow_style:
+        at = _span(text, section.value[-1])[1] if section.value else section.start_mark.index + 1
+        return text[:at] + (", " if section.value else "") + _inline(entry)[1:-1] + text[at:]
+    at, column = len(text), 0
+    if section is not None:
         at, column = _line_end(text, _span(text, section.value[-1])[1]), section.value[0][0].start_mark.column
-    elif pair is None:
-        at, column = len(text), 0
-    else:
+    elif pair is not None:
         start, end = _span(text, pair)
         text = text[:start].rstrip(" ") + text[end:]  # a null in words goes
         at, column = _line_end(text, pair[0].end_mark.index), pair[0].start_mark.column + 2
@@ -96,17 +98,21 @@ def _add(text: str, pair: Any, section: Any, entry: dict[str, JSON]) -> str:
     return text[:at] + line_break + _block(text, entry, column) + text[at:]
 
 
-def _cut(text: str, pair: Any, instead: str) -> str:
+def _swap(text: str, start: int, end: int, instead: str) -> str:
+    if re.search(r"\s#.*\n", text[start:end]):
+        raise Refusal  # a comment would go
+    return text[:start] + instead + text[end:]
+
+
+def _cut(text: str, pair: Pair, instead: str) -> str:
     """Replace an entry's lines, but keep comment lines among them (not lines of a text that only look so)."""
-    start, end = _line_end(text, pair[0].start_mark.index, back=True), _line_end(text, _span(text, pair)[1])
+    start, end = text.rfind("\n", 0, pair[0].start_mark.index) + 1, _line_end(text, _span(text, pair)[1])
     if text[start : pair[0].start_mark.index].strip():
         raise Refusal
-    texts, at, kept = _texts(pair[1]), start, ""
-    while at < end:
-        stop = _line_end(text, at)
-        if text[at:stop].lstrip().startswith("#") and not any(a < stop and at < b for a, b in texts):
-            kept += text[at:stop]
-        at = stop
+    texts, kept = list(_texts(pair[1])), ""
+    for line in re.compile(r"(?m)^[ \t]*#.*\n?").finditer(text, start, end):
+        if not any(begin < line.end() and line.start() < stop for begin, stop in texts):
+            kept += line[0]
     return text[:start] + instead + kept + text[end:]
 
 
@@ -125,54 +131,29 @@ def _span(text: str, pair: Pair) -> tuple[int, int]:
     return start, end
 
 
-def _texts(node: yaml.Node) -> list[tuple[int, int]]:
+def _texts(node: yaml.Node) -> Iterator[tuple[int, int]]:
     if isinstance(node, yaml.ScalarNode):
-        return [(node.start_mark.index, node.end_mark.index)]
-    parts = [part for item in node.value for part in (item if isinstance(item, tuple) else (item,))]
-    return [span for part in parts for span in _texts(part)]
+        yield node.start_mark.index, node.end_mark.index
+    else:
+        for _, value in entries(node):
+            yield from _texts(value)
 
 
-def _line_end(text: str, at: int, *, back: bool = False) -> int:
-    if back:
-        return text.rfind("\n", 0, at) + 1
-    end = text.find("\n", at)
-    return len(text) if end < 0 else end + 1
+def _line_end(text: str, at: int) -> int:
+    return text.find("\n", at) + 1 or len(text)
 
 
 def _newline(text: str) -> str:
     return "\r\n" if "\r\n" in text else "\n"
 
 
-def _is_empty(node: yaml.Node) -> bool:
-    return isinstance(node, yaml.ScalarNode) and node.tag.endswith(":null")
-
-
-def _is_block(value: JSON) -> bool:
-    """Whether a value is better written on lines of its own."""
-    return bool(value) and (isinstance(value, dict) or (isinstance(value, list) and len(_inline(value)) > 80))
+def _dump(value: JSON, **style: Any) -> str:
+    return str(yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=_WIDE, **style))
 
 
 def _block(text: str, section: dict[str, JSON], column: int) -> str:
-    """A mapping as indented lines; lists in brackets unless they are long."""
-    result, margin = "", " " * column
-    for key, item in section.items():
-        if isinstance(item, dict) and item:
-            result += f"{margin}{_inline(key)}:{_newline(text)}{_block(text, item, column + 2)}"
-        elif isinstance(item, list) and _is_block(item):
-            result += f"{margin}{_inline(key)}:{_newline(text)}"
-            result += "".join(f"{margin}  - {_inline(part)}{_newline(text)}" for part in item)
-        else:
-            result += f"{margin}{_inline(key)}: {_inline(item)}{_newline(text)}"
-    return result
+    return indent(_dump(section, default_flow_style=False, line_break=_newline(text)), " " * column)
 
 
 def _inline(value: JSON) -> str:
-    """A value on one line, quoted so that it is safe inside brackets too."""
-    style = '"' if isinstance(value, str) and "\n" in value else None
-    options: dict[str, Any] = {
-        "default_flow_style": True,
-        "default_style": style,
-        "width": 1 << 30,
-        "allow_unicode": True,
-    }
-    return str(yaml.dump([value], Dumper=_Dumper, sort_keys=False, **options)).strip()[1:-1]
+    return _dump([value], default_flow_style=True).strip()[1:-1]

@@ -290,7 +290,8 @@ def test_any_change_gives_the_wanted_mapping_or_changes_nothing(
     before = Document(text(home), "config.yaml").data
     old = text(home)
     try:
-        changed = set_value(home, path, value) is None if setting else unset_value(home, path)
+        key = ".".join(path)
+        changed = set_value(home, key, value) is None if setting else unset_value(home, key)
     except UserError:
         assert text(home) == old
         return

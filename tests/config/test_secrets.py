@@ -71,12 +71,10 @@ def test_the_file_is_made_for_its_owner_and_mended_when_wider(file: Path) -> Non
     kept = Secrets(file, {})
     kept.set("KEY", "v")
     assert file.stat().st_mode & 0o777 == 0o600
-    assert kept.findings == []
     file.chmod(0o644)
     again = Secrets(file, {})
     assert again.get("KEY") == "v"
     assert file.stat().st_mode & 0o777 == 0o600
-    assert [finding.level for finding in again.findings] == ["warning"]
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ def test_validators_speak_plainly() -> None:
     _, found = structure(Outer, data, "tools.x")
     assert [f"{problem.path}: {problem.text}" for problem in found] == [
         "tools.x.f: must be at most 2, not 3.0",
-        "tools.x.t: must have at most 3 characters or items",
+        "tools.x.t: must have at most 3 characters",
         "tools.x.inner.n: must be at least 0, not -1",
         "tools.x.word: must be one of x, a",
     ]
