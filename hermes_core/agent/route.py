@@ -40,9 +40,10 @@ async def choose(
     Raises UnknownName for a provider nobody offers, UserError when none can be used.
     """
     configured = settings.config.model
-    if not provider and ":" in model:
-        head, _, rest = model.partition(":")
-        if _is_known(head, settings, index):
+    if not provider:
+        model = model or ("" if configured.provider else configured.default)
+        head, colon, rest = model.partition(":")
+        if colon and _is_known(head, settings, index):
             provider, model = head, rest
     name = provider or configured.provider
     model = model or (configured.default if name == configured.provider else "")

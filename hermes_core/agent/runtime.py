@@ -7,7 +7,7 @@ import asyncio
 import logging
 import os
 import socket
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from typing import Any
 
 from hermes_core.agent.live import LiveSessions
@@ -15,6 +15,7 @@ from hermes_core.agent.parts import Parts
 from hermes_core.agent.policy import AskPerson
 from hermes_core.agent.turn import TurnRun, cause, failed
 from hermes_core.errors import HermesError, UserError
+from hermes_core.kinds import Memory
 from hermes_core.types import (
     Ended,
     Envelope,
@@ -29,6 +30,7 @@ from hermes_core.types import (
 __all__ = ["Runtime"]
 
 log = logging.getLogger(__name__)
+_LEARN = 60.0  # seconds a memory may look at one turn
 
 
 class Runtime(Parts):
@@ -38,6 +40,7 @@ class Runtime(Parts):
         super().__init__(*arguments, **options)
         self.sessions = LiveSessions(self, f"{socket.gethostname()}:{os.getpid()}:{os.urandom(4).hex()}")
         self._playing: dict[str, asyncio.Task[None]] = {}
+        self._learning: set[asyncio.Task[None]] = set()
 
     async def take_up(self, session_id: str = "", *, origin: str, owner: Principal | None = None) -> Session:
         """A session by its exact id, or a new one (with that id, when it is given and free)."""
@@ -105,6 +108,7 @@ class Runtime(Parts):
             live = await self.sessions.take(session_id, origin, owner)
             run = TurnRun(self.sessions, live, envelope, original=original, emit=emit, ask=ask, stored=stored)
             await run.play()
+            self._let_learn(live.session, run.messages)
         except asyncio.CancelledError:
             emit(Ended(session_id=session_id, turn_id="", answer="", reason="interrupted", usage=Usage()))
             raise
@@ -114,7 +118,26 @@ class Runtime(Parts):
             emit(failed(cause(error)))
             emit(Ended(session_id=session_id, turn_id="", answer="", reason="failed", usage=Usage()))
 
+    def _let_learn(self, session: Session, messages: Sequence[Message]) -> None:
+        """Let the memory look at a finished turn, beside whatever comes next."""
+        memory = self.memory()
+        if memory is None or type(memory).learn is Memory.learn:
+            return
+
+        async def learn() -> None:
+            try:
+                async with asyncio.timeout(_LEARN):
+                    await memory.learn(session, messages)
+            except Exception:  # what was not learned is not worth the person's time
+                log.exception("the memory could not learn")
+
+        task = asyncio.create_task(learn())
+        self._learning.add(task)
+        task.add_done_callback(self._learning.discard)
+
     async def close(self) -> None:
         """End sessions, let go of workspaces, providers and the store."""
+        if self._learning:
+            await asyncio.wait(self._learning)
         await self.sessions.close()
         await super().close()

@@ -90,7 +90,7 @@ class TurnRun:
         parts, session = self._parts, self._live.session
         self._route = route = await parts.routed()
         history = await (await parts.store()).history(session.id) if self._live.known else []
-        self._messages = [*history, self._envelope.message]
+        self.messages = [*history, self._envelope.message]
         self._emit(Started(session_id=session.id, turn_id=self._id, provider=route.name, model=route.model))
         self._opening = asyncio.create_task(self._open())
         beating = asyncio.create_task(self._beat())
@@ -158,7 +158,7 @@ class TurnRun:
         return text_of(message)
 
     async def _request(self, step: int) -> Request:
-        messages = (Message(role="system", parts=(Text(text=self._live.prompt),)), *self._messages)
+        messages = (Message(role="system", parts=(Text(text=self._live.prompt),)), *self.messages)
         options = _options(self._parts.settings)
         request = Request(model=self._route.model, messages=messages, tools=self._live.specs, options=options)
         kept = len(messages) if step > 1 else 1
@@ -185,7 +185,7 @@ class TurnRun:
         store, turn = await self._rows()
         await store.add_reply(turn, response.message, response.usage, response.reason)
         self._used = usages.add(self._used, response.usage)
-        self._messages.append(response.message)
+        self.messages.append(response.message)
         session = self._live.session
         await self._parts.dispatch.observe("post_llm_call", session=session, request=request, response=response)
         return response.message
@@ -218,7 +218,7 @@ class TurnRun:
         store, turn = await self._rows()
         if live.workspace is None:
             live.workspace = await parts.workspace(live.session)
-        live.ran |= names_that_ran(self._messages)
+        live.ran |= names_that_ran(self.messages)
         runner = CallRunner(
             store=store,
             turn=turn,
@@ -230,7 +230,7 @@ class TurnRun:
             ran=live.ran,
             asking=live.asking,
         )
-        self._messages.extend(await runner.run(calls))
+        self.messages.extend(await runner.run(calls))
 
     async def _close(self, state: Literal["done", "failed", "interrupted"], answer: str = "", error: str = "") -> None:
         self._log(state, error)

@@ -491,6 +491,34 @@ async def test_a_tool_sees_its_session_and_shows_progress(hermes, scripted) -> N
     assert [e.call.name for e in events if isinstance(e, Called)] == ["look"]
 
 
+async def test_a_memory_learns_from_a_finished_turn(hermes, scripted) -> None:
+    from hermes_core.kinds import Memory
+
+    learned = []
+
+    class Pupil(Memory):
+        name = "pupil"
+
+        async def add(self, owner, text, source):
+            raise ToolError("full")
+
+        async def search(self, owner, query, limit):
+            return []
+
+        async def forget(self, owner, memo_id):
+            pass
+
+        async def learn(self, session, messages):
+            learned.append([m.role for m in messages])
+
+    hermes.tmp_plugin(scripted("done"))
+    hermes.tmp_plugin(Pupil())
+    hermes.configure({"memory.provider": "pupil"})
+    await play(hermes)
+    await hermes.close()
+    assert learned == [["user", "assistant"]]
+
+
 async def test_two_kernels_live_in_one_process(hermes, scripted, tmp_path) -> None:
     from hermes_core.testing.bench import Bench
 
