@@ -78,7 +78,6 @@ class Parts:
             consent,
             self.dispatch,
             context=self._plugin_context,
-            order=order,
             crumbs=self.home.cache / "crumbs",
             strict=strict,
         )

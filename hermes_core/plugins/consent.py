@@ -135,7 +135,7 @@ class Consent:
     def remember_request(self, distribution: str, requirement: str, *, only_binary: bool = True) -> None:
         """Note what was asked to be installed, so that ``plugins sync`` can restore it after an upgrade."""
         with self._changing() as lock:
-            lock["wanted"][distribution] = {"requirement": requirement, "only_binary": only_binary, "since": _today()}
+            lock["wanted"][distribution] = {"requirement": requirement, "only_binary": only_binary}
 
     def wanted(self) -> list[Wanted]:
         """What was asked to be installed, by distribution."""
@@ -163,9 +163,11 @@ class Consent:
         return found
 
     def _set(self, installed: Installed, state: str, **more: "JSON") -> None:
-        row = {"state": state, "owner": installed.owner, "version": installed.version, "since": _today(), **more}
+        import time
+
+        row = {"state": state, "owner": installed.owner, "version": installed.version, **more}
         with self._changing() as lock:
-            lock["plugins"][installed.label] = row
+            lock["plugins"][installed.label] = {**row, "since": time.strftime("%Y-%m-%d")}
 
     def _read(self) -> "tuple[JSON, str]":
         """The lock file, and what is wrong with it."""
@@ -225,9 +227,3 @@ def disclosed(manifest: Manifest) -> list[str]:
     """What the author says the plugin does, and Hermes cannot stop."""
     named = {table: ", ".join(getattr(manifest, table)) for table in _DISCLOSED}
     return [f"{verb} {named[table]}" if named[table] else nothing for table, (verb, nothing) in _DISCLOSED.items()]
-
-
-def _today() -> str:
-    import time
-
-    return time.strftime("%Y-%m-%d")

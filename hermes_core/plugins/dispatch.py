@@ -38,14 +38,9 @@ class Dispatch:
     """
 
     def __init__(
-        self,
-        *,
-        order: Sequence[str] = (),
-        strict: bool = False,
-        trace: TextIO | None = None,
-        deadlines: Mapping[Mode, float] | None = None,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
+        self, *, order: Sequence[str] = (), strict: bool = False, trace: TextIO | None = None,
+        deadlines: Mapping[Mode, float] | None = None, clock: Callable[[], float] = time.monotonic,
+    ) -> None:  # fmt: skip
         self._manager = pluggy.PluginManager(hooks.PROJECT)
         self._manager.add_hookspecs(hooks)
         self._modes = hooks.modes()
@@ -76,8 +71,6 @@ class Dispatch:
     def implementations(self, hook: str) -> list[str]:
         """The labels of the plugins behind a hook, in the order they are called."""
         return [one.label for one in self._hooks[self._modes[hook], hook]]
-
-    # --- contribute ---------------------------------------------------------------------------------------------
 
     def contributions(self, hook: str) -> list[tuple[str, Any]]:
         """What all plugins add through a ``register_*`` hook, with the owner's label. Each plugin is asked once."""
@@ -110,8 +103,6 @@ class Dispatch:
             signature = f"Write: {expected(one.hook)}" if isinstance(error, ContractError) else ""
             self._failed(one, error, phase="register", hint=getattr(error, "hint", "") or signature)
 
-    # --- observe ------------------------------------------------------------------------------------------------
-
     async def observe(self, hook: str, **arguments: Any) -> None:
         """Say that something happened. Does not wait: each plugin hears its events one after another, in order."""
         self._tell()
@@ -138,8 +129,6 @@ class Dispatch:
         task.add_done_callback(self._running.discard)
         return task
 
-    # --- transform ----------------------------------------------------------------------------------------------
-
     async def transform(self, hook: str, name: str, value: T, **arguments: Any) -> T:
         """Pass a value through the plugins; ``name`` is the argument that holds it."""
         return await self.transform_each(hook, name, value, None, **arguments)
@@ -157,8 +146,6 @@ class Dispatch:
             except PluginError as error:
                 self._failed(one, error)
         return value
-
-    # --- decide -------------------------------------------------------------------------------------------------
 
     async def decide(self, hook: str, **arguments: Any) -> Verdict:
         """Ask the gates: deny beats ask beats allow, the first deny ends it. A gate that cannot decide denies."""
@@ -184,8 +171,6 @@ class Dispatch:
         reason = f"{one.label} could not decide: {one_line(error)}. To go on without it: {_off(one.label)}"
         return Verdict(outcome="deny", reason=reason, by=one.label)
 
-    # --- ask ----------------------------------------------------------------------------------------------------
-
     async def ask(self, hook: str, **arguments: Any) -> Verdict | None:
         """Ask a person on every surface at once; the first answer wins and the other questions are withdrawn."""
         asked = {asyncio.ensure_future(self._run(one, arguments)): one for one in self._hooks["ask", hook]}
@@ -201,17 +186,13 @@ class Dispatch:
                 task.cancel()
         return None
 
-    # --- one call, and what went wrong ----------------------------------------------------------------------------
-
     async def _run(self, one: Implementation, arguments: Mapping[str, Any]) -> tuple[Any, BaseException | None]:
         if one.suspended:
             return None, None
         began = time.perf_counter()
+        seconds = self._deadlines[one.mode]
         answer, error = await call_in_time(
-            lambda: one.call(arguments),
-            self._deadlines[one.mode],
-            lambda held: self._held(one, held),
-            self._left_behind,
+            lambda: one.call(arguments), seconds, lambda held: self._held(one, held), self._left_behind
         )
         self._traced(one, time.perf_counter() - began, error)
         if error:

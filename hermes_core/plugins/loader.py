@@ -2,7 +2,7 @@
 
 import importlib
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from time import perf_counter
@@ -27,20 +27,11 @@ class Loader:
     """
 
     def __init__(
-        self,
-        index: Index,
-        consent: Consent,
-        dispatch: Dispatch,
-        *,
-        context: Callable[[Installed], PluginContext],
-        order: Sequence[str] = (),
-        crumbs: Path,
-        strict: bool = False,
-    ) -> None:
-        self._consent, self._dispatch, self._context = consent, dispatch, context
+        self, index: Index, consent: Consent, dispatch: Dispatch, *,
+        context: Callable[[Installed], PluginContext], crumbs: Path, strict: bool = False,
+    ) -> None:  # fmt: skip
+        self._index, self._consent, self._dispatch, self._context = index, consent, dispatch, context
         self.crumbs, self._strict = Crumbs(crumbs), strict
-        listed = tuple(order)  # imported first, in the order in which their hooks will run
-        self._line = sorted(index.plugins, key=lambda p: listed.index(p.label) if p.label in listed else len(listed))
         self._failed: dict[str, HermesError] = {}
         self.faults: list[Fault] = []
         self.loaded: dict[str, float] = {}
@@ -60,7 +51,7 @@ class Loader:
     def load_contributing(self, table: str, names: Iterable[str] | None = None) -> None:
         """Load enabled plugins that declare something in a table of the manifest, or one of the names in it."""
         wanted = None if names is None else tuple(names)
-        for installed in self._line:
+        for installed in self._index.plugins:
             manifest = installed.manifest
             if not manifest or not manifest.contributes[table]:
                 continue
@@ -69,7 +60,7 @@ class Loader:
 
     def load_hooks(self, *hooks: str) -> None:
         """Load enabled plugins that declare one of these run-time hooks."""
-        for installed in self._line:
+        for installed in self._index.plugins:
             if installed.manifest and not set(hooks).isdisjoint(installed.manifest.hooks):
                 self.load(installed)
 
