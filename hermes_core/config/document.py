@@ -30,8 +30,6 @@ class _Loader(_Base):  # type: ignore[misc]
 class Document:
     """One parsed file. ``data`` is the mapping; ``node`` its tree, None for an empty file."""
 
-    __slots__ = ("data", "name", "node", "text")
-
     def __init__(self, text: str, name: str) -> None:
         """Raises ConfigError with every problem that keeps the text from being a mapping of settings."""
         self.text = text
@@ -90,8 +88,8 @@ def _odd(node: yaml.Node, above: tuple[int, ...], number: Iterator[int]) -> Iter
     """What PyYAML accepts and we do not. Keys are made text on the way: ``on`` and ``12`` are names here."""
     many, itself = next(number) >= _MOST_NODES, id(node) in above
     if many or itself or len(above) > _DEEPEST:
-        what = "is too deeply nested"
-        what = "stands for too much (aliases multiply)" if many else "contains itself" if itself else what
+        what = "stands for too much (aliases multiply)" if many else "is too deeply nested"
+        what = "contains itself" if itself else what
         raise yaml.composer.ComposerError(None, None, what, node.start_mark)
     if node.tag not in _PLAIN:
         yield f"{_line(node)}: the tag {node.tag} has no meaning here"
@@ -113,7 +111,7 @@ def _cause(error: yaml.YAMLError, text: str) -> str:
     place = "" if position is None else f":{text.encode()[:position].count(10) + 1}"
     if mark := getattr(error, "problem_mark", None) or getattr(error, "context_mark", None):
         place = f":{mark.line + 1}:{mark.column + 1}"
-        if [*text.splitlines(), ""][mark.line][mark.column : mark.column + 1] == "\t":
+        if text[mark.index : mark.index + 1] == "\t":
             return f"{place}: a tab is used for indentation; YAML wants spaces"
     problem = getattr(error, "problem", None) or getattr(error, "reason", None) or error
     return f"{place}: {problem} {getattr(error, 'context', None) or ''}".rstrip()

@@ -30,7 +30,7 @@ def read_bytes(path: Path) -> bytes | None:
     """The whole file, or None when there is none. Raises UserError when it is there and cannot be read."""
     try:
         return path.read_bytes()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         raise explain(error, "read", path) from error

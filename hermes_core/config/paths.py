@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from hermes_core.config.files import explain
+from hermes_core.config.files import explain, read_bytes
 from hermes_core.errors import UnknownName, UserError
 
 DEFAULT = "default"
@@ -25,7 +25,6 @@ class Home:
         self.env_file = root / ".env"  # secrets
         self.database = root / "state.db"
         self.transcripts = root / "sessions"
-        self.memories = root / "memories"
         self.plugins = root / "plugins"  # the user's own plugin files
         self.lock_file = root / "plugins.lock"  # which plugins the user allowed
         self.logs = root / "logs"
@@ -69,13 +68,7 @@ class Home:
 
     def sticky(self) -> str:
         """The profile used when none is asked for. Raises UserError when the file that names it cannot be read."""
-        file = self.base / "active_profile"
-        try:
-            return file.read_text("utf-8", "replace").strip() or DEFAULT
-        except (FileNotFoundError, NotADirectoryError):
-            return DEFAULT
-        except OSError as error:
-            raise explain(error, "read", file) from error
+        return (read_bytes(self.base / "active_profile") or b"").decode("utf-8", "replace").strip() or DEFAULT
 
     def create(self) -> None:
         """Make the folder if need be, for its owner only. Call before anything is written.

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from hermes_core.config.files import explain, held, write_atomic
+from hermes_core.config.files import explain, held, read_bytes, write_atomic
 from hermes_core.errors import UserError
 
 # Patterns are compiled when first used: most starts need none of them.
@@ -26,8 +26,6 @@ _ALLOWED = r"\w+_(TOKEN|KEY|SECRET|PASSWORD)|(GITHUB|GITLAB|GITEA)_\w+"
 
 class Secrets:
     """Secrets by name. The file is read when first needed; nothing in here shows a value."""
-
-    __slots__ = ("_cache", "_environ", "_file")
 
     def __init__(self, env_file: Path, environ: Mapping[str, str] | None = None) -> None:
         self._file = env_file
@@ -88,16 +86,11 @@ class Secrets:
         return self._cache
 
     def _read(self) -> str:
-        try:
-            with self._file.open("rb") as file:
-                with suppress(OSError):  # another one's file stays as it is; doctor tells
-                    if os.fstat(file.fileno()).st_mode & 0o077:
-                        os.fchmod(file.fileno(), 0o600)
-                return file.read().decode("utf-8-sig", "surrogateescape")
-        except (FileNotFoundError, NotADirectoryError):
-            return ""
-        except OSError as error:
-            raise explain(error, "read", self._file) from error
+        data = read_bytes(self._file)
+        if data and self._file.stat().st_mode & 0o077:
+            with suppress(OSError):  # another one's file stays as it is; doctor tells
+                self._file.chmod(0o600)
+        return (data or b"").decode("utf-8-sig", "surrogateescape")
 
 
 def _value(match: re.Match[str]) -> str:

@@ -29,8 +29,6 @@ _VARIABLE = r"\$(\$?)\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}"
 class Settings:
     """The settings of one home. ``raw`` is the mapping as written, with defaults, overrides and locks laid over it."""
 
-    __slots__ = ("_laid", "config", "home", "raw", "secrets")
-
     def __init__(self, home: Home, raw: dict[str, JSON], secrets: Secrets, laid: Iterable[str] = ()) -> None:
         """Raises ConfigError with every problem in the kernel's part."""
         self.home = home
@@ -113,12 +111,12 @@ def load_settings(
     return Settings(home, raw, Secrets(home.env_file, environ), laid)
 
 
-def config_problems(home: Home, sections: Mapping[str, type], environ: Mapping[str, str] | None = None) -> list[str]:
+def config_problems(home: Home, sections: Mapping[str, type]) -> list[str]:
     """Every problem in the file, the kernel's and the given plugins' sections, as lines for a person.
 
     Raises ConfigError when it cannot be parsed, UserError when it cannot be read.
     """
-    return _lines(home, find_problems(_written(home), Secrets(home.env_file, environ), sections))
+    return _lines(home, find_problems(_written(home), Secrets(home.env_file), sections))
 
 
 def get_value(settings: Settings, key: str) -> JSON:
