@@ -116,7 +116,7 @@ async def _many(store: Store, name: str, lot: list[Message]) -> None:
         for message in lot:
             store._append(tx, name, message, "")
 
-    await store._engine.write(work)
+    await store._engine.run(work)
 
 
 async def searches(store: Store, repeats: int = 50) -> dict[str, dict[str, float]]:

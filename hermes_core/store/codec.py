@@ -1,12 +1,11 @@
-"""Messages as JSON and back, and in the shape of OpenAI's chat completions. Small and explicit; no reflection.
+"""Messages as JSON and back, and in the shape of OpenAI's chat completions. Small and explicit.
 
 What a newer kernel or plugin wrote and this one does not know is kept as it is and written back unchanged.
 """
 
 import json
-import re
 from base64 import b64decode, b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 
 import attrs
@@ -14,7 +13,15 @@ from attrs import frozen
 
 from hermes_core.types import JSON, Blob, Message, Part, Reasoning, Text, ToolCall, ToolResult
 
-_UNCLEAN = re.compile("[\x00\ud800-\udfff]")
+_PARTS: dict[str, type[attrs.AttrsInstance]] = {
+    "text": Text,
+    "reasoning": Reasoning,
+    "blob": Blob,
+    "call": ToolCall,
+    "result": ToolResult,
+}
+_NAMES = {cls: name for name, cls in _PARTS.items()}
+_FIELDS = {name: [field.name for field in attrs.fields(cls)] for name, cls in _PARTS.items()}
 
 
 @frozen(kw_only=True)
@@ -26,86 +33,70 @@ class Unknown:
 
 def clean(text: str) -> str:
     """Text without NUL and lone surrogates; two halves that belong together are joined. Neither can be stored."""
-    if not _UNCLEAN.search(text):
-        return text
-    return text.replace("\x00", "").encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text.replace("\x00", "")
 
 
-def clean_json(value: JSON) -> JSON:
+def _clean_json(value: JSON) -> JSON:
     """The same for every text in a JSON value, keys too."""
     if isinstance(value, str):
         return clean(value)
-    if isinstance(value, Mapping):
-        return {clean(str(key)): clean_json(item) for key, item in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, bytes):
-        return [clean_json(item) for item in value]
+    if isinstance(value, dict):
+        return {clean(key): _clean_json(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_clean_json(item) for item in value]
     return value
 
 
-def dumps(value: JSON) -> str:
-    """Compact JSON text that can be stored; cleaned only where it must be, which is almost never."""
-    text = _encode(value)
-    if _UNCLEAN.search(text) or "\\u0000" in text:
-        text = _encode(clean_json(json.loads(text)))
-    return text
-
-
 def _plain(value: object) -> JSON:
-    """Mappings, sequences and attrs values that are not dict or list; anything else as its text."""
+    """What JSON has no word for: mappings and attrs values as objects, anything else as its text."""
     if isinstance(value, Mapping):
         return dict(value)
-    if isinstance(value, bytes):
-        return b64encode(value).decode()
-    if isinstance(value, Sequence | set | frozenset):
-        return list(value)
     if attrs.has(type(value)):
         return attrs.asdict(cast("attrs.AttrsInstance", value), recurse=False)
-    return str(value)
-
-
-def canonical(arguments: Mapping[str, JSON]) -> str:
-    """Arguments as text that is equal for equal arguments, whatever the order of their keys."""
-    text = _encode_sorted(arguments)
-    return dumps(json.loads(text)) if _UNCLEAN.search(text) or "\\u0000" in text else text
+    return list(value) if isinstance(value, Sequence | set | frozenset) else str(value)
 
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_plain).encode
 _encode_sorted = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_plain, sort_keys=True).encode
 
 
-def message_to_json(message: Message) -> JSON:
+def dumps(value: JSON, encode: Callable[[JSON], str] = _encode) -> str:
+    """Compact JSON text that can be stored; cleaned only where it must be, which is almost never."""
+    text = encode(value)
+    if "\\u0000" in text or text != clean(text):
+        text = encode(_clean_json(json.loads(text)))
+    return text
+
+
+def canonical(arguments: Mapping[str, JSON]) -> str:
+    """Arguments as text that is equal for equal arguments, whatever the order of their keys."""
+    return dumps(arguments, _encode_sorted)
+
+
+def message_to_json(message: Message) -> dict[str, JSON]:
     """A message as JSON; binary data is in base64."""
-    data: dict[str, JSON] = {"role": message.role, "parts": [_part_to_json(part) for part in message.parts]}
-    if message.meta:
-        data["meta"] = dict(message.meta)
-    return data
+    data = {"role": message.role, "parts": [_part_to_json(part) for part in message.parts]}
+    return {**data, "meta": message.meta} if message.meta else data
 
 
 def _part_to_json(part: Part | Unknown) -> JSON:
-    match part:
-        case Text():
-            return {"type": "text", "text": part.text}
-        case Reasoning():
-            return {"type": "reasoning", "text": part.text, **_given(meta=dict(part.meta))}
-        case Blob():
-            data = None if part.data is None else b64encode(part.data).decode()
-            named = _given(path=part.path, name=part.name)
-            return {"type": "blob", "media_type": part.media_type, **({} if data is None else {"data": data}), **named}
-        case ToolCall():
-            more = _given(invalid=part.invalid, meta=dict(part.meta))
-            return {"type": "call", "id": part.id, "name": part.name, "arguments": dict(part.arguments), **more}
-        case ToolResult():
-            more = _given(failed=part.failed)
-            parts = [_part_to_json(piece) for piece in part.parts]
-            return {"type": "result", "call_id": part.call_id, "name": part.name, "parts": parts, **more}
-        case Unknown():
-            return dict(part.data)
-    fields = _plain(part)
-    return {"type": type(part).__name__.lower(), **(fields if isinstance(fields, dict) else {"value": fields})}
-
-
-def _given(**fields: JSON) -> dict[str, JSON]:
-    return {name: value for name, value in fields.items() if value}
+    """A part by its fields, without those that say nothing."""
+    if isinstance(part, Unknown):
+        return part.data
+    data: dict[str, JSON] = {"type": _NAMES.get(type(part)) or type(part).__name__.lower()}
+    for field in attrs.fields(type(part)):
+        value = getattr(part, field.name)
+        if value or field.default is attrs.NOTHING:
+            data[field.name] = value
+    if isinstance(part, Blob) and part.data is not None:
+        data["data"] = b64encode(part.data).decode()
+    elif isinstance(part, ToolResult):
+        data["parts"] = [_part_to_json(piece) for piece in part.parts]
+    return data
 
 
 def message_from_json(data: JSON) -> Message:
@@ -116,25 +107,14 @@ def message_from_json(data: JSON) -> Message:
 
 def _part_from_json(data: JSON) -> Part:
     try:
-        match data["type"]:
-            case "text":
-                return Text(text=data["text"])
-            case "reasoning":
-                return Reasoning(text=data["text"], meta=data.get("meta", {}))
-            case "blob":
-                raw = b64decode(data["data"]) if "data" in data else None
-                return Blob(media_type=data["media_type"], data=raw, path=data.get("path"), name=data.get("name", ""))
-            case "call":
-                fields = {name: data[name] for name in ("id", "name", "arguments", "invalid", "meta") if name in data}
-                return ToolCall(**fields)
-            case "result":
-                inner = tuple(cast("Text | Blob", _part_from_json(part)) for part in data["parts"])
-                return ToolResult(
-                    call_id=data["call_id"], name=data["name"], parts=inner, failed=data.get("failed", False)
-                )
-    except (KeyError, TypeError, ValueError):
-        pass  # a known name with a shape of the future: kept like an unknown one
-    return cast("Part", Unknown(data=data))
+        fields = {name: data[name] for name in _FIELDS[data["type"]] if name in data}
+        if data["type"] == "blob" and "data" in fields:
+            fields["data"] = b64decode(fields["data"])
+        elif data["type"] == "result":
+            fields["parts"] = tuple(_part_from_json(part) for part in data["parts"])
+        return cast("Part", _PARTS[data["type"]](**fields))
+    except (KeyError, TypeError, ValueError):  # also a known name with a shape of the future
+        return cast("Part", Unknown(data=data))
 
 
 def plain_text(parts: Sequence[Part]) -> str:
@@ -163,6 +143,7 @@ def to_openai(message: Message) -> list[JSON]:
 
 
 def _content(parts: Sequence[Part]) -> JSON:
+    """Text alone as text; with pictures and files, a list."""
     if not any(isinstance(part, Blob) for part in parts):
         return plain_text(parts)
     shaped: list[JSON] = []
@@ -170,11 +151,10 @@ def _content(parts: Sequence[Part]) -> JSON:
         if isinstance(part, Text):
             shaped.append({"type": "text", "text": part.text})
         elif isinstance(part, Blob):
-            raw = "" if part.data is None else b64encode(part.data).decode()
-            url = f"data:{part.media_type};base64,{raw}" if part.data is not None else f"file://{part.path}"
+            inline = part.data is not None and f"data:{part.media_type};base64,{b64encode(part.data).decode()}"
+            url = inline or f"file://{part.path}"
             if part.media_type.startswith("image/"):
                 shaped.append({"type": "image_url", "image_url": {"url": url}})
             else:
-                file = {"filename": part.name or "file", "file_data": url}
-                shaped.append({"type": "file", "file": file})
+                shaped.append({"type": "file", "file": {"filename": part.name or "file", "file_data": url}})
     return shaped

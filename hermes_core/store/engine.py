@@ -17,13 +17,12 @@ from pathlib import Path
 from typing import TypeVar
 
 from hermes_core.errors import StoreError
-from hermes_core.store.frozen import SQL
+from hermes_core.store.versions.head import SQL
 from hermes_core.types import JSON
 
 T = TypeVar("T")
-Row = tuple[JSON, ...]
+READ, WRITE = "BEGIN", "BEGIN IMMEDIATE"
 PATIENCE = 30.0  # seconds to wait for another process before giving up
-_BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _CAUSES: dict[int, tuple[str, str]] = {
     sqlite3.SQLITE_FULL: ("the disk is full", "Free some space and try again; what was stored before is safe."),
     sqlite3.SQLITE_READONLY: ("it is read-only", "Make the file and its folder writable for you."),
@@ -33,12 +32,13 @@ _CAUSES: dict[int, tuple[str, str]] = {
     sqlite3.SQLITE_CORRUPT: ("it is damaged", "Restore a copy, or move the file away; Hermes makes a new one."),
     sqlite3.SQLITE_IOERR: ("the disk reports an error", "Check free space and the disk; then try again."),
     sqlite3.SQLITE_TOOBIG: ("one value is too big", "Split what is to be stored; the bound is one billion bytes."),
+    sqlite3.SQLITE_LOCKED: ("another part of Hermes holds it", "Try again."),
     sqlite3.SQLITE_BUSY: (f"another program kept it locked for {PATIENCE:.0f} seconds", "Close that program."),
 }
 
 
-class Locked(Exception):
-    """Somebody else holds the file; the transaction did not happen and may be tried again."""
+class Locked(StoreError):
+    """Somebody else holds the file; the transaction did not happen and is tried again while patience lasts."""
 
 
 @contextmanager
@@ -48,39 +48,34 @@ def explained(path: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
-        if code in _BUSY:
-            raise Locked(str(error)) from error
-        raise _because(path, code, str(error)) from error
-
-
-def _because(path: Path, code: int, detail: str) -> StoreError:
-    cause, hint = _CAUSES.get(code, (detail, ""))
-    return StoreError(f"The store {path} cannot be used: {cause}.", hint=hint)
+        cause, hint = _CAUSES.get(code, (str(error), ""))
+        kind = Locked if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED) else StoreError
+        raise kind(f"The store {path} cannot be used: {cause}.", hint=hint) from error
 
 
 class Transaction:
     """What a unit of work may use: statements by name. ``committed`` runs after the commit, in order."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
+        self.connection = connection
         self.committed: list[Callable[[], None]] = []
 
-    def rows(self, name: str, /, **values: JSON) -> list[Row]:
+    def rows(self, name: str, /, **values: JSON) -> list[sqlite3.Row]:
         """Every row of a query."""
-        return self._connection.execute(SQL[name], values).fetchall()
+        return self.connection.execute(SQL[name], values).fetchall()
 
-    def row(self, name: str, /, **values: JSON) -> Row | None:
+    def row(self, name: str, /, **values: JSON) -> sqlite3.Row | None:
         """The first row of a query, or None."""
-        row: Row | None = self._connection.execute(SQL[name], values).fetchone()
+        row: sqlite3.Row | None = self.connection.execute(SQL[name], values).fetchone()
         return row
 
     def add(self, name: str, /, **values: JSON) -> int:
         """Insert a row; its id."""
-        return self._connection.execute(SQL[name], values).lastrowid or 0
+        return self.connection.execute(SQL[name], values).lastrowid or 0
 
     def change(self, name: str, /, **values: JSON) -> int:
         """Update or delete; how many rows it met."""
-        return self._connection.execute(SQL[name], values).rowcount
+        return self.connection.execute(SQL[name], values).rowcount
 
 
 class Engine:
@@ -91,55 +86,44 @@ class Engine:
         self._lock = threading.RLock()
         with suppress(OSError):  # only ever a new file, which holds no locks yet; sqlite3 says what is wrong
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        with explained(self.path):
+        with explained(path):
             self.connection = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
+        self.connection.row_factory = sqlite3.Row
         try:
-            self.patiently(lambda: self._prepare(durability))
+            self._patiently(lambda: self._prepare(durability))
         except BaseException:
             self.connection.close()
             raise
 
     def _prepare(self, durability: str) -> None:
-        with explained(self.path):
-            run = self.connection.execute
-            run("PRAGMA foreign_keys=ON")
-            if run("PRAGMA journal_mode").fetchone()[0] != "wal":
-                run("PRAGMA journal_mode=WAL")
-            run(f"PRAGMA synchronous={'FULL' if durability == 'full' else 'NORMAL'}")
-            run("PRAGMA wal_autocheckpoint=4000")  # fewer, larger write-backs: a third more commits a second
-            run("PRAGMA journal_size_limit=33554432")
+        run = self.connection.execute
+        run("PRAGMA foreign_keys=ON")
+        if run("PRAGMA journal_mode").fetchone()[0] != "wal":
+            run("PRAGMA journal_mode=WAL")
+        run(f"PRAGMA synchronous={'FULL' if durability == 'full' else 'NORMAL'}")
+        run("PRAGMA wal_autocheckpoint=4000")  # fewer, larger write-backs: a third more commits a second
+        run("PRAGMA journal_size_limit=33554432")
 
     def close(self) -> None:
         """Close the connection; closing twice is quiet."""
         with self._lock:
             self.connection.close()
 
-    async def write(self, work: Callable[[Transaction], T]) -> T:
-        """Run a unit of work in one transaction, again if need be. Raises StoreError; then nothing happened."""
-        return await self._now_or_patiently(lambda: self._transact(work, "BEGIN IMMEDIATE"))
+    async def run(self, work: Callable[[Transaction], T], begin: str = WRITE, *, long: bool = False) -> T:
+        """Run a unit of work in one transaction, again if need be; what may take long, in a worker thread.
 
-    async def write_long(self, work: Callable[[Transaction], T]) -> T:
-        """The same in a worker thread, for what may take long. A waiting caller that is cancelled does not stop it."""
-        return await asyncio.to_thread(self.transact, work)
-
-    async def read(self, work: Callable[[Transaction], T]) -> T:
-        """Run a short read on one state of the database. Raises StoreError."""
-        return await self._now_or_patiently(lambda: self._transact(work, "BEGIN"))
-
-    async def read_long(self, work: Callable[[Transaction], T]) -> T:
-        """The same in a worker thread, for what may take milliseconds."""
-        return await asyncio.to_thread(self.patiently, lambda: self._transact(work, "BEGIN"))
-
-    async def _now_or_patiently(self, attempt: Callable[[], T]) -> T:
-        if self._lock.acquire(blocking=False):
+        Raises StoreError; then nothing happened.
+        """
+        if not long and self._lock.acquire(blocking=False):
             try:
-                return attempt()
+                with explained(self.path):
+                    return self._attempt(work, begin)
             except Locked:
                 pass
             finally:
                 self._lock.release()
         stop = threading.Event()
-        waiting = asyncio.ensure_future(asyncio.to_thread(self.patiently, attempt, stop))
+        waiting = asyncio.ensure_future(asyncio.to_thread(self.transact, work, begin, stop))
         try:
             return await asyncio.shield(waiting)
         except asyncio.CancelledError:
@@ -148,46 +132,35 @@ class Engine:
             waiting.exception()
             raise
 
-    def patiently(self, attempt: Callable[[], T], stop: threading.Event | None = None) -> T:
-        """Try again while another process holds the file; blocks. Raises StoreError when patience ends."""
+    def transact(self, work: Callable[[Transaction], T], begin: str = WRITE, stop: threading.Event | None = None) -> T:
+        """Run a unit of work and block until it is done; for opening and for worker threads. Raises StoreError."""
+        return self._patiently(lambda: self._attempt(work, begin), stop)
+
+    def _patiently(self, attempt: Callable[[], T], stop: threading.Event | None = None) -> T:
+        """Try again while another process holds the file; nobody in this one waits for the lock meanwhile."""
         stop = stop or threading.Event()
-        until = time.monotonic() + PATIENCE
-        pause = 0.001
-        while True:
-            if stop.is_set():
-                raise StoreError("The write was given up before it began.")
+        until, pause = time.monotonic() + PATIENCE, 0.001
+        while not stop.is_set():
             try:
-                with self._lock:
+                with self._lock, explained(self.path):
                     return attempt()
-            except Locked as error:
+            except Locked:
                 if time.monotonic() > until:
-                    raise _because(self.path, sqlite3.SQLITE_BUSY, str(error)) from error
+                    raise
             stop.wait(pause * random.uniform(0.5, 1.5))  # noqa: S311 - jitter, not a secret
             pause = min(pause * 1.5, 0.05)
+        raise StoreError("The write was given up before it began.")
 
-    def transact(self, work: Callable[[Transaction], T]) -> T:
-        """Run a unit of work and block until it is done; for opening and for worker threads."""
-        return self.patiently(lambda: self._transact(work, "BEGIN IMMEDIATE"))
-
-    def _transact(self, work: Callable[[Transaction], T], begin: str) -> T:
-        connection = self.connection
-        transaction = Transaction(connection)
-        with explained(self.path):
-            try:
-                connection.execute(begin)
-                result = work(transaction)
-                connection.execute("COMMIT")
-            except BaseException:
-                self._roll_back()
-                raise
+    def _attempt(self, work: Callable[[Transaction], T], begin: str) -> T:
+        transaction = Transaction(self.connection)
+        try:
+            self.connection.execute(begin)
+            result = work(transaction)
+            self.connection.execute("COMMIT")
+        except BaseException:
+            with suppress(sqlite3.Error):  # the error that led here is the one to tell
+                self.connection.rollback()
+            raise
         for follow in transaction.committed:
             follow()
         return result
-
-    def _roll_back(self) -> None:
-        """Leave no transaction open; the error that led here is the one to tell."""
-        try:
-            if self.connection.in_transaction:
-                self.connection.execute("ROLLBACK")
-        except sqlite3.Error:
-            pass

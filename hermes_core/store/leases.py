@@ -30,12 +30,7 @@ class Busy(UserError):
 
 
 class Duplicate(StoreError):
-    """This incoming message was stored before; ``session_id`` and ``turn_id`` say where it went."""
-
-    def __init__(self, event: str, session_id: str, turn_id: str) -> None:
-        super().__init__(f"Message {event} was received before.")
-        self.session_id = session_id
-        self.turn_id = turn_id
+    """This incoming message was stored before; nothing was written."""
 
 
 class StaleLease(StoreError):
@@ -52,39 +47,28 @@ class Turn:
     fence: int
 
 
-def take(tx: Transaction, session_id: str, holder: str, turn_id: str) -> int:
-    """Take the lease on a session; the new token. Raises Busy when a live holder has it."""
-    row = tx.row("lease_get", session_id=session_id)
-    lease = {"holder": holder, "turn_id": turn_id, "place": _place(), "pid": os.getpid(), "beat": time.monotonic()}
-    if row is None:
-        tx.add("lease_add", session_id=session_id, fence=1, **lease)
-        return 1
-    before, fence, place, pid, beat = row
-    if before and _alive(place, pid, beat):
-        raise Busy(session_id, before)
-    tx.change("lease_take", key=session_id, fence=fence + 1, **lease)
-    return int(fence) + 1
-
-
 def check_free(tx: Transaction, session_id: str) -> None:
     """Raises Busy when a live holder works on the session."""
-    row = tx.row("lease_get", session_id=session_id)
-    if row and row[0] and _alive(*row[2:]):
-        raise Busy(session_id, row[0])
+    lease = tx.row("lease_get", session_id=session_id)
+    if lease and lease["holder"] and _alive(lease["place"], lease["pid"], lease["beat"]):
+        raise Busy(session_id, lease["holder"])
+
+
+def take(tx: Transaction, session_id: str, holder: str) -> int:
+    """Take the lease on a session; the new token. Raises Busy when a live holder has it."""
+    check_free(tx, session_id)
+    now = time.monotonic()
+    tx.add("lease_take", session_id=session_id, holder=holder, place=_place(), pid=os.getpid(), beat=now)
+    return int(tx.rows("lease_get", session_id=session_id)[0]["fence"])
 
 
 def hold(tx: Transaction, turn: Turn) -> None:
     """Prove the token and extend the lease. Raises StaleLease."""
-    if not tx.change("lease_beat", session_id=turn.session_id, fence=turn.fence, now=time.monotonic()):
+    if not tx.change("lease_beat", session_id=turn.session_id, fence=turn.fence, beat=time.monotonic()):
         raise StaleLease(
             f"Turn {turn.id} no longer holds session {turn.session_id}; nothing was written.",
             hint="Another process took the session over. Send the message again.",
         )
-
-
-def release(tx: Transaction, turn: Turn) -> None:
-    """Let go; quiet when the lease is another's already."""
-    tx.change("lease_drop", session_id=turn.session_id, fence=turn.fence)
 
 
 def _alive(place: str, pid: int, beat: float) -> bool:

@@ -2,8 +2,8 @@
 
 unicode61 splits words at spaces, which Chinese, Japanese and Korean do not offer. Their runs are written as
 overlapping pairs of characters, in order, so that any part of two or more characters is found as a phrase; single
-characters follow at the end. Owner, origin and role are words too, marked with private characters that no text can
-bring in: so a filter costs what a word costs, however many rows belong to others.
+characters follow at the end. The owner is a word too, marked with a private character that no text can bring in: so
+what a search costs does not depend on how many rows belong to others.
 """
 
 import re
@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Sequence
 
 from hermes_core.store.codec import canonical, plain_text
-from hermes_core.types import Part, Text, ToolCall, ToolResult
+from hermes_core.types import Message, Part, Text, ToolCall, ToolResult
 
 LONGEST_QUERY = 2048
 _CJK = (
@@ -21,8 +21,7 @@ _CJK = (
 _RUN = re.compile(f"[{_CJK}]+")
 _PIECE = re.compile(f"[{_CJK}]+|[^{_CJK}]+")
 _WANTED = re.compile(r'"([^"]*)"|([^\s"]+)')
-_MARKS = re.compile("[\ue000-\ue002]")
-_OWNER, _ORIGIN, _ROLE = "\ue000", "\ue001", "\ue002"
+_OWNER = "\ue000"
 _BEFORE, _AFTER, _FOLDED = 60, 160, 4000
 
 
@@ -39,14 +38,14 @@ def searchable(parts: Sequence[Part]) -> str:
     return "\n".join(texts)
 
 
-def index_words(text: str, owner: int, origin: str, role: str) -> str:
-    """The text as the index gets it. The same row must always give the same words: removal repeats them."""
-    marks = f"{_OWNER}{owner} {_ORIGIN}{origin.encode().hex()} {_ROLE}{role}"
+def index_words(message: Message, owner: int) -> str:
+    """A stored message as the index gets it. Always of the stored one: removal must repeat what was added."""
+    text = searchable(message.parts)
     if text.isascii():
-        return f"{marks} {text}"
-    text = _MARKS.sub(" ", unicodedata.normalize("NFKC", text))
+        return f"{_OWNER}{owner} {text}"
+    text = unicodedata.normalize("NFKC", text).replace(_OWNER, " ")
     single = dict.fromkeys("".join(_RUN.findall(text)))
-    return " ".join([marks, _RUN.sub(lambda run: f" {_pairs(run[0])} ", text), *single])
+    return " ".join([f"{_OWNER}{owner}", _RUN.sub(lambda run: f" {_pairs(run[0])} ", text), *single])
 
 
 def _pairs(run: str) -> str:
@@ -55,27 +54,20 @@ def _pairs(run: str) -> str:
 
 def _pieces(words: str) -> list[str]:
     """What is asked for: quoted phrases and words, cut where the writing system changes."""
-    words = unicodedata.normalize("NFKC", words[:LONGEST_QUERY]).replace("\x00", " ")
-    wanted = [quoted or word for quoted, word in _WANTED.findall(_MARKS.sub(" ", words))]
+    words = unicodedata.normalize("NFKC", words[:LONGEST_QUERY]).replace(_OWNER, " ")
+    wanted = [quoted or word for quoted, word in _WANTED.findall(words)]
     pieces = [piece for text in wanted for piece in _PIECE.findall(text)]
     return list(dict.fromkeys(piece for piece in pieces if any(c.isalnum() for c in piece)))
 
 
-def match_query(words: str, *, owner: int | None, origin: str = "", role: str = "") -> str:
+def match_query(words: str, owner: int | None) -> str:
     """A query for messages that hold all the words, or an empty string when there is no word in it.
 
     Everything a person wrote is quoted, so no character of theirs is syntax. ``owner`` None means there is only one.
     """
-    pieces = _pieces(words)
-    if not pieces:
-        return ""
-    asked = [_pairs(piece) if _RUN.match(piece) else piece for piece in pieces]
-    if owner is not None:
+    asked = [_pairs(piece) if _RUN.match(piece) else piece for piece in _pieces(words)]
+    if asked and owner is not None:
         asked.append(f"{_OWNER}{owner}")
-    if origin:
-        asked.append(f"{_ORIGIN}{origin.encode().hex()}")
-    if role:
-        asked.append(f"{_ROLE}{role}")
     return " ".join(f'"{text}"' for text in asked)
 
 

@@ -1,19 +1,29 @@
-"""Sessions by name, lists of them, and what happened in them: the reading side of the store."""
+"""Sessions by name, lists of them, what happened in them, and their end: the half of the store that looks back."""
 
 import json
+import sqlite3
 import time
+from collections.abc import Callable, Coroutine
+from functools import wraps
+from typing import Concatenate, ParamSpec, TypeAlias, TypeVar
 
+import attrs
 from attrs import frozen
 
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.store.codec import clean, message_from_json, plain_text
-from hermes_core.store.engine import Row, Transaction
-from hermes_core.types import HistoryEntry, Principal, Session, ToolResult, Usage
+from hermes_core.store.engine import READ, WRITE, Engine, Transaction
+from hermes_core.store.leases import Busy, check_free
+from hermes_core.store.search import index_words, match_query, searchable, snippet
+from hermes_core.store.transcripts import Transcripts
+from hermes_core.types import HistoryEntry, Hit, Message, Principal, Session, ToolResult, Usage
 
-USAGE = ("input", "output", "cache_read", "cache_write", "reasoning", "calls", "cost")
-_SESSION = ("id", "origin", "parent", "title", "cwd", "provider", "model", "created")
-_COUNTS = ("messages", "tool_calls", "updated")
-_CALL = ("session_id", "turn_id", "call_id", "name", "outcome", "started", "seconds", "repeats")
+S = TypeVar("S", bound="Sessions")
+T = TypeVar("T")
+V = TypeVar("V", bound=attrs.AttrsInstance)
+P = ParamSpec("P")
+Work: TypeAlias = Callable[Concatenate[S, Transaction, P], T]
+Step: TypeAlias = Callable[Concatenate[S, P], Coroutine[object, object, T]]
 LONGEST_TITLE = 100
 _PREVIEW = 80
 _END = 2**62
@@ -43,123 +53,196 @@ class UsageRow:
     usage: Usage
 
 
-def owner_number(tx: Transaction, owner: Principal) -> int:
+def transaction(begin: str = WRITE, *, long: bool = False) -> Callable[[Work[S, P, T]], Step[S, P, T]]:
+    """Make a method that works in a transaction one to await: it runs in one of its own, again if need be."""
+
+    def decorate(work: Work[S, P, T]) -> Step[S, P, T]:
+        @wraps(work)
+        async def run(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
+            return await self._engine.run(lambda tx: work(self, tx, *args, **kwargs), begin, long=long)
+
+        return run
+
+    return decorate
+
+
+class Sessions:
+    """Every method is one transaction unless it says otherwise, sees what its owner may see, and raises StoreError."""
+
+    def __init__(self, engine: Engine, transcripts: Transcripts | None) -> None:
+        self._engine = engine
+        self._transcripts = transcripts
+
+    @transaction()
+    def create_session(self, tx: Transaction, session: Session) -> None:
+        """Store a new session. Raises UserError when the id is taken."""
+        if tx.row("session_facts", id=session.id):
+            raise UserError(f"There is a session {session.id} already.")
+        owner = {"profile": clean(session.owner.profile), "person": clean(session.owner.person)}
+        found, created = tx.row("owner_find", **owner), session.created or time.time()
+        number = found["id"] if found else tx.add("owner_add", **owner)
+        values = {
+            name: clean(getattr(session, name)) for name in ("id", "origin", "parent", "cwd", "provider", "model")
+        }
+        tx.add("session_add", **values, title=_title(session.title), owner=number, created=created, updated=created)
+
+    @transaction(READ)
+    def session(self, tx: Transaction, session_id: str, owner: Principal) -> Session:
+        """One session of an owner. Raises UnknownName."""
+        return _get(tx, session_id, owner)
+
+    @transaction(READ, long=True)
+    def find_session(self, tx: Transaction, words: str, owner: Principal) -> Session:
+        """A session by id, ``latest``, title, or the unique start of one. Raises UnknownName, UserError."""
+        words, number = clean(words).strip(), _number(tx, owner)
+        if words == "latest":
+            if row := tx.row("sessions_list", owner=number, origin="", limit=1):
+                return _made(Session, row, owner=owner)
+            raise UnknownName("session", words, hint="There is no session yet.")
+        named = [_made(Session, row, owner=owner) for row in tx.rows("sessions_named", owner=number, words=words)]
+        folded = words.casefold()
+        tests = (
+            [s for s in named if s.id == words],
+            [s for s in named if s.id.startswith(words)],
+            [s for s in named if s.title.casefold() == folded],
+            [s for s in named if s.title.casefold().startswith(folded)],
+        )
+        matches = next((found for found in tests if found), []) if words else []
+        if not matches:
+            raise UnknownName("session", words, [s.title for s in named[:20]], hint="See: hermes sessions list")
+        if len(matches) > 1:
+            shown = ", ".join(f"{s.id} {s.title}".strip() for s in matches[:5])
+            raise UserError(
+                f"{words!r} could be {len(matches)} sessions: {shown}.", hint="Give more of the id or title."
+            )
+        return matches[0]
+
+    @transaction(READ, long=True)
+    def list_sessions(
+        self, tx: Transaction, owner: Principal, *, limit: int = 20, origin: str = ""
+    ) -> list[SessionRow]:
+        """Sessions of an owner, last used first."""
+        found = tx.rows("sessions_list", owner=_number(tx, owner), limit=limit, origin=clean(origin))
+        return [_row(row, owner) for row in found]
+
+    @transaction()
+    def rename_session(self, tx: Transaction, session_id: str, title: str, owner: Principal) -> None:
+        """Give a session another title. Raises UnknownName, and UserError when another session has it."""
+        _get(tx, session_id, owner)
+        title = _title(title)
+        for taken in tx.rows("session_titled", owner=_number(tx, owner), title=title) if title else ():
+            if taken["id"] != session_id:
+                raise UserError(f"Session {taken['id']} has the title {title!r} already.", hint="Choose another title.")
+        tx.change("session_rename", id=session_id, title=title)
+
+    @transaction()
+    def update_session(
+        self, tx: Transaction, session_id: str, *, provider: str = "", model: str = "", cwd: str = ""
+    ) -> None:
+        """Change what a session runs with; empty values stay as they are."""
+        tx.change("session_update", id=session_id, provider=clean(provider), model=clean(model), cwd=clean(cwd))
+
+    @transaction(long=True)
+    def delete_session(self, tx: Transaction, session_id: str, owner: Principal) -> None:
+        """Delete a session with all it holds. Raises UnknownName, and Busy while a turn runs in it."""
+        _get(tx, session_id, owner)
+        check_free(tx, session_id)
+        number = _number(tx, owner)
+        for row, body in tx.rows("messages_from", session_id=session_id, start=0, limit=-1):
+            tx.add("search_drop", rowid=row, words=index_words(stored(body), number))
+        tx.change("session_delete", id=session_id)  # the inbox keeps its row: the same event must not come in again
+        if self._transcripts:
+            files = self._transcripts
+            tx.committed.append(lambda: files.forget(session_id))
+
+    async def prune_sessions(self, owner: Principal, *, before: float, dry_run: bool = False) -> list[str]:
+        """Delete the sessions last used before an instant; their ids. One transaction for each."""
+        pruned = []
+        for session_id in await self._unused(owner, before):
+            try:
+                if not dry_run:
+                    await self.delete_session(session_id, owner)
+            except (Busy, UnknownName):
+                continue  # in use again, or deleted by somebody else meanwhile
+            pruned.append(session_id)
+        return pruned
+
+    @transaction(READ, long=True)
+    def _unused(self, tx: Transaction, owner: Principal, before: float) -> list[str]:
+        return [row["id"] for row in tx.rows("sessions_before", owner=_number(tx, owner), before=before)]
+
+    @transaction(READ, long=True)
+    def messages(
+        self, tx: Transaction, owner: Principal, session_id: str, *, around: int = 0, window: int = 10
+    ) -> list[tuple[int, Message]]:
+        """Stored messages with their ids: ``window`` on each side of ``around``, or the last ones when it is 0."""
+        _get(tx, session_id, owner)
+        rows = tx.rows("messages_before", session_id=session_id, before=around or _END, limit=window)[::-1]
+        if around:
+            rows += tx.rows("messages_from", session_id=session_id, start=around, limit=window + 1)
+        return [(row, stored(body)) for row, body in rows]
+
+    @transaction(READ, long=True)
+    def search(
+        self, tx: Transaction, owner: Principal, words: str, *, limit: int = 20, sort: str = "newest"
+    ) -> list[Hit]:
+        """Messages of an owner that hold all the words, newest (or oldest) first."""
+        number, words = _number(tx, owner), clean(words)
+        alone = tx.rows("owner_count")[0][0] == 1
+        query = match_query(words, None if alone else number)
+        name = "search_oldest" if sort == "oldest" else "search_newest"
+        rows = tx.rows(name, query=query, owner=number, limit=limit) if query else []
+        return [_made(Hit, row, snippet=snippet(searchable(stored(row["body"]).parts), words)) for row in rows]
+
+    @transaction(READ, long=True)
+    def tool_history(
+        self, tx: Transaction, owner: Principal, *, session_id: str = "", name: str = "", limit: int = 50
+    ) -> list[HistoryEntry]:
+        """Tool calls of an owner, newest first; of one session, or of one tool, if so asked."""
+        values = {"owner": _number(tx, owner), "name": clean(name), "limit": limit}
+        if session_id:
+            rows = tx.rows("calls_of_session", **values, session_id=clean(session_id))
+        else:
+            rows = tx.rows("calls_list", **values)
+        return [
+            _made(HistoryEntry, row, arguments=json.loads(row["arguments"]), output=_output(row["body"]))
+            for row in rows
+        ]
+
+    @transaction(READ, long=True)
+    def usage_by_day(self, tx: Transaction, owner: Principal, *, days: int) -> list[UsageRow]:
+        """What an owner used in the last days, newest day first, by provider and model."""
+        rows = tx.rows("usage_by_day", owner=_number(tx, owner), since=time.time() - days * 86400)
+        return [_made(UsageRow, row, usage=_made(Usage, row)) for row in rows]
+
+
+def stored(body: str) -> Message:
+    """A message as its row has it."""
+    return message_from_json(json.loads(body))
+
+
+def _number(tx: Transaction, owner: Principal) -> int:
     """The number rows name an owner by; -1, which no row has, for one who owns nothing yet."""
     row = tx.row("owner_find", profile=clean(owner.profile), person=clean(owner.person))
-    return int(row[0]) if row else -1
+    return int(row["id"]) if row else -1
 
 
-def create(tx: Transaction, session: Session) -> None:
-    """Store a new session. Raises UserError when the id is taken."""
-    if tx.row("session_facts", id=session.id):
-        raise UserError(f"There is a session {session.id} already.")
-    number = owner_number(tx, session.owner)
-    if number < 0:
-        number = tx.add("owner_add", profile=clean(session.owner.profile), person=clean(session.owner.person))
-    names = ("id", "origin", "parent", "cwd", "provider", "model")
-    created = session.created or time.time()
-    values = {name: clean(getattr(session, name)) for name in names}
-    tx.add("session_add", **values, title=_title(session.title), owner=number, created=created, updated=created)
-
-
-def get(tx: Transaction, session_id: str, owner: Principal) -> Session:
-    """One session of an owner. Raises UnknownName."""
-    row = tx.row("session_get", id=clean(session_id), owner=owner_number(tx, owner))
+def _get(tx: Transaction, session_id: str, owner: Principal) -> Session:
+    row = tx.row("session_get", id=clean(session_id), owner=_number(tx, owner))
     if row is None:
         raise UnknownName("session", session_id)
-    return _session(row)
+    return _made(Session, row, owner=owner)
 
 
-def find(tx: Transaction, words: str, owner: Principal) -> Session:
-    """Exact id, ``latest``, the start of an id, a title, the start of a title. Raises UnknownName, UserError."""
-    words, number = clean(words).strip(), owner_number(tx, owner)
-    if words == "latest":
-        if row := tx.row("session_latest", owner=number, limit=1):
-            return _session(row)
-        raise UnknownName("session", words, hint="There is no session yet.")
-    named = [_session(row) for row in tx.rows("sessions_named", owner=number, words=words)]
-    folded = words.casefold()
-    tests = (
-        [s for s in named if s.id == words],
-        [s for s in named if s.id.startswith(words)],
-        [s for s in named if s.title.casefold() == folded],
-        [s for s in named if s.title.casefold().startswith(folded)],
-    )
-    matches = next((found for found in tests if found), []) if words else []
-    if not matches:
-        raise UnknownName("session", words, [s.title for s in named[:20]], hint="See: hermes sessions list")
-    if len(matches) > 1:
-        shown = ", ".join(f"{s.id} {s.title}".strip() for s in matches[:5])
-        raise UserError(f"{words!r} could be {len(matches)} sessions: {shown}.", hint="Give more of the id or title.")
-    return matches[0]
+def _made(cls: type[V], row: sqlite3.Row, **more: object) -> V:
+    """A value of the columns that are named like its fields, and of what is not in the row as it should be."""
+    known = {field.name for field in attrs.fields(cls)}
+    return cls(**{**{name: row[name] for name in row.keys() if name in known}, **more})  # noqa: SIM118 - not a mapping
 
 
-def rows(tx: Transaction, owner: Principal, limit: int, origin: str) -> list[SessionRow]:
-    """Sessions of an owner, last used first."""
-    found = tx.rows("sessions_list", owner=owner_number(tx, owner), limit=limit, origin=clean(origin))
-    return [
-        SessionRow(
-            session=_session(row[:10]),
-            preview=_preview(row[20]),
-            usage=_usage(row[13:20]),
-            **dict(zip(_COUNTS, row[10:13], strict=True)),
-        )
-        for row in found
-    ]
-
-
-def unused(tx: Transaction, owner: Principal, before: float) -> list[str]:
-    """The ids of sessions last used before an instant."""
-    return [str(row[0]) for row in tx.rows("sessions_before", owner=owner_number(tx, owner), before=before)]
-
-
-def rename(tx: Transaction, session_id: str, title: str, owner: Principal) -> None:
-    """Change a title. Raises UnknownName, and UserError when another session has it."""
-    get(tx, session_id, owner)
-    number, title = owner_number(tx, owner), _title(title)
-    taken = [row[0] for row in tx.rows("session_titled", owner=number, title=title) if row[0] != session_id]
-    if title and taken:
-        raise UserError(f"Session {taken[0]} has the title {title!r} already.", hint="Choose another title.")
-    tx.change("session_rename", key=session_id, title=title, owner=number)
-
-
-def window(tx: Transaction, owner: Principal, session_id: str, around: int, size: int) -> list[Row]:
-    """Messages with their ids around one, or the last ones. Raises UnknownName."""
-    get(tx, session_id, owner)
-    mine = {"session_id": session_id, "owner": owner_number(tx, owner)}
-    earlier = tx.rows("messages_before", **mine, before=around or _END, limit=size)[::-1]
-    return earlier + (tx.rows("messages_from", **mine, start=around, limit=size + 1) if around else [])
-
-
-def calls(tx: Transaction, owner: Principal, session_id: str, name: str, limit: int) -> list[HistoryEntry]:
-    """Tool calls of an owner, newest first."""
-    values = {"owner": owner_number(tx, owner), "name": clean(name), "limit": limit}
-    if session_id:
-        found = tx.rows("calls_of_session", **values, session_id=clean(session_id))
-    else:
-        found = tx.rows("calls_list", **values)
-    return [
-        HistoryEntry(**dict(zip(_CALL, row[:8], strict=True)), arguments=json.loads(row[8]), output=_output(row[9]))
-        for row in found
-    ]
-
-
-def usage(tx: Transaction, owner: Principal, since: float) -> list[UsageRow]:
-    """Usage of an owner by day, provider and model, newest day first."""
-    found = tx.rows("usage_by_day", owner=owner_number(tx, owner), since=since)
-    return [
-        UsageRow(day=day, provider=provider, model=model, turns=turns, calls=used[5], usage=_usage(tuple(used)))
-        for day, provider, model, turns, *used in found
-    ]
-
-
-def _session(row: Row) -> Session:
-    profile, person, *values = row
-    return Session(owner=Principal(profile=profile, person=person), **dict(zip(_SESSION, values, strict=True)))
-
-
-def _usage(row: Row) -> Usage:
-    return Usage(**dict(zip(USAGE, row, strict=True)))
+def _row(row: sqlite3.Row, owner: Principal) -> SessionRow:
+    known = {"session": _made(Session, row, owner=owner), "usage": _made(Usage, row)}
+    return _made(SessionRow, row, **known, preview=_preview(row["preview"]))
 
 
 def _title(title: str) -> str:
@@ -167,11 +250,11 @@ def _title(title: str) -> str:
 
 
 def _preview(body: str | None) -> str:
-    text = plain_text(message_from_json(json.loads(body)).parts) if body else ""
+    text = plain_text(stored(body).parts) if body else ""
     short = " ".join(text[: _PREVIEW * 4].split())
     return short if len(short) <= _PREVIEW else f"{short[: _PREVIEW - 1]}…"
 
 
 def _output(body: str | None) -> str:
-    results = message_from_json(json.loads(body)).parts if body else ()
+    results = stored(body).parts if body else ()
     return "".join(plain_text(part.parts) for part in results if isinstance(part, ToolResult))

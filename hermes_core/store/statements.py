@@ -1,232 +1,213 @@
-"""Every statement of the store, by name, in SQLAlchemy Core. ``freeze`` compiles them ahead of time for SQLite."""
+"""Every statement of the store, by name, in SQLAlchemy Core, over the tables that the migrations make.
 
-from typing import Any
+Importing SQLAlchemy costs a one-shot more than its own work, so what it says for SQLite is written down once, in
+``versions/head``. A test holds the two equal. After every change of a statement and every new migration run
+``python -m hermes_core.store.statements``.
+"""
 
-from sqlalchemy import (
-    ColumnElement,
-    Executable,
-    Select,
-    Table,
-    TableClause,
-    bindparam,
-    delete,
-    func,
-    insert,
-    literal_column,
-    select,
-    update,
-)
+import json
+import re
+import sqlite3
+from pathlib import Path
 
-from hermes_core.store.tables import inbox, leases, messages, owners, prompts, search, sessions, tool_calls, turns
+import sqlalchemy as sa
+from attrs import fields
+from sqlalchemy.dialects import sqlite
 
-_b = bindparam
-USAGE = ("input", "output", "cache_read", "cache_write", "reasoning", "calls", "cost")
-_MINE = sessions.c.owner == _b("owner")
-_NEWEST = sessions.c["last"].desc(), sessions.c.created.desc(), sessions.c.id.desc()
-_FIELDS = ("id", "origin", "parent", "title", "cwd", "provider", "model", "created")
-_SESSION = (owners.c.profile, owners.c.person, *(sessions.c[name] for name in _FIELDS))
-_CALL = ("session_id", "turn_id", "call_id", "name", "outcome", "started", "seconds", "repeats", "arguments")
+from hermes_core.store.migrate import lent, upgrade
+from hermes_core.types import Session, Usage
 
+_database = sqlite3.connect(":memory:")
+upgrade(_database, Path(":memory:"))
+_metadata = sa.MetaData()
+_metadata.reflect(lent(_database))
+_tables = ("owners", "sessions", "prompts", "turns", "messages", "tool_calls", "leases", "inbox")
+owners, sessions, prompts, turns, messages, calls, leases, inbox = (_metadata.tables[name] for name in _tables)
+search = sa.table(
+    "search", sa.column("rowid"), sa.column("words"), sa.column("search")
+)  # an FTS5 table, unknown to SQLAlchemy
 
-def _add(into: Table | TableClause, *names: str, **computed: ColumnElement[object]) -> Executable:
-    return insert(into).values({**{name: _b(name) for name in names}, **computed})
-
-
-def _usage(into: Table) -> dict[str, ColumnElement[object]]:
-    return {name: into.c[name] + _b(name) for name in USAGE}
-
-
-def _owner_of(session: str) -> ColumnElement[object]:
-    return select(sessions.c.owner).where(sessions.c.id == _b(session)).scalar_subquery()
-
-
-_sessions = select(*_SESSION).join_from(sessions, owners)
-_preview = (
-    select(messages.c.body)
-    .where(messages.c.session_id == sessions.c.id, messages.c.role == "user")
-    .order_by(messages.c.id)
-    .limit(1)
-    .scalar_subquery()
-)
-_day = func.date(turns.c.started, "unixepoch", "localtime")
-_held = (leases.c.session_id == _b("session_id"), leases.c.fence == _b("fence"), leases.c.holder != "")
-_hits = select(search.c.rowid).where(search.c.search.op("MATCH")(_b("query"))).limit(_b("limit"))
-_unfinished = tool_calls.c.outcome.in_(("pending", "started"))
+_b = sa.bindparam
+USAGE = [field.name for field in fields(Usage)]
+SESSION = [field.name for field in fields(Session) if field.name != "owner"]
+LEASE = ("holder", "place", "pid", "beat")
+_newest = sessions.c["last"].desc(), sessions.c.created.desc(), sessions.c.id.desc()
+_preview = sa.select(messages.c.body).where(messages.c.session_id == sessions.c.id, messages.c.role == "user")
+_day = sa.func.date(turns.c.started, "unixepoch", "localtime")
+_hits = sa.select(search.c.rowid).where(search.c.search.op("MATCH")(_b("query"))).limit(_b("limit"))
+_name = (_b("name") == "") | (calls.c.name == _b("name"))
+_earlier = calls.alias("earlier")
+_same = (_earlier.c[name] == calls.c[name] for name in ("session_id", "mark", "name", "arguments"))
 
 
-def _hit(order: ColumnElement[object]) -> Select[Any]:
+def _is(of: sa.Table, *names: str) -> list[sa.ColumnElement[bool]]:
+    """Each column equal to the parameter of its name."""
+    return [of.c[name] == _b(name) for name in names]
+
+
+def _get(of: sa.Table, *names: str) -> sa.Select[tuple[object, ...]]:
+    return sa.select(*(of.c[name] for name in names))
+
+
+def _given(*names: str) -> dict[str, sa.ColumnElement[object]]:
+    return {name: _b(name) for name in names}
+
+
+def _used(of: sa.Table) -> sa.Executable:
+    """Usage added to a row's."""
+    return sa.update(of).where(*_is(of, "id")).values({name: of.c[name] + _b(name) for name in USAGE})
+
+
+def _found(order: sa.ColumnElement[object], rows: sa.ColumnElement[object]) -> sa.Executable:
+    """The messages that the newest, or oldest, hits lead to."""
     found = _hits.order_by(order).subquery("found")
-    columns = (messages.c.session_id, messages.c.id, sessions.c.title, messages.c.role, messages.c.created)
     return (
-        select(*columns, sessions.c.origin, messages.c.body)
+        _get(messages, "session_id", "role", "created", "body")
+        .add_columns(messages.c.id.label("message_id"), sessions.c.title, sessions.c.origin)
         .select_from(found.join(messages, messages.c.id == found.c.rowid).join(sessions))
-        .where(messages.c.owner == _b("owner"))
+        .where(*_is(messages, "owner"))
+        .order_by(rows)
     )
 
 
-def _calls(*more: ColumnElement[bool]) -> Executable:
-    c = tool_calls.c
+def _calls(*more: sa.ColumnElement[bool]) -> sa.Executable:
+    names = ("session_id", "turn_id", "call_id", "name", "outcome", "started", "seconds", "repeats", "arguments")
     return (
-        select(*(c[name] for name in _CALL), messages.c.body)
-        .outerjoin_from(tool_calls, messages, messages.c.id == c.result_id)
-        .where(c.owner == _b("owner"), *more)
-        .order_by(c.id.desc())
+        _get(calls, *names)
+        .add_columns(messages.c.body)
+        .outerjoin_from(calls, messages, messages.c.id == calls.c.result_id)
+        .where(*_is(calls, "owner"), _name, *more)
+        .order_by(calls.c.id.desc())
         .limit(_b("limit"))
     )
 
 
-STATEMENTS: dict[str, Executable] = {
+STATEMENTS: dict[str, sa.Executable] = {
     # owners and sessions
-    "owner_find": select(owners.c.id).where(owners.c.profile == _b("profile"), owners.c.person == _b("person")),
-    "owner_add": _add(owners, "profile", "person"),
-    "owner_count": select(func.count()).select_from(select(owners.c.id).limit(2).subquery("some")),
-    "session_add": _add(
-        sessions, "id", "owner", "origin", "parent", "title", "cwd", "provider", "model", "created", "updated"
-    ),
-    "session_get": _sessions.where(_MINE, sessions.c.id == _b("id")),
-    "session_facts": select(sessions.c.owner, sessions.c.origin, sessions.c["last"]).where(sessions.c.id == _b("id")),
-    "sessions_named": _sessions.where(
-        _MINE,
-        (func.substr(sessions.c.id, 1, func.length(_b("words"))) == _b("words")) | (sessions.c.title != ""),
-    ).order_by(*_NEWEST),
-    "session_latest": _sessions.where(_MINE).order_by(*_NEWEST).limit(_b("limit")),
-    "sessions_list": select(
-        *_SESSION,
-        *(sessions.c[name] for name in ("messages", "tool_calls", "updated", *USAGE)),
-        _preview.label("preview"),
-    )
-    .join_from(sessions, owners)
-    .where(_MINE, (_b("origin") == "") | (sessions.c.origin == _b("origin")))
-    .order_by(*_NEWEST)
+    "owner_find": _get(owners, "id").where(*_is(owners, "profile", "person")),
+    "owner_add": sa.insert(owners).values(_given("profile", "person")),
+    "owner_count": sa.select(sa.func.count()).select_from(_get(owners, "id").limit(2).subquery("some")),
+    "session_add": sa.insert(sessions).values(_given("owner", "updated", *SESSION)),
+    "session_get": _get(sessions, *SESSION).where(*_is(sessions, "owner", "id")),
+    "session_facts": _get(sessions, "owner", "last").where(*_is(sessions, "id")),
+    "sessions_named": _get(sessions, *SESSION)
+    .where(*_is(sessions, "owner"))
+    .where((sa.func.substr(sessions.c.id, 1, sa.func.length(_b("words"))) == _b("words")) | (sessions.c.title != ""))
+    .order_by(*_newest),
+    "sessions_list": _get(sessions, *SESSION, "messages", "tool_calls", "updated", *USAGE)
+    .add_columns(_preview.order_by(messages.c.id).limit(1).scalar_subquery().label("preview"))
+    .where(*_is(sessions, "owner"), (_b("origin") == "") | (sessions.c.origin == _b("origin")))
+    .order_by(*_newest)
     .limit(_b("limit")),
-    "sessions_before": select(sessions.c.id).where(_MINE, sessions.c.updated < _b("before")).order_by(sessions.c.id),
-    "session_titled": select(sessions.c.id).where(_MINE, func.lower(sessions.c.title) == func.lower(_b("title"))),
-    "session_rename": update(sessions).where(sessions.c.id == _b("key"), _MINE).values(title=_b("title")),
-    "session_update": update(sessions)
-    .where(sessions.c.id == _b("key"))
-    .values(
-        {
-            name: func.coalesce(func.nullif(_b(f"new_{name}"), ""), sessions.c[name])
-            for name in ("provider", "model", "cwd")
-        }
+    "sessions_before": _get(sessions, "id")
+    .where(*_is(sessions, "owner"), sessions.c.updated < _b("before"))
+    .order_by(sessions.c.id),
+    "session_titled": _get(sessions, "id").where(
+        *_is(sessions, "owner"), sa.func.lower(sessions.c.title) == sa.func.lower(_b("title"))
     ),
-    "session_touch": update(sessions)
-    .where(sessions.c.id == _b("key"))
-    .values(
-        {
-            "last": _b("row"),
-            "updated": _b("now"),
-            "messages": sessions.c.messages + 1,
-            "tool_calls": sessions.c.tool_calls + _b("made"),
-        }
-    ),
-    "session_usage": update(sessions).where(sessions.c.id == _b("key")).values(_usage(sessions)),
-    "session_delete": delete(sessions).where(sessions.c.id == _b("key"), _MINE),
-    "prompt_save": _add(prompts, "session_id", "prompt", "tools"),
-    "prompt_load": select(prompts.c.prompt, prompts.c.tools).where(prompts.c.session_id == _b("session_id")),
+    "session_rename": sa.update(sessions).where(*_is(sessions, "id")).values(_given("title")),
+    "session_update": sa.update(sessions)
+    .where(*_is(sessions, "id"))
+    .values({n: sa.func.coalesce(sa.func.nullif(_b(n), ""), sessions.c[n]) for n in ("provider", "model", "cwd")}),
+    "session_touch": sa.update(sessions)
+    .where(*_is(sessions, "id"))
+    .values(_given("last", "updated"))
+    .values(messages=sessions.c.messages + 1, tool_calls=sessions.c.tool_calls + _b("made")),
+    "session_usage": _used(sessions),
+    "session_delete": sa.delete(sessions).where(*_is(sessions, "id")),
+    "prompt_save": sqlite.insert(prompts).values(_given("session_id", "prompt", "tools")).on_conflict_do_nothing(),
+    "prompt_load": _get(prompts, "prompt", "tools").where(*_is(prompts, "session_id")),
     # messages
-    "message_add": _add(messages, "session_id", "owner", "turn_id", "role", "body", "created"),
-    "messages_all": select(messages.c.id, messages.c.body)
-    .where(messages.c.session_id == _b("session_id"), messages.c.active == 1)
-    .order_by(messages.c.id),
-    "messages_after": select(messages.c.id, messages.c.body)
-    .where(messages.c.session_id == _b("session_id"), messages.c.id > _b("after"))
-    .order_by(messages.c.id),
-    "messages_before": select(messages.c.id, messages.c.body)
-    .where(messages.c.session_id == _b("session_id"), messages.c.owner == _b("owner"), messages.c.id < _b("before"))
-    .order_by(messages.c.id.desc())
-    .limit(_b("limit")),
-    "messages_from": select(messages.c.id, messages.c.body)
-    .where(messages.c.session_id == _b("session_id"), messages.c.owner == _b("owner"), messages.c.id >= _b("start"))
+    "message_add": sa.insert(messages).values(_given("session_id", "owner", "turn_id", "role", "body", "created")),
+    "messages_from": _get(messages, "id", "body")
+    .where(*_is(messages, "session_id"), messages.c.id >= _b("start"))
     .order_by(messages.c.id)
     .limit(_b("limit")),
-    "messages_indexed": select(messages.c.id, messages.c.owner, sessions.c.origin, messages.c.role, messages.c.body)
-    .join_from(messages, sessions)
-    .where(messages.c.session_id == _b("session_id"))
-    .order_by(messages.c.id),
-    "messages_page": select(messages.c.id, messages.c.owner, sessions.c.origin, messages.c.role, messages.c.body)
-    .join_from(messages, sessions)
-    .where(messages.c.id > _b("after"))
-    .order_by(messages.c.id)
-    .limit(_b("limit")),
-    "message_role_last": select(messages.c.role)
-    .where(messages.c.session_id == _b("session_id"), messages.c.active == 1)
+    "messages_before": _get(messages, "id", "body")
+    .where(*_is(messages, "session_id"), messages.c.id < _b("before"))
     .order_by(messages.c.id.desc())
-    .limit(1),
+    .limit(_b("limit")),
     # the search index
-    "search_add": _add(search, "rowid", "words"),
-    "search_drop": _add(search, "rowid", "words", search=literal_column("'delete'")),
-    "search_clear": _add(search, search=literal_column("'delete-all'")),
-    "search_newest": _hit(search.c.rowid.desc()).order_by(messages.c.id.desc()),
-    "search_oldest": _hit(search.c.rowid).order_by(messages.c.id),
+    "search_add": sa.insert(search).values(_given("rowid", "words")),
+    "search_drop": sa.insert(search).values(_given("rowid", "words")).values(search=sa.literal_column("'delete'")),
+    "search_newest": _found(search.c.rowid.desc(), messages.c.id.desc()),
+    "search_oldest": _found(search.c.rowid, messages.c.id),
     # leases and turns
-    "lease_get": select(leases.c.holder, leases.c.fence, leases.c.place, leases.c.pid, leases.c.beat).where(
-        leases.c.session_id == _b("session_id")
+    "lease_get": _get(leases, "fence", *LEASE).where(*_is(leases, "session_id")),
+    "lease_take": sqlite.insert(leases)
+    .values({**_given("session_id", *LEASE), "fence": sa.literal_column("1")})
+    .on_conflict_do_update(index_elements=["session_id"], set_={**_given(*LEASE), "fence": leases.c.fence + 1}),
+    "lease_beat": sa.update(leases)
+    .where(*_is(leases, "session_id", "fence"), leases.c.holder != "")
+    .values(_given("beat")),
+    "lease_drop": sa.update(leases).where(*_is(leases, "session_id", "fence")).values(holder=sa.literal_column("''")),
+    "inbox_add": sqlite.insert(inbox)
+    .values(_given("owner", "platform", "account", "event_id", "turn_id", "received"))
+    .on_conflict_do_nothing(),
+    "turn_add": sa.insert(turns).values(
+        _given("id", "session_id", "owner", "holder", "state", "provider", "model", "started")
     ),
-    "lease_add": _add(leases, "session_id", "holder", "turn_id", "place", "fence", "pid", "beat"),
-    "lease_take": update(leases)
-    .where(leases.c.session_id == _b("key"))
-    .values({name: _b(name) for name in ("holder", "turn_id", "place", "fence", "pid", "beat")}),
-    "lease_beat": update(leases).where(*_held).values(beat=_b("now")),
-    "lease_drop": update(leases).where(*_held).values(holder=""),
-    "inbox_add": _add(
-        inbox,
-        *("owner", "platform", "account", "event_id", "chat", "sender", "thread", "body"),
-        *("session_id", "turn_id", "received"),
-    ),
-    "inbox_find": select(inbox.c.session_id, inbox.c.turn_id).where(
-        *(inbox.c[name] == _b(name) for name in ("platform", "account", "event_id"))
-    ),
-    "inbox_forget": update(inbox).where(inbox.c.session_id == _b("key")).values(body=""),
-    "turn_add": _add(turns, *("id", "session_id", "owner", "holder", "state", "provider", "model", "fence", "started")),
-    "turn_usage": update(turns).where(turns.c.id == _b("key")).values(_usage(turns)),
-    "turn_close": update(turns)
-    .where(turns.c.id == _b("key"))
-    .values(state=_b("new_state"), error=_b("new_error"), ended=_b("now")),
-    "turns_abandon": update(turns)
-    .where(turns.c.session_id == _b("key"), turns.c.state == "open")
-    .values(state="interrupted", ended=_b("now")),
-    "usage_by_day": select(
-        _day.label("day"),
-        turns.c.provider,
-        turns.c.model,
-        func.count().label("turns"),
-        *(func.sum(turns.c[name]).label(name) for name in USAGE),
-    )
-    .where(turns.c.owner == _b("owner"), turns.c.started >= _b("since"))
-    .group_by(literal_column("day"), turns.c.provider, turns.c.model)
-    .order_by(literal_column("day").desc(), turns.c.provider, turns.c.model),
+    "turn_usage": _used(turns),
+    "turn_close": sa.update(turns).where(*_is(turns, "id")).values(_given("state", "error", "ended")),
+    "turns_abandon": sa.update(turns)
+    .where(*_is(turns, "session_id"), turns.c.state == "open")
+    .values({**_given("ended"), "state": "interrupted"}),
+    "usage_by_day": sa.select(_day.label("day"), turns.c.provider, turns.c.model, sa.func.count().label("turns"))
+    .add_columns(*(sa.func.sum(turns.c[name]).label(name) for name in USAGE))
+    .where(*_is(turns, "owner"), turns.c.started >= _b("since"))
+    .group_by(sa.literal_column("day"), turns.c.provider, turns.c.model)
+    .order_by(sa.literal_column("day").desc(), turns.c.provider, turns.c.model),
     # tool calls
-    "call_add": _add(
-        tool_calls,
-        *("session_id", "turn_id", "message_id", "call_id", "name", "arguments", "outcome", "mark"),
-        owner=_owner_of("session_id"),
-    ),
-    "call_find": select(
-        tool_calls.c.id, tool_calls.c.name, tool_calls.c.arguments, tool_calls.c.mark, tool_calls.c.outcome
-    )
-    .where(tool_calls.c.turn_id == _b("turn_id"), tool_calls.c.call_id == _b("call_id"))
-    .order_by(tool_calls.c.id.desc())
+    "call_add": sa.insert(calls)
+    .values(_given("session_id", "turn_id", "message_id", "call_id", "name", "arguments", "mark"))
+    .values(outcome="pending")
+    .values(owner=sa.select(sessions.c.owner).where(sessions.c.id == _b("session_id")).scalar_subquery()),
+    "call_find": _get(calls, "id", "outcome", "repeats")
+    .where(*_is(calls, "turn_id", "call_id"))
+    .order_by(calls.c.id.desc())
     .limit(1),
-    "calls_alike": select(func.count()).where(
-        tool_calls.c.session_id == _b("session_id"),
-        tool_calls.c.mark == _b("mark"),
-        tool_calls.c.name == _b("name"),
-        tool_calls.c.arguments == _b("arguments"),
-        tool_calls.c.id < _b("row"),
-        tool_calls.c.outcome != "pending",
+    "call_start": sa.update(calls)
+    .where(*_is(calls, "id"))
+    .values(outcome="started", started=_b("started"))
+    .values(
+        repeats=sa.select(sa.func.count())
+        .select_from(_earlier)
+        .where(*_same, _earlier.c.id < calls.c.id, _earlier.c.outcome != "pending")
+        .scalar_subquery()
     ),
-    "call_start": update(tool_calls)
-    .where(tool_calls.c.id == _b("key"))
-    .values(outcome="started", started=_b("now"), repeats=_b("alike")),
-    "call_finish": update(tool_calls)
-    .where(tool_calls.c.id == _b("key"))
-    .values(outcome=_b("new_outcome"), seconds=_b("took"), result_id=_b("result")),
-    "calls_open": select(tool_calls.c.id, tool_calls.c.call_id, tool_calls.c.name, tool_calls.c.outcome)
-    .where(tool_calls.c.session_id == _b("session_id"), _unfinished)
-    .order_by(tool_calls.c.id),
-    "calls_list": _calls((_b("name") == "") | (tool_calls.c.name == _b("name"))),
-    "calls_of_session": _calls(
-        tool_calls.c.session_id == _b("session_id"), (_b("name") == "") | (tool_calls.c.name == _b("name"))
-    ),
+    "call_finish": sa.update(calls).where(*_is(calls, "id")).values(_given("outcome", "seconds", "result_id")),
+    "calls_open": _get(calls, "id", "call_id", "name", "outcome")
+    .where(*_is(calls, "session_id"), calls.c.outcome.in_(("pending", "started")))
+    .order_by(calls.c.id),
+    "calls_list": _calls(),
+    "calls_of_session": _calls(*_is(calls, "session_id")),
 }
+
+
+def frozen_source() -> str:
+    """The source of ``versions/head`` as it should be now."""
+    made = _database.execute("SELECT sql FROM sqlite_master WHERE sql != '' AND tbl_name NOT GLOB 'search_*'")
+    [(head,)] = _database.execute("SELECT version_num FROM alembic_version")
+    [(merge,)] = _database.execute("SELECT v FROM search_config WHERE k = 'automerge'")
+    ddl = [" ".join(sql.split()) for (sql,) in made]
+    ddl.append(f"INSERT INTO search (search, rank) VALUES ('automerge', {merge})")  # noqa: S608 - our own
+    ddl.append(f"INSERT INTO alembic_version VALUES ('{head}')")  # noqa: S608 - our own
+    written = {"HEAD": head, "DDL": ddl, "SQL": {name: _compiled(made) for name, made in STATEMENTS.items()}}
+    top = (
+        '"""Written by ``python -m hermes_core.store.statements``; do not edit."""\n\n# fmt: off\n# ruff: noqa: E501\n'
+    )
+    return "\n".join([top, *(f"{name} = {json.dumps(value, indent=4)}" for name, value in written.items()), ""])
+
+
+def _compiled(statement: sa.Executable) -> str:
+    compiled = statement.compile(dialect=sqlite.dialect(paramstyle="named"))  # type: ignore[attr-defined]
+    sql = " ".join(str(compiled).split())
+    for name, value in compiled.params.items():
+        if value is not None:  # a constant of ours: written out, so that only named parameters remain
+            written = ", ".join(repr(item) for item in (value if isinstance(value, list | tuple) else (value,)))
+            sql = re.sub(rf":{name}\b|__\[POSTCOMPILE_{name}\]", written.replace("\\", r"\\"), sql)
+    return sql
+
+
+if __name__ == "__main__":
+    Path(__file__).with_name("versions").joinpath("head", "__init__.py").write_text(frozen_source(), encoding="utf-8")

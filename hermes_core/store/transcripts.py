@@ -52,7 +52,7 @@ class Transcripts:
         if session_id in self._files:
             self._files.pop(session_id)[0].close()
         try:
-            self._path(session_id).unlink(missing_ok=True)
+            (self._folder / f"{session_id}.jsonl").unlink(missing_ok=True)
         except OSError as error:
             _log.warning("The transcript of session %s cannot be removed: %s.", session_id, error)
 
@@ -61,12 +61,9 @@ class Transcripts:
         while self._files:
             self._files.popitem()[1][0].close()
 
-    def _path(self, session_id: str) -> Path:
-        return self._folder / f"{session_id}.jsonl"
-
     def _open(self, session_id: str) -> tuple[FileIO, int]:
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        file = self._path(session_id).open("a+b", buffering=0)
+        file = (self._folder / f"{session_id}.jsonl").open("a+b", buffering=0)
         return file, _last_row(file)
 
 
@@ -77,20 +74,18 @@ def lines(row: int, message: Message) -> bytes:
 
 def _last_row(file: FileIO) -> int:
     """The row of the last whole line; what a cut left of a line after it is removed."""
-    end, tail = file.seek(0, 2), b""
-    while end and tail.count(b"\n") < 2:
-        step = min(end, 65536)
-        end -= step
-        file.seek(end)
-        tail = file.read(step) + tail
-        if not tail.endswith(b"\n") and b"\n" in tail:
-            whole = tail[: tail.rindex(b"\n") + 1]
-            file.truncate(end + len(whole))
-            tail = whole
-    if not tail.endswith(b"\n"):
-        file.truncate(0)
-        return 0
+    size, reach = file.seek(0, 2), 65536
+    while True:
+        start = max(0, size - reach)
+        file.seek(start)
+        tail = file.read()
+        whole = tail[: tail.rfind(b"\n") + 1]
+        if start == 0 or whole.count(b"\n") > 1:
+            break
+        reach *= 4
+    if len(whole) < len(tail):
+        file.truncate(start + len(whole))
     try:
-        return int(json.loads(tail[:-1].rpartition(b"\n")[2])["row"])
-    except (ValueError, KeyError, TypeError):
+        return int(json.loads(whole.split(b"\n")[-2])["row"])
+    except (ValueError, KeyError, TypeError, IndexError):
         return 0

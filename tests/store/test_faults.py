@@ -30,7 +30,7 @@ def sound(store: Store) -> bool:
     """Whether database and search index are whole and agree."""
     run = store._engine.connection.execute
     run("INSERT INTO search(search) VALUES ('integrity-check')")
-    return bool(run("PRAGMA integrity_check").fetchone() == ("ok",))
+    return bool(run("PRAGMA integrity_check").fetchone()[0] == "ok")
 
 
 def test_a_file_that_is_no_database_is_named_and_left_alone(tmp_path: Path) -> None:

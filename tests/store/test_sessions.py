@@ -138,7 +138,7 @@ async def test_what_is_forgotten_is_gone(store: Store, folder: Path) -> None:
     ]
     for table in tables:
         found = store._engine.connection.execute(f"SELECT count(*) FROM {table} WHERE body LIKE '%hello%'").fetchone()
-        assert found == (0,), table
+        assert found[0] == 0, table
 
 
 async def test_sessions_not_used_for_long_are_pruned(store: Store) -> None:
