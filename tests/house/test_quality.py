@@ -1,0 +1,60 @@
+"""The quality scale: every first-party plugin answers every rule, and a rule not kept says why."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+PLUGINS = sorted(p.parent for p in ROOT.glob("plugins/*/pyproject.toml"))
+RULES = {
+    "bronze": ["contract-passes", "readme", "owner", "manifest-honest", "import-light"],
+    "silver": [
+        "strict-types",
+        "branch-coverage-90",
+        "re-login-flow",
+        "bounded-retries",
+        "faults-carry-hints",
+        "secrets-never-shown",
+        "cancel-leaves-nothing",
+    ],
+    "gold": ["failure-cassettes", "doctor-checks", "troubleshooting", "settings-have-examples"],
+    "platinum": ["no-blocking-call", "import-under-30-ms", "fuzzed-inputs"],
+}
+
+
+@pytest.mark.parametrize("plugin", PLUGINS, ids=lambda p: p.name)
+class TestPlugin:
+    def test_it_answers_every_rule_of_the_scale(self, plugin: Path) -> None:
+        scale = yaml.safe_load((plugin / "quality.yaml").read_text())
+        assert {tier: sorted(rules) for tier, rules in scale.items()} == {t: sorted(r) for t, r in RULES.items()}
+        for rules in scale.values():
+            for rule, state in rules.items():
+                kept = state == "done"
+                assert kept or (next(iter(state)) in ("todo", "exempt") and next(iter(state.values()))), rule
+
+    def test_it_is_silver_before_it_ships(self, plugin: Path) -> None:
+        scale = yaml.safe_load((plugin / "quality.yaml").read_text())
+        owed = [rule for tier in ("bronze", "silver") for rule, state in scale[tier].items() if "todo" in state]
+        assert owed == []
+
+    def test_its_names_follow_one_rule(self, plugin: Path) -> None:
+        name = plugin.name.removeprefix("hermes-")
+        kind, _, short = name.partition("-")
+        module = plugin / "src" / f"hermes_{name.replace('-', '_')}"
+        manifest = (module / "hermes-plugin.toml").read_text()
+        assert f'name = "{short}"' in manifest
+        assert f'kind = "{kind}"' in manifest
+        assert f'{short} = "{module.name}"' in (plugin / "pyproject.toml").read_text()
+
+    def test_it_depends_on_the_kernel_and_on_no_other_plugin(self, plugin: Path) -> None:
+        import tomllib
+
+        wanted = tomllib.loads((plugin / "pyproject.toml").read_text())["project"]["dependencies"]
+        ours = [w for w in wanted if w.startswith("hermes-")]
+        assert ours == ["hermes-core>=1.0,<2"]
+        assert not [w for w in wanted if "==" in w]
+
+    def test_it_has_a_readme_and_a_contract_test(self, plugin: Path) -> None:
+        assert len((plugin / "README.md").read_text().splitlines()) > 10
+        assert list((plugin / "tests").glob("test_*contract*.py"))
