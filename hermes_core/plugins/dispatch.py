@@ -8,6 +8,7 @@ import asyncio
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from types import ModuleType
 from typing import Any, TextIO, TypeVar
 
@@ -25,7 +26,6 @@ from hermes_core.types import Fault, Phase, Verdict
 
 T = TypeVar("T")
 Judge = Callable[[Installed, T, T], T]
-ALLOW = Verdict(outcome="allow")
 _STRENGTH = {"allow": 0, "ask": 1, "deny": 2}
 _PATIENCE, _WINDOW = 3, 600.0  # so many failures of one kind in so many seconds suspend a hook of a plugin
 
@@ -149,14 +149,12 @@ class Dispatch:
 
     async def decide(self, hook: str, **arguments: Any) -> Verdict:
         """Ask the gates: deny beats ask beats allow, the first deny ends it. A gate that cannot decide denies."""
-        strongest = ALLOW
+        strongest = Verdict(outcome="allow")
         for one in self._hooks["decide", hook]:
             verdict = self._verdict(one, *await self._run(one, arguments))
-            if verdict is None:
-                continue
-            if verdict.outcome == "deny":
+            if verdict and verdict.outcome == "deny":
                 return verdict
-            if not strongest.by or _STRENGTH[verdict.outcome] > _STRENGTH[strongest.outcome]:
+            if verdict and (not strongest.by or _STRENGTH[verdict.outcome] > _STRENGTH[strongest.outcome]):
                 strongest = verdict
         return strongest
 
@@ -238,11 +236,9 @@ class Dispatch:
         """Let observers of ``on_fault`` know, now or as soon as an event loop runs. Their own failures are not told."""
         if fault.where != "on_fault":
             self._untold.append(fault)
-        try:
+        with suppress(RuntimeError):  # without an event loop it waits for one
             asyncio.get_running_loop()
-        except RuntimeError:
-            return
-        self._tell()
+            self._tell()
 
     def _tell(self) -> None:
         while self._untold:

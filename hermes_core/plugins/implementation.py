@@ -15,7 +15,6 @@ import pluggy
 from hermes_core import hooks
 from hermes_core.context import PluginContext
 from hermes_core.errors import ContractError, nearest
-from hermes_core.hooks import Mode
 from hermes_core.kinds import Backend, Memory, Platform, Provider, Tool
 from hermes_core.plugins.index import Installed
 from hermes_core.types import Check, Command, SlashCommand
@@ -93,7 +92,7 @@ def implementations(
             text = f"there is no hook {hook!r}" + (f"; did you mean {close!r}?" if close else "")
             raise installed.error(ContractError, text, "Is hermes-core older than it?")
         one = Implementation(installed, context, hook, getattr(module, name))
-        if complaint := _complaint(one.mode, options, getattr(hooks, hook), one.function):
+        if complaint := _complaint(one, options):
             raise installed.error(ContractError, f"{hook}: {complaint}", f"Write: {expected(hook)}")
         if one.mode != "contribute":
             installed.require("hooks", "use", hook, f"uses the hook {hook!r}")
@@ -111,18 +110,18 @@ def expected(hook: str) -> str:
     return f"{'async ' if inspect.iscoroutinefunction(spec) else ''}def {hook}{plain}"
 
 
-def _complaint(mode: Mode, options: Mapping[str, Any], spec: Callable[..., Any], function: Callable[..., Any]) -> str:
+def _complaint(one: Implementation, options: Mapping[str, Any]) -> str:
     if options.get("wrapper") or options.get("hookwrapper"):
         return "generator wrappers are not used"
-    if (options.get("tryfirst") or options.get("trylast")) and mode not in ("observe", "transform"):
-        return f"tryfirst and trylast do not work for '{mode}' hooks; their order must not matter"
-    if mode == "contribute":
-        if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+    if (options.get("tryfirst") or options.get("trylast")) and one.mode not in ("observe", "transform"):
+        return f"tryfirst and trylast do not work for '{one.mode}' hooks; their order must not matter"
+    if one.mode == "contribute":
+        if inspect.iscoroutinefunction(one.function) or inspect.isasyncgenfunction(one.function):
             return "must be a plain 'def'"
-    elif not inspect.iscoroutinefunction(function):
+    elif not inspect.iscoroutinefunction(one.function):
         return "must be an 'async def' that returns its answer"
-    known = inspect.signature(spec).parameters
-    for name, parameter in inspect.signature(function).parameters.items():
+    known = inspect.signature(getattr(hooks, one.hook)).parameters
+    for name, parameter in inspect.signature(one.function).parameters.items():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.POSITIONAL_ONLY):
             return f"the argument {name!r} must be a plain named one"
         if name not in known:

@@ -86,7 +86,7 @@ class Index:
     def __init__(self, plugins: "Iterable[Installed]", *, first: "Iterable[str]" = ()) -> None:
         given, patterns = list(plugins), list(first)
         for one in given:
-            one.rank = next((n for n, p in enumerate(patterns) if matches(one.distribution, [p])), len(patterns))
+            one.rank = _place(one.distribution, patterns)
         self._by_label: dict[str, Installed] = {}
         for place, one in enumerate(given := sorted(given, key=_precedence)):
             winner = self._by_label.setdefault(one.label, one)
@@ -158,9 +158,19 @@ def _keep_one(winner: Installed, loser: Installed) -> str:
 
 def matches(distribution: str, patterns: "Iterable[str]") -> bool:
     """Whether a distribution is named by one of the patterns; a plugin without a distribution never is."""
+    listed = list(patterns)
+    return _place(distribution, listed) < len(listed)
+
+
+def _place(distribution: str, patterns: list[str]) -> int:
+    """The place of the first pattern that fits, else one past the last."""
     from fnmatch import fnmatchcase
 
-    return bool(distribution) and any(fnmatchcase(distribution, pattern) for pattern in patterns)
+    if distribution:
+        for place, pattern in enumerate(patterns):
+            if fnmatchcase(distribution, pattern):
+                return place
+    return len(patterns)
 
 
 def normalized(name: str) -> str:
@@ -210,7 +220,9 @@ def _cached(cache_file: str, key: "JSON") -> list[Installed] | None:
         rows = data["plugins"]
         if data["key"] != key or any(_stat(row["manifest_file"]) != row["stat"] for row in rows):
             return None
-        return [Installed(**{**row, "manifest": row["manifest"] and Manifest(row["manifest"])}) for row in rows]
+        for row in rows:
+            row["manifest"] = row["manifest"] and Manifest(row["manifest"])
+        return [Installed(**row) for row in rows]
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
