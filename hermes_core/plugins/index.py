@@ -124,10 +124,9 @@ class Index:
     def faults(self) -> "tuple[Fault, ...]":
         """All that is wrong without running anything: unusable manifests, two owners of one label or name."""
         found = [p.fault for p in self.plugins if p.fault]
+        usable = [(p, p.manifest.contributes) for p in self._by_label.values() if p.manifest]
         for table in TABLES[:-1]:  # skills are folders of the plugin itself
-            found += owners(table, ((p, p.manifest.contributes[table]) for p in self._by_label.values() if p.manifest))[
-                1
-            ]
+            found += owners(table, [(p, names[table]) for p, names in usable])[1]
         return tuple(found)
 
 
