@@ -9,12 +9,12 @@ print(agent.state.tool_history)
 import asyncio
 import inspect
 import os
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self, get_type_hints
 
 import attrs
-from attrs import field, frozen
+from attrs import frozen
 
 from hermes_core.distribution import HERMES, Allow, Distribution
 from hermes_core.errors import HermesError, UserError
@@ -24,7 +24,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.agent.policy import AskPerson
     from hermes_core.agent.runtime import Runtime
-    from hermes_core.config.paths import Home
     from hermes_core.plugins.index import Index
     from hermes_core.types import JSON, Effect, Event, HistoryEntry, Message, Principal
 
@@ -51,29 +50,18 @@ class Hermes:
     """
 
     def __init__(
-        self,
-        distribution: Distribution = HERMES,
-        *,
-        home: "str | Path | Home | None" = None,
-        profile: str | None = None,
-        config: "Mapping[str, JSON] | None" = None,
-        provider: str = "",
-        model: str = "",
-        toolsets: Sequence[str] = (),
-        tools: Sequence[Tool] = (),
-        ask: "AskPerson | None" = None,
-        yolo: bool = False,
-        safe_mode: bool = False,
-        owner: "Principal | None" = None,
-        index: "Index | None" = None,
-        strict: bool | None = None,
-    ) -> None:
+        self, distribution: Distribution = HERMES, *, home: str | Path | None = None, profile: str | None = None,
+        config: "Mapping[str, JSON] | None" = None, provider: str = "", model: str = "", toolsets: Sequence[str] = (),
+        tools: Sequence[Tool] = (), ask: "AskPerson | None" = None, yolo: bool = False, safe_mode: bool = False,
+        owner: "Principal | None" = None, index: "Index | None" = None, strict: bool = False,
+    ) -> None:  # fmt: skip
         self.distribution = distribution
         self._home, self._profile, self._config = home, profile, dict(config or {})
-        self._provider, self._model, self._toolsets, self._tools = provider, model, tuple(toolsets), tuple(tools)
-        self._ask, self._yolo, self._safe_mode, self._owner = ask, yolo, safe_mode, owner
-        self._index = index
-        self._strict = bool(os.environ.get("HERMES_STRICT")) if strict is None else strict
+        self._ask, self._owner, self._safe_mode, self._index = ask, owner, safe_mode, index
+        self._wishes = {
+            "provider": provider, "model": model, "toolsets": tuple(toolsets), "tools": tuple(tools), "yolo": yolo,
+            "strict": strict or bool(os.environ.get("HERMES_STRICT")),
+        }  # fmt: skip
         self._runtime: Runtime | None = None
 
     async def __aenter__(self) -> Self:
@@ -90,16 +78,14 @@ class Hermes:
             self._runtime = self._assemble()
         return self._runtime
 
-    async def turn(
+    def turn(
         self, message: "str | Message", *, session: str = "", origin: str = "embed", owner: "Principal | None" = None
     ) -> "AsyncGenerator[Event, None]":
-        """Answer one message; yields events, an Ended last. The same ``session`` goes on with the conversation."""
-        turn = self.runtime.turn(message, session=session, origin=origin, owner=owner, ask=self._ask)
-        try:
-            async for event in turn:
-                yield event
-        finally:
-            await turn.aclose()
+        """Answer one message; yields events, an Ended last. The same ``session`` goes on with the conversation.
+
+        Closing it (``contextlib.aclosing``) interrupts the turn.
+        """
+        return self.runtime.turn(message, session=session, origin=origin, owner=owner, ask=self._ask)
 
     async def run(self, message: "str | Message", *, session: str = "", origin: str = "embed") -> Answer:
         """Answer one message as a whole. Raises HermesError when the turn fails."""
@@ -110,10 +96,10 @@ class Hermes:
             if isinstance(event, Failed):
                 failure = event
             elif isinstance(event, Ended):
-                if failure is not None:
-                    raise HermesError(failure.text, hint=failure.hint)
-                return Answer(text=event.answer, session=event.session_id, reason=event.reason)
-        raise HermesError("The turn ended without saying so.")
+                answer = Answer(text=event.answer, session=event.session_id, reason=event.reason)
+        if failure is not None:
+            raise HermesError(failure.text, hint=failure.hint)
+        return answer
 
     def turn_sync(self, message: str, *, session: str = "") -> Answer:
         """One turn and nothing else, for scripts. Raises HermesError when the turn fails."""
@@ -132,49 +118,42 @@ class Hermes:
 
     def _assemble(self) -> "Runtime":
         from hermes_core.agent.runtime import Runtime
-        from hermes_core.config.paths import Home
         from hermes_core.config.settings import load_settings
         from hermes_core.types import Principal
 
-        home = self._home if isinstance(self._home, Home) else self.distribution.home(self._profile, self._home)
+        distribution = self.distribution
+        home = distribution.home(self._profile, self._home)
         settings = load_settings(
-            home, overrides=self._config, defaults=self.distribution.defaults, locked=self.distribution.locked
+            home, overrides=self._config, defaults=distribution.defaults, locked=distribution.locked
         )
         home.create()
-        index = self._index
-        if index is None:
-            index = self.distribution.installed(home, safe_mode=self._safe_mode)
 
         def remember(rule: str) -> None:
             from hermes_core.config.edit import set_value
 
-            set_value(home, "policy.allow", [*settings.config.policy.allow, rule])
+            written = load_settings(home, defaults=distribution.defaults).config.policy.allow
+            set_value(home, "policy.allow", [*written, rule])
 
         return Runtime(
             settings,
-            index,
-            self.distribution.consent(home, safe_mode=self._safe_mode),
+            distribution.installed(home, safe_mode=self._safe_mode) if self._index is None else self._index,
+            distribution.consent(home, safe_mode=self._safe_mode),
             owner=self._owner or Principal(profile=home.profile),
-            provider=self._provider,
-            model=self._model,
-            toolsets=self._toolsets,
-            yolo=self._yolo,
-            tools=self._tools,
             remember=remember,
-            strict=self._strict,
+            **self._wishes,
         )
 
 
-@frozen(kw_only=True)
-class _State:
+class AgentState:
     """What an agent did."""
 
-    agent: "Agent" = field(repr=False)
+    def __init__(self, agent: "Agent") -> None:
+        self._agent = agent
 
     @property
     def tool_history(self) -> "list[HistoryEntry]":
         """Every tool call of the agent's session, oldest first: input, output, outcome, seconds."""
-        return self.agent._history()
+        return self._agent._history()
 
 
 class Agent:
@@ -184,20 +163,16 @@ class Agent:
         """``options`` are those of Hermes (``provider``, ``model``, ``home``, ``toolsets``, ``ask`` …)."""
         self.name = name
         self.session = session
-        self.state = _State(agent=self)
-        self._options = options
+        self.state = AgentState(self)
         self._tools: list[Tool] = list(options.pop("tools", ()))
-        self._runner: asyncio.Runner | None = None
-        self._hermes: Hermes | None = None
+        self._options = options
+        self._runner: asyncio.Runner
+        self._hermes: Hermes | None = None  # while it runs, as the runner
 
     def register_tool(
-        self,
-        function: "Tool | Callable[..., Any]",
-        *,
-        effects: "Iterable[Effect]" = (),
-        toolset: str = "own",
+        self, function: "Tool | Callable[..., Any]", *, effects: "Iterable[Effect]" = (), toolset: str = "own",
         idempotent: bool = False,
-    ) -> Tool:
+    ) -> Tool:  # fmt: skip
         """Make a function the model may call; its docstring and annotations describe it. Raises UserError."""
         if self._hermes is not None:
             raise UserError("Tools are registered before the first run; this agent is already running.")
@@ -207,19 +182,18 @@ class Agent:
 
     def run(self, message: str) -> Answer:
         """Answer one message, in the same session every time. Raises HermesError when the turn fails."""
-        if self._runner is None or self._hermes is None:
-            self._runner = asyncio.Runner()
-            self._hermes = Hermes(tools=tuple(self._tools), **self._options)
+        if self._hermes is None:
+            self._runner, self._hermes = asyncio.Runner(), Hermes(tools=self._tools, **self._options)
         answer = self._runner.run(self._hermes.run(message, session=self.session, origin=self.name))
         self.session = answer.session
         return answer
 
     def close(self) -> None:
         """Let go of everything."""
-        if self._runner is not None and self._hermes is not None:
+        if self._hermes is not None:
             self._runner.run(self._hermes.close())
             self._runner.close()
-            self._runner = self._hermes = None
+            self._hermes = None
 
     def __enter__(self) -> Self:
         return self
@@ -228,7 +202,7 @@ class Agent:
         self.close()
 
     def _history(self) -> "list[HistoryEntry]":
-        if self._runner is None or self._hermes is None or not self.session:
+        if self._hermes is None or not self.session:
             return []
         runtime = self._hermes.runtime
 
@@ -256,21 +230,12 @@ def _tool_of(function: Callable[..., Any], effects: "Iterable[Effect]", toolset:
     async def run(_context: ToolContext, arguments: Any) -> ToolOutput:
         given = {name: getattr(arguments, name) for name in fields}
         if inspect.iscoroutinefunction(function):
-            result: object = await _awaited(function(**given))
+            result = await function(**given)
         else:
             result = await asyncio.to_thread(function, **given)
         return result if isinstance(result, str) else repr(result)
 
     return Tool(
-        name=label,
-        description=inspect.cleandoc(function.__doc__),
-        params=params,
-        run=run,
-        toolset=toolset,
-        effects=frozenset(effects),
-        idempotent=idempotent,
-    )
-
-
-async def _awaited(value: Awaitable[object]) -> object:
-    return await value
+        name=label, description=inspect.cleandoc(function.__doc__), params=params, run=run, toolset=toolset,
+        effects=frozenset(effects), idempotent=idempotent,
+    )  # fmt: skip

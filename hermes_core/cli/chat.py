@@ -1,6 +1,7 @@
 """Ways to talk: one message and its answer, or a conversation on a platform."""
 
 import asyncio
+import contextlib
 import json
 import sys
 from typing import Any
@@ -12,10 +13,11 @@ from hermes_core.errors import UnknownName, UserError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from hermes_core.agent.runtime import Runtime
     from hermes_core.embed import Hermes
     from hermes_core.types import Event
 
-_STATUS = {"user_error": 2, "config_error": 2, "unknown_name": 2, "busy": 2}  # what a person can mend; else 1
+_MENDABLE = ("user_error", "config_error", "unknown_name", "busy")  # kinds of Failed that the person can fix
 
 __all__ = ["chat", "converse", "event_json", "oneshot"]
 
@@ -58,28 +60,26 @@ async def _oneshot(scope: Scope, text: str, *, quiet: bool) -> int:
     from hermes_core.types import Ended, Failed
 
     show = _show_json if scope.flags.get("as_json") else _show_quiet if quiet else _show_verbose
+    status = 0
     async with scope.hermes() as hermes:
         session = await _session(scope, hermes)
-        status = 0
-        turn = hermes.turn(text, session=session, origin="oneshot")
-        async for event in turn:
-            show(event)
-            if isinstance(event, Failed):
-                status = _STATUS.get(event.kind, 1)
-            elif isinstance(event, Ended) and event.reason == "interrupted":
-                status = 130
-        for line in _notices(hermes):
+        async with contextlib.aclosing(hermes.turn(text, session=session, origin="oneshot")) as turn:
+            async for event in turn:
+                show(event)
+                if isinstance(event, Failed):
+                    status = 2 if event.kind in _MENDABLE else 1
+                elif isinstance(event, Ended) and event.reason == "interrupted":
+                    status = 130
+        for line in _notices(hermes.runtime):
             print(line, file=sys.stderr)
-        return status
+    return status
 
 
-def _notices(hermes: "Hermes") -> list[str]:
+def _notices(runtime: "Runtime") -> list[str]:
     """What a person should know after a turn: how to connect a model, and which plugins failed."""
-    runtime = hermes.runtime
     lines = [runtime.route.notice] if runtime.route and runtime.route.notice else []
     failed = {f.plugin: f for f in (*runtime.loader.faults, *runtime.dispatch.faults)}
-    lines += [f"Plugin {f.plugin} failed ({f.phase}): {f.error}. See `hermes doctor`." for f in failed.values()]
-    return lines
+    return lines + [f"Plugin {f.plugin} failed ({f.phase}): {f.error}. See `hermes doctor`." for f in failed.values()]
 
 
 async def _session(scope: Scope, hermes: "Hermes") -> str:
@@ -87,24 +87,28 @@ async def _session(scope: Scope, hermes: "Hermes") -> str:
     words = scope.flags.get("resume") or ("latest" if scope.flags.get("continue_") else "")
     if not words:
         return ""
-    runtime = hermes.runtime
+    store = await hermes.runtime.store()
     try:
-        return (await (await runtime.store()).find_session(words, runtime.owner)).id
+        return (await store.find_session(words, hermes.runtime.owner)).id
     except UnknownName:
         if words == "latest":
             raise UserError("There is no session to go on with.", hint="Start one without -c.") from None
         raise
 
 
+def _say(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
 def _show_quiet(event: "Event") -> None:
     """Only the answer; what a model says between its tool calls is not part of it."""
-    from hermes_core.types import Ended
+    from hermes_core.types import Ended, Failed
 
     if isinstance(event, Ended) and event.answer:
-        sys.stdout.write(event.answer if event.answer.endswith("\n") else f"{event.answer}\n")
-        sys.stdout.flush()
-    else:
-        _show_failure(event)
+        _say(event.answer if event.answer.endswith("\n") else f"{event.answer}\n")
+    elif isinstance(event, Failed):
+        print(f"{event.text}\n{event.hint}".strip(), file=sys.stderr)
 
 
 def _show_verbose(event: "Event") -> None:
@@ -112,8 +116,7 @@ def _show_verbose(event: "Event") -> None:
     from hermes_core.types import Called, Ended, Returned, Said
 
     if isinstance(event, Said):
-        sys.stdout.write(event.text)
-        sys.stdout.flush()
+        _say(event.text)
     elif isinstance(event, Called):
         arguments = json.dumps(event.call.arguments, ensure_ascii=False)
         print(f"  ┊ {event.call.name} {arguments[:160]}", file=sys.stderr)
@@ -121,22 +124,14 @@ def _show_verbose(event: "Event") -> None:
         mark = "✗" if event.result.failed else "✓"
         print(f"  ┊ {event.call.name} {mark} {event.seconds:.1f}s", file=sys.stderr)
     elif isinstance(event, Ended) and event.answer:
-        print(flush=True)
+        _say("\n")
         print(f"session {event.session_id}", file=sys.stderr)
     else:
-        _show_failure(event)
-
-
-def _show_failure(event: "Event") -> None:
-    from hermes_core.types import Failed
-
-    if isinstance(event, Failed):
-        print(f"{event.text}\n{event.hint}".strip(), file=sys.stderr)
+        _show_quiet(event)
 
 
 def _show_json(event: "Event") -> None:
-    sys.stdout.write(event_json(event) + "\n")
-    sys.stdout.flush()
+    _say(event_json(event) + "\n")
 
 
 def event_json(event: "Event") -> str:
@@ -150,26 +145,21 @@ def event_json(event: "Event") -> str:
 
 
 def converse(scope: Scope) -> int:
-    """A conversation on the configured platform. Raises UserError when there is none."""
+    """A conversation on the configured platform. Raises UnknownName when it is not installed."""
     return asyncio.run(_converse(scope))
 
 
 async def _converse(scope: Scope) -> int:
     from hermes_core.gateway.carry import Carrier
-    from hermes_core.kinds import Platform
 
     async with scope.hermes() as hermes:
         runtime = hermes.runtime
         name = scope.flags.get("interface") or runtime.settings.config.display.interface
         runtime.loader.load_contributing("platforms", [name])
-        found = {p.name: p for _, p in runtime.dispatch.contributions("register_platforms") if isinstance(p, Platform)}
+        found = {p.name: p for _, p in runtime.dispatch.contributions("register_platforms")}
         if name not in found:
-            offered = {
-                n for p in runtime.index.plugins if p.manifest for n in p.manifest.contributes.get("platforms", ())
-            }
-            raise UnknownName(
-                "platform", name, offered, hint=f"Try `{scope.name} -z TEXT`, or pip install hermes-platform-cli."
-            )
+            hint = f"Try `{scope.name} -z TEXT`, or pip install hermes-platform-cli."
+            raise UnknownName("platform", name, scope.offered("platforms"), hint=hint)
         session = await _session(scope, hermes)
         await runtime.routed()
         await Carrier(runtime, found[name], session=session).serve()

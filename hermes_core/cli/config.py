@@ -5,12 +5,17 @@ import json
 import os
 import shlex
 import subprocess
+from typing import Any
 
 import click
 
 from hermes_core.cli.scope import Scope
 from hermes_core.cli.table import emit, json_option
 from hermes_core.errors import ConfigError, UserError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hermes_core.config.secrets import Secrets
 
 
 @click.group()
@@ -40,11 +45,10 @@ def show(scope: Scope, everything: bool, as_json: bool) -> None:
         value = get_value(scope.settings, row.key)
         changed = value != row.default
         if everything or changed:
-            hidden = "secret" in row.type.lower() and bool(value)
             if isinstance(value, dict) and row.key in scope.settings.raw:
                 value = sorted(value)  # only names: what is under them may hold keys
-            shown = "[secret]" if hidden else json.dumps(value, ensure_ascii=False, default=str)
-            rows.append({"setting": row.key, "value": shown, "from": "you" if changed else "default", "help": row.help})
+            source = "you" if changed else "default"
+            rows.append({"setting": row.key, "value": _json(_plain(value)), "from": source, "help": row.help})
     emit(rows, ("setting", "value", "from", "help"), as_json=as_json, empty="Everything is at its default: --all.")
 
 
@@ -53,15 +57,28 @@ def show(scope: Scope, everything: bool, as_json: bool) -> None:
 @json_option
 @click.pass_obj
 def get(scope: Scope, key: str, as_json: bool) -> None:
-    """Print one setting. KEY has dots: model.default."""
+    """Print one setting, or a section. KEY has dots: model.default."""
     from hermes_core.config.settings import get_value
+
+    value = _plain(get_value(scope.settings, key))
+    click.echo(value if isinstance(value, str) and not as_json else _json(value))
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _plain(value: Any) -> Any:
+    """A setting as JSON can hold it; of a secret only where it is kept."""
+    from attrs import asdict, has
+
     from hermes_core.options import Secret
 
-    value = get_value(scope.settings, key)
-    if isinstance(value, Secret) and value and not value.reference:
-        value = "[secret]"
-    plain = isinstance(value, str) and not as_json
-    click.echo(value if plain else json.dumps(value, ensure_ascii=False, default=str))
+    if isinstance(value, Secret):
+        return str(value) if value.reference or not value else "[secret]"
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    return _plain(asdict(value, recurse=False)) if has(type(value)) else value
 
 
 @config.command("set")
@@ -78,10 +95,8 @@ def set_(scope: Scope, key: str, value: str) -> None:
     """
     home = scope.home
     home.create()
-    if key.isupper() and "." not in key:
-        from hermes_core.config.secrets import Secrets
-
-        Secrets(home.env_file, os.environ).set(key, value)
+    if key.isupper():
+        _secrets(scope).set(key, value)
         click.echo(f"{key} is kept in {home.env_file}.", err=True)
         return
     from hermes_core.config.edit import set_text
@@ -94,25 +109,30 @@ def set_(scope: Scope, key: str, value: str) -> None:
 @click.pass_obj
 def unset(scope: Scope, key: str) -> None:
     """Take one setting back to its default."""
-    if key.isupper() and "." not in key:
-        from hermes_core.config.secrets import Secrets
-
-        Secrets(scope.home.env_file, os.environ).unset(key)
-        return
     from hermes_core.config.edit import unset_value
+    from hermes_core.config.settings import get_value
 
-    unset_value(scope.home, key)
+    there = _secrets(scope).unset(key) if key.isupper() else unset_value(scope.home, key)
+    if not there:
+        if not key.isupper():
+            get_value(scope.settings, key)  # a wrong name is told
+        click.echo(f"{key} is not set.", err=True)
+
+
+def _secrets(scope: Scope) -> "Secrets":
+    from hermes_core.config.secrets import Secrets
+
+    return Secrets(scope.home.env_file, os.environ)
 
 
 @config.command()
 @click.pass_obj
-def check(scope: Scope) -> int:
+def check(scope: Scope) -> None:
     """Check config.yaml, the sections of enabled plugins too. Exit 2 when something is wrong."""
     problems = config_problems(scope)
     if problems:
         raise ConfigError(problems, hint="Mend them with `hermes config edit`.")
     click.echo(f"{scope.home.config_file}: fine.")
-    return 0
 
 
 def config_problems(scope: Scope) -> list[str]:
@@ -161,8 +181,7 @@ def edit(scope: Scope) -> None:
     try:
         subprocess.run([*shlex.split(editor), str(home.config_file)], check=True)
     except (OSError, subprocess.CalledProcessError) as error:
-        raise UserError(
-            f"The editor {editor!r} failed: {error}", hint="Set EDITOR to one that is installed."
-        ) from error
+        hint = "Set EDITOR to one that is installed."
+        raise UserError(f"The editor {editor!r} failed: {error}", hint=hint) from error
     if problems := config_problems(scope):
         raise ConfigError(problems, hint="Saved, but these must be mended: `hermes config edit`.")

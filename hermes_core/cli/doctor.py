@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 import platform
 import signal
 import subprocess
@@ -19,10 +18,16 @@ from hermes_core.cli.scope import Scope
 from hermes_core.cli.table import json_option
 from hermes_core.errors import HermesError
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hermes_core.plugins.index import Installed
+
 _COLORS = {"ok": "green", "fault": "red", "asks": "yellow", "missing": "yellow", "slow": "yellow", "idle": None}
 Row = dict[str, str]
 _PATIENCE = 60  # seconds a plugin's import may take before doctor gives up on it
 _SLOW = 0.5  # seconds of import from which doctor says so
+# A distribution is a value: the probe is the same product in another process.
+_PROGRAM = "import sys, json, hermes_core; hermes_core.Distribution(*json.loads(sys.argv[1])).cli(sys.argv[2:])"
 
 
 @click.command()
@@ -123,81 +128,80 @@ def _startup_files() -> Iterable[Row]:
 
 def _plugins(scope: Scope, *, deep: bool, only: str) -> list[Row]:
     consent, index = scope.consent(), scope.index
-    wanted = [index.resolve(only)] if only else list(index.plugins)
-    faults = [f for f in (*index.faults, *consent.faults(index)) if not only or f.plugin == wanted[0].label]
-    rows = [_row("fault", f"{f.plugin} {f.version}".strip(), f.error, f.hint, f.phase) for f in faults]
-    named = {f.plugin for f in faults}
+    wanted = [index.resolve(only)] if only else index.plugins
+    rows, named = [], set()
+    for fault in (*index.faults, *consent.faults(index)):
+        if not only or fault.plugin == wanted[0].label:
+            named.add(fault.plugin)
+            level = "fault"
+            if fault.where == str(scope.home.lock_file):  # the lock says other than what is there
+                level = {"discover": "missing", "consent": "asks" if index.get(fault.plugin) else "fault"}[fault.phase]
+            rows.append(_row(level, f"{fault.plugin} {fault.version}".strip(), fault.error, fault.hint, fault.phase))
     for plugin in wanted:
-        who, state = f"{plugin.label} {plugin.version}", consent.state(plugin)
-        enable = f"hermes plugins enable {plugin.label}"
+        who, state = f"{plugin.label} {plugin.version}".strip(), consent.state(plugin)
         if plugin.fault is not None or plugin.label in named:
             continue
-        if state in ("changed", "foreign"):
-            rows.append(_row("asks", who, state.reason, enable, "consent"))
-        elif not state.usable:
-            rows.append(_row("idle", who, f"installed, not in use: {state.reason}", enable))
+        if not state.usable:
+            fix = f"hermes plugins enable {plugin.label}"
+            rows.append(_row("idle", who, f"installed, not in use: {state.reason}", fix))
         elif consent.builtin(plugin) and not deep:
             rows.append(_row("ok", who, str(state)))
         else:
-            rows += probed(scope, plugin.label, who)
-    installed = {p.distribution for p in index.plugins}
-    for missing in consent.wanted():
-        if missing.distribution not in installed:
-            rows.append(_row("missing", missing.distribution, "enabled, but not installed", "hermes plugins sync"))
+            rows += probed(scope, plugin)
     return rows
 
 
-def probed(scope: Scope, label: str, who: str) -> list[Row]:
+def probed(scope: Scope, plugin: "Installed") -> list[Row]:
     """Try one plugin in a process of its own: what it does there, crash or hang, happens to that process."""
     from hermes_core.plugins.crumbs import Crumbs
 
-    command = [sys.executable, "-m", "hermes_core", "doctor", "--probe", label]
-    env = {
-        **os.environ,
-        f"{scope.name.upper()}_HOME": str(scope.home.base),
-        f"{scope.name.upper()}_PROFILE": scope.home.profile,
-    }
-    off = f"hermes plugins disable {label}"
-    try:
-        done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=_PATIENCE, check=False)
-    except subprocess.TimeoutExpired:
-        return [_row("fault", who, f"its import did not end within {_PATIENCE} s", off, "import")]
-    if done.returncode < 0:
-        Crumbs(scope.home.cache / "crumbs").condemn(scope.index.resolve(label))
-        text = f"its import ended the whole process ({signal.Signals(-done.returncode).name})"
+    words = ["-p", scope.home.profile, "doctor", "--probe", plugin.label]
+    command = [sys.executable, "-c", _PROGRAM, json.dumps(scope.distribution), *words]
+
+    def fault(text: str) -> list[Row]:
+        who, off = f"{plugin.label} {plugin.version}".strip(), f"hermes plugins disable {plugin.label}"
         return [_row("fault", who, text, off, "import")]
+
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_PATIENCE, check=False)
+    except subprocess.TimeoutExpired:
+        return fault(f"its import did not end within {_PATIENCE} s")
+    if done.returncode < 0:
+        Crumbs(scope.home.cache / "crumbs").condemn(plugin)
+        return fault(f"its import ended the whole process ({signal.Signals(-done.returncode).name})")
     try:
         rows: list[Row] = json.loads(done.stdout.splitlines()[-1])
     except (ValueError, IndexError):
         said = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
-        return [_row("fault", who, f"the probe ended with status {done.returncode}: {said}", off, "import")]
+        return fault(f"the probe ended with status {done.returncode}: {said}")
     return rows
 
 
 def _working(scope: Scope, label: str) -> list[Row]:
     """Import one plugin, time it, take what it contributes, and run its checks."""
+    from hermes_core import hooks
+
     runtime = scope.hermes().runtime
     plugin = runtime.index.resolve(label)
-    who = f"{plugin.label} {plugin.version}"
+    who = f"{plugin.label} {plugin.version}".strip()
     runtime.loader.crumbs.forgive(plugin)
-    if runtime.loader.load(plugin) and plugin.manifest:
-        for hook in ("providers", "tools", "backends", "platforms", "memories", "slash_commands", "cli_commands"):
-            runtime.dispatch.contributions(f"register_{hook}")
-    found = [f for f in (*runtime.loader.faults, *runtime.dispatch.faults) if f.plugin == label]
-    if found:
+    if runtime.loader.load(plugin):
+        for hook, mode in hooks.modes().items():
+            if mode == "contribute":
+                runtime.dispatch.contributions(hook)
+    if found := [f for f in (*runtime.loader.faults, *runtime.dispatch.faults) if f.plugin == label]:
         return [_row("fault", who, f.error, f.hint, f.phase) for f in found]
-    seconds = runtime.loader.loaded.get(label, 0.0)
+    seconds = runtime.loader.loaded[label]
     rows = [_row("slow" if seconds > _SLOW else "ok", who, f"imported in {seconds * 1000:.0f} ms")]
 
-    async def checks() -> list[Row]:
-        made = []
-        for owner, check in runtime.dispatch.contributions("register_checks"):
+    async def run() -> None:
+        for _, check in runtime.dispatch.contributions("register_checks"):
             for finding in await check.run():
-                level = {"warning": "asks"}.get(finding.level, finding.level)
-                made.append(_row(level, owner, finding.text, finding.fix))
-        return made
+                level = "asks" if finding.level == "warning" else finding.level
+                rows.append(_row(level, plugin.label, finding.text, finding.fix))
 
-    return [*rows, *asyncio.run(checks())]
+    asyncio.run(run())
+    return rows
 
 
 async def _model(scope: Scope) -> list[Row]:

@@ -1,13 +1,20 @@
-"""``hermes insights`` and ``hermes prompt-size``: what is used, and where it goes."""
+"""``hermes insights``, ``hermes prompt-size`` and ``hermes logs``: what is used, where it goes, what happened."""
 
 import asyncio
 import json
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import click
 
 from hermes_core.cli.scope import Scope
 from hermes_core.cli.sessions import with_store
 from hermes_core.cli.table import emit, json_option, say_table
+from hermes_core.errors import UserError
+
+_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
 
 @click.command("prompt-size")
@@ -20,7 +27,7 @@ def prompt_size(scope: Scope, as_json: bool) -> None:
     emit([*rows, total], ("part", "bytes", "tokens"), as_json=as_json, empty="")
 
 
-async def _sizes(scope: Scope) -> list[dict[str, int]]:
+async def _sizes(scope: Scope) -> list[dict[str, Any]]:
     from hermes_core.agent.prompt import ordered
 
     async with scope.hermes() as hermes:
@@ -30,10 +37,9 @@ async def _sizes(scope: Scope) -> list[dict[str, int]]:
         sizes = [(f"prompt/{b.name}", len(b.text.encode()) + 2) for b in blocks]
         for spec in runtime.toolbox().specs(session):
             shape = {"name": spec.name, "description": spec.description, "parameters": spec.schema}
-            sizes.append(
-                (f"tool/{spec.name}", len(json.dumps({"type": "function", "function": shape}, separators=(",", ":"))))
-            )
-        return [{"part": part, "bytes": size, "tokens": size // 4} for part, size in sizes]  # type: ignore[dict-item]
+            sent = json.dumps({"type": "function", "function": shape}, separators=(",", ":"))
+            sizes.append((f"tool/{spec.name}", len(sent)))
+    return [{"part": part, "bytes": size, "tokens": size // 4} for part, size in sizes]
 
 
 @click.command()
@@ -59,14 +65,62 @@ def insights(scope: Scope, days: int, as_json: bool) -> None:
     ]
     columns = ("day", "provider", "model", "turns", "calls", "input", "output", "cache_hits", "cost")
     emit(rows, columns, as_json=as_json, empty="Nothing was used yet.")
-    if rows and not as_json:
-        _plot({r.day: r.usage.input + r.usage.output for r in reversed(found)})
+    if found and not as_json:
+        tokens: dict[str, int] = {}
+        for r in reversed(found):
+            tokens[r.day] = tokens.get(r.day, 0) + r.usage.input + r.usage.output
+        most = max(tokens.values()) or 1
+        bars = [[day, f"{used:,}", "█" * max(1, 40 * used // most)] for day, used in tokens.items()]
+        click.echo()
+        say_table(bars, ("day", "tokens", ""))
 
 
-def _plot(tokens: dict[str, int]) -> None:
-    """Tokens a day as bars."""
-    most = max(tokens.values()) or 1
-    click.echo()
-    say_table(
-        [[day, f"{used:,}", "█" * max(1, 40 * used // most)] for day, used in tokens.items()], ("day", "tokens", "")
-    )
+@click.command()
+@click.option("-n", "--lines", default=50, show_default=True, help="How many of the last lines.")
+@click.option("-f", "--follow", is_flag=True, help="Go on printing what comes.")
+@click.option(
+    "--level", type=click.Choice(_LEVELS, case_sensitive=False), default="DEBUG", help="This level and above."
+)
+@click.option("--session", default="", help="Only lines of this session.")
+@click.option("--json", "as_json", is_flag=True, help="The lines as they are: one JSON object each.")
+@click.pass_obj
+def logs(scope: Scope, lines: int, follow: bool, level: str, session: str, as_json: bool) -> None:
+    """Show the log, newest last. It holds turns, tool calls, faults and errors, and never a secret."""
+    path = scope.home.logs / "hermes.log"
+    if not path.exists():
+        raise UserError("Nothing was logged yet.", hint=f"The log will be {path}.")
+    levels = _LEVELS[_LEVELS.index(level.upper()) :]
+
+    def told(file: Iterable[str]) -> Iterator[str]:
+        return filter(None, (_told(line, levels, session, as_json=as_json) for line in file))
+
+    with path.open(encoding="utf-8", errors="replace") as file:
+        for text in deque(told(file), maxlen=lines):
+            click.echo(text)
+        position = file.tell()
+    while follow:
+        time.sleep(0.3)
+        if path.exists():
+            with path.open(encoding="utf-8", errors="replace") as file:
+                file.seek(position if path.stat().st_size >= position else 0)  # a shorter file is a new one
+                for text in told(file):
+                    click.echo(text)
+                position = file.tell()
+
+
+def _told(line: str, levels: Sequence[str], session: str, *, as_json: bool) -> str:
+    """A line of the log as it is shown; empty when it is not asked for."""
+    try:
+        entry = json.loads(line)
+    except ValueError:
+        return line.rstrip("\n")
+    level = entry.pop("level", "INFO")
+    if level not in levels or not str(entry.get("session", "")).startswith(session):
+        return ""
+    if as_json:
+        return line.rstrip("\n")
+    when, what = entry.pop("time", ""), entry.pop("event", "")
+    entry.pop("logger", None)
+    rest = " ".join(f"{k}={v}" for k, v in entry.items())
+    color = {"WARNING": "yellow", "ERROR": "red"}.get(level)
+    return f"{when} {click.style(f'{level:<7}', fg=color)} {what} {click.style(rest, dim=True)}"

@@ -2,8 +2,9 @@
 
 import json
 import logging
+import os
 import time
-from collections.abc import Callable
+from functools import cached_property
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,73 +15,31 @@ __all__ = ["start_logging"]
 
 
 def start_logging(home: "Home", settings: "Settings") -> None:
-    """Send the kernel's and plugins' records to the log file. The file is opened by the first record."""
+    """Send the kernel's and plugins' records to the log file. It is made by the first record."""
     logging.raiseExceptions = False  # a log on a full disk must not print tracebacks at a person
-    root = logging.getLogger("hermes_core")
-    root.setLevel(settings.config.logging.level)
-    root.propagate = False
-    root.handlers[:] = [_LateFile(home, settings)]
-    plugins = logging.getLogger("hermes")
-    plugins.setLevel(settings.config.logging.level)
-    plugins.propagate, plugins.handlers[:] = False, root.handlers
+    handler = _LogFile(home, settings)
+    for name in ("hermes_core", "hermes"):
+        logger = logging.getLogger(name)
+        logger.setLevel(settings.config.logging.level)
+        logger.propagate, logger.handlers[:] = False, [handler]
 
 
-class _LateFile(logging.Handler):
-    """Opens the rotating file when there is something to write: many commands have nothing to say."""
+class _LogFile(logging.Handler):
+    """A record as JSON: time, level, logger, event, the fields given as ``extra={"fields": {…}}``, and a traceback."""
 
     def __init__(self, home: "Home", settings: "Settings") -> None:
         super().__init__()
-        self._home, self._settings = home, settings
-        self._file: logging.Handler | None = None
+        self._home, self._config = home, settings.config.logging
+        self._path = home.logs / "hermes.log"
 
     def emit(self, record: logging.LogRecord) -> None:
-        if self._file is None:
-            self._file = self._open()
-        self._file.handle(record)
-
-    def _open(self) -> logging.Handler:
-        from logging.handlers import RotatingFileHandler
-
-        config = self._settings.config.logging
         try:
             self._home.logs.mkdir(mode=0o700, exist_ok=True)
-            path = self._home.logs / "hermes.log"
-            file = RotatingFileHandler(
-                path, maxBytes=config.max_size_mb << 20, backupCount=config.backup_count, encoding="utf-8", delay=True
-            )
+            self._put_aside()
+            with self._path.open("a", encoding="utf-8", errors="backslashreplace") as file:
+                file.write(self.format(record) + "\n")
         except OSError:
-            return logging.NullHandler()  # a log that cannot be written must not stop the work
-        file.setFormatter(_Json(_redactor(self._home)))
-        return file
-
-    def close(self) -> None:
-        if self._file is not None:
-            self._file.close()
-        super().close()
-
-
-def _redactor(home: "Home") -> Callable[[str], str]:
-    import os
-
-    from hermes_core.config.secrets import Secrets
-
-    secrets = Secrets(home.env_file, os.environ)
-    hidden = sorted({v for n in secrets.names() if len(v := secrets.get(n)) >= 6}, key=len, reverse=True)
-
-    def redact(text: str) -> str:
-        for value in hidden:
-            text = text.replace(value, "[secret]")
-        return text
-
-    return redact
-
-
-class _Json(logging.Formatter):
-    """A record as JSON: time, level, logger, event, the fields given as ``extra={"fields": {…}}``, and a traceback."""
-
-    def __init__(self, redact: Callable[[str], str]) -> None:
-        super().__init__()
-        self._redact = redact
+            pass  # a log that cannot be written must not stop the work
 
     def format(self, record: logging.LogRecord) -> str:
         entry = {
@@ -91,5 +50,25 @@ class _Json(logging.Formatter):
             **getattr(record, "fields", {}),
         }
         if record.exc_info:
-            entry["traceback"] = self.formatException(record.exc_info)
-        return self._redact(json.dumps(entry, ensure_ascii=False, default=str))
+            entry["traceback"] = logging.Formatter().formatException(record.exc_info)
+        line = json.dumps(entry, ensure_ascii=False, default=str)
+        for value in self._secrets:
+            line = line.replace(value, "[secret]")
+        return line
+
+    def _put_aside(self) -> None:
+        """A full file becomes ``hermes.log.1``, that one ``.2``, and the oldest goes."""
+        kept = self._config.backup_count
+        if kept and self._path.exists() and self._path.stat().st_size > self._config.max_size_mb << 20:
+            names = [self._path, *(self._path.with_name(f"hermes.log.{n}") for n in range(1, kept + 1))]
+            for older, newer in zip(names[:0:-1], names[-2::-1], strict=True):
+                if newer.exists():
+                    newer.replace(older)
+
+    @cached_property
+    def _secrets(self) -> list[str]:
+        """What must not be written, the longest first."""
+        from hermes_core.config.secrets import Secrets
+
+        secrets = Secrets(self._home.env_file, os.environ)
+        return sorted({v for n in secrets.names() if len(v := secrets.get(n)) >= 6}, key=len, reverse=True)

@@ -1,22 +1,38 @@
-"""The root of the command line: flags that hold for every command, and lazy sub-commands."""
+"""The root of the command line: flags that hold for every command, and commands imported when they are used."""
 
 import contextlib
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any
 
 import click
 
-from hermes_core.cli.lazy import LazyGroup
 from hermes_core.cli.scope import Scope
-from hermes_core.errors import HermesError, PluginError, UserError
+from hermes_core.errors import HermesError, PluginError, UnknownName, UserError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.distribution import Distribution
 
-__all__ = ["run"]
+__all__ = ["COMMANDS", "root", "run"]
+
+# name -> (module under hermes_core.cli, summary)
+COMMANDS = {
+    "chat": ("chat", "Talk, or answer one message (-q)."),
+    "sessions": ("sessions", "List, show, search, export, rename, delete, prune."),
+    "config": ("config", "Show, read, change and check settings."),
+    "model": ("model", "List models, choose one, show the chosen."),
+    "plugins": ("plugins", "Install, enable, check and write plugins."),
+    "tools": ("tools", "List tools, switch them, see what they did."),
+    "profile": ("profile", "Separate settings, keys, memory and sessions."),
+    "doctor": ("doctor", "Check everything and say how to mend it."),
+    "prompt-size": ("insights", "Where the tokens of an empty session go."),
+    "logs": ("insights", "Show what was logged."),
+    "insights": ("insights", "Tokens, cost and turns over time."),
+    "completion": ("main", "Shell completion for bash, zsh and fish."),
+}
 
 
 def run(distribution: "Distribution | None" = None, arguments: Sequence[str] | None = None) -> None:
@@ -25,46 +41,80 @@ def run(distribution: "Distribution | None" = None, arguments: Sequence[str] | N
     with contextlib.suppress(OSError, ValueError):
         sys.stdout.flush()
         sys.stderr.flush()
-    if "logging" in sys.modules:
-        sys.modules["logging"].shutdown()
     os._exit(status)  # everything is closed; tearing the interpreter down would only take the person's time
 
 
 def _status(distribution: "Distribution | None", arguments: list[str]) -> int:
+    scope = Scope(distribution)
     try:
-        name = distribution.name if distribution else "hermes"
-        result = root.main(arguments, prog_name=name, standalone_mode=False, obj=Scope(distribution))
-    except click.exceptions.Abort:
-        return _say("Interrupted.", 130)
-    except KeyboardInterrupt:
-        return _say("Interrupted.", 130)
+        result = root.main(arguments, prog_name=scope.name, standalone_mode=False, obj=scope)
+    except (click.exceptions.Abort, KeyboardInterrupt):
+        print("Interrupted.", file=sys.stderr)
+        return 130
     except click.ClickException as error:
         error.show()
         return 2
-    except UserError as error:
-        return _say(str(error), 2)
-    except PluginError as error:
-        return _say(str(error), 3)
     except HermesError as error:
-        return _say(str(error), 1)
+        return _say(str(error), 2 if isinstance(error, UserError) else 3 if isinstance(error, PluginError) else 1)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader left; there is nobody to tell
         return 1
     except OSError as error:
-        return _say(
-            f"The system refused: {error.strerror or error}{f' ({error.filename})' if error.filename else ''}", 1
-        )
+        where = f" ({error.filename})" if error.filename else ""
+        return _say(f"The system refused: {error.strerror or error}{where}", 1)
+    except Exception as error:
+        import logging
+
+        log = logging.getLogger("hermes_core")
+        if log.handlers:
+            log.exception("a command failed")
+        return _say(f"{type(error).__name__}: {error}\nA fault in Hermes or a plugin; HERMES_STRICT=1 shows where.", 1)
     return result if isinstance(result, int) else 0
 
 
 def _say(text: str, status: int) -> int:
-    if os.environ.get("HERMES_STRICT") and status != 130:
+    if os.environ.get("HERMES_STRICT"):
         import traceback
 
         traceback.print_exc()
     sys.stdout.flush()
     print(text, file=sys.stderr)
     return status
+
+
+class LazyGroup(click.Group):
+    """Knows its commands by name; imports one when it runs. Plugins' commands come from their manifests."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [*COMMANDS, *sorted({words.split()[0] for words in _scope(ctx).plugin_commands()} - set(COMMANDS))]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return _scope(ctx).plugin_command(cmd_name)
+        module = import_module(f"hermes_core.cli.{COMMANDS[cmd_name][0]}")
+        command: click.Command = getattr(module, cmd_name.replace("-", "_"))
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
+        if theirs := _scope(ctx).plugin_commands():
+            with formatter.section("Commands of plugins"):
+                formatter.write_dl(sorted(theirs.items()))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        _scope(ctx).flags.update(ctx.params)  # which command there is depends on the profile and on safe mode
+        name, *rest = args
+        command = self.get_command(ctx, name)
+        if command is None:
+            raise UnknownName("command", name, self.list_commands(ctx), hint="`hermes --help` lists all commands.")
+        return name, command, rest
+
+
+def _scope(ctx: click.Context) -> Scope:
+    return ctx.find_object(Scope) or Scope()
 
 
 @click.group(
@@ -91,8 +141,8 @@ def root(context: click.Context, /, **flags: Any) -> int:
     scope: Scope = context.obj
     scope.flags.update(flags)
     if flags["version"]:
-        click.echo(f"{scope.name} {scope.version}")
-        return 0
+        click.echo(f"{scope.name} {scope.distribution.version}")
+        context.exit()
     if context.invoked_subcommand is not None:
         return 0
     from hermes_core.cli.chat import converse, oneshot
@@ -100,3 +150,23 @@ def root(context: click.Context, /, **flags: Any) -> int:
     if flags["oneshot"] is not None:
         return oneshot(scope, flags["oneshot"], quiet=True)
     return converse(scope)
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+def completion(context: click.Context, shell: str) -> None:
+    """Print the completion script of a shell.
+
+    \b
+    Examples:
+      hermes completion bash >> ~/.bashrc
+      hermes completion fish > ~/.config/fish/completions/hermes.fish
+    """
+    from click.shell_completion import get_completion_class
+
+    name = _scope(context).name
+    made = get_completion_class(shell)
+    assert made is not None
+    variable = f"_{name.upper().replace('-', '_')}_COMPLETE"
+    click.echo(made(context.find_root().command, {}, name, variable).source())

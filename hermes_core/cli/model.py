@@ -11,7 +11,7 @@ from hermes_core.errors import HermesError, UnknownName, UserError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hermes_core.kinds import Provider
+    from hermes_core.agent.route import Route
 
 
 @click.group(invoke_without_command=True)
@@ -30,15 +30,14 @@ def model(context: click.Context) -> None:
 def show(scope: Scope, as_json: bool) -> None:
     """Print the provider and model that would answer now."""
 
-    async def find() -> tuple[str, str, str]:
+    async def find() -> "Route":
         async with scope.hermes() as hermes:
-            route = await hermes.runtime.routed()
-            return route.name, route.model, route.notice
+            return await hermes.runtime.routed()
 
-    name, chosen, notice = asyncio.run(find())
-    emit([{"provider": name, "model": chosen}], ("provider", "model"), as_json=as_json, empty="")
-    if notice:
-        click.echo(notice, err=True)
+    route = asyncio.run(find())
+    emit([{"provider": route.name, "model": route.model}], ("provider", "model"), as_json=as_json, empty="")
+    if route.notice:
+        click.echo(route.notice, err=True)
 
 
 @model.command("list")
@@ -53,26 +52,18 @@ def list_(scope: Scope, provider: str, as_json: bool) -> None:
 
 
 async def _providers(scope: Scope) -> list[dict[str, object]]:
-    async with scope.hermes() as hermes:
-        found = await _ready(hermes.runtime)
-        kinds = {90: "rules"}
-        return [
-            {
-                "provider": p.name,
-                "ready": "yes" if ready else "-",
-                "kind": kinds.get(p.rank, "local" if p.rank >= 50 else "hosted"),
-            }
-            for p, ready in found
-            if p.rank < 99  # the rest are other names of these
-        ]
-
-
-async def _ready(runtime: object) -> "list[tuple[Provider, bool]]":
     from hermes_core.agent.route import ranked_providers
 
-    providers = ranked_providers(runtime.settings, runtime.loader, runtime.dispatch)  # type: ignore[attr-defined]
-    states = await asyncio.gather(*(p.ready() for p in providers), return_exceptions=True)
-    return [(p, state is True) for p, state in zip(providers, states, strict=True)]
+    async with scope.hermes() as hermes:
+        runtime = hermes.runtime
+        found = ranked_providers(runtime.settings, runtime.loader, runtime.dispatch)
+        found = [p for p in found if p.rank < 99]  # the rest are other names of these
+        states = await asyncio.gather(*(p.ready() for p in found), return_exceptions=True)
+    kinds = ["rules" if p.rank >= 90 else "local" if p.rank >= 50 else "hosted" for p in found]
+    return [
+        {"provider": p.name, "ready": "yes" if state is True else "-", "kind": kind}
+        for p, state, kind in zip(found, states, kinds, strict=True)
+    ]
 
 
 async def _models(scope: Scope, provider: str) -> list[dict[str, object]]:
@@ -81,53 +72,53 @@ async def _models(scope: Scope, provider: str) -> list[dict[str, object]]:
     async with scope.hermes() as hermes:
         runtime = hermes.runtime
         parts = (runtime.settings, runtime.index, runtime.loader, runtime.dispatch)
-        route = await choose_route(*parts, provider=provider, model="-")
-        try:
-            models = await route.provider.models()
-            return [{"model": m.name, "context": m.context or ""} for m in models]
-        finally:
-            await route.provider.close()
+        runtime.route = await choose_route(*parts, provider=provider, model="-")  # closed with the rest
+        return [{"model": m.name, "context": m.context or ""} for m in await runtime.route.provider.models()]
 
 
 @model.command()
 @click.argument("words", default="")
 @click.pass_obj
 def choose(scope: Scope, words: str) -> None:
-    """Choose who answers from now on: PROVIDER:MODEL, or from a list. A key is asked for when one is needed."""
+    """Choose who answers from now on: PROVIDER, PROVIDER:MODEL, or from a list. Says what is missing, such as a key."""
     from hermes_core.config.edit import set_value
     from hermes_core.config.schema import split_model
 
-    names = {n for p in scope.index.plugins if p.manifest for n in p.manifest.contributes["providers"]}
-    provider, name = split_model(words, names | set(scope.settings.config.providers))
+    person, names = sys.stdin.isatty(), scope.offered("providers") | set(scope.settings.config.providers)
+    provider, name = (words, "") if words in names else split_model(words, names)
     if words and not provider:
-        raise UnknownName(
-            "provider", words.partition(":")[0], names, hint="Say PROVIDER:MODEL, or only `hermes model`."
-        )
+        hint = "Say PROVIDER:MODEL, or only `hermes model`."
+        raise UnknownName("provider", words.partition(":")[0], names, hint=hint)
+    base_url = ""
     if not words:
-        if not sys.stdin.isatty():
+        if not person:
             raise UserError("Nobody is here to choose.", hint="Say it: hermes model choose PROVIDER:MODEL")
         rows = asyncio.run(_providers(scope))
         emit(rows, ("provider", "ready", "kind"), as_json=False, empty="No provider is installed.")
         provider = click.prompt("Provider", type=click.Choice([str(r["provider"]) for r in rows]), show_choices=False)
-    base_url = ""
-    if provider == "custom" and sys.stdin.isatty() and not words:
-        base_url = click.prompt("Base URL (ends with /v1)")
-    if not name and sys.stdin.isatty():
+        if provider == "custom":
+            base_url = click.prompt("Base URL (ends with /v1)")
+    if not name and person:
         name = click.prompt("Model (empty: the provider's default)", default="", show_default=False)
-    scope.home.create()
+    if base_url or provider != scope.settings.config.model.provider:
+        _set_aside(scope)
     if base_url:
         set_value(scope.home, "providers.custom.base_url", base_url)
     set_value(scope.home, "model.provider", provider)
     set_value(scope.home, "model.default", name)
     try:
-        asyncio.run(_models(_fresh(scope), provider))
+        asyncio.run(_models(Scope(scope.distribution, scope.flags), provider))
         click.echo(f"{provider} answers from now on.", err=True)
     except HermesError as error:
         click.echo(f"Saved, but it cannot answer yet: {error}", err=True)
 
 
-def _fresh(scope: Scope) -> Scope:
-    """The same command line over the settings as they are now."""
-    again = Scope(scope.distribution)
-    again.flags.update(scope.flags)
-    return again
+def _set_aside(scope: Scope) -> None:
+    """Address and key under ``model`` are those of the provider so far; they move to its own entry."""
+    from hermes_core.config.edit import set_value, unset_value
+
+    written, so_far = scope.settings.raw.get("model"), scope.settings.config.model.provider
+    for key in ("base_url", "api_key", "wire", "api_mode", "context_length"):
+        if isinstance(written, dict) and key in written:
+            set_value(scope.home, f"providers.{so_far or 'custom'}.{key}", written[key])
+            unset_value(scope.home, f"model.{key}")

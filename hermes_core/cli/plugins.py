@@ -1,13 +1,12 @@
 """``hermes plugins``: what is installed, what is allowed, and how to write one."""
 
-import sys
 from pathlib import Path
 
 import click
 
 from hermes_core.cli.scope import Scope
-from hermes_core.cli.table import emit, json_option
-from hermes_core.errors import PluginError, UserError
+from hermes_core.cli.table import confirm, emit, json_option
+from hermes_core.errors import PluginError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,17 +45,16 @@ def list_(scope: Scope, as_json: bool) -> None:
 @click.pass_obj
 def info(scope: Scope, name: str) -> None:
     """Show what a plugin adds, may do and needs, from its manifest."""
-    plugin = scope.index.resolve(name)
-    _describe(scope, plugin)
+    _describe(scope, scope.index.resolve(name))
 
 
 def _describe(scope: Scope, plugin: "Installed") -> None:
     from hermes_core.plugins.consent import disclosed, enforced
 
     manifest = plugin.manifest
-    if manifest is None:
-        cause = plugin.fault.error if plugin.fault else "no manifest"
-        raise PluginError(plugin.label, cause, version=plugin.version, hint=plugin.fault.hint if plugin.fault else "")
+    if plugin.fault:
+        raise plugin.error(PluginError, plugin.fault.error, plugin.fault.hint)
+    assert manifest
     foreign = "" if scope.consent().state(plugin) == "builtin" else "   (not one of this distribution's own)"
     click.secho(f"{plugin.label} {plugin.version}   from {plugin.distribution or plugin.path}{foreign}", bold=True)
     click.echo(manifest.summary)
@@ -84,15 +82,10 @@ def enable(scope: Scope, name: str, yes: bool) -> int:
     if difference := consent.state(plugin).difference:
         click.echo("\n  New since you allowed it:\n" + "\n".join(f"    {line}" for line in difference))
     click.echo("\nA plugin runs inside Hermes with your rights. Enable only what you trust.")
-    if not yes:
-        if not sys.stdin.isatty():
-            raise UserError(
-                "A run without a person never enables a plugin.", hint="Decide it yourself, then say --yes."
-            )
-        click.confirm("Enable?", abort=True)
+    confirm("Enable?", yes=yes, refusal="A run without a person never enables a plugin.")
     consent.enable(plugin)
     Crumbs(scope.home.cache / "crumbs").forgive(plugin)
-    faults = [r for r in probed(scope, plugin.label, plugin.label) if r["level"] == "fault"]
+    faults = [r for r in probed(scope, plugin) if r["level"] == "fault"]
     for fault in faults:
         click.echo(f"It does not work: {fault['phase']}: {fault['text']}\n{fault['fix']}", err=True)
     click.echo(f"Enabled {plugin.label}.", err=True)
@@ -139,7 +132,7 @@ def new(kind: str, name: str, into: Path) -> None:
 
     written = new_plugin(kind, name, into)
     click.echo("\n".join(str(p) for p in written))
-    click.echo(f"\nNext: cd {written[0].parent}, then pip install -e . and pytest", err=True)
+    _say(f"\nNext: cd {into / f'hermes-{kind}-{name}'}, then pip install -e . and pytest")
 
 
 @plugins.command()
@@ -152,7 +145,7 @@ def install(scope: Scope, requirement: str, allow_source: bool) -> None:
 
     scope.home.create()
     install_plugin(requirement, scope.consent(), binary_only=not allow_source, say=_say)
-    _rescan(scope)
+    _look_again(scope)
 
 
 @plugins.command()
@@ -163,7 +156,7 @@ def remove(scope: Scope, name: str) -> None:
     from hermes_core.plugins.install import remove as remove_plugin
 
     remove_plugin(scope.index.resolve(name), scope.consent(), say=_say)
-    _rescan(scope)
+    _look_again(scope)
 
 
 @plugins.command()
@@ -173,18 +166,19 @@ def sync(scope: Scope) -> None:
     from hermes_core.plugins.install import sync as sync_plugins
 
     sync_plugins(scope.consent(), scope.index, say=_say)
-    _rescan(scope)
+    _look_again(scope)
 
 
 @plugins.command()
 @click.pass_obj
 def rescan(scope: Scope) -> None:
     """Look again at what is installed."""
-    _rescan(scope)
+    _look_again(scope)
 
 
-def _rescan(scope: Scope) -> None:
-    click.echo(f"{len(scope.rescan().plugins)} plugins installed.", err=True)
+def _look_again(scope: Scope) -> None:
+    found = scope.distribution.installed(scope.home, safe_mode=scope.safe_mode, rescan=True)
+    _say(f"{len(found.plugins)} plugins installed.")
 
 
 def _say(text: str) -> None:

@@ -3,8 +3,7 @@
 import click
 
 from hermes_core.cli.scope import Scope
-from hermes_core.cli.sessions import confirm
-from hermes_core.cli.table import emit, json_option
+from hermes_core.cli.table import confirm, emit, json_option
 
 
 @click.group()

@@ -11,13 +11,13 @@ from typing import TypeVar
 import click
 
 from hermes_core.cli.scope import Scope
-from hermes_core.cli.table import ago, emit, json_option
+from hermes_core.cli.table import ago, confirm, emit, json_option
 from hermes_core.errors import UserError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.store.journal import Store
-    from hermes_core.types import Principal
+    from hermes_core.types import Message, Principal, Session
 
 _T = TypeVar("_T")
 _UNITS = {"h": 3600.0, "d": 86_400.0, "w": 604_800.0}
@@ -73,26 +73,34 @@ def list_sessions(scope: Scope, limit: int, source: str, as_json: bool) -> None:
 @click.pass_obj
 def show(scope: Scope, which: str, as_json: bool) -> None:
     """Print a session, message by message."""
-    if as_json:
-        _export(scope, which, None)
-        return
     from hermes_core.types import Text, ToolCall, ToolResult
 
-    async def read(store: "Store", owner: "Principal") -> None:
-        session = await store.find_session(which, owner)
-        click.secho(f"{session.id}  {session.title}  {session.provider}/{session.model}", bold=True)
-        for message in await store.history(session.id):
-            for part in message.parts:
-                if isinstance(part, Text):
-                    click.secho(f"\n{message.role}", fg="cyan")
-                    click.echo(part.text)
-                elif isinstance(part, ToolCall):
-                    click.secho(f"  ┊ {part.name} {json.dumps(part.arguments, ensure_ascii=False)[:200]}", dim=True)
-                elif isinstance(part, ToolResult):
-                    text = " ".join(p.text for p in part.parts if isinstance(p, Text))
-                    click.secho(f"  ┊ {'✗' if part.failed else '✓'} {' '.join(text.split())[:200]}", dim=True)
+    if as_json:
+        click.echo(_jsonl(*_read(scope, which)[1:]), nl=False)
+        return
+    session, _, history = _read(scope, which)
+    click.secho(f"{session.id}  {session.title}  {session.provider}/{session.model}", bold=True)
+    for message in history:
+        for part in message.parts:
+            if isinstance(part, Text):
+                click.secho(f"\n{message.role}", fg="cyan")
+                click.echo(part.text)
+            elif isinstance(part, ToolCall):
+                click.secho(f"  ┊ {part.name} {json.dumps(part.arguments, ensure_ascii=False)[:200]}", dim=True)
+            elif isinstance(part, ToolResult):
+                text = " ".join(p.text for p in part.parts if isinstance(p, Text))
+                click.secho(f"  ┊ {'✗' if part.failed else '✓'} {' '.join(text.split())[:200]}", dim=True)
 
-    with_store(scope, read)
+
+def _read(scope: Scope, which: str) -> "tuple[Session, str, list[Message]]":
+    """A session, the system prompt it began with, and its messages."""
+
+    async def read(store: "Store", owner: "Principal") -> "tuple[Session, str, list[Message]]":
+        session = await store.find_session(which, owner)
+        prompt = await store.load_prompt(session.id)
+        return session, prompt[0] if prompt else "", await store.history(session.id)
+
+    return with_store(scope, read)
 
 
 @sessions.command()
@@ -128,28 +136,26 @@ def search(scope: Scope, words: tuple[str, ...], limit: int, oldest: bool, as_js
 @click.pass_obj
 def export(scope: Scope, which: str, form: str, output: Path | None) -> None:
     """Write a session out: one OpenAI-shaped message a line, or markdown."""
-    _export(scope, which, output, form)
-
-
-def _export(scope: Scope, which: str, output: Path | None, form: str = "jsonl") -> None:
+    from hermes_core.config.files import write_atomic
     from hermes_core.store.codec import to_openai
 
-    async def lines(store: "Store", owner: "Principal") -> list[str]:
-        session = await store.find_session(which, owner)
-        prompt = await store.load_prompt(session.id)
-        system = [{"role": "system", "content": prompt[0]}] if prompt else []
-        shaped = [*system, *(shape for m in await store.history(session.id) for shape in to_openai(m))]
-        if form == "jsonl":
-            return [json.dumps(shape, ensure_ascii=False) for shape in shaped]
-        return [_markdown(shape) for shape in shaped[1:]]
-
-    text = "\n".join(with_store(scope, lines)) + "\n"
+    _, prompt, history = _read(scope, which)
+    if form == "jsonl":
+        text = _jsonl(prompt, history)
+    else:
+        text = "\n".join(_markdown(shape) for message in history for shape in to_openai(message))
     if output is None:
         click.echo(text, nl=False)
-        return
-    temporary = output.with_name(f".{output.name}.part")
-    temporary.write_text(text, encoding="utf-8")
-    temporary.replace(output)
+    else:
+        write_atomic(output, text.encode())
+
+
+def _jsonl(prompt: str, history: "list[Message]") -> str:
+    from hermes_core.store.codec import to_openai
+
+    shapes = [{"role": "system", "content": prompt}] if prompt else []
+    shapes += [shape for message in history for shape in to_openai(message)]
+    return "".join(f"{json.dumps(shape, ensure_ascii=False)}\n" for shape in shapes)
 
 
 def _markdown(shape: dict[str, object]) -> str:
@@ -165,12 +171,12 @@ def _markdown(shape: dict[str, object]) -> str:
 @click.pass_obj
 def rename(scope: Scope, which: str, title: tuple[str, ...]) -> None:
     """Give a session a title."""
+    session = _find(scope, which)
+    with_store(scope, lambda store, owner: store.rename_session(session.id, " ".join(title), owner))
 
-    async def work(store: "Store", owner: "Principal") -> None:
-        session = await store.find_session(which, owner)
-        await store.rename_session(session.id, " ".join(title), owner)
 
-    with_store(scope, work)
+def _find(scope: Scope, which: str) -> "Session":
+    return with_store(scope, lambda store, owner: store.find_session(which, owner))
 
 
 @sessions.command()
@@ -179,21 +185,14 @@ def rename(scope: Scope, which: str, title: tuple[str, ...]) -> None:
 @click.pass_obj
 def delete(scope: Scope, which: str, yes: bool) -> None:
     """Delete a session with everything in it. This cannot be undone."""
-
-    async def find(store: "Store", owner: "Principal") -> tuple[str, str]:
-        session = await store.find_session(which, owner)
-        return session.id, session.title
-
-    session_id, title = with_store(scope, find)
-    confirm(f"Delete session {session_id} {title}?", yes=yes)
-    with_store(scope, lambda store, owner: store.delete_session(session_id, owner))
-    click.echo(f"Deleted {session_id}.", err=True)
+    session = _find(scope, which)
+    confirm(f"Delete session {session.id} {session.title}?", yes=yes)
+    with_store(scope, lambda store, owner: store.delete_session(session.id, owner))
+    click.echo(f"Deleted {session.id}.", err=True)
 
 
 @sessions.command()
-@click.option(
-    "--older-than", "age", required=True, metavar="90d", help="Age by last use: hours (h), days (d), weeks (w)."
-)
+@click.option("--older-than", "age", required=True, metavar="90d", help="By last use: hours (h), days (d), weeks (w).")
 @click.option("--dry-run", is_flag=True, help="Only list what would go.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @click.pass_obj
@@ -208,14 +207,3 @@ def prune(scope: Scope, age: str, dry_run: bool, yes: bool) -> None:
     if found and not dry_run:
         confirm(f"Delete these {len(found)} sessions?", yes=yes)
         with_store(scope, lambda store, owner: store.prune_sessions(owner, before=before))
-
-
-def confirm(question: str, *, yes: bool) -> None:
-    """Go on only with a person's yes; without a person, only with --yes."""
-    import sys
-
-    if yes:
-        return
-    if not sys.stdin.isatty():
-        raise UserError(f"{question} Nobody is here to ask.", hint="Say --yes to go on without being asked.")
-    click.confirm(question, abort=True)

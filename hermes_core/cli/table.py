@@ -1,4 +1,4 @@
-"""Output of commands: aligned columns for people, one JSON object a line for programs."""
+"""What commands say and ask: aligned columns for people, one JSON object a line for programs."""
 
 import json
 import shutil
@@ -9,7 +9,9 @@ from collections.abc import Mapping, Sequence
 
 import click
 
-__all__ = ["ago", "emit", "json_option", "say_table", "width_of"]
+from hermes_core.errors import UserError
+
+__all__ = ["ago", "confirm", "emit", "json_option", "say_table"]
 
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 
@@ -28,7 +30,7 @@ def emit(rows: Sequence[Mapping[str, object]], columns: Sequence[str], *, as_jso
 def say_table(rows: Sequence[Sequence[str]], heads: Sequence[str]) -> None:
     """Columns under dim heads; the last one takes what the terminal leaves and is cut there."""
     shown = [[" ".join(cell.split()) for cell in row] for row in rows]
-    widths = [max(width_of(cell) for cell in column) for column in zip(heads, *shown, strict=True)]
+    widths = [max(_width(cell) for cell in column) for column in zip(heads, *shown, strict=True)]
     room = shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else 10_000
     widths[-1] = max(10, min(widths[-1], room - sum(widths[:-1]) - 2 * len(widths)))
     click.secho(_line(heads, widths), dim=True)
@@ -37,22 +39,19 @@ def say_table(rows: Sequence[Sequence[str]], heads: Sequence[str]) -> None:
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    cut = [_cut(cell, width) for cell, width in zip(cells, widths, strict=True)]
-    return "  ".join(c + " " * (w - width_of(c)) for c, w in zip(cut, widths, strict=True)).rstrip()
+    return "  ".join(_fitted(cell, width) for cell, width in zip(cells, widths, strict=True)).rstrip()
 
 
-def _cut(text: str, width: int) -> str:
-    if width_of(text) <= width:
-        return text
-    kept = ""
-    for char in text:
-        if width_of(kept + char) >= width:
-            break
-        kept += char
-    return f"{kept}…"
+def _fitted(text: str, width: int) -> str:
+    """The text in exactly that many columns."""
+    if _width(text) > width:
+        while _width(text) >= width:
+            text = text[:-1]
+        text += "…"
+    return text + " " * (width - _width(text))
 
 
-def width_of(text: str) -> int:
+def _width(text: str) -> int:
     """Columns a text takes in a terminal: wide characters count two, combining ones none."""
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
@@ -64,3 +63,12 @@ def ago(instant: float) -> str:
         if seconds >= size:
             return f"{int(seconds // size)} {unit} ago"
     return "just now"
+
+
+def confirm(question: str, *, yes: bool, refusal: str = "") -> None:
+    """Go on only with a person's yes, given now or before. Raises UserError when nobody is here to say it."""
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise UserError(refusal or f"{question} Nobody is here to ask.", hint="Decide it yourself, then say --yes.")
+    click.confirm(question, abort=True)

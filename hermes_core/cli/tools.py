@@ -9,6 +9,7 @@ from hermes_core.errors import UnknownName
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from hermes_core.kinds import Tool
     from hermes_core.store.journal import Store
     from hermes_core.types import HistoryEntry, Principal
 
@@ -38,13 +39,10 @@ def list_(scope: Scope, as_json: bool) -> None:
     emit(rows, ("tool", "on", "toolset", "may", "description"), as_json=as_json, empty="No tool plugin is enabled.")
 
 
-def _all_tools(scope: Scope):  # type: ignore[no-untyped-def]
-    from hermes_core.kinds import Tool
-
+def _all_tools(scope: Scope) -> "dict[str, Tool]":
     runtime = scope.hermes().runtime
     runtime.loader.load_contributing("tools")
-    things = (t for _, t in runtime.dispatch.contributions("register_tools"))
-    return {t.name: t for t in things if isinstance(t, Tool)}
+    return {tool.name: tool for _, tool in runtime.dispatch.contributions("register_tools")}
 
 
 @tools.command()

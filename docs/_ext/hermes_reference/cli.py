@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from hermes_core.cli.lazy import COMMANDS
-from hermes_core.cli.main import root
+from hermes_core.cli.main import COMMANDS, root
 from hermes_core.cli.scope import Scope
 from hermes_core.gateway.slash import Conversation, slash_commands
 from hermes_core.testing import Bench

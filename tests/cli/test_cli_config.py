@@ -1,0 +1,230 @@
+"""Settings through the command line: looked at, changed with everything else kept, checked, edited."""
+
+import json
+import stat
+
+import pytest
+
+WRITTEN = """\
+# my settings
+model: {provider: offline}   # no key here
+
+agent:
+  max_calls: 20  # enough
+  # the next one matters
+  tool_seconds: 60.0
+"""
+
+
+@pytest.fixture
+def cli(cli):
+    cli.configure(WRITTEN)
+    return cli
+
+
+def written(cli):
+    return (cli.home / "config.yaml").read_text()
+
+
+def test_the_path_is_that_of_the_profile(cli):
+    assert cli("config", "path").out == f"{cli.home}/config.yaml\n"
+    cli("profile", "create", "work")
+    assert cli("-p", "work", "config", "path").out == f"{cli.home}/profiles/work/config.yaml\n"
+
+
+def test_only_what_was_changed_is_shown_unless_all_is_asked_for(cli):
+    rows = {r["setting"]: r for r in cli("config", "show", "--json").rows}
+    assert rows.keys() == {"model.provider", "agent.max_calls", "agent.tool_seconds"}
+    assert rows["agent.max_calls"]["value"] == "20"
+    assert rows["agent.max_calls"]["from"] == "you"
+    everything = {r["setting"]: r for r in cli("config", "show", "--all", "--json").rows}
+    assert everything["policy.mode"] == {**everything["policy.mode"], "value": '"ask"', "from": "default"}
+    assert all(r["help"] for r in everything.values())
+    assert "agent.max_calls" in cli("config", "show").out
+
+
+def test_a_home_with_defaults_says_so(cli):
+    cli.configure("")
+    done = cli("config", "show")
+    assert (done.status, done.out) == (0, "")
+    assert "--all" in done.err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("show",),
+        ("show", "--json"),
+        ("show", "--all"),
+        ("get", "model"),
+        ("get", "model.api_key"),
+        ("get", "model.api_key", "--json"),
+        ("get", "providers"),
+        ("get", "providers.mine"),
+        ("get", "providers.mine.api_key"),
+    ],
+    ids=" ".join,
+)
+def test_secrets_are_never_shown(cli, words):
+    cli.configure(
+        "model: {provider: custom, api_key: sk-very-secret}\n"
+        "providers: {mine: {base_url: 'http://x/v1', api_key: sk-very-secret}}\n"
+    )
+    done = cli("config", *words)
+    assert done.status == 0
+    assert "sk-very-secret" not in done.out + done.err
+    assert "[secret]" in done.out or "mine" in done.out
+
+
+def test_a_reference_to_a_secret_is_shown(cli):
+    cli.configure("model: {provider: custom, api_key: env:SOME_KEY}\n")
+    assert cli("config", "get", "model.api_key").out == "env:SOME_KEY\n"
+    assert json.loads(cli("config", "get", "model").out)["api_key"] == "env:SOME_KEY"
+
+
+def test_one_setting_is_read(cli):
+    assert cli("config", "get", "model.provider").out == "offline\n"
+    assert cli("config", "get", "model.provider", "--json").out == '"offline"\n'
+    assert cli("config", "get", "agent.max_calls").out == "20\n"
+    assert cli("config", "get", "policy.mode").out == "ask\n"
+    assert cli("config", "get", "policy.allow").out == "[]\n"
+    done = cli("config", "get", "agent.max_cals")
+    assert done.status == 2
+    assert "max_calls" in done.err
+
+
+def test_a_section_is_read_as_json(cli):
+    agent = json.loads(cli("config", "get", "agent").out)
+    assert agent["max_calls"] == 20
+    assert agent["disabled_tools"] == []
+
+
+def test_a_change_keeps_comments_and_order(cli):
+    assert cli("config", "set", "agent.max_calls", "30").status == 0
+    assert written(cli) == WRITTEN.replace("max_calls: 20", "max_calls: 30")
+    assert cli("config", "get", "agent.max_calls").out == "30\n"
+    assert cli("config", "unset", "agent.tool_seconds").status == 0
+    assert "# my settings" in written(cli)
+    assert "max_calls: 30  # enough" in written(cli)
+    assert "tool_seconds" not in written(cli)
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "value"),
+    [
+        ("store.transcripts", "false", False),
+        ("policy.allow", '["terminal(echo *)"]', ["terminal(echo *)"]),
+        ("agent.identity", "Call me Al: always", "Call me Al: always"),
+        ("model.temperature", "0.5", 0.5),
+        ("platforms.mine.token", "abc", "abc"),
+    ],
+)
+def test_a_value_is_what_the_setting_asks_for(cli, key, text, value):
+    assert cli("config", "set", key, text).status == 0
+    assert json.loads(cli("config", "get", key, "--json").out) == value
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("agent.max_cals", "5", "max_calls"),
+        ("agent.max_calls", "many", "agent.max_calls"),
+        ("policy.mode", "never", "ask"),
+        ("agent..x", "5", "agent..x"),
+        ("PATH", "/tmp", "PATH"),
+    ],
+)
+def test_what_is_not_allowed_there_is_not_written(cli, key, value, said):
+    done = cli("config", "set", key, value)
+    assert (done.status, done.out) == (2, "")
+    assert said in done.err
+    assert written(cli) == WRITTEN
+    assert not (cli.home / ".env").exists()
+
+
+def test_a_secret_goes_to_the_env_file_closed_to_others(cli):
+    done = cli("config", "set", "SOME_API_KEY", "sk-very-secret")
+    assert done.status == 0
+    assert "sk-very-secret" not in done.out + done.err
+    env = cli.home / ".env"
+    assert "SOME_API_KEY=sk-very-secret" in env.read_text()
+    assert stat.S_IMODE(env.stat().st_mode) == 0o600
+    assert written(cli) == WRITTEN
+    cli("config", "unset", "SOME_API_KEY")
+    assert "SOME_API_KEY" not in env.read_text()
+
+
+@pytest.mark.parametrize("key", ["agent.tool_workers", "SOME_API_KEY"])
+def test_taking_back_what_is_not_set_is_told(cli, key):
+    done = cli("config", "unset", key)
+    assert (done.status, done.out) == (0, "")
+    assert key in done.err
+    assert written(cli) == WRITTEN
+
+
+def test_taking_back_what_does_not_exist_is_refused(cli):
+    done = cli("config", "unset", "agent.max_cals")
+    assert done.status == 2
+    assert "max_calls" in done.err
+    assert written(cli) == WRITTEN
+
+
+def test_a_check_finds_everything_at_once(cli):
+    done = cli("config", "check")
+    assert (done.status, done.out) == (0, f"{cli.home}/config.yaml: fine.\n")
+    cli.configure("agent: {max_cals: 5}\npolicy: {mode: never}\nnosuch: 1\n")
+    done = cli("config", "check")
+    assert (done.status, done.out) == (2, "")
+    assert [line.split()[0] for line in done.err.splitlines()[:3]] == [f"config.yaml:{n}" for n in (1, 2, 3)]
+    assert "hermes config edit" in done.err
+
+
+def test_sections_of_enabled_plugins_are_checked_and_described(cli):
+    code = (
+        "from hermes_core import option, settings\n@settings\n"
+        "class Config:\n    'X.'\n    n: int = option('N.', default=1)\n"
+    )
+    table = {"section": "tools.counter", "class": "counter:Config"}
+    cli.plugin("tool/counter", code, config=table)
+    cli.configure("tools: {counter: {m: 1}}\n")
+    assert cli("config", "check").status == 0  # nobody claims it
+    cli("plugins", "enable", "counter", "--yes")
+    done = cli("config", "check")
+    assert done.status == 2
+    assert "config.yaml:1 tools.counter.m" in done.err
+    assert cli("config", "set", "tools.counter.n", "many").status == 2
+    cli.configure("")
+    assert cli("config", "set", "tools.counter.n", "3").status == 0
+    schema = json.loads(cli("config", "schema").out)
+    assert schema["properties"]["tools"]["properties"]["counter"]["properties"]["n"]["type"] == "integer"
+
+
+def test_the_schema_is_one_json_object(cli):
+    schema = json.loads(cli("config", "schema").out)
+    assert schema["properties"]["agent"]["properties"]["max_calls"]["type"] == "integer"
+
+
+@pytest.mark.parametrize("variable", ["EDITOR", "VISUAL"])
+def test_the_file_is_opened_in_the_editor_and_checked(cli, monkeypatch, variable):
+    (cli.home / "config.yaml").unlink()
+    editor = cli.work / "editor"
+    editor.write_text('#!/bin/sh\necho "agent: {max_calls: 7}" >> "$2"\n')
+    editor.chmod(0o755)
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.setenv(variable, f"{editor} --wait")
+    assert cli("config", "edit").status == 0
+    assert cli("config", "get", "agent.max_calls").out == "7\n"
+    editor.write_text('#!/bin/sh\necho "agent: {max_cals: 7}" > "$2"\n')
+    done = cli("config", "edit")
+    assert done.status == 2
+    assert "config.yaml:1 agent.max_cals" in done.err
+
+
+@pytest.mark.parametrize("editor", ["nosuch-editor", "false"])
+def test_an_editor_that_fails_is_named(cli, monkeypatch, editor):
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.setenv("EDITOR", editor)
+    done = cli("config", "edit")
+    assert done.status == 2
+    assert editor in done.err
+    assert written(cli) == WRITTEN

@@ -1,0 +1,306 @@
+"""Commands that look at the house: doctor, model, tools, profile, logs, insights, prompt-size."""
+
+import json
+import stat
+
+import pytest
+
+# --- doctor -----------------------------------------------------------------------------------------------------------
+
+
+def test_doctor_for_programs_is_one_object(cli):
+    done = cli("doctor", "--json")
+    assert done.status == 0
+    assert done.row.keys() == {"version", "ok", "findings"}
+    assert done.row["ok"] is True
+    assert all(r.keys() == {"level", "who", "phase", "text", "fix"} for r in done.row["findings"])
+    assert {"hermes", "home", "settings", "store"} <= {r["who"] for r in done.row["findings"]}
+    assert "tool/files 1.0.0" in {r["who"] for r in done.row["findings"]}
+
+
+def test_doctor_for_people_ends_with_a_sum(cli):
+    done = cli("doctor")
+    assert done.status == 0
+    assert done.out.endswith("All is well.\n")
+    assert str(cli.home) in done.out
+
+
+def test_doctor_looks_deeper_when_asked(cli):
+    rows = cli("doctor", "--deep", "--json").row["findings"]
+    files = [r for r in rows if r["who"] == "tool/files 1.0.0"]
+    assert files[0]["text"].startswith("imported in ")
+    assert any(r["who"] == "memory/files" for r in rows)  # its own checks
+    (model,) = [r for r in rows if r["who"] == "model"]
+    assert "rules-1 from offline" in model["text"]
+
+
+def test_doctor_looks_at_one_plugin(cli):
+    rows = cli("doctor", "--plugin", "files", "--json")
+    assert rows.status == 2  # tool/files and memory/files
+    rows = cli("doctor", "--plugin", "tool/files", "--deep", "--json").row["findings"]
+    assert {r["who"] for r in rows} == {"tool/files 1.0.0"}
+    assert cli("doctor", "--plugin", "nosuch").status == 2
+
+
+def test_doctor_finds_wrong_settings(cli):
+    cli.configure("agent: {max_cals: 5}\n")
+    done = cli("doctor", "--json")
+    assert done.status == 1
+    (row,) = [r for r in done.row["findings"] if r["level"] == "fault"]
+    assert row["who"] == "settings"
+    assert "config.yaml:1 agent.max_cals" in row["text"]
+    assert row["fix"] == "hermes config edit"
+
+
+def test_doctor_closes_an_open_env_file(cli):
+    env = cli.home / ".env"
+    env.write_text("SOME_KEY=x\n")
+    env.chmod(0o644)
+    done = cli("doctor", "--json")
+    assert done.status == 1
+    (row,) = [r for r in done.row["findings"] if r["who"] == "secrets"]
+    assert "--fix" in row["fix"]
+    assert cli("doctor", "--fix").status == 0
+    assert stat.S_IMODE(env.stat().st_mode) == 0o600
+
+
+def test_doctor_finds_a_broken_store(cli):
+    (cli.home / "state.db").write_bytes(b"not a database at all" * 100)
+    done = cli("doctor", "--json")
+    assert done.status == 1
+    (row,) = [r for r in done.row["findings"] if r["level"] == "fault"]
+    assert row["who"] == "store"
+
+
+def test_doctor_mentions_sections_that_nobody_claims(cli):
+    cli.configure("platforms: {slack: {token: x}}\n")
+    done = cli("doctor", "--json")
+    assert done.status == 0
+    (row,) = [r for r in done.row["findings"] if r["level"] == "idle" and r["who"] == "settings"]
+    assert "platforms.slack" in row["text"]
+
+
+def test_doctor_says_when_no_model_can_answer(cli):
+    cli.configure("model: {provider: nosuch}\n")
+    done = cli("doctor", "--deep", "--json")
+    assert done.status == 1
+    (row,) = [r for r in done.row["findings"] if r["level"] == "fault"]
+    assert row["who"] == "model"
+    assert "nosuch" in row["text"]
+
+
+# --- model ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_model_in_use_is_shown(cli):
+    assert cli("model", "show", "--json").row == {"provider": "offline", "model": "rules-1"}
+    for words in (["model"], ["model", "show"]):
+        assert cli(*words).out.split() == ["provider", "model", "offline", "rules-1"]
+
+
+def test_providers_and_their_models_are_listed(cli):
+    rows = {r["provider"]: r for r in cli("model", "list", "--json").rows}
+    assert rows["offline"] == {"provider": "offline", "ready": "yes", "kind": "rules"}
+    assert rows["openrouter"]["kind"] == "hosted"
+    assert rows["ollama"]["kind"] == "local"
+    assert [r["model"] for r in cli("model", "list", "offline", "--json").rows] == ["rules-1"]
+    assert cli("model", "list", "nosuch").status == 2
+
+
+def test_a_model_is_chosen_for_good(cli):
+    cli.configure("# mine\nmodel: {provider: custom, base_url: 'http://127.0.0.1:9/v1', default: m}\n")
+    done = cli("model", "choose", "offline:rules-1")
+    assert (done.status, done.out) == (0, "")
+    assert "offline answers" in done.err
+    assert cli("model", "show", "--json").row == {"provider": "offline", "model": "rules-1"}
+    assert (cli.home / "config.yaml").read_text().startswith("# mine\n")
+
+
+def test_the_address_of_the_old_provider_is_kept_and_not_given_to_the_new_one(cli):
+    cli.configure("model: {provider: custom, base_url: 'http://127.0.0.1:9/v1', api_key: x, default: m}\n")
+    cli("model", "choose", "offline:rules-1")
+    assert cli("-z", "hello").status == 0
+    assert cli("config", "get", "providers.custom.base_url").out == "http://127.0.0.1:9/v1\n"
+    cli("model", "choose", "custom:m")
+    assert cli("model", "show", "--json").row == {"provider": "custom", "model": "m"}
+    assert cli("config", "get", "model.base_url").out == "\n"
+
+
+def test_a_provider_alone_brings_its_own_model(cli):
+    assert cli("model", "choose", "offline").status == 0
+    assert cli("model", "show", "--json").row == {"provider": "offline", "model": "rules-1"}
+
+
+def test_a_choice_that_cannot_answer_yet_is_kept_and_told(cli):
+    done = cli("model", "choose", "openrouter:some/model")
+    assert done.status == 0
+    assert "cannot answer yet" in done.err
+    assert "OPENROUTER_API_KEY" in done.err
+    assert cli("config", "get", "model.default").out == "some/model\n"
+
+
+@pytest.mark.parametrize("words", [["nosuch:model"], ["rules-1"], []])
+def test_a_choice_of_nobody_is_refused(cli, words):
+    before = (cli.home / "config.yaml").read_text()
+    done = cli("model", "choose", *words)
+    assert (done.status, done.out) == (2, "")
+    assert "PROVIDER:MODEL" in done.err
+    assert (cli.home / "config.yaml").read_text() == before
+
+
+def test_a_person_chooses_from_a_list(cli):
+    done = cli("model", "choose", typed="offline\n\n")
+    assert done.status == 0
+    assert "openrouter" in done.out
+    assert json.loads(cli("config", "get", "model.provider", "--json").out) == "offline"
+    done = cli("model", typed="custom\nhttp://127.0.0.1:9/v1\nmine\n")
+    assert done.status == 0
+    assert cli("config", "get", "providers.custom.base_url").out == "http://127.0.0.1:9/v1\n"
+    assert cli("model", "show", "--json").row == {"provider": "custom", "model": "mine"}
+
+
+# --- tools ------------------------------------------------------------------------------------------------------------
+
+
+def test_tools_are_listed_with_what_they_may_touch(cli):
+    rows = {r["tool"]: r for r in cli("tools", "list", "--json").rows}
+    assert rows["terminal"].keys() == {"tool", "on", "toolset", "may", "description"}
+    assert rows["terminal"]["may"] == "execute"
+    assert rows["read_file"]["toolset"] == "files"
+    assert {r["on"] for r in rows.values()} == {"on"}
+
+
+def test_a_tool_that_is_off_is_not_offered(cli):
+    assert cli("tools", "disable", "terminal", "recall").status == 0
+    rows = {r["tool"]: r["on"] for r in cli("tools", "list", "--json").rows}
+    assert (rows["terminal"], rows["recall"], rows["read_file"]) == ("off", "off", "on")
+    assert "tool/terminal" not in cli("prompt-size").out
+    assert cli("tools", "enable", "terminal").status == 0
+    rows = {r["tool"]: r["on"] for r in cli("tools", "list", "--json").rows}
+    assert (rows["terminal"], rows["recall"]) == ("on", "off")
+    done = cli("tools", "disable", "terminl")
+    assert done.status == 2
+    assert "'terminal'" in done.err
+
+
+def test_what_was_called_is_on_record(cli):
+    assert cli("tools", "history", "--json").rows == []
+    assert "No tool" in cli("tools", "history").err
+    (cli.work / "a.txt").write_text("hello\n")
+    cli("-z", "list the files here")
+    cli("-z", "read a.txt")
+    first, second = cli("tools", "history", "--json").rows
+    assert first == {
+        "session": first["session"],
+        "when": "just now",
+        "started": first["started"],
+        "tool": "read_file",
+        "outcome": "ok",
+        "seconds": first["seconds"],
+        "repeats": 0,
+        "arguments": {"path": "a.txt"},
+        "output": "1|hello",
+    }
+    assert second["tool"] == "list_files"
+    assert cli("tools", "history", "--tool", "list_files", "--json").row == second
+    assert cli("tools", "history", "--session", "latest", "--json").row == first
+    assert cli("tools", "history", "-n", "1", "--json").row == first
+    assert cli("tools", "history", "--session", "nosuch").status == 2
+
+
+# --- profile ----------------------------------------------------------------------------------------------------------
+
+
+def test_profiles_keep_their_sessions_apart(cli, monkeypatch):
+    assert cli("profile", "create", "work", "--clone", "default").status == 0
+    assert cli("-p", "work", "-z", "hello").status == 0
+    assert cli("sessions", "list", "--json").rows == []
+    assert len(cli("-p", "work", "sessions", "list", "--json").rows) == 1
+    monkeypatch.setenv("HERMES_PROFILE", "work")
+    assert len(cli("sessions", "list", "--json").rows) == 1
+
+
+def test_a_profile_is_used_from_now_on(cli):
+    cli("profile", "create", "work")
+    assert cli("profile", "use", "work").status == 0
+    assert cli("profile", "show").out == f"work  {cli.home}/profiles/work\n"
+    assert cli("profile", "list", "--json").rows == [
+        {"name": "default", "active": False, "path": str(cli.home)},
+        {"name": "work", "active": True, "path": f"{cli.home}/profiles/work"},
+    ]
+    assert cli("-p", "default", "profile", "show").out == f"default  {cli.home}\n"
+    assert cli("profile", "use", "default").status == 0
+    assert cli("profile", "show").out == f"default  {cli.home}\n"
+    assert "*" in cli("profile", "list").out
+    assert cli("profile", "use", "nosuch").status == 2
+
+
+def test_a_profile_is_deleted_only_on_purpose(cli):
+    cli("profile", "create", "work")
+    assert cli("profile", "create", "work").status == 2
+    assert cli("profile", "delete", "work").status == 2
+    assert cli("profile", "delete", "work", typed="n\n").status == 130
+    assert cli("profile", "delete", "work", "--yes").status == 0
+    assert [r["name"] for r in cli("profile", "list", "--json").rows] == ["default"]
+    assert cli("profile", "delete", "default", "--yes").status == 2
+
+
+# --- logs -------------------------------------------------------------------------------------------------------------
+
+
+def test_nothing_logged_yet_is_told(cli):
+    done = cli("logs")
+    assert done.status == 2
+    assert "hermes.log" in done.err
+
+
+def test_the_log_tells_turns_and_calls(cli):
+    cli("-z", "list the files here")
+    cli("-z", "hello")
+    rows = cli("logs", "--json").rows
+    assert [r["event"] for r in rows] == ["tool call", "turn", "turn"]
+    assert rows[0]["tool"] == "list_files"
+    assert cli("logs", "-n", "1", "--json").rows == rows[-1:]
+    assert cli("logs", "--session", rows[0]["session"], "--json").rows == rows[:2]
+    assert cli("logs", "--level", "error").out == ""
+    assert "INFO    turn session=" in cli("logs").out
+    assert cli("logs", "--level", "loud").status == 2
+
+
+def test_the_log_holds_no_secret_and_survives_strange_lines(cli):
+    (cli.home / ".env").write_text("SOME_KEY=list_files\n")
+    cli("-z", "list the files here")
+    assert cli("logs", "--json").rows[0]["tool"] == "[secret]"
+    with (cli.home / "logs" / "hermes.log").open("a") as log:
+        log.write("not json\n")
+    assert cli("logs").out.endswith("not json\n")
+
+
+def test_a_level_in_the_settings_is_kept(cli):
+    cli.configure("model: {provider: offline}\nlogging: {level: ERROR}\n")
+    cli("-z", "hello")
+    assert not (cli.home / "logs" / "hermes.log").exists()
+
+
+# --- insights, prompt-size --------------------------------------------------------------------------------------------
+
+
+def test_what_was_used_is_counted_by_day_and_model(cli):
+    assert "Nothing was used" in cli("insights").err
+    cli("-z", "list the files here")
+    cli("-z", "hello")
+    row = cli("insights", "--json").row
+    columns = ["day", "provider", "model", "turns", "calls", "input", "output", "cache_hits", "cost"]
+    assert list(row) == columns
+    assert (row["provider"], row["model"], row["turns"], row["calls"]) == ("offline", "rules-1", 2, 3)
+    out = cli("insights", "--days", "1").out
+    assert out.split()[: len(columns)] == columns
+    assert "█" in out
+
+
+def test_the_prompt_is_weighed_part_by_part(cli):
+    rows = cli("prompt-size", "--json").rows
+    assert {"prompt/identity", "tool/terminal", "total"} <= {r["part"] for r in rows}
+    assert rows[-1]["bytes"] == sum(r["bytes"] for r in rows[:-1])
+    assert 0 < rows[-1]["bytes"] < 16_000
+    assert cli("sessions", "list", "--json").rows == []
