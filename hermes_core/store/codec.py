@@ -53,11 +53,9 @@ def _clean_json(value: JSON) -> JSON:
 
 def _plain(value: object) -> JSON:
     """What JSON has no word for: mappings and attrs values as objects, anything else as its text."""
-    if isinstance(value, Mapping):
-        return dict(value)
     if attrs.has(type(value)):
         return attrs.asdict(cast("attrs.AttrsInstance", value), recurse=False)
-    return list(value) if isinstance(value, Sequence | set | frozenset) else str(value)
+    return dict(value) if isinstance(value, Mapping) else str(value)
 
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_plain).encode

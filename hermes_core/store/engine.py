@@ -69,13 +69,9 @@ class Transaction:
         row: sqlite3.Row | None = self.connection.execute(SQL[name], values).fetchone()
         return row
 
-    def add(self, name: str, /, **values: JSON) -> int:
-        """Insert a row; its id."""
-        return self.connection.execute(SQL[name], values).lastrowid or 0
-
-    def change(self, name: str, /, **values: JSON) -> int:
-        """Update or delete; how many rows it met."""
-        return self.connection.execute(SQL[name], values).rowcount
+    def change(self, name: str, /, **values: JSON) -> sqlite3.Cursor:
+        """Insert, update or delete; the cursor knows the new row's id and how many rows it met."""
+        return self.connection.execute(SQL[name], values)
 
 
 class Engine:

@@ -51,7 +51,7 @@ class Store(Sessions):
     @transaction()
     def save_prompt(self, tx: Transaction, session_id: str, prompt: str, tools: str) -> None:
         """Keep the system prompt and the JSON of the offered tools, once; a later prompt never replaces them."""
-        tx.add("prompt_save", session_id=session_id, prompt=clean(prompt), tools=clean(tools))
+        tx.change("prompt_save", session_id=session_id, prompt=clean(prompt), tools=clean(tools))
 
     @transaction(READ)
     def load_prompt(self, tx: Transaction, session_id: str) -> tuple[str, str] | None:
@@ -84,7 +84,7 @@ class Store(Sessions):
         fence = leases.take(tx, session_id, holder)
         self._repair(tx, session_id)
         values = {"holder": holder, "provider": provider, "model": model, "state": "open", "started": time.time()}
-        tx.add("turn_add", id=turn_id, session_id=session_id, owner=owner, **values)
+        tx.change("turn_add", id=turn_id, session_id=session_id, owner=owner, **values)
         self._append(tx, session_id, message, turn_id)
         return Turn(id=turn_id, session_id=session_id, holder=holder, fence=fence)
 
@@ -118,7 +118,7 @@ class Store(Sessions):
             arguments = canonical(call.arguments)
             mark = zlib.crc32(f"{call.name} {arguments}".encode())
             asked = {"call_id": clean(call.id), "name": clean(call.name), "arguments": arguments, "mark": mark}
-            tx.add("call_add", session_id=turn.session_id, turn_id=turn.id, message_id=reply, **asked)
+            tx.change("call_add", session_id=turn.session_id, turn_id=turn.id, message_id=reply, **asked)
         used = attrs.asdict(usage)
         tx.change("session_usage", id=turn.session_id, **used)
         tx.change("turn_usage", id=turn.id, **used)
@@ -166,9 +166,9 @@ class Store(Sessions):
         owner, before = _session_facts(tx, session_id)
         now, body = time.time(), dumps(message_to_json(message))
         known = {"session_id": session_id, "owner": owner, "turn_id": turn_id, "role": message.role}
-        row = tx.add("message_add", **known, body=body, created=now)
+        row = int(tx.change("message_add", **known, body=body, created=now).lastrowid or 0)
         read = stored(body)  # as it will be read: the index and the transcript must say the same as the row
-        tx.add("search_add", rowid=row, words=index_words(read, owner))
+        tx.change("search_add", rowid=row, words=index_words(read, owner))
         tx.change("session_touch", id=session_id, last=row, updated=now, made=made)
         if self._transcripts:
             files = self._transcripts
@@ -210,5 +210,5 @@ def _waiting(tx: Transaction, turn: Turn, call_id: str, *outcomes: str) -> int:
 def _receive(tx: Transaction, envelope: Envelope, owner: int, turn_id: str) -> None:
     """Write down that an incoming message was received. Raises Duplicate."""
     key = {name: clean(getattr(envelope, name)) for name in ("platform", "account", "event_id")}
-    if not tx.change("inbox_add", **key, owner=owner, turn_id=turn_id, received=time.time()):
+    if not tx.change("inbox_add", **key, owner=owner, turn_id=turn_id, received=time.time()).rowcount:
         raise Duplicate(f"Message {'/'.join(key.values())} was received before.")

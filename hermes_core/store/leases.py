@@ -47,24 +47,25 @@ class Turn:
     fence: int
 
 
-def check_free(tx: Transaction, session_id: str) -> None:
-    """Raises Busy when a live holder works on the session."""
-    lease = tx.row("lease_get", session_id=session_id)
-    if lease and lease["holder"] and _alive(lease["place"], lease["pid"], lease["beat"]):
-        raise Busy(session_id, lease["holder"])
+def check_free(tx: Transaction, session_id: str) -> int:
+    """The session's last token, if nobody works on it. Raises Busy when a live holder does."""
+    fence, holder, place, pid, beat = tx.row("lease_get", session_id=session_id) or (0, "", "", 0, 0.0)
+    if holder and _alive(place, pid, beat):
+        raise Busy(session_id, holder)
+    return int(fence)
 
 
 def take(tx: Transaction, session_id: str, holder: str) -> int:
     """Take the lease on a session; the new token. Raises Busy when a live holder has it."""
-    check_free(tx, session_id)
-    now = time.monotonic()
-    tx.add("lease_take", session_id=session_id, holder=holder, place=_place(), pid=os.getpid(), beat=now)
-    return int(tx.rows("lease_get", session_id=session_id)[0]["fence"])
+    fence = check_free(tx, session_id) + 1
+    values = {"fence": fence, "holder": holder, "place": _place(), "pid": os.getpid(), "beat": time.monotonic()}
+    tx.change("lease_take", session_id=session_id, **values)
+    return fence
 
 
 def hold(tx: Transaction, turn: Turn) -> None:
     """Prove the token and extend the lease. Raises StaleLease."""
-    if not tx.change("lease_beat", session_id=turn.session_id, fence=turn.fence, beat=time.monotonic()):
+    if not tx.change("lease_beat", session_id=turn.session_id, fence=turn.fence, beat=time.monotonic()).rowcount:
         raise StaleLease(
             f"Turn {turn.id} no longer holds session {turn.session_id}; nothing was written.",
             hint="Another process took the session over. Send the message again.",

@@ -80,11 +80,11 @@ class Sessions:
             raise UserError(f"There is a session {session.id} already.")
         owner = {"profile": clean(session.owner.profile), "person": clean(session.owner.person)}
         found, created = tx.row("owner_find", **owner), session.created or time.time()
-        number = found["id"] if found else tx.add("owner_add", **owner)
+        number = found["id"] if found else tx.change("owner_add", **owner).lastrowid
         values = {
             name: clean(getattr(session, name)) for name in ("id", "origin", "parent", "cwd", "provider", "model")
         }
-        tx.add("session_add", **values, title=_title(session.title), owner=number, created=created, updated=created)
+        tx.change("session_add", **values, title=_title(session.title), owner=number, created=created, updated=created)
 
     @transaction(READ)
     def session(self, tx: Transaction, session_id: str, owner: Principal) -> Session:
@@ -149,7 +149,7 @@ class Sessions:
         check_free(tx, session_id)
         number = _number(tx, owner)
         for row, body in tx.rows("messages_from", session_id=session_id, start=0, limit=-1):
-            tx.add("search_drop", rowid=row, words=index_words(stored(body), number))
+            tx.change("search_drop", rowid=row, words=index_words(stored(body), number))
         tx.change("session_delete", id=session_id)  # the inbox keeps its row: the same event must not come in again
         if self._transcripts:
             files = self._transcripts

@@ -30,14 +30,8 @@ search = sa.table(
 _b = sa.bindparam
 USAGE = [field.name for field in fields(Usage)]
 SESSION = [field.name for field in fields(Session) if field.name != "owner"]
-LEASE = ("holder", "place", "pid", "beat")
-_newest = sessions.c["last"].desc(), sessions.c.created.desc(), sessions.c.id.desc()
-_preview = sa.select(messages.c.body).where(messages.c.session_id == sessions.c.id, messages.c.role == "user")
-_day = sa.func.date(turns.c.started, "unixepoch", "localtime")
-_hits = sa.select(search.c.rowid).where(search.c.search.op("MATCH")(_b("query"))).limit(_b("limit"))
-_name = (_b("name") == "") | (calls.c.name == _b("name"))
-_earlier = calls.alias("earlier")
-_same = (_earlier.c[name] == calls.c[name] for name in ("session_id", "mark", "name", "arguments"))
+LEASE = ("fence", "holder", "place", "pid", "beat")
+CALL = ("session_id", "turn_id", "message_id", "call_id", "name", "arguments", "mark")
 
 
 def _is(of: sa.Table, *names: str) -> list[sa.ColumnElement[bool]]:
@@ -53,9 +47,17 @@ def _given(*names: str) -> dict[str, sa.ColumnElement[object]]:
     return {name: _b(name) for name in names}
 
 
-def _used(of: sa.Table) -> sa.Executable:
-    """Usage added to a row's."""
-    return sa.update(of).where(*_is(of, "id")).values({name: of.c[name] + _b(name) for name in USAGE})
+def _add(to: sa.Table | sa.TableClause, *names: str, **computed: object) -> sqlite.Insert:
+    return sqlite.insert(to).values({**_given(*names), **computed})
+
+
+def _set(of: sa.Table, *names: str, **computed: object) -> sa.Update:
+    return sa.update(of).where(*_is(of, "id")).values({**_given(*names), **computed})
+
+
+def _page(rows: sa.ColumnElement[bool], order: sa.ColumnElement[object]) -> sa.Executable:
+    page = _get(messages, "id", "body").where(*_is(messages, "session_id"), rows)
+    return page.order_by(order).limit(_b("limit"))
 
 
 def _found(order: sa.ColumnElement[object], rows: sa.ColumnElement[object]) -> sa.Executable:
@@ -76,79 +78,76 @@ def _calls(*more: sa.ColumnElement[bool]) -> sa.Executable:
         _get(calls, *names)
         .add_columns(messages.c.body)
         .outerjoin_from(calls, messages, messages.c.id == calls.c.result_id)
-        .where(*_is(calls, "owner"), _name, *more)
+        .where(*_is(calls, "owner"), (_b("name") == "") | (calls.c.name == _b("name")), *more)
         .order_by(calls.c.id.desc())
         .limit(_b("limit"))
     )
 
 
+def _replaced(name: str) -> sa.ColumnElement[object]:
+    return sa.func.coalesce(sa.func.nullif(_b(name), ""), sessions.c[name])
+
+
+_words: sa.BindParameter[str] = _b("words")
+_named = (sa.func.substr(sessions.c.id, 1, sa.func.length(_words)) == _words) | (sessions.c.title != "")
+_titled = sa.func.lower(sessions.c.title) == sa.func.lower(_b("title"))
+_unused = sessions.c.updated < _b("before")
+_newest = sessions.c["last"].desc(), sessions.c.created.desc(), sessions.c.id.desc()
+_owner = sa.select(sessions.c.owner).where(sessions.c.id == _b("session_id"))
+_preview = sa.select(messages.c.body).where(messages.c.session_id == sessions.c.id, messages.c.role == "user")
+_day = sa.func.date(turns.c.started, "unixepoch", "localtime")
+_held = (*_is(leases, "session_id", "fence"), leases.c.holder != "")
+_hits = sa.select(search.c.rowid).where(search.c.search.op("MATCH")(_b("query"))).limit(_b("limit"))
+_earlier = calls.alias("earlier")
+_same = (_earlier.c[name] == calls.c[name] for name in ("session_id", "mark", "name", "arguments"))
+_repeats = sa.select(sa.func.count()).select_from(_earlier).where(*_same, _earlier.c.id < calls.c.id)
+_repeats = _repeats.where(_earlier.c.outcome != "pending")
+
 STATEMENTS: dict[str, sa.Executable] = {
     # owners and sessions
     "owner_find": _get(owners, "id").where(*_is(owners, "profile", "person")),
-    "owner_add": sa.insert(owners).values(_given("profile", "person")),
+    "owner_add": _add(owners, "profile", "person"),
     "owner_count": sa.select(sa.func.count()).select_from(_get(owners, "id").limit(2).subquery("some")),
-    "session_add": sa.insert(sessions).values(_given("owner", "updated", *SESSION)),
+    "session_add": _add(sessions, "owner", "updated", *SESSION),
     "session_get": _get(sessions, *SESSION).where(*_is(sessions, "owner", "id")),
     "session_facts": _get(sessions, "owner", "last").where(*_is(sessions, "id")),
-    "sessions_named": _get(sessions, *SESSION)
-    .where(*_is(sessions, "owner"))
-    .where((sa.func.substr(sessions.c.id, 1, sa.func.length(_b("words"))) == _b("words")) | (sessions.c.title != ""))
-    .order_by(*_newest),
+    "sessions_named": _get(sessions, *SESSION).where(*_is(sessions, "owner"), _named).order_by(*_newest),
     "sessions_list": _get(sessions, *SESSION, "messages", "tool_calls", "updated", *USAGE)
     .add_columns(_preview.order_by(messages.c.id).limit(1).scalar_subquery().label("preview"))
     .where(*_is(sessions, "owner"), (_b("origin") == "") | (sessions.c.origin == _b("origin")))
     .order_by(*_newest)
     .limit(_b("limit")),
-    "sessions_before": _get(sessions, "id")
-    .where(*_is(sessions, "owner"), sessions.c.updated < _b("before"))
-    .order_by(sessions.c.id),
-    "session_titled": _get(sessions, "id").where(
-        *_is(sessions, "owner"), sa.func.lower(sessions.c.title) == sa.func.lower(_b("title"))
+    "sessions_before": _get(sessions, "id").where(*_is(sessions, "owner"), _unused).order_by(sessions.c.id),
+    "session_titled": _get(sessions, "id").where(*_is(sessions, "owner"), _titled),
+    "session_rename": _set(sessions, "title"),
+    "session_update": _set(sessions, **{name: _replaced(name) for name in ("cwd", "provider", "model")}),
+    "session_touch": _set(
+        sessions, "last", "updated", messages=sessions.c.messages + 1, tool_calls=sessions.c.tool_calls + _b("made")
     ),
-    "session_rename": sa.update(sessions).where(*_is(sessions, "id")).values(_given("title")),
-    "session_update": sa.update(sessions)
-    .where(*_is(sessions, "id"))
-    .values({n: sa.func.coalesce(sa.func.nullif(_b(n), ""), sessions.c[n]) for n in ("provider", "model", "cwd")}),
-    "session_touch": sa.update(sessions)
-    .where(*_is(sessions, "id"))
-    .values(_given("last", "updated"))
-    .values(messages=sessions.c.messages + 1, tool_calls=sessions.c.tool_calls + _b("made")),
-    "session_usage": _used(sessions),
+    "session_usage": _set(sessions, **{name: sessions.c[name] + _b(name) for name in USAGE}),
     "session_delete": sa.delete(sessions).where(*_is(sessions, "id")),
-    "prompt_save": sqlite.insert(prompts).values(_given("session_id", "prompt", "tools")).on_conflict_do_nothing(),
+    "prompt_save": _add(prompts, "session_id", "prompt", "tools").on_conflict_do_nothing(),
     "prompt_load": _get(prompts, "prompt", "tools").where(*_is(prompts, "session_id")),
     # messages
-    "message_add": sa.insert(messages).values(_given("session_id", "owner", "turn_id", "role", "body", "created")),
-    "messages_from": _get(messages, "id", "body")
-    .where(*_is(messages, "session_id"), messages.c.id >= _b("start"))
-    .order_by(messages.c.id)
-    .limit(_b("limit")),
-    "messages_before": _get(messages, "id", "body")
-    .where(*_is(messages, "session_id"), messages.c.id < _b("before"))
-    .order_by(messages.c.id.desc())
-    .limit(_b("limit")),
+    "message_add": _add(messages, "session_id", "owner", "turn_id", "role", "body", "created"),
+    "messages_from": _page(messages.c.id >= _b("start"), messages.c.id),
+    "messages_before": _page(messages.c.id < _b("before"), messages.c.id.desc()),
     # the search index
-    "search_add": sa.insert(search).values(_given("rowid", "words")),
-    "search_drop": sa.insert(search).values(_given("rowid", "words")).values(search=sa.literal_column("'delete'")),
+    "search_add": _add(search, "rowid", "words"),
+    "search_drop": _add(search, "rowid", "words", search=sa.literal_column("'delete'")),
     "search_newest": _found(search.c.rowid.desc(), messages.c.id.desc()),
     "search_oldest": _found(search.c.rowid, messages.c.id),
     # leases and turns
-    "lease_get": _get(leases, "fence", *LEASE).where(*_is(leases, "session_id")),
-    "lease_take": sqlite.insert(leases)
-    .values({**_given("session_id", *LEASE), "fence": sa.literal_column("1")})
-    .on_conflict_do_update(index_elements=["session_id"], set_={**_given(*LEASE), "fence": leases.c.fence + 1}),
-    "lease_beat": sa.update(leases)
-    .where(*_is(leases, "session_id", "fence"), leases.c.holder != "")
-    .values(_given("beat")),
-    "lease_drop": sa.update(leases).where(*_is(leases, "session_id", "fence")).values(holder=sa.literal_column("''")),
-    "inbox_add": sqlite.insert(inbox)
-    .values(_given("owner", "platform", "account", "event_id", "turn_id", "received"))
-    .on_conflict_do_nothing(),
-    "turn_add": sa.insert(turns).values(
-        _given("id", "session_id", "owner", "holder", "state", "provider", "model", "started")
-    ),
-    "turn_usage": _used(turns),
-    "turn_close": sa.update(turns).where(*_is(turns, "id")).values(_given("state", "error", "ended")),
+    "lease_get": _get(leases, *LEASE).where(*_is(leases, "session_id")),
+    "lease_take": _add(leases, "session_id", *LEASE).on_conflict_do_update(["session_id"], set_=_given(*LEASE)),
+    "lease_beat": sa.update(leases).where(*_held).values(_given("beat")),
+    "lease_drop": sa.update(leases).where(*_held).values(holder=sa.literal_column("''")),
+    "inbox_add": _add(
+        inbox, "owner", "platform", "account", "event_id", "turn_id", "received"
+    ).on_conflict_do_nothing(),
+    "turn_add": _add(turns, "id", "session_id", "owner", "holder", "state", "provider", "model", "started"),
+    "turn_usage": _set(turns, **{name: turns.c[name] + _b(name) for name in USAGE}),
+    "turn_close": _set(turns, "state", "error", "ended"),
     "turns_abandon": sa.update(turns)
     .where(*_is(turns, "session_id"), turns.c.state == "open")
     .values({**_given("ended"), "state": "interrupted"}),
@@ -158,24 +157,13 @@ STATEMENTS: dict[str, sa.Executable] = {
     .group_by(sa.literal_column("day"), turns.c.provider, turns.c.model)
     .order_by(sa.literal_column("day").desc(), turns.c.provider, turns.c.model),
     # tool calls
-    "call_add": sa.insert(calls)
-    .values(_given("session_id", "turn_id", "message_id", "call_id", "name", "arguments", "mark"))
-    .values(outcome="pending")
-    .values(owner=sa.select(sessions.c.owner).where(sessions.c.id == _b("session_id")).scalar_subquery()),
+    "call_add": _add(calls, *CALL, outcome="pending", owner=_owner.scalar_subquery()),
     "call_find": _get(calls, "id", "outcome", "repeats")
     .where(*_is(calls, "turn_id", "call_id"))
     .order_by(calls.c.id.desc())
     .limit(1),
-    "call_start": sa.update(calls)
-    .where(*_is(calls, "id"))
-    .values(outcome="started", started=_b("started"))
-    .values(
-        repeats=sa.select(sa.func.count())
-        .select_from(_earlier)
-        .where(*_same, _earlier.c.id < calls.c.id, _earlier.c.outcome != "pending")
-        .scalar_subquery()
-    ),
-    "call_finish": sa.update(calls).where(*_is(calls, "id")).values(_given("outcome", "seconds", "result_id")),
+    "call_start": _set(calls, "started", outcome="started", repeats=_repeats.scalar_subquery()),
+    "call_finish": _set(calls, "outcome", "seconds", "result_id"),
     "calls_open": _get(calls, "id", "call_id", "name", "outcome")
     .where(*_is(calls, "session_id"), calls.c.outcome.in_(("pending", "started")))
     .order_by(calls.c.id),
