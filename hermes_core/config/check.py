@@ -10,7 +10,7 @@ from cattrs.errors import ForbiddenExtraKeysError, StructureHandlerNotFoundError
 from cattrs.gen import make_dict_structure_fn, override
 
 from hermes_core.config.build import NAMES, Keys, Problem, Refused, build, types_of
-from hermes_core.config.describe import limits, validators
+from hermes_core.config.describe import in_words, limits, validators
 from hermes_core.config.schema import PLUGIN_SPACES, Config
 from hermes_core.errors import nearest
 from hermes_core.options import Secret
@@ -68,10 +68,9 @@ def _shaped(shape: type, hook: Hook) -> Hook:
 
 
 def _refusal(value: Any, kind: Any) -> str:
-    if choices := [str(choice) for choice in get_args(kind)]:
-        close = nearest(value, filter(None, choices)) if isinstance(value, str) else ""
-        listed = ", ".join(choice or '""' for choice in choices)
-        return f"must be one of {listed}" + (f"; did you mean {close}?" if close else "")
+    if choices := get_args(kind):
+        close = nearest(value, [str(choice) for choice in choices if choice]) if isinstance(value, str) else ""
+        return f"must be one of {in_words(kind)}" + (f"; did you mean {close}?" if close else "")
     hint = ""
     if kind in (str, Secret) and isinstance(value, bool):
         hint = " (YAML reads a bare yes, no, on and off so; put it in quotes)"

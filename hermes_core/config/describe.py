@@ -59,7 +59,7 @@ def settings_rows(cls: Any, path: str = "", *, named: bool = False) -> list[Row]
         if field.type and attrs.has(field.type):
             rows += settings_rows(field.type, key, named=named)
             continue
-        rows.append(Row(key, _words(field.type), _default(field), field.metadata.get("help", "")))
+        rows.append(Row(key, in_words(field.type), _default(field), field.metadata.get("help", "")))
         inner = get_args(field.type)
         if named and get_origin(field.type) is dict and attrs.has(inner[1]):
             rows += settings_rows(inner[1], f"{key}.NAME", named=True)
@@ -123,14 +123,15 @@ def _type_schema(kind: Any) -> dict[str, JSON]:
     return schema
 
 
-def _words(kind: Any) -> str:
+def in_words(kind: Any) -> str:
+    """A type for a person."""
     origin, inner = get_origin(kind) or kind, get_args(kind)
     if origin is Literal:
         return ", ".join(str(choice) or '""' for choice in inner)
     if origin in (Union, UnionType):
-        return " or ".join(_words(part) for part in inner)
+        return " or ".join(in_words(part) for part in inner)
     if origin is list and inner:
-        return f"list of {_words(inner[0])}"
+        return f"list of {in_words(inner[0])}"
     if origin is Secret:
         return "Secret"
     return "section" if attrs.has(origin) else NAMES.get(origin, "anything").removeprefix("a ")

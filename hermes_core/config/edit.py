@@ -157,7 +157,7 @@ def _replace(document: Document, keys: list[str], value: JSON) -> str:
             value = {key: value}
         return _add(text, pair, section, {missing[0]: value})
     start, end = _span(text, pair)
-    if "\n" in text[start:end] and not section.flow_style:
+    if "\n" in text[pair[0].end_mark.index : end] and not section.flow_style:
         return _cut(text, pair, _block(text, {keys[-1]: value}, pair[0].start_mark.column))
     return _swap(text, start, end, (" " if text[start - 1] == ":" else "") + _inline(value))
 
@@ -169,12 +169,13 @@ def _remove(document: Document, keys: list[str]) -> str:
         raise _Refusal
     if not section.flow_style:
         return _cut(text, pair, "")
-    pairs, at = section.value, section.value.index(pair)
-    if at + 1 < len(pairs):
-        return _swap(text, pair[0].start_mark.index, pairs[at + 1][0].start_mark.index, "")
-    if at:  # the last one takes the comma before it along
-        return _swap(text, _span(text, pairs[at - 1])[1], _span(text, pair)[1], "")
-    return _swap(text, section.start_mark.index + 1, section.end_mark.index - 1, "")
+    start, end = pair[0].start_mark.index, _span(text, pair)[1]
+    at = section.value.index(pair)
+    if at and pair is section.value[-1]:  # the last one takes the comma before it along
+        comma = text.index(",", _span(text, section.value[at - 1])[1])
+        return text[:comma] + text[comma + 1 : start].rstrip(" ") + _swap(text[start:], 0, end - start, "")
+    comma_after = re.compile(r"\s*, *").match(text, end)
+    return _swap(text, start, comma_after.end() if comma_after else end, "")
 
 
 def _find(document: Document, keys: list[str]) -> tuple[Any, Any, list[str]]:

@@ -90,6 +90,21 @@ def test_a_value_of_many_lines_is_replaced_whole_and_its_comment_lines_stay(home
     assert text(home) == WRITTEN.replace(expected, "  disabled_tools: [one]\n    # and also\n")
 
 
+def test_a_list_as_deep_as_its_name_is_replaced_too(home: Home) -> None:
+    write(home, "toolsets:\n- files\nagent: {}\n")
+    set_value(home, "toolsets", ["web"])
+    assert text(home) == "toolsets: [web]\nagent: {}\n"
+
+
+def test_a_comment_in_braces_is_never_lost(home: Home) -> None:
+    write(home, "agent: {max_calls: 5, # few\n  tool_workers: 2}\n")
+    unset_value(home, "agent.tool_workers")
+    assert text(home) == "agent: {max_calls: 5 # few\n}\n"
+    write(home, "platforms: {x: {k: {a: 1, # one\n  b: 2}}, y: {}}\n")
+    with pytest.raises(UserError, match="by hand"):
+        set_value(home, "platforms.x.k", 3)
+
+
 def test_an_unset_value_goes_and_its_neighbors_stay(home: Home) -> None:
     write(home, WRITTEN)
     assert unset_value(home, "agent.tool_workers")
