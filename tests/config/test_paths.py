@@ -179,5 +179,5 @@ def test_a_full_disk_leaves_everything_as_it_was(tmp_path: Path) -> None:
 @pytest.mark.skipif(os.geteuid() == 0, reason="permission bits do not bind root")
 def test_a_locked_folder_is_said_so(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
-    with pytest.raises(UserError, match="you may not read and write it"):
+    with pytest.raises(UserError, match="permission denied"):
         find(tmp_path).create()
