@@ -64,7 +64,7 @@ async def _named(name: str, model: str, settings: Settings, index: Index, loader
     loader.load_contributing("providers", [speaks])
     found = _providers(dispatch).get(speaks)
     if found is None:
-        if fault := next((f for f in loader.faults if f.plugin in _owners(index, speaks)), None):
+        if fault := next((f for f in dispatch.faults if f.plugin in _owners(index, speaks)), None):
             raise UserError(f"Provider {name} could not be loaded: {fault.error}", hint=fault.hint)
         offered = {n for p in index.plugins if p.manifest for n in p.manifest.contributes.get("providers", ())}
         raise UnknownName("provider", name, offered, hint="`hermes plugins list` shows what is installed.")

@@ -170,8 +170,8 @@ class TurnRun:
                 raise NotPermitted(plugin.label, "changed what a model was told before", hint=hint)
             return after
 
-        return await self._parts.dispatch.transform_each(
-            "pre_llm_call", "request", request, judge, session=self._live.session
+        return await self._parts.dispatch.transform(
+            "pre_llm_call", "request", request, judge=judge, session=self._live.session
         )
 
     async def _respond(self, request: Request) -> Message:

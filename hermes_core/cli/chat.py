@@ -78,7 +78,7 @@ async def _oneshot(scope: Scope, text: str, *, quiet: bool) -> int:
 def _notices(runtime: "Runtime") -> list[str]:
     """What a person should know after a turn: how to connect a model, and which plugins failed."""
     lines = [runtime.route.notice] if runtime.route and runtime.route.notice else []
-    failed = {f.plugin: f for f in (*runtime.loader.faults, *runtime.dispatch.faults)}
+    failed = {f.plugin: f for f in runtime.dispatch.faults}
     return lines + [f"Plugin {f.plugin} failed ({f.phase}): {f.error}. See `hermes doctor`." for f in failed.values()]
 
 

@@ -189,7 +189,7 @@ def _working(scope: Scope, label: str) -> list[Row]:
         for hook, mode in hooks.modes().items():
             if mode == "contribute":
                 runtime.dispatch.contributions(hook)
-    if found := [f for f in (*runtime.loader.faults, *runtime.dispatch.faults) if f.plugin == label]:
+    if found := [f for f in runtime.dispatch.faults if f.plugin == label]:
         return [_row("fault", who, f.error, f.hint, f.phase) for f in found]
     seconds = runtime.loader.loaded[label]
     rows = [_row("slow" if seconds > _SLOW else "ok", who, f"imported in {seconds * 1000:.0f} ms")]

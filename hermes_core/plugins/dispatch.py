@@ -33,8 +33,8 @@ _PATIENCE, _WINDOW = 3, 600.0  # so many failures of one kind in so many seconds
 class Dispatch:
     """The registered plugins, and the only way to call their hooks.
 
-    ``faults`` holds the first failure of each kind, ``counts`` how often each happened, ``blocked`` the plugins that
-    took long to register or held the event loop (times, longest in seconds).
+    ``faults`` holds the first failure of each kind, loading included, ``counts`` how often each happened, ``blocked``
+    the plugins that took long to register or held the event loop (times, longest in seconds).
     """
 
     def __init__(
@@ -129,12 +129,13 @@ class Dispatch:
         task.add_done_callback(self._running.discard)
         return task
 
-    async def transform(self, hook: str, name: str, value: T, **arguments: Any) -> T:
-        """Pass a value through the plugins; ``name`` is the argument that holds it."""
-        return await self.transform_each(hook, name, value, None, **arguments)
+    async def transform(
+        self, hook: str, name: str, value: T, /, *, judge: Judge[T] | None = None, **arguments: Any
+    ) -> T:
+        """Pass a value through the plugins; ``name`` is the argument that holds it.
 
-    async def transform_each(self, hook: str, name: str, value: T, judge: Judge[T] | None, /, **arguments: Any) -> T:
-        """Like ``transform``; ``judge(plugin, before, after)`` says what stands, or raises a PluginError."""
+        ``judge(plugin, before, after)`` says what stands, or raises a PluginError.
+        """
         for one in self._hooks["transform", hook]:
             changed, _ = await self._run(one, {**arguments, name: value})
             if changed is None:
@@ -228,12 +229,8 @@ class Dispatch:
             self._trace.write(f"hook {one.hook} {one.label} {seconds * 1000:.1f} ms {outcome}\n")
 
     def record(self, fault: Fault) -> None:
-        """Keep a fault and tell it."""
+        """Keep a fault, and tell observers of ``on_fault`` of all but their own failures."""
         self.faults.append(fault)
-        self.tell(fault)
-
-    def tell(self, fault: Fault) -> None:
-        """Let observers of ``on_fault`` know, now or as soon as an event loop runs. Their own failures are not told."""
         if fault.where != "on_fault":
             self._untold.append(fault)
         with suppress(RuntimeError):  # without an event loop it waits for one

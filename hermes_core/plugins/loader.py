@@ -16,14 +16,14 @@ from hermes_core.plugins.crumbs import Crumbs
 from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.plugins.fence import log, one_line
 from hermes_core.plugins.index import GROUP, Index, Installed
-from hermes_core.types import Fault, Phase
+from hermes_core.types import Phase
 
 
 class Loader:
     """Loads plugins; a plugin *named* by the person raises, one found by looking is recorded and skipped.
 
-    ``loaded`` maps labels to the seconds their import took. What the index already knows to be unusable is among the
-    index's faults and not repeated in ``faults``. ``crumbs`` knows which imports ended the process.
+    ``loaded`` maps labels to the seconds their import took. Failures are among the faults of ``dispatch``, unless
+    the index already knows them. ``crumbs`` knows which imports ended the process.
     """
 
     def __init__(
@@ -33,7 +33,6 @@ class Loader:
         self._index, self._consent, self._dispatch, self._context = index, consent, dispatch, context
         self.crumbs, self._strict = Crumbs(crumbs), strict
         self._failed: dict[str, HermesError] = {}
-        self.faults: list[Fault] = []
         self.loaded: dict[str, float] = {}
 
     def load(self, installed: Installed, *, named: bool = False) -> bool:
@@ -72,8 +71,8 @@ class Loader:
             return None
         hint = "" if state.reason == "safe mode" else f"hermes plugins enable {installed.label}"
         fault = installed.faulted("consent", "plugins.lock", state.reason, hint)
-        if state in ("changed", "foreign") and fault not in self.faults:
-            self._record(fault)
+        if state in ("changed", "foreign") and fault not in self._dispatch.faults:
+            self._dispatch.record(fault)
         return installed.error(PluginError, f"is not enabled: {state.reason}", hint)
 
     def _import(self, installed: Installed) -> HermesError | None:
@@ -105,12 +104,8 @@ class Loader:
             where, hint = "config.yaml", "hermes config check"
         elif isinstance(error, ModuleNotFoundError) and error.name:
             hint = f"Install the package that has {error.name.partition('.')[0]!r}, or: {hint}"
-        self._record(installed.faulted(phase, where, text, hint))
+        self._dispatch.record(installed.faulted(phase, where, text, hint))
         return error if isinstance(error, (PluginError, UserError)) else installed.error(LoadError, text, hint)
-
-    def _record(self, fault: Fault) -> None:
-        self.faults.append(fault)
-        self._dispatch.tell(fault)
 
 
 @contextmanager

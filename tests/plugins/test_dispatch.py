@@ -226,7 +226,7 @@ async def test_a_judge_says_which_change_stands():
 
     made = dispatch(prompter("tool/a", adding("a")), prompter("tool/b", adding("b")))
     prompt = Prompt(blocks=[PromptBlock(name="n", text="0")])
-    found = await made.transform_each("transform_prompt", "prompt", prompt, judge, session=SESSION)
+    found = await made.transform("transform_prompt", "prompt", prompt, judge=judge, session=SESSION)
     assert words(found) == ["0", "a"]
     assert made.faults[0].error == "may not"
 

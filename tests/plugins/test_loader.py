@@ -77,7 +77,7 @@ class Kernel:
 
     @property
     def faults(self):
-        return {f.plugin: f for f in (*self.index.faults, *self.loader.faults, *self.dispatch.faults)}
+        return {f.plugin: f for f in (*self.index.faults, *self.dispatch.faults)}
 
 
 def test_the_fault_matrix(site):
@@ -188,7 +188,7 @@ def test_a_plugin_that_was_named_raises_each_time_and_is_imported_once(site, cod
             kernel.load("tool/bad", named=True)
         assert "Plugin tool/bad 1.0: " in str(caught.value)
         assert kernel.load("tool/bad") is False
-    assert len(kernel.loader.faults) == 1
+    assert len(kernel.dispatch.faults) == 1
 
 
 def test_wrong_settings_are_the_persons_to_mend(site):
@@ -311,9 +311,10 @@ def in_a_process(site, label):
         index = load_index(Path({str(site.cache)!r}), Path({str(site.user)!r}))
         consent = Consent(Path({str(site.lock)!r}))
         consent.enable(index.get({label!r}))
-        loader = Loader(index, consent, Dispatch(), context=lambda p: None, crumbs=Path({str(site.crumbs)!r}))
+        dispatch = Dispatch()
+        loader = Loader(index, consent, dispatch, context=lambda p: None, crumbs=Path({str(site.crumbs)!r}))
         print("start"); loader.load(index.get({label!r}))
-        print([f.error for f in loader.faults])
+        print([f.error for f in dispatch.faults])
     """)
     env = {"PYTHONPATH": ":".join(sys.path)}
     return subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False)
