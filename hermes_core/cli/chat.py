@@ -7,15 +7,16 @@ import sys
 from typing import Any
 
 import click
+from attrs import asdict
 
 from hermes_core.cli.scope import Scope
+from hermes_core.embed import Hermes
 from hermes_core.errors import UnknownName, UserError
+from hermes_core.types import Called, Ended, Event, Failed, Returned, Said
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.agent.runtime import Runtime
-    from hermes_core.embed import Hermes
-    from hermes_core.types import Event
 
 _MENDABLE = ("user_error", "config_error", "unknown_name", "busy")  # kinds of Failed that the person can fix
 
@@ -57,8 +58,6 @@ def oneshot(scope: Scope, text: str, *, quiet: bool) -> int:
 
 
 async def _oneshot(scope: Scope, text: str, *, quiet: bool) -> int:
-    from hermes_core.types import Ended, Failed
-
     show = _show_json if scope.flags.get("as_json") else _show_quiet if quiet else _show_verbose
     status = 0
     async with scope.hermes() as hermes:
@@ -82,7 +81,7 @@ def _notices(runtime: "Runtime") -> list[str]:
     return lines + [f"Plugin {f.plugin} failed ({f.phase}): {f.error}. See `hermes doctor`." for f in failed.values()]
 
 
-async def _session(scope: Scope, hermes: "Hermes") -> str:
+async def _session(scope: Scope, hermes: Hermes) -> str:
     """The id of the session to go on with, or an empty string for a new one."""
     words = scope.flags.get("resume") or ("latest" if scope.flags.get("continue_") else "")
     if not words:
@@ -101,20 +100,16 @@ def _say(text: str) -> None:
     sys.stdout.flush()
 
 
-def _show_quiet(event: "Event") -> None:
+def _show_quiet(event: Event) -> None:
     """Only the answer; what a model says between its tool calls is not part of it."""
-    from hermes_core.types import Ended, Failed
-
     if isinstance(event, Ended) and event.answer:
         _say(event.answer if event.answer.endswith("\n") else f"{event.answer}\n")
     elif isinstance(event, Failed):
         print(f"{event.text}\n{event.hint}".strip(), file=sys.stderr)
 
 
-def _show_verbose(event: "Event") -> None:
+def _show_verbose(event: Event) -> None:
     """The text as it comes on stdout, what happens meanwhile on stderr."""
-    from hermes_core.types import Called, Ended, Returned, Said
-
     if isinstance(event, Said):
         _say(event.text)
     elif isinstance(event, Called):
@@ -130,13 +125,12 @@ def _show_verbose(event: "Event") -> None:
         _show_quiet(event)
 
 
-def _show_json(event: "Event") -> None:
+def _show_json(event: Event) -> None:
     _say(event_json(event) + "\n")
 
 
-def event_json(event: "Event") -> str:
+def event_json(event: Event) -> str:
     """One event as one line: its fields, and ``type``, the class name in lower case."""
-    from attrs import asdict
 
     def plain(value: object) -> object:
         return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)

@@ -8,14 +8,16 @@ import subprocess
 from typing import Any
 
 import click
+from attrs import asdict, has
 
 from hermes_core.cli.scope import Scope
 from hermes_core.cli.table import emit, json_option
+from hermes_core.config.schema import Config
+from hermes_core.config.secrets import Secrets
+from hermes_core.config.settings import config_problems as problems_in
+from hermes_core.config.settings import get_value
 from hermes_core.errors import ConfigError, UserError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from hermes_core.config.secrets import Secrets
+from hermes_core.options import Secret
 
 
 @click.group()
@@ -37,8 +39,6 @@ def path(scope: Scope) -> None:
 def show(scope: Scope, everything: bool, as_json: bool) -> None:
     """Print the settings that are in force. Secrets are hidden."""
     from hermes_core.config.describe import settings_rows
-    from hermes_core.config.schema import Config
-    from hermes_core.config.settings import get_value
 
     rows = []
     for row in settings_rows(Config, ""):
@@ -58,8 +58,6 @@ def show(scope: Scope, everything: bool, as_json: bool) -> None:
 @click.pass_obj
 def get(scope: Scope, key: str, as_json: bool) -> None:
     """Print one setting, or a section. KEY has dots: model.default."""
-    from hermes_core.config.settings import get_value
-
     value = _plain(get_value(scope.settings, key))
     click.echo(value if isinstance(value, str) and not as_json else _json(value))
 
@@ -70,10 +68,6 @@ def _json(value: object) -> str:
 
 def _plain(value: Any) -> Any:
     """A setting as JSON can hold it; of a secret only where it is kept."""
-    from attrs import asdict, has
-
-    from hermes_core.options import Secret
-
     if isinstance(value, Secret):
         return str(value) if value.reference or not value else "[secret]"
     if isinstance(value, dict):
@@ -110,7 +104,6 @@ def set_(scope: Scope, key: str, value: str) -> None:
 def unset(scope: Scope, key: str) -> None:
     """Take one setting back to its default."""
     from hermes_core.config.edit import unset_value
-    from hermes_core.config.settings import get_value
 
     there = _secrets(scope).unset(key) if key.isupper() else unset_value(scope.home, key)
     if not there:
@@ -119,9 +112,7 @@ def unset(scope: Scope, key: str) -> None:
         click.echo(f"{key} is not set.", err=True)
 
 
-def _secrets(scope: Scope) -> "Secrets":
-    from hermes_core.config.secrets import Secrets
-
+def _secrets(scope: Scope) -> Secrets:
     return Secrets(scope.home.env_file, os.environ)
 
 
@@ -137,8 +128,6 @@ def check(scope: Scope) -> None:
 
 def config_problems(scope: Scope) -> list[str]:
     """Everything that is wrong with the file, the kernel's part and the enabled plugins' parts."""
-    from hermes_core.config.settings import config_problems as problems_in
-
     try:
         return problems_in(scope.home, sections(scope))
     except ConfigError as error:

@@ -12,15 +12,13 @@ from pathlib import Path
 
 import click
 
-from hermes_core import __version__
+from hermes_core import __version__, hooks
 from hermes_core.cli.config import config_problems
 from hermes_core.cli.scope import Scope
 from hermes_core.cli.table import json_option
 from hermes_core.errors import HermesError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from hermes_core.plugins.index import Installed
+from hermes_core.plugins.crumbs import Crumbs
+from hermes_core.plugins.index import Installed
 
 _COLORS = {"ok": "green", "fault": "red", "asks": "yellow", "missing": "yellow", "slow": "yellow", "idle": None}
 Row = dict[str, str]
@@ -151,12 +149,10 @@ def _plugins(scope: Scope, *, deep: bool, only: str) -> list[Row]:
     return rows
 
 
-def probed(scope: Scope, plugin: "Installed") -> list[Row]:
+def probed(scope: Scope, plugin: Installed) -> list[Row]:
     """Try one plugin in a process of its own: what it does there, crash or hang, happens to that process."""
-    from hermes_core.plugins.crumbs import Crumbs
-
     words = ["-p", scope.home.profile, "doctor", "--probe", plugin.label]
-    command = [sys.executable, "-c", _PROGRAM, json.dumps(scope.distribution), *words]
+    command = [sys.executable, "-P", "-c", _PROGRAM, json.dumps(scope.distribution), *words]
 
     def fault(text: str) -> list[Row]:
         who, off = f"{plugin.label} {plugin.version}".strip(), f"hermes plugins disable {plugin.label}"
@@ -172,15 +168,13 @@ def probed(scope: Scope, plugin: "Installed") -> list[Row]:
     try:
         rows: list[Row] = json.loads(done.stdout.splitlines()[-1])
     except (ValueError, IndexError):
-        said = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
+        said = " ".join(done.stderr.split()[-40:]) or "it said nothing"
         return fault(f"the probe ended with status {done.returncode}: {said}")
     return rows
 
 
 def _working(scope: Scope, label: str) -> list[Row]:
     """Import one plugin, time it, take what it contributes, and run its checks."""
-    from hermes_core import hooks
-
     runtime = scope.hermes().runtime
     plugin = runtime.index.resolve(label)
     who = f"{plugin.label} {plugin.version}".strip()

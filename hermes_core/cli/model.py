@@ -5,13 +5,12 @@ import sys
 
 import click
 
+from hermes_core.agent import route as routes
 from hermes_core.cli.scope import Scope
 from hermes_core.cli.table import emit, json_option
+from hermes_core.config.edit import set_value, unset_value
+from hermes_core.config.schema import split_model
 from hermes_core.errors import HermesError, UnknownName, UserError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from hermes_core.agent.route import Route
 
 
 @click.group(invoke_without_command=True)
@@ -30,7 +29,7 @@ def model(context: click.Context) -> None:
 def show(scope: Scope, as_json: bool) -> None:
     """Print the provider and model that would answer now."""
 
-    async def find() -> "Route":
+    async def find() -> routes.Route:
         async with scope.hermes() as hermes:
             return await hermes.runtime.routed()
 
@@ -52,11 +51,9 @@ def list_(scope: Scope, provider: str, as_json: bool) -> None:
 
 
 async def _providers(scope: Scope) -> list[dict[str, object]]:
-    from hermes_core.agent.route import ranked_providers
-
     async with scope.hermes() as hermes:
         runtime = hermes.runtime
-        found = ranked_providers(runtime.settings, runtime.loader, runtime.dispatch)
+        found = routes.ranked_providers(runtime.settings, runtime.loader, runtime.dispatch)
         found = [p for p in found if p.rank < 99]  # the rest are other names of these
         states = await asyncio.gather(*(p.ready() for p in found), return_exceptions=True)
     kinds = ["rules" if p.rank >= 90 else "local" if p.rank >= 50 else "hosted" for p in found]
@@ -67,12 +64,10 @@ async def _providers(scope: Scope) -> list[dict[str, object]]:
 
 
 async def _models(scope: Scope, provider: str) -> list[dict[str, object]]:
-    from hermes_core.agent.route import choose as choose_route
-
     async with scope.hermes() as hermes:
         runtime = hermes.runtime
         parts = (runtime.settings, runtime.index, runtime.loader, runtime.dispatch)
-        runtime.route = await choose_route(*parts, provider=provider, model="-")  # closed with the rest
+        runtime.route = await routes.choose(*parts, provider=provider, model="-")  # closed with the rest
         return [{"model": m.name, "context": m.context or ""} for m in await runtime.route.provider.models()]
 
 
@@ -81,9 +76,6 @@ async def _models(scope: Scope, provider: str) -> list[dict[str, object]]:
 @click.pass_obj
 def choose(scope: Scope, words: str) -> None:
     """Choose who answers from now on: PROVIDER, PROVIDER:MODEL, or from a list. Says what is missing, such as a key."""
-    from hermes_core.config.edit import set_value
-    from hermes_core.config.schema import split_model
-
     person, names = sys.stdin.isatty(), scope.offered("providers") | set(scope.settings.config.providers)
     provider, name = (words, "") if words in names else split_model(words, names)
     if words and not provider:
@@ -115,8 +107,6 @@ def choose(scope: Scope, words: str) -> None:
 
 def _set_aside(scope: Scope) -> None:
     """Address and key under ``model`` are those of the provider so far; they move to its own entry."""
-    from hermes_core.config.edit import set_value, unset_value
-
     written, so_far = scope.settings.raw.get("model"), scope.settings.config.model.provider
     for key in ("base_url", "api_key", "wire", "api_mode", "context_length"):
         if isinstance(written, dict) and key in written:

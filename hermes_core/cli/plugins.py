@@ -7,12 +7,9 @@ import click
 from hermes_core.cli.scope import Scope
 from hermes_core.cli.table import confirm, emit, json_option
 from hermes_core.errors import PluginError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from hermes_core.plugins.index import Installed
-
-KINDS = ("provider", "tool", "backend", "platform", "memory")
+from hermes_core.plugins import install as installer
+from hermes_core.plugins.consent import disclosed, enforced
+from hermes_core.plugins.index import Installed
 
 
 @click.group()
@@ -48,12 +45,10 @@ def info(scope: Scope, name: str) -> None:
     _describe(scope, scope.index.resolve(name))
 
 
-def _describe(scope: Scope, plugin: "Installed") -> None:
-    from hermes_core.plugins.consent import disclosed, enforced
-
-    manifest = plugin.manifest
+def _describe(scope: Scope, plugin: Installed) -> None:
     if plugin.fault:
         raise plugin.error(PluginError, plugin.fault.error, plugin.fault.hint)
+    manifest = plugin.manifest
     assert manifest
     foreign = "" if scope.consent().state(plugin) == "builtin" else "   (not one of this distribution's own)"
     click.secho(f"{plugin.label} {plugin.version}   from {plugin.distribution or plugin.path}{foreign}", bold=True)
@@ -88,7 +83,7 @@ def enable(scope: Scope, name: str, yes: bool) -> int:
     faults = [r for r in probed(scope, plugin) if r["level"] == "fault"]
     for fault in faults:
         click.echo(f"It does not work: {fault['phase']}: {fault['text']}\n{fault['fix']}", err=True)
-    click.echo(f"Enabled {plugin.label}.", err=True)
+    _say(f"Enabled {plugin.label}.")
     return 3 if faults else 0
 
 
@@ -100,7 +95,7 @@ def disable(scope: Scope, name: str) -> None:
     plugin = scope.index.resolve(name)
     scope.home.create()
     scope.consent().disable(plugin)
-    click.echo(f"Disabled {plugin.label}.", err=True)
+    _say(f"Disabled {plugin.label}.")
 
 
 @plugins.command()
@@ -118,7 +113,7 @@ def check(scope: Scope, path: Path, imports: bool) -> int:
 
 
 @plugins.command()
-@click.argument("kind", type=click.Choice(KINDS))
+@click.argument("kind", type=click.Choice(["provider", "tool", "backend", "platform", "memory"]))
 @click.argument("name")
 @click.option("--into", type=click.Path(path_type=Path), default=Path(), help="The folder to write it into.")
 def new(kind: str, name: str, into: Path) -> None:
@@ -141,10 +136,8 @@ def new(kind: str, name: str, into: Path) -> None:
 @click.pass_obj
 def install(scope: Scope, requirement: str, allow_source: bool) -> None:
     """Install a plugin from the package index. It is not enabled by this."""
-    from hermes_core.plugins.install import install as install_plugin
-
     scope.home.create()
-    install_plugin(requirement, scope.consent(), binary_only=not allow_source, say=_say)
+    installer.install(requirement, scope.consent(), binary_only=not allow_source, say=_say)
     _look_again(scope)
 
 
@@ -153,9 +146,7 @@ def install(scope: Scope, requirement: str, allow_source: bool) -> None:
 @click.pass_obj
 def remove(scope: Scope, name: str) -> None:
     """Uninstall a plugin; its settings stay."""
-    from hermes_core.plugins.install import remove as remove_plugin
-
-    remove_plugin(scope.index.resolve(name), scope.consent(), say=_say)
+    installer.remove(scope.index.resolve(name), scope.consent(), say=_say)
     _look_again(scope)
 
 
@@ -163,9 +154,7 @@ def remove(scope: Scope, name: str) -> None:
 @click.pass_obj
 def sync(scope: Scope) -> None:
     """Install again what plugins.lock says was wanted, after an upgrade took it away."""
-    from hermes_core.plugins.install import sync as sync_plugins
-
-    sync_plugins(scope.consent(), scope.index, say=_say)
+    installer.sync(scope.consent(), scope.index, say=_say)
     _look_again(scope)
 
 

@@ -4,6 +4,7 @@ import click
 
 from hermes_core.cli.scope import Scope
 from hermes_core.cli.table import confirm, emit, json_option
+from hermes_core.config.profiles import create_profile, delete_profile, list_profiles, use_profile
 
 
 @click.group()
@@ -16,8 +17,6 @@ def profile() -> None:
 @click.pass_obj
 def list_(scope: Scope, as_json: bool) -> None:
     """List profiles; * marks the one in use."""
-    from hermes_core.config.profiles import list_profiles
-
     rows: list[dict[str, object]] = [
         {"name": p.name, "active": p.active if as_json else "*" if p.active else "", "path": str(p.path)}
         for p in list_profiles(scope.home)
@@ -31,8 +30,6 @@ def list_(scope: Scope, as_json: bool) -> None:
 @click.pass_obj
 def create(scope: Scope, name: str, source: str | None) -> None:
     """Make a profile."""
-    from hermes_core.config.profiles import create_profile
-
     create_profile(scope.home, name, clone_from=source)
     click.echo(f"Made profile {name}. Use it: hermes -p {name}, or for good: hermes profile use {name}", err=True)
 
@@ -42,8 +39,6 @@ def create(scope: Scope, name: str, source: str | None) -> None:
 @click.pass_obj
 def use(scope: Scope, name: str) -> None:
     """Use a profile from now on (`default` goes back)."""
-    from hermes_core.config.profiles import use_profile
-
     use_profile(scope.home, name)
 
 
@@ -60,7 +55,5 @@ def show(scope: Scope) -> None:
 @click.pass_obj
 def delete(scope: Scope, name: str, yes: bool) -> None:
     """Delete a profile with its settings, keys, memory and sessions."""
-    from hermes_core.config.profiles import delete_profile
-
     confirm(f"Delete profile {name} and everything in it?", yes=yes)
     delete_profile(scope.home, name)

@@ -12,12 +12,14 @@ import click
 
 from hermes_core.cli.scope import Scope
 from hermes_core.cli.table import ago, confirm, emit, json_option
+from hermes_core.config.files import write_atomic
 from hermes_core.errors import UserError
+from hermes_core.store.codec import to_openai
+from hermes_core.types import Message, Principal, Session, Text, ToolCall, ToolResult
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.store.journal import Store
-    from hermes_core.types import Message, Principal, Session
 
 _T = TypeVar("_T")
 _UNITS = {"h": 3600.0, "d": 86_400.0, "w": 604_800.0}
@@ -73,8 +75,6 @@ def list_sessions(scope: Scope, limit: int, source: str, as_json: bool) -> None:
 @click.pass_obj
 def show(scope: Scope, which: str, as_json: bool) -> None:
     """Print a session, message by message."""
-    from hermes_core.types import Text, ToolCall, ToolResult
-
     if as_json:
         click.echo(_jsonl(*_read(scope, which)[1:]), nl=False)
         return
@@ -92,10 +92,10 @@ def show(scope: Scope, which: str, as_json: bool) -> None:
                 click.secho(f"  ┊ {'✗' if part.failed else '✓'} {' '.join(text.split())[:200]}", dim=True)
 
 
-def _read(scope: Scope, which: str) -> "tuple[Session, str, list[Message]]":
+def _read(scope: Scope, which: str) -> tuple[Session, str, list[Message]]:
     """A session, the system prompt it began with, and its messages."""
 
-    async def read(store: "Store", owner: "Principal") -> "tuple[Session, str, list[Message]]":
+    async def read(store: "Store", owner: Principal) -> tuple[Session, str, list[Message]]:
         session = await store.find_session(which, owner)
         prompt = await store.load_prompt(session.id)
         return session, prompt[0] if prompt else "", await store.history(session.id)
@@ -136,9 +136,6 @@ def search(scope: Scope, words: tuple[str, ...], limit: int, oldest: bool, as_js
 @click.pass_obj
 def export(scope: Scope, which: str, form: str, output: Path | None) -> None:
     """Write a session out: one OpenAI-shaped message a line, or markdown."""
-    from hermes_core.config.files import write_atomic
-    from hermes_core.store.codec import to_openai
-
     _, prompt, history = _read(scope, which)
     if form == "jsonl":
         text = _jsonl(prompt, history)
@@ -150,9 +147,7 @@ def export(scope: Scope, which: str, form: str, output: Path | None) -> None:
         write_atomic(output, text.encode())
 
 
-def _jsonl(prompt: str, history: "list[Message]") -> str:
-    from hermes_core.store.codec import to_openai
-
+def _jsonl(prompt: str, history: list[Message]) -> str:
     shapes = [{"role": "system", "content": prompt}] if prompt else []
     shapes += [shape for message in history for shape in to_openai(message)]
     return "".join(f"{json.dumps(shape, ensure_ascii=False)}\n" for shape in shapes)
@@ -175,7 +170,7 @@ def rename(scope: Scope, which: str, title: tuple[str, ...]) -> None:
     with_store(scope, lambda store, owner: store.rename_session(session.id, " ".join(title), owner))
 
 
-def _find(scope: Scope, which: str) -> "Session":
+def _find(scope: Scope, which: str) -> Session:
     return with_store(scope, lambda store, owner: store.find_session(which, owner))
 
 

@@ -6,12 +6,12 @@ from hermes_core.cli.scope import Scope
 from hermes_core.cli.sessions import with_store
 from hermes_core.cli.table import ago, emit, json_option
 from hermes_core.errors import UnknownName
+from hermes_core.kinds import Tool
+from hermes_core.types import HistoryEntry, Principal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hermes_core.kinds import Tool
     from hermes_core.store.journal import Store
-    from hermes_core.types import HistoryEntry, Principal
 
 
 @click.group()
@@ -39,7 +39,7 @@ def list_(scope: Scope, as_json: bool) -> None:
     emit(rows, ("tool", "on", "toolset", "may", "description"), as_json=as_json, empty="No tool plugin is enabled.")
 
 
-def _all_tools(scope: Scope) -> "dict[str, Tool]":
+def _all_tools(scope: Scope) -> dict[str, Tool]:
     runtime = scope.hermes().runtime
     runtime.loader.load_contributing("tools")
     return {tool.name: tool for _, tool in runtime.dispatch.contributions("register_tools")}
@@ -81,7 +81,7 @@ def _switch(scope: Scope, names: tuple[str, ...], *, on: bool) -> None:
 def history(scope: Scope, session: str, name: str, limit: int, as_json: bool) -> None:
     """Past calls: what went in, what came out, how long it took."""
 
-    async def read(store: "Store", owner: "Principal") -> "list[HistoryEntry]":
+    async def read(store: "Store", owner: Principal) -> list[HistoryEntry]:
         session_id = (await store.find_session(session, owner)).id if session else ""
         return await store.tool_history(owner, session_id=session_id, name=name, limit=limit)
 
