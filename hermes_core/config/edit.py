@@ -82,12 +82,11 @@ def set_text(home: Home, key: str, text: str, *, sections: Mapping[str, type] = 
     except ConfigError:
         read = text
     words = text.lower() in ("on", "off", "yes", "no")  # not what these mean to a person unless nothing else fits
-    first, second = (text, read) if words else (read, text)
-    if first != second:
+    for value in (text, read) if words else (read, text):
         with suppress(ConfigError):
-            set_value(home, key, first, sections=sections)
+            set_value(home, key, value, sections=sections)
             return
-    set_value(home, key, second, sections=sections)
+    set_value(home, key, read, sections=sections)  # refused again: this is the reason a person understands
 
 
 def unset_value(home: Home, key: str) -> bool:

@@ -231,6 +231,11 @@ def test_typed_words_become_what_the_setting_asks_for(home: Home, key: str, type
     assert type(data) is type(kept)
 
 
+def test_typed_words_that_do_not_fit_are_refused_for_what_they_mean(home: Home) -> None:
+    with pytest.raises(ConfigError, match="must be at least 1, not 0"):
+        set_text(home, "agent.max_calls", "0")
+
+
 def test_values_in_force_are_read_with_their_defaults(home: Home) -> None:
     write(home, WRITTEN)
     loaded = load_settings(home)
