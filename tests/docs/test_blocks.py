@@ -139,16 +139,15 @@ def count_words(path: str) -> str:
     return str(len(open(path, encoding="utf-8").read().split()))
 
 '''
-CLOCK = """
-from datetime import datetime
-from zoneinfo import ZoneInfo
+FILE = """
+from pathlib import Path
 
-from hermes_core import option, settings, tool
+from attrs import frozen
+from hermes_core import tool
 
-@settings
-class Where:
-    zone: str = option("An IANA time zone.", default="UTC")
-
+@frozen
+class File:
+    path: str
 """
 
 
@@ -169,11 +168,11 @@ def test_the_program_in_the_readme_runs(newcomer, tmp_path):
     assert "HistoryEntry" in done.stdout
 
 
-async def test_the_tool_in_the_readme_works():
+async def test_the_tool_in_the_readme_works(tmp_path):
     names: dict = {}
-    exec(CLOCK + readme_python("@tool"), names)
-    where = names["Where"]
-    assert re.fullmatch(r"20\d\d-.*[+-]\d\d:\d\d", await names["now"].run(None, where()))
+    exec(FILE + readme_python("@tool"), names)
+    (tmp_path / "note.txt").write_text("one two three")
+    assert await names["count_words"].run(None, names["File"](str(tmp_path / "note.txt"))) == "3 words"
 
 
 LATER = """# /// hermes
