@@ -58,10 +58,8 @@ class Distribution(NamedTuple):
         """Where its state lives. Raises UserError."""
         from hermes_core.config.paths import Home
 
-        environ = dict(os.environ)
-        if folder is not None:
-            environ[f"{self.name.upper().replace('-', '_')}_HOME"] = str(folder)
-        return Home.find(self.name, profile, environ)
+        given = {} if folder is None else {f"{self.name.upper().replace('-', '_')}_HOME": str(folder)}
+        return Home.find(self.name, profile, {**os.environ, **given})
 
     def consent(self, home: "Home", *, safe_mode: bool = False) -> "Consent":
         """Which of the installed plugins may run."""

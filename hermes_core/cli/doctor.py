@@ -68,6 +68,10 @@ def _row(level: str, who: str, text: str, fix: str = "", phase: str = "") -> Row
     return {"level": level, "who": who, "phase": phase, "text": text, "fix": fix}
 
 
+def _who(one: Installed) -> str:
+    return f"{one.label} {one.version}".strip()
+
+
 def _house(scope: Scope, *, fix: bool) -> Iterable[Row]:
     yield _row("ok", "hermes", f"{__version__}, Python {platform.python_version()}, {sys.platform}")
     home = scope.home
@@ -136,7 +140,7 @@ def _plugins(scope: Scope, *, deep: bool, only: str) -> list[Row]:
                 level = {"discover": "missing", "consent": "asks" if index.get(fault.plugin) else "fault"}[fault.phase]
             rows.append(_row(level, f"{fault.plugin} {fault.version}".strip(), fault.error, fault.hint, fault.phase))
     for plugin in wanted:
-        who, state = f"{plugin.label} {plugin.version}".strip(), consent.state(plugin)
+        who, state = _who(plugin), consent.state(plugin)
         if plugin.fault is not None or plugin.label in named:
             continue
         if not state.usable:
@@ -155,7 +159,7 @@ def probed(scope: Scope, plugin: Installed) -> list[Row]:
     command = [sys.executable, "-P", "-c", _PROGRAM, json.dumps(scope.distribution), *words]
 
     def fault(text: str) -> list[Row]:
-        who, off = f"{plugin.label} {plugin.version}".strip(), f"hermes plugins disable {plugin.label}"
+        who, off = _who(plugin), f"hermes plugins disable {plugin.label}"
         return [_row("fault", who, text, off, "import")]
 
     try:
@@ -177,7 +181,7 @@ def _working(scope: Scope, label: str) -> list[Row]:
     """Import one plugin, time it, take what it contributes, and run its checks."""
     runtime = scope.hermes().runtime
     plugin = runtime.index.resolve(label)
-    who = f"{plugin.label} {plugin.version}".strip()
+    who = _who(plugin)
     runtime.loader.crumbs.forgive(plugin)
     if runtime.loader.load(plugin):
         for hook, mode in hooks.modes().items():

@@ -11,7 +11,7 @@ import click
 
 from hermes_core.cli.scope import Scope
 from hermes_core.cli.sessions import with_store
-from hermes_core.cli.table import emit, json_option, say_table
+from hermes_core.cli.table import emit, json_option
 from hermes_core.errors import UserError
 
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
@@ -65,14 +65,6 @@ def insights(scope: Scope, days: int, as_json: bool) -> None:
     ]
     columns = ("day", "provider", "model", "turns", "calls", "input", "output", "cache_hits", "cost")
     emit(rows, columns, as_json=as_json, empty="Nothing was used yet.")
-    if found and not as_json:
-        tokens: dict[str, int] = {}
-        for r in reversed(found):
-            tokens[r.day] = tokens.get(r.day, 0) + r.usage.input + r.usage.output
-        most = max(tokens.values()) or 1
-        bars = [[day, f"{used:,}", "█" * max(1, 40 * used // most)] for day, used in tokens.items()]
-        click.echo()
-        say_table(bars, ("day", "tokens", ""))
 
 
 @click.command()

@@ -5,14 +5,12 @@ import json
 import re
 import time
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import TypeVar
 
 import click
 
 from hermes_core.cli.scope import Scope
 from hermes_core.cli.table import ago, confirm, emit, json_option
-from hermes_core.config.files import write_atomic
 from hermes_core.errors import UserError
 from hermes_core.store.codec import to_openai
 from hermes_core.types import Message, Principal, Session, Text, ToolCall, ToolResult
@@ -72,13 +70,13 @@ def list_sessions(scope: Scope, limit: int, source: str, as_json: bool) -> None:
 @sessions.command()
 @click.argument("which", default="latest")
 @json_option
-@click.pass_obj
-def show(scope: Scope, which: str, as_json: bool) -> None:
-    """Print a session, message by message."""
+@click.pass_context
+def show(context: click.Context, which: str, as_json: bool) -> None:
+    """Print a session, message by message. With --json: as `export` does."""
     if as_json:
-        click.echo(_jsonl(*_read(scope, which)[1:]), nl=False)
+        context.invoke(export, which=which)
         return
-    session, _, history = _read(scope, which)
+    session, _, history = _read(context.obj, which)
     click.secho(f"{session.id}  {session.title}  {session.provider}/{session.model}", bold=True)
     for message in history:
         for part in message.parts:
@@ -106,13 +104,11 @@ def _read(scope: Scope, which: str) -> tuple[Session, str, list[Message]]:
 @sessions.command()
 @click.argument("words", nargs=-1, required=True)
 @click.option("-n", "--limit", default=20, show_default=True, help="How many messages at most.")
-@click.option("--oldest", is_flag=True, help="Oldest first.")
 @json_option
 @click.pass_obj
-def search(scope: Scope, words: tuple[str, ...], limit: int, oldest: bool, as_json: bool) -> None:
+def search(scope: Scope, words: tuple[str, ...], limit: int, as_json: bool) -> None:
     """Find messages that hold all the words, newest first."""
-    sort = "oldest" if oldest else "newest"
-    hits = with_store(scope, lambda store, owner: store.search(owner, " ".join(words), limit=limit, sort=sort))
+    hits = with_store(scope, lambda store, owner: store.search(owner, " ".join(words), limit=limit))
     shown = [
         {
             "session_id": h.session_id,
@@ -131,33 +127,14 @@ def search(scope: Scope, words: tuple[str, ...], limit: int, oldest: bool, as_js
 
 @sessions.command()
 @click.argument("which", default="latest")
-@click.option("--format", "form", type=click.Choice(["jsonl", "md"]), default="jsonl", show_default=True)
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="A file instead of stdout.")
+@click.option("--format", "_form", type=click.Choice(["jsonl"]), default="jsonl", show_default=True)
 @click.pass_obj
-def export(scope: Scope, which: str, form: str, output: Path | None) -> None:
-    """Write a session out: one OpenAI-shaped message a line, or markdown."""
+def export(scope: Scope, which: str, _form: str) -> None:
+    """Write a session out, one OpenAI-shaped message a line: the prompt, tool calls and results included."""
     _, prompt, history = _read(scope, which)
-    if form == "jsonl":
-        text = _jsonl(prompt, history)
-    else:
-        text = "\n".join(_markdown(shape) for message in history for shape in to_openai(message))
-    if output is None:
-        click.echo(text, nl=False)
-    else:
-        write_atomic(output, text.encode())
-
-
-def _jsonl(prompt: str, history: list[Message]) -> str:
     shapes = [{"role": "system", "content": prompt}] if prompt else []
-    shapes += [shape for message in history for shape in to_openai(message)]
-    return "".join(f"{json.dumps(shape, ensure_ascii=False)}\n" for shape in shapes)
-
-
-def _markdown(shape: dict[str, object]) -> str:
-    body = str(shape.get("content") or "")
-    if calls := shape.get("tool_calls"):
-        body += f"\n\n```json\n{json.dumps(calls, ensure_ascii=False, indent=1)}\n```"
-    return f"## {shape['role']}\n\n{body.strip()}\n"
+    for shape in (*shapes, *(shape for message in history for shape in to_openai(message))):
+        click.echo(json.dumps(shape, ensure_ascii=False))
 
 
 @sessions.command()

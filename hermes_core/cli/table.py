@@ -11,7 +11,7 @@ import click
 
 from hermes_core.errors import UserError
 
-__all__ = ["ago", "confirm", "emit", "json_option", "say_table"]
+__all__ = ["ago", "confirm", "emit", "json_option"]
 
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 
@@ -22,19 +22,18 @@ def emit(rows: Sequence[Mapping[str, object]], columns: Sequence[str], *, as_jso
         for row in rows:
             click.echo(json.dumps(row, ensure_ascii=False, default=str))
     elif rows:
-        say_table([[str(row.get(c, "")) for c in columns] for row in rows], columns)
+        _table([[" ".join(str(row.get(c, "")).split()) for c in columns] for row in rows], columns)
     else:
         click.echo(empty, err=True)
 
 
-def say_table(rows: Sequence[Sequence[str]], heads: Sequence[str]) -> None:
+def _table(rows: Sequence[Sequence[str]], heads: Sequence[str]) -> None:
     """Columns under dim heads; the last one takes what the terminal leaves and is cut there."""
-    shown = [[" ".join(cell.split()) for cell in row] for row in rows]
-    widths = [max(_width(cell) for cell in column) for column in zip(heads, *shown, strict=True)]
+    widths = [max(_width(cell) for cell in column) for column in zip(heads, *rows, strict=True)]
     room = shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else 10_000
     widths[-1] = max(10, min(widths[-1], room - sum(widths[:-1]) - 2 * len(widths)))
     click.secho(_line(heads, widths), dim=True)
-    for row in shown:
+    for row in rows:
         click.echo(_line(row, widths))
 
 

@@ -293,9 +293,7 @@ def test_what_was_used_is_counted_by_day_and_model(cli):
     columns = ["day", "provider", "model", "turns", "calls", "input", "output", "cache_hits", "cost"]
     assert list(row) == columns
     assert (row["provider"], row["model"], row["turns"], row["calls"]) == ("offline", "rules-1", 2, 3)
-    out = cli("insights", "--days", "1").out
-    assert out.split()[: len(columns)] == columns
-    assert "█" in out
+    assert cli("insights", "--days", "1").out.split()[: len(columns)] == columns
 
 
 def test_the_prompt_is_weighed_part_by_part(cli):
