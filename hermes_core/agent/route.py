@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from attrs import frozen
 
 from hermes_core.config.settings import Settings
-from hermes_core.errors import ProviderError, RateLimited, Unavailable, UnknownName, UserError
+from hermes_core.errors import PluginError, ProviderError, RateLimited, Unavailable, UnknownName, UserError
 from hermes_core.kinds import Provider
 from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.plugins.index import Index
@@ -65,7 +65,7 @@ async def _named(name: str, model: str, settings: Settings, index: Index, loader
     found = _providers(dispatch).get(speaks)
     if found is None:
         if fault := next((f for f in dispatch.faults if f.plugin in _owners(index, speaks)), None):
-            raise UserError(f"Provider {name} could not be loaded: {fault.error}", hint=fault.hint)
+            raise PluginError(fault.plugin, fault.error, version=fault.version, hint=fault.hint)
         offered = {n for p in index.plugins if p.manifest for n in p.manifest.contributes.get("providers", ())}
         raise UnknownName("provider", name, offered, hint="`hermes plugins list` shows what is installed.")
     if endpoint is not None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from hermes_core.agent.arguments import tool_spec
+from hermes_core.errors import UnknownName
 from hermes_core.kinds import Tool
 from hermes_core.types import Session, ToolSpec
 
@@ -13,6 +14,9 @@ class Toolbox:
     """The tools offered in this process, by name, in a fixed order (the order is part of the prompt's bytes)."""
 
     def __init__(self, tools: Iterable[Tool], *, toolsets: Sequence[str] = (), disabled: Sequence[str] = ()) -> None:
+        tools = list(tools)
+        if unknown := set(toolsets) - (known := {t.toolset for t in tools}):
+            raise UnknownName("toolset", min(unknown), known, hint="`hermes tools list` shows what is offered.")
         chosen = (t for t in tools if t.name not in disabled and (not toolsets or t.toolset in toolsets))
         self._tools = {t.name: t for t in sorted(chosen, key=lambda t: (t.toolset, t.name))}
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from hermes_core.agent.runtime import Runtime
 
 _MENDABLE = ("user_error", "config_error", "unknown_name", "busy")  # kinds of Failed that the person can fix
+_PLUGINS = {"plugin_error", "load_error", "manifest_error", "incompatible", "contract_error", "not_permitted"}
 
 __all__ = ["chat", "converse", "event_json", "oneshot"]
 
@@ -66,7 +67,7 @@ async def _oneshot(scope: Scope, text: str, *, quiet: bool) -> int:
             async for event in turn:
                 show(event)
                 if isinstance(event, Failed):
-                    status = 2 if event.kind in _MENDABLE else 1
+                    status = 2 if event.kind in _MENDABLE else 3 if event.kind in _PLUGINS else 1
                 elif isinstance(event, Ended) and event.reason == "interrupted":
                     status = 130
         for line in _notices(hermes.runtime):

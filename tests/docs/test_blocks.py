@@ -57,7 +57,7 @@ def hermes_commands() -> list:
 @pytest.mark.parametrize("line", hermes_commands())
 def test_a_command_that_is_shown_exists_with_its_options(line):
     words = shlex.split(line.replace("KIND", "tool"))[1:]
-    command, context = root, click.Context(root, info_name="hermes", obj=Scope(None))
+    command, context = root, click.Context(root, info_name="hermes", obj=Scope(None), **root.context_settings)
     while True:
         if "--help" in words or "-h" in words:
             return

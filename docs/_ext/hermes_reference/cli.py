@@ -18,7 +18,7 @@ from hermes_reference.markdown import block, code, joined, table
 def commands() -> Iterator[tuple[tuple[str, ...], click.Command]]:
     """Every command of the kernel by its words, groups before what is in them."""
     yield (), root
-    context = click.Context(root, info_name="hermes", obj=Scope(None))
+    context = click.Context(root, info_name="hermes", obj=Scope(None), **root.context_settings)
     for name in COMMANDS:
         command = root.get_command(context, name)
         if command is None:
@@ -57,7 +57,7 @@ def _command(words: tuple[str, ...], command: click.Command) -> str:
 
 
 def _option(option: click.Option) -> tuple[str, str]:
-    value = "" if option.is_flag else f" {option.make_metavar(click.Context(root))}"
+    value = "" if option.is_flag else f" {option.make_metavar(click.Context(root, **root.context_settings))}"
     default = option.default if option.show_default else None
     more = f" (default: {default})" if default is not None else ""
     return ", ".join(code(o) for o in option.opts) + (code(value.strip()) and f" {code(value.strip())}"), (
