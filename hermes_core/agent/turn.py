@@ -218,7 +218,8 @@ class TurnRun:
         store, turn = await self._rows()
         if live.workspace is None:
             live.workspace = await parts.workspace(live.session)
-        live.ran |= names_that_ran(self.messages)
+        if not live.ran:
+            live.ran |= names_that_ran(self.messages)
         runner = CallRunner(
             store=store,
             turn=turn,
