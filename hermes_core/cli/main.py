@@ -1,6 +1,7 @@
 """The root of the command line: flags that hold for every command, and commands imported when they are used."""
 
 import contextlib
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -37,6 +38,9 @@ COMMANDS = {
 
 def run(distribution: "Distribution | None" = None, arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit: 0 done, 1 the work failed, 2 you can fix it, 3 a plugin, 130 interrupted."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a letter that the locale lacks must not end the program
+            stream.reconfigure(errors="replace")
     status = _status(distribution, list(sys.argv[1:] if arguments is None else arguments))
     with contextlib.suppress(OSError, ValueError):
         sys.stdout.flush()
