@@ -41,11 +41,19 @@ def run(distribution: "Distribution | None" = None, arguments: Sequence[str] | N
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a letter that the locale lacks must not end the program
             stream.reconfigure(errors="replace")
-    status = _status(distribution, list(sys.argv[1:] if arguments is None else arguments))
+    status = _status(distribution, [_utf8(word) for word in sys.argv[1:]] if arguments is None else list(arguments))
     with contextlib.suppress(OSError, ValueError):
         sys.stdout.flush()
         sys.stderr.flush()
     os._exit(status)  # everything is closed; tearing the interpreter down would only take the person's time
+
+
+def _utf8(word: str) -> str:
+    """A word of the command line as UTF-8, also where the locale knows only ASCII."""
+    try:
+        return os.fsencode(word).decode()
+    except UnicodeError:
+        return word
 
 
 def _status(distribution: "Distribution | None", arguments: list[str]) -> int:
