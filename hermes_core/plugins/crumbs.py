@@ -7,9 +7,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from hermes_core.config.files import write_atomic
-from hermes_core.config.processes import is_running
 from hermes_core.errors import LoadError
 from hermes_core.plugins.index import Installed
+from hermes_core.store.processes import is_running
 from hermes_core.types import JSON
 
 _LIMIT = 2  # a plugin that ended the process so often is not tried again until it changes

@@ -12,9 +12,9 @@ from functools import cache
 
 from attrs import frozen
 
-from hermes_core.config.processes import is_running
 from hermes_core.errors import StoreError, UserError
 from hermes_core.store.engine import Transaction
+from hermes_core.store.processes import is_running
 
 LIFE = 60.0  # seconds without a beat before a holder is taken for dead
 

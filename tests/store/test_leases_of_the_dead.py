@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 
-from hermes_core.config.processes import is_running
+from hermes_core.store.processes import is_running
 
 
 def test_a_running_process_runs() -> None:
