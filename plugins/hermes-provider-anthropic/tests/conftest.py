@@ -47,7 +47,10 @@ def sse(*found: dict[str, object]) -> bytes:
 def begin(**usage: int) -> dict[str, object]:
     """The first event."""
     counts = {"input_tokens": 9, "output_tokens": 1, **usage}
-    return {"type": "message_start", "message": {"type": "message", "role": "assistant", "content": [], "usage": counts}}
+    return {
+        "type": "message_start",
+        "message": {"type": "message", "role": "assistant", "content": [], "usage": counts},
+    }
 
 
 def block(index: int, start: dict[str, object], *deltas: dict[str, object]) -> list[dict[str, object]]:
@@ -236,12 +239,12 @@ def named() -> Callable[..., Messages]:
 
 @pytest.fixture
 async def at(service: Service, named: Callable[..., Messages]) -> AsyncIterator[Callable[..., Messages]]:
-    """``at("minimax", timeout=1)``: a provider of the catalogue that talks to the test's server."""
+    """``at("minimax", timeout=1)``: a provider of the catalogue, maybe ``called`` otherwise, at the test's server."""
     made: list[Messages] = []
 
-    def bind(name: str = "anthropic", **fields: object) -> Messages:
+    def bind(name: str = "anthropic", called: str = "", **fields: object) -> Messages:
         values: dict[str, object] = {"base_url": service.url, "api_key": "sk-ant-test-1234567890", **fields}
-        made.append(named(name).at(Endpoint(name=name, **values)))  # type: ignore[arg-type]
+        made.append(named(name).at(Endpoint(name=called or name, **values)))  # type: ignore[arg-type]
         return made[-1]
 
     yield bind

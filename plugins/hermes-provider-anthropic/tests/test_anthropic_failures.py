@@ -122,7 +122,11 @@ async def test_a_cut_reply_is_not_taken_for_a_whole_one(service, at, ask, reply)
     async def cut(writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: 9999\r\n\r\n" + stream)
 
-    for answer in (reply.http(200, stream, "text/event-stream"), reply.http(200, stream[:-30], "text/event-stream"), cut):
+    for answer in (
+        reply.http(200, stream, "text/event-stream"),
+        reply.http(200, stream[:-30], "text/event-stream"),
+        cut,
+    ):
         service.always = answer
         with pytest.raises(Unavailable) as raised:
             await ask(at())

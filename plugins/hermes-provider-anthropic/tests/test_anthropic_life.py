@@ -107,7 +107,12 @@ async def test_it_is_ready_when_its_key_is_set(named):
 async def test_models_are_those_the_service_lists_with_what_is_known_of_them(service, at, reply):
     yes, no = {"supported": True}, {"supported": False}
     rows = [
-        {"id": "claude-new", "max_input_tokens": 7, "max_tokens": 5, "capabilities": {"image_input": no, "thinking": yes}},
+        {
+            "id": "claude-new",
+            "max_input_tokens": 7,
+            "max_tokens": 5,
+            "capabilities": {"image_input": no, "thinking": yes},
+        },
         {"id": "claude-haiku-5-5"},
         {"id": "claude-haiku-5-5"},
         {"id": 7},
