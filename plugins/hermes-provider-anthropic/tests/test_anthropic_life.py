@@ -7,6 +7,7 @@ import pytest
 
 from hermes_core.errors import AuthError, Unavailable
 from hermes_core.types import Endpoint, Feature, Message, Request, Text, TextDelta
+from hermes_provider_anthropic.provider import all_providers
 
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n"
 
@@ -102,6 +103,14 @@ async def test_it_is_ready_when_its_key_is_set(named):
     assert await named("minimax-cn", MINIMAX_CN_API_KEY="k").ready()
     assert await named().at(Endpoint(name="anthropic", api_key="k")).ready()
     assert (named().rank, named("claude").rank) == (10, 99)
+
+
+async def test_what_the_user_set_for_a_service_holds_for_its_aliases(service, ask, keys, short):
+    service.always = short
+    endpoints = {"anthropic": Endpoint(name="anthropic", base_url=service.url)}
+    claude = next(p for p in all_providers(keys(), endpoints) if p.name == "claude")
+    assert (await ask(claude)).text == "a"
+    await claude.close()
 
 
 async def test_models_are_those_the_service_lists_with_what_is_known_of_them(service, at, reply):

@@ -100,9 +100,12 @@ class Messages(Provider):
 
 
 def all_providers(secrets: "SecretsBroker", endpoints: Mapping[str, Endpoint]) -> list[Provider]:
-    """Every service of the catalogue, once under its own name and once under each alias."""
+    """Every service of the catalogue, once under its own name and once under each alias.
+
+    What the user set for a service holds for its aliases too, where they set nothing for those.
+    """
     return [
-        Messages(listed, secrets, name=name, endpoint=endpoints.get(name))
+        Messages(listed, secrets, name=name, endpoint=endpoints.get(name) or endpoints.get(listed.name))
         for listed in LISTED
         for name in (listed.name, *listed.aliases)
     ]
