@@ -30,7 +30,11 @@ async def test_every_cassette_is_understood(cassettes, service, at, ask, reply):
     for name, (stream, expected) in cassettes.items():
         service.always = reply.http(200, stream, "text/event-stream")
         heard = await ask(at(called="test"))
-        assert heard.facts() == expected, name
+        facts = heard.facts()
+        if not expected["usage"][0]:  # what is not counted is guessed
+            assert 10 < facts["usage"][0] < 100, name
+            facts["usage"][0] = 0
+        assert facts == expected, name
         assert heard.done == [heard.deltas[-1]], name
         assert all(heard.ids), name
         assert len(set(heard.ids)) == len(heard.ids), name

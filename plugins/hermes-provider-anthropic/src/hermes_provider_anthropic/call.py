@@ -10,6 +10,7 @@ from hermes_core.types import Blob, Delta, Request, ToolResult
 from hermes_provider_anthropic.body import encode, messages_body, seals_in
 from hermes_provider_anthropic.decode import MessageDecoder
 from hermes_provider_anthropic.line import Line
+from hermes_provider_anthropic.service import Service
 from hermes_provider_anthropic.sse import BrokenEvent, EventReader
 from hermes_provider_anthropic.transport import network_failure, read_capped
 
@@ -21,6 +22,7 @@ __all__ = ["stream_messages"]
 END_SECONDS = 5.0  # how long to wait for the last event after the reply itself is whole
 CLOSE_SECONDS = 0.25  # how long to wait for the end of the body, so that the connection can be used again
 WHOLE_CAP = 64 * 1024 * 1024
+BYTES_PER_TOKEN = 4  # roughly; only where the service does not count
 HEAD = 2000  # characters kept to say what came instead of a reply
 
 
@@ -29,15 +31,16 @@ async def stream_messages(line: Line, request: Request, model: str) -> AsyncGene
     import httpx2
 
     try:
-        response = await _ask(line, request, model)
+        response, guess = await _ask(line, request, model)
         try:
             pieces = response.aiter_bytes() if "content-encoding" in response.headers else response.aiter_raw()
             first = await _first_bytes(pieces)
+            decoder = MessageDecoder(line.about(model), line.key, guess=guess)
             if first.lstrip()[:1] in (b"{", b"[", b"<", b""):
-                for delta in await _whole(line, model, first, pieces):
+                for delta in await _whole(decoder, line.about(model), first, pieces):
                     yield delta
                 return
-            reader, decoder = EventReader(), MessageDecoder(line.about(model), line.key)
+            reader = EventReader()
             piece = first
             while piece and not decoder.done and decoder.failed is None:
                 for delta in decoder.feed(reader.feed(piece)):
@@ -54,8 +57,8 @@ async def stream_messages(line: Line, request: Request, model: str) -> AsyncGene
         raise _broken(line, error) from error
 
 
-async def _ask(line: Line, request: Request, model: str) -> "httpx2.Response":
-    """The response that streams the answer.
+async def _ask(line: Line, request: Request, model: str) -> tuple["httpx2.Response", int]:
+    """The response that streams the answer, and a guess of the request's tokens.
 
     A service may no longer accept thoughts of earlier replies, as after a compaction or under another account; then
     it is asked once more without those.
@@ -65,10 +68,11 @@ async def _ask(line: Line, request: Request, model: str) -> "httpx2.Response":
         client = line.client()
         headers = {**line.request_headers(), "accept": "text/event-stream"}
         url = f"{line.service.url}/v1/messages"
-        made = client.build_request("POST", url, content=encode(body), headers=headers)
+        data = encode(body)
+        made = client.build_request("POST", url, content=data, headers=headers)
         response = await client.send(made, stream=True)
         if response.is_success:
-            return response
+            return response, len(data) // BYTES_PER_TOKEN
         try:
             said = await read_capped(response.aiter_bytes())
         finally:
@@ -130,11 +134,10 @@ async def _next(pieces: AsyncIterator[bytes], decoder: MessageDecoder) -> bytes:
         return b""
 
 
-async def _whole(line: Line, model: str, first: bytes, pieces: AsyncIterator[bytes]) -> list[Delta]:
+async def _whole(decoder: MessageDecoder, service: Service, first: bytes, pieces: AsyncIterator[bytes]) -> list[Delta]:
     """The deltas of a reply that came as one JSON object."""
     from hermes_provider_anthropic.failures import from_error_object, unreadable
 
-    service = line.about(model)
     text = first.decode("utf-8", "replace") if not first.strip() else await _all(first, pieces)
     try:
         found = json.loads(text)
@@ -142,7 +145,6 @@ async def _whole(line: Line, model: str, first: bytes, pieces: AsyncIterator[byt
         raise unreadable(service, text) from None
     if not isinstance(found, dict) or not isinstance(found.get("content"), list):
         raise from_error_object(service, found)
-    decoder = MessageDecoder(service, line.key)
     return decoder.whole(found) + decoder.end()
 
 

@@ -4,6 +4,8 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 
+from attrs import evolve
+
 from hermes_core.errors import ProviderError, Unavailable
 from hermes_core.types import JSON, CallDelta, Delta, Done, ReasoningDelta, StopReason, TextDelta, Usage, UsageDelta
 from hermes_provider_anthropic.service import Service
@@ -46,11 +48,16 @@ class _Block:
 
 
 class MessageDecoder:
-    """Decodes one reply. ``service`` names the provider in messages, ``key`` is its key in ``meta``."""
+    """Decodes one reply. ``service`` names the provider in messages, ``key`` is its key in ``meta``.
 
-    def __init__(self, service: Service, key: str) -> None:
+    ``guess`` stands for the tokens of the request where the reply does not count them: llama.cpp's server leaves out
+    the first event now and then.
+    """
+
+    def __init__(self, service: Service, key: str, *, guess: int = 0) -> None:
         self._service = service
         self._key = key
+        self._guess = guess
         self._usage = Usage(calls=1)
         self._blocks: list[_Block] = []
         self._open: dict[JSON, _Block] = {}
@@ -105,7 +112,8 @@ class MessageDecoder:
             out += self._explained()
         if any(block.kind in ("thinking", "redacted_thinking") for block in self._blocks):
             out.append(ReasoningDelta(text="", meta={self._key: {BLOCKS: self._layout()}}))
-        return [*out, UsageDelta(usage=self._usage), Done(reason=self._stop_reason())]
+        usage = self._usage if self._usage.input else evolve(self._usage, input=self._guess)
+        return [*out, UsageDelta(usage=usage), Done(reason=self._stop_reason())]
 
     def _take(self, event: Mapping[str, JSON]) -> None:
         kind = event.get("type")
