@@ -1,0 +1,188 @@
+"""One streamed call of the Messages API."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, AsyncIterator
+from typing import TYPE_CHECKING
+
+from hermes_core.errors import ProviderError, Unavailable
+from hermes_core.types import Blob, Delta, Request, ToolResult
+from hermes_provider_anthropic.body import encode, messages_body, seals_in
+from hermes_provider_anthropic.decode import MessageDecoder
+from hermes_provider_anthropic.line import Line
+from hermes_provider_anthropic.service import Service
+from hermes_provider_anthropic.sse import BrokenEvent, EventReader
+from hermes_provider_anthropic.transport import network_failure, read_capped
+
+if TYPE_CHECKING:
+    import httpx2
+
+__all__ = ["stream_messages"]
+
+END_SECONDS = 5.0  # how long to wait for the last event after the reply itself is whole
+CLOSE_SECONDS = 0.25  # how long to wait for the end of the body, so that the connection can be used again
+WHOLE_CAP = 64 * 1024 * 1024
+BYTES_PER_TOKEN = 4  # roughly; only where the service does not count
+HEAD = 2000  # characters kept to say what came instead of a reply
+
+
+async def stream_messages(line: Line, request: Request, model: str) -> AsyncGenerator[Delta, None]:
+    """Answer piece by piece. Raises ProviderError."""
+    import httpx2
+
+    try:
+        response, guess = await _ask(line, request, model)
+        try:
+            pieces = response.aiter_bytes() if "content-encoding" in response.headers else response.aiter_raw()
+            first = await _first_bytes(pieces)
+            decoder = MessageDecoder(line.about(model), line.key, guess=guess)
+            if first.lstrip()[:1] in (b"{", b"[", b"<", b""):
+                for delta in await _whole(decoder, line.about(model), first, pieces):
+                    yield delta
+                return
+            reader = EventReader()
+            piece = first
+            while piece and not decoder.done and decoder.failed is None:
+                for delta in decoder.feed(reader.feed(piece)):
+                    yield delta
+                if not decoder.done:
+                    piece = await _next(pieces, decoder)
+            for delta in await _finish(line, pieces, reader, decoder, first):
+                yield delta
+        finally:
+            await response.aclose()
+    except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, OSError) as error:
+        raise network_failure(line.service, error, line.stale_seconds) from error
+    except (BrokenEvent, RecursionError) as error:
+        raise _broken(line, error) from error
+
+
+async def _ask(line: Line, request: Request, model: str) -> tuple["httpx2.Response", int]:
+    """The response that streams the answer, and a guess of the request's tokens.
+
+    A service may no longer accept thoughts of earlier replies, as after a compaction or under another account; then
+    it is asked once more without those.
+    """
+    for attempt in (1, 2):
+        body = await _body(line, request, model)
+        client = line.client()
+        headers = {**line.request_headers(), "accept": "text/event-stream"}
+        url = f"{line.service.url}/v1/messages"
+        data = encode(body)
+        made = client.build_request("POST", url, content=data, headers=headers)
+        response = await client.send(made, stream=True)
+        if response.is_success:
+            return response, len(data) // BYTES_PER_TOKEN
+        try:
+            said = await read_capped(response.aiter_bytes())
+        finally:
+            await response.aclose()
+        seals = seals_in(body)
+        if attempt == 2 or response.status_code != 400 or not seals or not _about_thoughts(said):
+            break
+        line.state.refuse(seals)
+    raise await _failure(line, model, response.status_code, dict(response.headers), said)
+
+
+def _about_thoughts(said: str) -> bool:
+    return "signature" in said or ("thinking" in said and "block" in said)
+
+
+async def _body(line: Line, request: Request, model: str) -> dict[str, object]:
+    if any(_reads_files(message.parts) for message in request.messages):
+        return await asyncio.to_thread(messages_body, line, request, model)
+    return messages_body(line, request, model)
+
+
+def _reads_files(parts: object) -> bool:
+    found = parts if isinstance(parts, list | tuple) else ()
+    return any(isinstance(p, Blob) or (isinstance(p, ToolResult) and _reads_files(p.parts)) for p in found)
+
+
+async def _failure(line: Line, model: str, status: int, headers: dict[str, str], body: str) -> ProviderError:
+    """The error for an unsuccessful reply; for what may be an unknown model the service is asked what it has."""
+    from hermes_provider_anthropic.failures import Reply, from_reply
+
+    known: tuple[str, ...] = ()
+    if status == 404 or (status == 400 and "model" in body):
+        from hermes_provider_anthropic.offered import known_models
+
+        known = await known_models(line)
+    return from_reply(line.about(model), Reply(status=status, headers=headers, body=body), known)
+
+
+async def _first_bytes(pieces: AsyncIterator[bytes]) -> bytes:
+    first = b""
+    while len(first) < 65536 and not first.strip(b" \t\r\n\xef\xbb\xbf"):
+        piece = await anext(pieces, b"")
+        if not piece:
+            break
+        first += piece
+    return first.removeprefix(b"\xef\xbb\xbf")
+
+
+async def _next(pieces: AsyncIterator[bytes], decoder: MessageDecoder) -> bytes:
+    """The next bytes. Once the reply is whole they matter little: neither silence nor a lost connection loses it."""
+    import httpx2
+
+    if not decoder.ending:
+        return await anext(pieces, b"")
+    try:
+        async with asyncio.timeout(END_SECONDS):
+            return await anext(pieces, b"")
+    except (TimeoutError, httpx2.HTTPError, httpx2.StreamError):
+        return b""
+
+
+async def _whole(decoder: MessageDecoder, service: Service, first: bytes, pieces: AsyncIterator[bytes]) -> list[Delta]:
+    """The deltas of a reply that came as one JSON object."""
+    from hermes_provider_anthropic.failures import from_error_object, unreadable
+
+    text = first.decode("utf-8", "replace") if not first.strip() else await _all(first, pieces)
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        raise unreadable(service, text) from None
+    if not isinstance(found, dict) or not isinstance(found.get("content"), list):
+        raise from_error_object(service, found)
+    return decoder.whole(found) + decoder.end()
+
+
+async def _all(first: bytes, pieces: AsyncIterator[bytes]) -> str:
+    async def everything() -> AsyncIterator[bytes]:
+        yield first
+        async for piece in pieces:
+            yield piece
+
+    return await read_capped(everything(), WHOLE_CAP)
+
+
+async def _finish(
+    line: Line, pieces: AsyncIterator[bytes], reader: EventReader, decoder: MessageDecoder, head: bytes
+) -> list[Delta]:
+    import httpx2
+
+    if decoder.done:
+        try:
+            async with asyncio.timeout(CLOSE_SECONDS):
+                async for _ in pieces:
+                    pass
+        except (TimeoutError, httpx2.HTTPError, httpx2.StreamError):
+            pass
+        return decoder.end()
+    try:
+        deltas = decoder.feed(reader.end())
+    except BrokenEvent:  # the last event was cut, which is said below unless the reply is whole without it
+        deltas = []
+    if not decoder.begun and decoder.failed is None:
+        from hermes_provider_anthropic.failures import unreadable
+
+        raise unreadable(line.service, head[:HEAD].decode("utf-8", "replace"))
+    return deltas + decoder.end()
+
+
+def _broken(line: Line, error: BrokenEvent | RecursionError) -> Unavailable:
+    from hermes_provider_anthropic.failures import redact
+
+    shown = redact(" ".join(getattr(error, "payload", "").split())[:200], line.service.key)
+    return Unavailable(f"{line.service.title} sent an event that is not JSON: {shown or 'nested too deeply'}")

@@ -1,0 +1,114 @@
+"""One service of the catalogue: what is known about it and its models, read from its TOML file when first used."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from attrs import fields, frozen
+
+from hermes_core.types import JSON
+
+__all__ = ["FOLDER", "Card", "Entry", "load_entry", "parse_entry"]
+
+FOLDER = Path(__file__).with_name("catalogue")
+DEFAULT_OUTPUT = 16_000  # for a model nobody told us about: most servers take it
+_WORDS = {"thinking": ("", "adaptive", "budget"), "off": ("", "disabled", "between_tools")}
+
+
+@frozen(kw_only=True)
+class Card:
+    """What is known about one model, or, with a name that ends in ``*``, about a family.
+
+    ``thinking`` says how thinking is asked for: ``adaptive``, with a token ``budget``, or not at all. A model that
+    thinks unasked is ``always``; ``off`` is the word that stops it. ``display``: it leaves out what it thought unless
+    asked to show it.
+    """
+
+    name: str
+    context: int = 0
+    output: int = DEFAULT_OUTPUT
+    thinking: str = ""
+    always: bool = False
+    display: bool = False
+    off: str = ""
+    efforts: tuple[str, ...] = ()
+    temperature: bool = True
+    images: bool = True
+
+
+@frozen(kw_only=True)
+class Entry:
+    """What is known about one service.
+
+    ``dashes``: its model names have no dots and no maker before a slash. ``unsigned``: it wants its thoughts back
+    although they carry no signature.
+    """
+
+    name: str
+    title: str
+    summary: str
+    aliases: tuple[str, ...] = ()
+    signup: str = ""
+    rank: int = 20
+    env: tuple[str, ...] = ()
+    base_url: str = ""
+    base_url_env: str = ""
+    default_model: str = ""
+    dashes: bool = False
+    unsigned: bool = False
+    models: tuple[Card, ...] = ()
+
+    def card(self, model: str) -> Card:
+        """What is known about a model: itself, a dated edition of it, its family, or nothing."""
+        plain = model.rsplit("/", 1)[-1].lower()
+        plain = plain.replace(".", "-") if self.dashes else plain
+        best: Card | None = None
+        for card in self.models:
+            name = card.name.lower()
+            if plain == name or plain.startswith(f"{name}-20"):
+                return card
+            longer = best is None or len(name) > len(best.name)
+            if name.endswith("*") and plain.startswith(name[:-1]) and longer:
+                best = card
+        return best or Card(name=model)
+
+
+def load_entry(name: str) -> Entry:
+    """Read a service's file. Raises ValueError when the file is not as it should be."""
+    import tomllib
+
+    text = (FOLDER / f"{name}.toml").read_text(encoding="utf-8")
+    return parse_entry(tomllib.loads(text), where=f"{name}.toml")
+
+
+def parse_entry(data: Mapping[str, JSON], *, where: str) -> Entry:
+    """Check a file's content against the fields above. Raises ValueError naming every problem."""
+    rest = {key: value for key, value in data.items() if key != "models"}
+    problems = _problems(Entry, rest, ("name", "title", "summary"))
+    rows = data.get("models", [])
+    for row in rows:
+        problems += [f"model {row.get('name', '?')}: {problem}" for problem in _problems(Card, row, ("name",))]
+    if problems:
+        raise ValueError(f"{where}: {'; '.join(problems)}")
+    return Entry(**_tuples(rest), models=tuple(Card(**_tuples(row)) for row in rows))
+
+
+def _problems(cls: Any, data: Mapping[str, JSON], needed: tuple[str, ...]) -> list[str]:
+    kinds = {field.name: field.type for field in fields(cls)}
+    found = [f"unknown key {key}" for key in data if key not in kinds]
+    found += [f"{key} is missing" for key in needed if not data.get(key)]
+    found += [f"{k} is not {kinds[k]}" for k, v in data.items() if k in kinds and not _fits(kinds[k], v)]
+    found += [f"{k} is none of {', '.join(w)}" for k, w in _WORDS.items() if k in kinds and data.get(k, "") not in w]
+    return found
+
+
+def _fits(kind: object, value: JSON) -> bool:
+    if kind is bool or kind is str:
+        return isinstance(value, kind)
+    if kind is int:
+        return isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def _tuples(data: Mapping[str, JSON]) -> dict[str, JSON]:
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in data.items()}

@@ -1,0 +1,109 @@
+"""What models a service offers."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from attrs import evolve
+
+from hermes_core.errors import AuthError, ProviderError
+from hermes_core.types import JSON, Feature, Model
+from hermes_provider_anthropic.entry import Card
+from hermes_provider_anthropic.line import Line
+from hermes_provider_anthropic.transport import network_failure, read_capped
+from hermes_provider_anthropic.usage import whole_number
+
+if TYPE_CHECKING:
+    import httpx2
+
+__all__ = ["known_models", "list_models", "read_models"]
+
+SECONDS = 8.0
+HELP_SECONDS = 3.0  # when the list only makes an error message better
+LIST_CAP = 32 * 1024 * 1024
+
+
+async def list_models(line: Line) -> Sequence[Model]:
+    """The models on offer, the default one first. Raises ProviderError when there is neither a reply nor a list."""
+    try:
+        found = await _ask(line, SECONDS)
+    except AuthError:
+        raise
+    except ProviderError:
+        if not line.own:  # another address has other models
+            raise
+        found = []
+    if not found and line.own:
+        found = [_from_card(card) for card in line.entry.models if not card.name.endswith("*")]
+    if line.context:
+        found = [evolve(model, context=line.context) for model in found]
+    return sorted(found, key=lambda model: model.name != line.entry.default_model)
+
+
+async def known_models(line: Line) -> tuple[str, ...]:
+    """The names on offer as far as they can be had quickly; never raises."""
+    try:
+        return tuple(model.name for model in await _ask(line, HELP_SECONDS))
+    except ProviderError:
+        return ()
+
+
+async def _ask(line: Line, seconds: float) -> list[Model]:
+    import httpx2
+
+    from hermes_provider_anthropic.failures import Reply, from_reply, unreadable
+
+    client = line.client()
+    url = f"{line.service.url}/v1/models?limit=1000"
+    try:
+        async with client.stream("GET", url, headers=line.request_headers(), timeout=seconds) as response:
+            body = await _read(response)
+    except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, OSError) as error:
+        raise network_failure(line.service, error, seconds) from error
+    if not response.is_success:
+        raise from_reply(line.service, Reply(status=response.status_code, headers=dict(response.headers), body=body))
+    try:
+        return read_models(json.loads(body), line)
+    except (ValueError, RecursionError):
+        raise unreadable(line.service, body) from None
+
+
+async def _read(response: "httpx2.Response") -> str:
+    return await read_capped(response.aiter_bytes(), LIST_CAP)
+
+
+def read_models(found: JSON, line: Line) -> list[Model]:
+    """The models of a list, in its order; what has no name is left out. The catalogue fills what the list leaves."""
+    rows = found.get("data") if isinstance(found, dict) else found
+    made: dict[str, Model] = {}
+    for row in rows if isinstance(rows, list) else []:
+        name = row.get("id") if isinstance(row, dict) else None
+        if isinstance(name, str) and name and name not in made:
+            made[name] = _from_row(name, row, line.entry.card(name))
+    return list(made.values())
+
+
+def _from_row(name: str, row: Mapping[str, JSON], card: Card) -> Model:
+    known = _from_card(card)
+    context = whole_number(row.get("max_input_tokens")) or whole_number(row.get("context_length"))
+    features = set(known.features)
+    can = row.get("capabilities")
+    for feature, field in ((Feature.IMAGES, "image_input"), (Feature.REASONING, "thinking")):
+        said = can.get(field) if isinstance(can, dict) else None
+        if isinstance(said, dict) and isinstance(said.get("supported"), bool):
+            (features.add if said["supported"] else features.discard)(feature)
+    return Model(
+        name=name,
+        context=context or known.context,
+        output=whole_number(row.get("max_tokens")) or known.output,
+        features=frozenset(features),
+    )
+
+
+def _from_card(card: Card) -> Model:
+    features = {Feature.TOOLS}
+    if card.images:
+        features.add(Feature.IMAGES)
+    if card.thinking:
+        features.add(Feature.REASONING)
+    return Model(name=card.name, context=card.context, output=card.output, features=frozenset(features))

@@ -1,0 +1,130 @@
+"""The HTTP client of a line, and its failures in plain words."""
+
+import ssl
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from hermes_core.errors import ProviderError, Unavailable, UserError
+from hermes_provider_anthropic.service import Service
+
+if TYPE_CHECKING:
+    import httpx2
+
+__all__ = ["check_address", "is_loopback", "make_client", "network_failure", "read_capped"]
+
+CONNECT_SECONDS = 15.0
+BODY_CAP = 256 * 1024
+
+
+def check_address(name: str, base_url: str) -> str:
+    """The address that ``/v1/messages`` is added to. Raises UserError when it is no http(s) address."""
+    url = base_url.strip().rstrip("/")
+    for ending in ("/messages", "/models", "/v1"):
+        url = url.removesuffix(ending).rstrip("/")
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        usable = False
+    if not usable or any(c.isspace() for c in url):
+        raise UserError(
+            f"Provider {name} cannot be reached at {base_url!r}: that is no address.",
+            hint=f"Set providers.{name}.base_url to something like https://api.anthropic.com.",
+        )
+    return url
+
+
+def is_loopback(url: str) -> bool:
+    """Whether the address is on this machine."""
+    host = (urlsplit(url).hostname or "").lower()
+    return host in ("localhost", "::1") or host.startswith("127.") or host.endswith(".localhost")
+
+
+def make_client(base_url: str, stale_seconds: float) -> "httpx2.AsyncClient":
+    """A client for one address.
+
+    For plain http the certificates of the system are not read, which would take longer than the rest of a request;
+    such a client trusts nobody, so it can never reach an https address by accident. Redirects are not followed: they
+    would carry the key away.
+    """
+    import httpx2
+
+    plain = urlsplit(base_url).scheme == "http"
+    return httpx2.AsyncClient(
+        verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else True,
+        trust_env=not is_loopback(base_url),
+        timeout=httpx2.Timeout(stale_seconds, connect=CONNECT_SECONDS, pool=None),
+        follow_redirects=False,
+    )
+
+
+async def read_capped(pieces: AsyncIterator[bytes], cap: int = BODY_CAP) -> str:
+    """The start of a body that may be endless."""
+    body = bytearray()
+    async for piece in pieces:
+        body += piece
+        if len(body) >= cap:
+            break
+    return body[:cap].decode("utf-8", "replace")
+
+
+def network_failure(service: Service, error: Exception, stale_seconds: float) -> ProviderError:
+    """The error for a connection that failed or went silent."""
+    import httpx2
+
+    where = f"{service.title} at {service.url}"
+    cause = _deepest(error)
+    if isinstance(error, httpx2.ReadTimeout):
+        hint = f"Raise providers timeout if the model needs longer than {stale_seconds:.0f} s."
+        return Unavailable(f"{where} sent nothing for {stale_seconds:.0f} s.", hint=hint)
+    if isinstance(error, httpx2.TimeoutException):
+        return Unavailable(f"{where} did not answer within {CONNECT_SECONDS:.0f} s.", hint=_reach_hint(service))
+    if isinstance(cause, ssl.SSLError):
+        return _tls_failure(where, cause)
+    if isinstance(error, httpx2.ConnectError):
+        return Unavailable(f"Cannot connect to {where}: {_connect_words(cause)}.", hint=_reach_hint(service))
+    if isinstance(error, httpx2.ProxyError):
+        return Unavailable(f"The proxy on the way to {where} refused: {error}.", hint="Check HTTPS_PROXY and NO_PROXY.")
+    if isinstance(error, httpx2.UnsupportedProtocol | httpx2.InvalidURL | httpx2.LocalProtocolError):
+        return Unavailable(f"{where} cannot be asked: {type(error).__name__}.", transient=False, hint="Check base_url.")
+    if isinstance(error, httpx2.RemoteProtocolError | httpx2.ReadError | httpx2.WriteError):
+        return Unavailable(
+            f"{where} closed the connection before the reply was complete.", hint="Try again in a moment."
+        )
+    if isinstance(error, httpx2.DecodingError):
+        return Unavailable(f"{where} sent a compressed reply that cannot be unpacked.")
+    return Unavailable(f"{where} failed: {type(error).__name__}.", hint="Try again in a moment.")
+
+
+def _deepest(error: BaseException) -> BaseException:
+    seen = error
+    for _ in range(10):
+        inner = seen.__cause__ or seen.__context__
+        if inner is None or isinstance(seen, ssl.SSLError):
+            break
+        seen = inner
+    return seen
+
+
+def _connect_words(cause: BaseException) -> str:
+    text = str(cause)
+    if isinstance(cause, ConnectionRefusedError) or "refused" in text.lower() or "connection attempts failed" in text:
+        return "nobody listens there"
+    if "name" in text.lower() or "getaddrinfo" in text:
+        return "this name is not known (DNS)"
+    return text or type(cause).__name__
+
+
+def _reach_hint(service: Service) -> str:
+    if service.local:
+        return f"Is the server running? Start it, or set base_url to where it listens (now {service.url})."
+    return "Check the network, the proxy settings and base_url."
+
+
+def _tls_failure(where: str, cause: ssl.SSLError) -> Unavailable:
+    words = getattr(cause, "verify_message", "") or cause.reason or "the handshake failed"
+    hint = "Check the date of this machine and its certificates (package ca-certificates, or SSL_CERT_FILE)."
+    if "WRONG_VERSION" in str(cause) or "record layer" in str(cause):
+        words, hint = "the server does not speak TLS", "Write http:// instead of https:// in base_url."
+    return Unavailable(f"No safe connection to {where}: {words}.", transient=False, hint=hint)
