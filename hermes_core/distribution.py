@@ -85,6 +85,7 @@ HERMES = Distribution(
         "hermes-backend-ssh",
         "hermes-memory-files",
         "hermes-platform-cli",
+        "hermes-provider-anthropic",
         "hermes-provider-offline",
         "hermes-provider-openai",
         "hermes-tool-files",

@@ -183,6 +183,6 @@ def test_writing_the_pages_twice_changes_nothing(tmp_path):
 
 
 def test_the_tests_of_the_documentation_know_every_local_server(newcomer):
-    local = {str(e.get("base_url_env")) for e in config.catalogue() if e.get("local") and e["name"] != "custom"}
+    local = {str(e.get("base_url_env")) for e in config.catalogue("openai") if e.get("local") and e["name"] != "custom"}
     assert local
     assert local <= set(newcomer)

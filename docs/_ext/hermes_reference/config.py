@@ -11,8 +11,6 @@ from hermes_core.plugins.manifest import Manifest, read_manifest
 from hermes_reference.markdown import block, code, joined, table
 from hermes_reference.source import REPOSITORY
 
-CATALOGUE = REPOSITORY / "plugins/hermes-provider-openai/src/hermes_provider_openai/catalogue"
-
 
 def manifests() -> list[Manifest]:
     """The manifests of the plugins in this repository, by label."""
@@ -58,29 +56,38 @@ def page() -> str:
 
 
 @cache
-def catalogue() -> tuple[dict[str, object], ...]:
-    """The entries of the catalogue, in the order of the automatic choice."""
-    found = [tomllib.loads(p.read_text(encoding="utf-8")) for p in CATALOGUE.glob("*.toml")]
+def catalogue(plugin: str) -> tuple[dict[str, object], ...]:
+    """The entries of a provider plugin's catalogue, in the order of the automatic choice."""
+    files = (REPOSITORY / "plugins").glob(f"hermes-provider-{plugin}/src/*/catalogue/*.toml")
+    found = [tomllib.loads(p.read_text(encoding="utf-8")) for p in files]
     return tuple(sorted(found, key=lambda e: (e.get("rank", 10), e["name"])))
 
 
 def providers_page() -> str:
     """Every provider that can be named."""
-    rows = []
-    for entry in catalogue():
-        names = ", ".join(code(str(n)) for n in (entry["name"], *entry.get("aliases", ())))  # type: ignore[misc]
-        secrets = ", ".join(code(str(n)) for n in entry.get("env", ()))  # type: ignore[attr-defined]
-        rows.append((names, str(entry["title"]), secrets, code(str(entry.get("base_url", "")))))
-    others = [m for m in manifests() if m.kind == "provider" and m.name != "openai"]
+    others = [m for m in manifests() if m.kind == "provider" and not catalogue(m.name)]
     listed = "\n".join(f"- `{m.name}`: {m.summary}" for m in others)
     return joined(
         "# Providers",
         "Say one with `--provider NAME`, `--model NAME:MODEL` or `model.provider`. Without a choice the first that is "
         "ready answers: a hosted one whose key is set, then a server on this machine, then the rules.",
         "## By the OpenAI protocol",
-        table(("name", "service", "key", "address"), rows),
+        services("openai"),
         "Any other server that speaks the protocol is `custom`, or a name of your own under `providers`:",
         block("providers:\n  acme: {base_url: https://llm.example.org/v1, key_env: ACME_API_KEY}", "yaml"),
+        "## By the Anthropic protocol",
+        services("anthropic"),
+        "Any other server that speaks it is a name of your own with `like: anthropic`.",
         "## Others",
         listed,
     )
+
+
+def services(plugin: str) -> str:
+    """The table of a catalogue."""
+    rows = []
+    for entry in catalogue(plugin):
+        names = ", ".join(code(str(n)) for n in (entry["name"], *entry.get("aliases", ())))  # type: ignore[misc]
+        secrets = ", ".join(code(str(n)) for n in entry.get("env", ()))  # type: ignore[attr-defined]
+        rows.append((names, str(entry["title"]), secrets, code(str(entry.get("base_url", "")))))
+    return table(("name", "service", "key", "address"), rows)

@@ -23,7 +23,7 @@ OTHERS = {
 def secrets() -> dict[str, list[str]]:
     """Secrets and addresses the providers look for -> the providers."""
     found: dict[str, list[str]] = {}
-    for entry in catalogue():
+    for entry in (*catalogue("openai"), *catalogue("anthropic")):
         for name in (*entry.get("env", ()), entry.get("base_url_env", "")):  # type: ignore[misc]
             if name:
                 found.setdefault(str(name), []).append(str(entry["name"]))
