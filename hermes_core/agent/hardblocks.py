@@ -7,45 +7,87 @@ import os
 import re
 import shlex
 from collections.abc import Iterable, Sequence
+from glob import iglob
+from itertools import islice, pairwise
 from pathlib import Path
 
 _WIPERS = {"rm", "rmdir", "shred", "chmod", "chown", "chgrp", "mv", "find", "truncate", "unlink", "srm", "wipe"}
 _NEVER = re.compile(r"^(mkfs(\..+)?|mke2fs|wipefs|blkdiscard|fdisk|sfdisk|parted|mkswap|sgdisk)$")
 _DEVICE = re.compile(r"^/dev/(sd|hd|vd|xvd|nvme|mmcblk|disk|dm-|md|mapper/|loop)")
-_WRAPPERS = {"sudo", "doas", "env", "nice", "nohup", "time", "command", "exec", "ionice", "stdbuf", "xargs", "busybox"}
+# Programs that run another one, with those of their options that take a value.
+_WRAPPERS = {
+    "sudo": "ugCDhpRrTU", "doas": "uC", "env": "uCS", "nice": "n", "ionice": "cn", "timeout": "ks", "time": "fo",
+    "stdbuf": "ioe", "xargs": "IadEnPsL", "nohup": "", "setsid": "", "command": "", "exec": "a", "builtin": "",
+    "busybox": "", "chroot": "", "flock": "wE", "eval": "", "then": "", "do": "", "else": "", "elif": "", "!": "",
+    "{": "", "if": "", "while": "", "until": "",
+}  # fmt: skip
+_LEADING = {"timeout": 1, "chroot": 1, "flock": 1}  # words of their own before the program
+_SHELLS = ("sh", "bash", "zsh", "dash", "ksh", "su")
 _FORK_BOMB = re.compile(r":\(\)\s*\{\s*:\s*\|\s*:\s*&\s*\}\s*;\s*:")
 _GROUPS = re.compile(r"\$\(|[`()]|(?:^|\s)\{\s|\s\}")
-_SPLIT = re.compile(r"(?:\|\||&&|[;&|\n])")
+_SPLIT = re.compile(r"(?:\|\||&&|(?<![<>])&|[;|\n])")
 
 
 def blocked_command(command: str, cwd: str, guarded: Sequence[Path]) -> str:
     """Why a shell command is never run, or an empty string."""
     if _FORK_BOMB.search(command):
         return "it is a fork bomb"
-    for piece in _pieces(command):
-        words = _words(piece)
-        while words and (Path(words[0]).name in _WRAPPERS or re.match(r"^\w+=", words[0])):
-            words = words[1:]
+    known: dict[str, str] = {}  # variables set on the way: D=~; rm -rf $D
+    for piece in pieces(command):
+        words = [_with(known, word) for word in program_words(piece, known)]
         if not words:
             continue
-        if words[0] == "cd":
+        if words[0] in ("cd", "pushd"):
             cwd = os.path.normpath(os.path.join(cwd or "/", _expanded(words[1] if len(words) > 1 else "~")))  # noqa: PTH118
         if reason := _blocked_words(words, cwd, guarded):
             return reason
     return ""
 
 
-def _pieces(command: str, depth: int = 0) -> Iterable[str]:
+def pieces(command: str, depth: int = 0) -> Iterable[str]:
+    """The single commands of a shell command, those inside ``$(…)``, ``sh -c`` and here-strings too."""
+    command = command.replace("\\\n", " ")
     for piece in _SPLIT.split(_GROUPS.sub(" ; ", command) if depth < 3 else command):
         yield piece
         words = _words(piece)
-        for i, word in enumerate(words[:-1]):  # sh -c '…' carries another command
-            if (
-                word == "-c"
-                and depth < 3
-                and any(Path(w).name in ("sh", "bash", "zsh", "dash", "su") for w in words[:i])
-            ):
-                yield from _pieces(words[i + 1], depth + 1)
+        shell = any(Path(word).name in _SHELLS for word in words)
+        for word, after in pairwise(words):
+            carries = re.match(r"^-[a-z]*c$", word) and shell
+            if depth < 3 and (carries or word in ("eval", "<<<")):
+                yield from pieces(after, depth + 1)
+
+
+def program_words(piece: str, known: dict[str, str] | None = None) -> list[str]:
+    """A single command's words from its program on: without wrappers such as ``sudo`` and variables set before it.
+
+    ``known`` takes up the variables.
+    """
+    words = _words(piece)
+    while words:
+        name, _, value = words[0].partition("=")
+        program = Path(words[0]).name
+        if value and re.match(r"^\w+$", name):
+            if known is not None:
+                known[name] = _expanded(value)
+            words = words[1:]
+        elif program in _WRAPPERS:
+            words = _after_options(words[1:], _WRAPPERS[program])[_LEADING.get(program, 0) :]
+        else:
+            break
+    return words
+
+
+def _after_options(words: list[str], valued: str) -> list[str]:
+    while words and words[0].startswith("-"):
+        takes_next = len(words[0]) == 2 and words[0][1] in valued
+        words = words[2 if takes_next else 1 :]
+    return words
+
+
+def _with(known: dict[str, str], word: str) -> str:
+    for name, value in known.items():
+        word = re.sub(rf"\$\{{?{name}\b\}}?", value.replace("\\", "\\\\"), word)
+    return word
 
 
 def _words(piece: str) -> list[str]:
@@ -71,7 +113,8 @@ def _blocked_words(words: list[str], cwd: str, guarded: Sequence[Path]) -> str:
     if reason := _touches_guarded(words, cwd, guarded):
         return reason
     if program in _WIPERS and _is_sweeping(program, words):
-        for word in words[1:]:
+        targets = words[1:-1] if program == "mv" else words[1:]
+        for word in targets:
             if (place := vital_place(word, cwd)) and not word.startswith("-"):
                 return f"{program} would change {place} as a whole"
     return ""
@@ -87,7 +130,8 @@ def _redirected(words: list[str]) -> Iterable[str]:
 
 def _is_sweeping(program: str, words: list[str]) -> bool:
     if program == "find":
-        return any(w in ("-delete", "-exec", "-execdir") for w in words)
+        runs = [after for word, after in pairwise(words) if word in ("-exec", "-execdir", "-ok")]
+        return "-delete" in words or any(Path(run).name in _WIPERS - {"find"} for run in runs)
     if program in ("mv", "shred", "truncate", "unlink", "rmdir", "srm", "wipe"):
         return True
     return any(w == "--recursive" or re.match(r"^-[a-zA-Z]*[rR]", w) for w in words[1:])
@@ -102,6 +146,8 @@ def vital_place(word: str, cwd: str) -> str:
         if not expanded.startswith("/"):
             return ""
     path = os.path.normpath(os.path.join(cwd or "/", expanded))  # noqa: PTH118 - must not touch the disk
+    if word.endswith("/") and path.isprintable():  # a link with a slash behind it is what it leads to
+        path = os.path.realpath(path)
     home = os.path.normpath(os.path.expanduser("~"))  # noqa: PTH111
     if path in ("/", "//"):
         return "the root folder"
@@ -119,24 +165,36 @@ def _expanded(word: str) -> str:
 
 
 def _touches_guarded(words: list[str], cwd: str, guarded: Sequence[Path]) -> str:
+    if Path(words[0]).name == "hermes" and {"set", "unset", "enable", "disable", "use"} & set(words[1:4]):
+        return "the settings of Hermes are a person's to change"
+    sweeps = Path(words[0]).name in _WIPERS and Path(words[0]).name != "chmod"
     for word in words:
         for piece in re.split(r"[=:<>]", word):
-            if piece and (reason := guarded_path(piece, cwd, guarded)):
-                return reason
+            found = [_expanded(piece)]
+            if any(c in piece for c in "*?["):  # what the shell would make of it
+                pattern = os.path.join(cwd or "/", found[0])  # noqa: PTH118
+                found += islice(iglob(pattern), 200)  # noqa: PTH207
+            for path in found:
+                if path and (reason := guarded_path(path, cwd, guarded, below=sweeps)):
+                    return reason
     return ""
 
 
-def guarded_path(word: str, cwd: str, guarded: Sequence[Path]) -> str:
-    """Why a path may never be touched by a tool: it guards the agent or holds its secrets; else empty."""
-    if not word or len(word) > 4096 or "\0" in word:
+def guarded_path(word: str, cwd: str, guarded: Sequence[Path], *, below: bool = False) -> str:
+    """Why a path may never be touched by a tool: it guards the agent or holds its secrets; else empty.
+
+    ``below`` asks about what lies under the path too, as for a command that takes folders away.
+    """
+    if not word or len(word) > 4096 or "\0" in word or not word.isprintable():
         return ""
     expanded = _expanded(word)
-    if "/" not in expanded and expanded not in {g.name for g in guarded}:
+    if not below and "/" not in expanded and expanded not in {g.name for g in guarded}:
         return ""
     path = os.path.normpath(os.path.join(cwd or "/", expanded))  # noqa: PTH118
     real = os.path.realpath(path)
     for guard in guarded:
         kept = os.path.realpath(guard)
-        if kept in (real, path) or str(guard) == path or real.startswith(kept + "/"):
+        holds = below and (kept.startswith(f"{real}/") or str(guard).startswith(f"{path}/"))
+        if kept in (real, path) or str(guard) == path or real.startswith(f"{kept}/") or holds:
             return f"{guard.name} belongs to Hermes itself and is closed to tools"
     return ""

@@ -6,10 +6,11 @@ Only a person, outside the agent, can widen it.
 
 import fnmatch
 import os
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
-from hermes_core.agent.hardblocks import blocked_command, guarded_path
+from hermes_core.agent.hardblocks import blocked_command, guarded_path, pieces, program_words
 from hermes_core.config.settings import Settings
 from hermes_core.kinds import Tool, Workspace
 from hermes_core.plugins.dispatch import Dispatch
@@ -76,8 +77,9 @@ class Policy:
         if reason := self._hard_block(call, tool, places, workspace):
             return Verdict(outcome="deny", reason=f"{reason}. This is never allowed, in any mode.", by="hard block")
         subject = f"{tool.name}({subject_of(call)})"
+        parts = _parts(tool, subject_of(call))
         for rule in self._deny:
-            if _matches(rule, subject):
+            if _matches(rule, subject) or any(_matches(rule, part) for part in parts):
                 return Verdict(outcome="deny", reason=f"the rule {rule!r} in policy.deny forbids it", by="policy.deny")
         verdict = await self._dispatch.decide("pre_tool_call", session=session, call=call)
         if verdict.outcome == "deny":
@@ -87,7 +89,7 @@ class Policy:
         risk = verdict.reason if verdict.outcome == "ask" else self._risk(tool, places, workspace)
         if not risk and verdict.outcome != "ask":
             return Verdict(outcome="allow", by="harmless")
-        if any(_matches(rule, subject) for rule in (*self._allow, *self._grants.get(session.id, ()))):
+        if any(_allows(rule, subject, parts) for rule in (*self._allow, *self._grants.get(session.id, ()))):
             return Verdict(outcome="allow", by="grant")
         if verdict.outcome == "allow" and verdict.by and risk:
             return verdict  # a gate knows this call better than the effect it belongs to
@@ -140,6 +142,25 @@ def _matches(rule: str, subject: str) -> bool:
     name, _, pattern = rule.rstrip(")").partition("(")
     tool, _, rest = subject.removesuffix(")").partition("(")
     return fnmatch.fnmatchcase(tool, name) and (not pattern or fnmatch.fnmatchcase(rest, pattern))
+
+
+def _parts(tool: Tool, text: str) -> list[str]:
+    """The single commands of a shell command as rules see them: ``terminal(git push origin)``, however it was spelled.
+
+    Wrappers, paths of programs and needless spaces are gone, and what hides in ``$(…)`` and ``sh -c`` stands by itself.
+    """
+    if Effect.EXECUTE not in tool.effects:
+        return []
+    commands = (program_words(piece) for piece in pieces(text))
+    return [f"{tool.name}({' '.join([Path(w[0]).name, *w[1:]])})" for w in commands if w]
+
+
+def _allows(rule: str, subject: str, parts: Sequence[str]) -> bool:
+    """Whether a rule allows a call. With ``*`` every single command must match, and nothing may be redirected."""
+    if not parts or rule == _escape(subject) or "(" not in rule:
+        return _matches(rule, subject)
+    plain = not re.search(r"[<>`\n]|\$\(", subject)
+    return plain and _matches(rule, subject) and all(_matches(rule, part) for part in parts)
 
 
 def _escape(subject: str) -> str:

@@ -538,3 +538,53 @@ async def test_two_persons_do_not_share_a_session(hermes, scripted) -> None:
     await play(hermes, "secret", session="s1")
     events = await play(hermes, "hello", session="s1", owner=Principal(person="stranger"))
     assert last(events).reason == "failed"
+
+
+@frozen
+class Shell:
+    command: str
+
+
+@tool(effects=[Effect.EXECUTE])
+async def shell(params: Shell) -> str:
+    """Run."""
+    return f"ran {params.command}"
+
+
+GIT_PUSHES = [
+    "git push origin",
+    "cd . && git push",
+    "git  push",
+    "/usr/bin/git push",
+    "sudo git push",
+    "sh -c 'git push'",
+    "echo $(git push)",
+]
+
+
+@pytest.mark.parametrize("command", GIT_PUSHES)
+async def test_a_deny_rule_sees_each_command_however_it_is_spelled(hermes, scripted, command) -> None:
+    hermes.configure({"policy.mode": "off", "policy.deny": ["shell(git push*)"]})
+    hermes.tmp_plugin(scripted(Call("shell", {"command": command}), "ok"))
+    hermes.tmp_plugin(shell)
+    assert "policy.deny" in text_of(returned(await play(hermes))[0])
+
+
+@pytest.mark.parametrize(
+    ("command", "allowed"),
+    [
+        ("echo hi", True),
+        ("echo hi && echo there", True),
+        ("echo hi; touch x", False),
+        ("echo hi\ntouch x", False),
+        ("echo $(touch x)", False),
+        ("echo `touch x`", False),
+        ("echo x > y", False),
+        ("echo hi | sh -c 'touch x'", False),
+    ],
+)
+async def test_an_allow_rule_with_a_star_lets_nothing_else_through(hermes, scripted, command, allowed) -> None:
+    hermes.configure({"policy.allow": ["shell(echo *)"]})
+    hermes.tmp_plugin(scripted(Call("shell", {"command": command}), "ok"))
+    hermes.tmp_plugin(shell)
+    assert returned(await play(hermes))[0].failed is not allowed
