@@ -143,6 +143,15 @@ async def test_a_long_choice_is_made_by_number_or_name(talk: Talk) -> None:
     assert verdict.choice == "choice 10"
 
 
+async def test_a_choice_of_the_model_takes_its_number_and_no_letter(talk: Talk) -> None:
+    question = Question(id="q", kind="choice", subject="Which?", choices=["red", "blue\n2 green"])
+    talk.keys.send_text("b2")
+    verdict = await talk.cli.ask("main", question)
+    assert verdict is not None
+    assert (verdict.outcome, verdict.choice) == ("allow", "blue\n2 green")
+    assert "    2 blue 2 green\n" in talk.seen
+
+
 async def test_a_cancelled_question_leaves_the_screen_usable(talk: Talk) -> None:
     await talk.cli.show("main", STARTED)
     asking = asyncio.ensure_future(talk.cli.ask("main", Question(id="q", kind="approval", subject="rm")))
@@ -178,5 +187,6 @@ async def test_a_closed_conversation_says_so(tmp_path: Path) -> None:
 
 
 def test_letters_that_two_choices_share_stand_for_none() -> None:
-    assert keys_of(["yes", "yesterday", "no"]) == {"1": "yes", "2": "yesterday", "3": "no", "n": "no"}
+    words = Question(id="q", kind="approval", subject="rm", choices=["yes", "yesterday", "no"])
+    assert keys_of(words) == {"1": "yes", "2": "yesterday", "3": "no", "n": "no"}
     assert lines_of(Question(id="q", kind="choice", subject="When?", choices=["a", "b"])) == ["When?", "  1 a", "  2 b"]
