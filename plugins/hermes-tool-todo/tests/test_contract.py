@@ -12,4 +12,7 @@ class TestTodo(ToolContract):
     module = "hermes_tool_todo"
     arguments: ClassVar[Mapping[str, Any]] = {"todos": [{"id": "1", "content": "Look", "status": "in_progress"}]}
     greedy_arguments: ClassVar[Mapping[str, Any]] = {"todos": LONG}
-    failing_arguments: ClassVar[Mapping[str, Any]] = {"todos": [{"id": "nowhere", "status": "completed"}], "merge": True}
+    failing_arguments: ClassVar[Mapping[str, Any]] = {
+        "todos": [{"id": "nowhere", "status": "completed"}],
+        "merge": True,
+    }

@@ -24,7 +24,9 @@ class Clarify:
     """What the model asks."""
 
     question: str = field()
-    choices: list[str] = field(factory=list, metadata={"help": f"up to {_MOST_CHOICES}; a free answer is always offered"})
+    choices: list[str] = field(
+        factory=list, metadata={"help": f"up to {_MOST_CHOICES}; a free answer is always offered"}
+    )
 
     @question.validator
     def _one_question(self, _: "Attribute[str]", value: str) -> None:

@@ -44,7 +44,8 @@ class Plans:
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             reason = f"{type(error).__name__}: {error}"
             raise ToolError(
-                f"The plan in {path} is damaged ({reason[:200]}).", hint="A whole new plan, with merge=false, replaces it."
+                f"The plan in {path} is damaged ({reason[:200]}).",
+                hint="A whole new plan, with merge=false, replaces it.",
             ) from None
 
     def change(self, session: Session, edit: Callable[[Plan], Plan], *, anew: bool) -> Plan:
