@@ -42,8 +42,7 @@ class Sent:
 class Question:
     """Something only a person can decide. ``subject`` shows exactly what will happen, or is what is asked.
 
-    A choice or text is answered by a Verdict of ``allow`` whose ``choice`` is the answer; the choice may be in the
-    person's own words where a surface takes them.
+    A choice or text is answered by a Verdict of ``allow`` whose ``choice`` is the answer.
     """
 
     id: str

@@ -97,6 +97,8 @@ class Plain:
             choice = said if question.kind == "text" else choice_of(question, said)
             if choice:
                 return verdict_of(question, choice, self._person)
+            if question.kind != "text":
+                self._err.write(f"A number from 1 to {len(question.choices)} chooses.\n")
             self._err.write("? ")
         return verdict_of(question, None, self._person)
 
