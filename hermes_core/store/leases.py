@@ -14,6 +14,7 @@ from attrs import frozen
 
 from hermes_core.errors import StoreError, UserError
 from hermes_core.store.engine import Transaction
+from hermes_core.store.processes import is_running
 
 LIFE = 60.0  # seconds without a beat before a holder is taken for dead
 
@@ -73,17 +74,7 @@ def hold(tx: Transaction, turn: Turn) -> None:
 
 
 def _alive(place: str, pid: int, beat: float) -> bool:
-    if not 0 <= time.monotonic() - beat <= LIFE:
-        return False
-    if place != _place():
-        return True
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
+    return 0 <= time.monotonic() - beat <= LIFE and (place != _place() or is_running(pid))
 
 
 @cache
