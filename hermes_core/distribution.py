@@ -88,8 +88,10 @@ HERMES = Distribution(
         "hermes-provider-anthropic",
         "hermes-provider-offline",
         "hermes-provider-openai",
+        "hermes-tool-clarify",
         "hermes-tool-files",
         "hermes-tool-recall",
         "hermes-tool-terminal",
+        "hermes-tool-todo",
     ),
 )

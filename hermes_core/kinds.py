@@ -95,7 +95,7 @@ class ToolContext(ABC):
 
     @abstractmethod
     async def ask(self, question: Question) -> Verdict:
-        """Ask a person. With nobody there the verdict is deny at once."""
+        """Ask a person. With nobody there the verdict is deny at once, and its ``by`` is empty."""
 
     @abstractmethod
     async def spill(self, name: str, data: bytes) -> str:

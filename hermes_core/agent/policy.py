@@ -123,8 +123,6 @@ class Policy:
         question = Question(id=os.urandom(16).hex(), kind="approval", subject=subject, risk=risk)
         verdict = await ask(question) if ask else None
         if verdict is None:
-            verdict = await self._dispatch.ask("approve", session=session, question=question)
-        if verdict is None:
             hint = "Nobody is here to ask. Run it in `hermes`, or allow it with --yolo or policy.allow"
             return Verdict(outcome="deny", reason=f"it {risk}, and that needs a person's yes. {hint}", by="policy")
         if verdict.outcome == "allow":

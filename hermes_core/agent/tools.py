@@ -108,11 +108,11 @@ class CallRunner:
         return messages
 
     async def ask(self, question: Question) -> Verdict | None:
-        """Put a question to the person of this turn; one at a time."""
-        if self.ask_person is None:
-            return None
+        """Put a question to the person of this turn, else to the surfaces of plugins; one at a time."""
         async with self.asking:
-            verdict = await self.ask_person(question)
+            verdict = await self.ask_person(question) if self.ask_person else None
+            if verdict is None:
+                verdict = await self.parts.dispatch.ask("approve", session=self.session, question=question)
         if verdict is not None:
             self.emit(Asked(question=question, verdict=verdict))
         return verdict

@@ -2,10 +2,11 @@
 
 import asyncio
 import json
+import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 
@@ -17,6 +18,9 @@ from hermes_core.testing.fake_context import FakeToolContext
 from hermes_core.testing.fakes import FakeWorkspace
 from hermes_core.testing.leftovers import Traces
 from hermes_core.types import JSON, Blob, Effect, Text
+
+if TYPE_CHECKING:
+    from hermes_core.context import PluginContext
 
 __all__ = ["ToolContract"]
 
@@ -178,19 +182,23 @@ class ToolContract(PluginContract):
         _check_output(tool, await _run(tool, tool_context, self.arguments), self.largest)
 
     @pytest.mark.asyncio
-    async def test_it_does_only_what_its_effects_say(self, tool: Tool, tool_context: FakeToolContext) -> None:
+    async def test_it_does_only_what_its_effects_say(
+        self, tool: Tool, tool_context: FakeToolContext, context: "PluginContext"
+    ) -> None:
         """Its effects are Effects, and a call connects, starts programs or changes files only if they say so.
 
         If this fails: add the effect. The policy point decides on effects alone; a tool that hides one goes unasked.
-        What a tool does through ``context.workspace`` counts too.
+        What a tool does through ``context.workspace`` counts too; its plugin's own data and cache folders do not.
         """
         strange = [e for e in tool.effects if not isinstance(e, Effect)]
         assert not strange, f"{tool.name} declares effects that do not exist: {strange}"
         workspace = tool_context.workspace
         with Witness(strict=True) as witness:
             await _run(tool, tool_context, self.arguments)
+        own = [os.path.realpath(folder) for folder in (context.paths.data, context.paths.cache)]
         ran = [r for r in getattr(workspace, "requests", []) if _obeys(r.argv, self.arguments)]
-        wrote = [*witness.written, *getattr(workspace, "written", [])]
+        wrote = [p for p in witness.written if not any(Path(p).is_relative_to(folder) for folder in own)]
+        wrote += getattr(workspace, "written", [])
         found = {
             Effect.NETWORK: [f"connects to {h}" for h in witness.hosts],
             Effect.EXECUTE: [f"starts {p}" for p in witness.programs] + [f"runs {r.argv} as told" for r in ran],

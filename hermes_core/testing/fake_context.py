@@ -72,7 +72,7 @@ class FakeToolContext(ToolContext):
         self.questions: list[Question] = []
         self.spilled: dict[str, bytes] = {}
         self.interrupted = False
-        self._verdict = verdict or Verdict(outcome="deny", reason="Nobody is there to ask.", by="test")
+        self._verdict = verdict or Verdict(outcome="deny", reason="Nobody is there to ask.")
 
     def progress(self, text: str) -> None:
         """Keep it in ``shown``."""

@@ -40,7 +40,10 @@ class Sent:
 
 @frozen(kw_only=True)
 class Question:
-    """Something only a person can decide. ``subject`` shows exactly what will happen."""
+    """Something only a person can decide. ``subject`` shows exactly what will happen, or is what is asked.
+
+    A choice or text is answered by a Verdict of ``allow`` whose ``choice`` is the answer.
+    """
 
     id: str
     kind: Literal["approval", "choice", "text"]

@@ -588,3 +588,37 @@ async def test_an_allow_rule_with_a_star_lets_nothing_else_through(hermes, scrip
     hermes.tmp_plugin(scripted(Call("shell", {"command": command}), "ok"))
     hermes.tmp_plugin(shell)
     assert returned(await play(hermes))[0].failed is not allowed
+
+
+@tool
+async def wonder(context: ToolContext) -> str:
+    """Ask which one."""
+    verdict = await context.ask(Question(id="q", kind="choice", subject="Which?", choices=["a", "b"]))
+    return f"{verdict.outcome} {verdict.choice!r} by {verdict.by!r}"
+
+
+async def test_with_nobody_there_a_question_is_answered_at_once_by_nobody(hermes, scripted) -> None:
+    hermes.tmp_plugin(scripted(Call("wonder"), "done"))
+    hermes.tmp_plugin(wonder)
+    events = await play(hermes)
+    assert text_of(returned(events)[0]) == "deny '' by ''"
+    assert not [e for e in events if isinstance(e, Asked)]
+
+
+async def test_a_question_goes_to_the_surface_of_a_plugin_when_the_chat_has_none(hermes, scripted) -> None:
+    seen = []
+
+    @hookimpl
+    async def approve(session, question) -> Verdict:
+        seen.append((session.id, question.subject))
+        return Verdict(outcome="allow", by="phone", choice="b")
+
+    hermes.tmp_plugin(scripted(Call("wonder"), Call("danger", {"text": "it"}), "done"))
+    hermes.tmp_plugin(wonder)
+    hermes.tmp_plugin(danger)
+    hermes.tmp_plugin(approve)
+    events = await play(hermes)
+    assert [text_of(r) for r in returned(events)] == ["allow 'b' by 'phone'", "did it"]
+    session = last(events).session_id
+    assert seen == [(session, "Which?"), (session, "danger(text=it)")]
+    assert [e.verdict.by for e in events if isinstance(e, Asked)] == ["phone", "phone"]

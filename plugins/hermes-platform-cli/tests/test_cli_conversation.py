@@ -143,6 +143,40 @@ async def test_a_long_choice_is_made_by_number_or_name(talk: Talk) -> None:
     assert verdict.choice == "choice 10"
 
 
+async def test_a_choice_of_the_model_takes_its_number_and_no_letter(talk: Talk) -> None:
+    question = Question(id="q", kind="choice", subject="Which?", choices=["red", "blue\n2 green"])
+    talk.keys.send_text("b2")
+    verdict = await talk.cli.ask("main", question)
+    assert verdict is not None
+    assert (verdict.outcome, verdict.choice) == ("allow", "blue\n2 green")
+    assert "    2 blue 2 green\n" in talk.seen
+
+
+async def test_what_happens_during_a_question_is_shown_after_it(talk: Talk) -> None:
+    await talk.cli.show("main", STARTED)
+    asking = asyncio.ensure_future(talk.cli.ask("main", Question(id="q", kind="text", subject="Which color?")))
+    await until(lambda: "Which color?" in talk.seen)
+    await talk.cli.show("main", Said(text="Meanwhile."))
+    await talk.cli.send("main", Message(role="assistant", parts=[Text(text="By the way.")]), "k")
+    assert "Meanwhile" not in talk.seen
+    talk.keys.send_text("blue\r")
+    await asking
+    await talk.cli.show("main", ENDED)
+    seen = talk.seen
+    assert seen.index("Answered: blue") < seen.index("Meanwhile.") < seen.index("By the way.")
+
+
+async def test_the_words_of_a_question_are_not_cut_at_the_border(talk: Talk) -> None:
+    long = " ".join(["words"] * 40)
+    question = Question(id="q", kind="choice", subject=long, choices=[long])
+    talk.keys.send_text("1")
+    await talk.cli.ask("main", question)
+    asked = talk.seen.partition("Answered")[0]
+    assert set(asked.split()) == {"?", "1", "words"}
+    assert asked.count("words") == 80
+    assert max(map(len, talk.seen.split("\n"))) <= 80
+
+
 async def test_a_cancelled_question_leaves_the_screen_usable(talk: Talk) -> None:
     await talk.cli.show("main", STARTED)
     asking = asyncio.ensure_future(talk.cli.ask("main", Question(id="q", kind="approval", subject="rm")))
@@ -178,5 +212,6 @@ async def test_a_closed_conversation_says_so(tmp_path: Path) -> None:
 
 
 def test_letters_that_two_choices_share_stand_for_none() -> None:
-    assert keys_of(["yes", "yesterday", "no"]) == {"1": "yes", "2": "yesterday", "3": "no", "n": "no"}
+    words = Question(id="q", kind="approval", subject="rm", choices=["yes", "yesterday", "no"])
+    assert keys_of(words) == {"1": "yes", "2": "yesterday", "3": "no", "n": "no"}
     assert lines_of(Question(id="q", kind="choice", subject="When?", choices=["a", "b"])) == ["When?", "  1 a", "  2 b"]

@@ -162,6 +162,22 @@ async def test_a_person_without_colors_can_answer(typed: str, outcome: str, choi
     assert "Risk: loss" in err.getvalue()
 
 
+@pytest.mark.parametrize(
+    ("typed", "choice"),
+    [("b\n1\n", "2"), ("2\n", "1"), ("blue\n", "blue"), ("12\n", "dark"), ("", "deny")],
+)
+async def test_a_number_means_what_the_list_says(typed: str, choice: str, tmp_path: Path) -> None:
+    err = Terminal()
+    cli = Cli(Config(), tmp_path, streams=Streams(stdin=Terminal(typed), stdout=Terminal(), stderr=err, environ={}))
+    await cli.open(FakeDesk())
+    choices = ["2", "1", "blue", *"defghijk", "dark"]
+    verdict = await cli.ask("main", Question(id="q", kind="choice", subject="How many?", choices=choices))
+    await cli.close()
+    assert verdict is not None
+    assert verdict.choice == choice
+    assert ("A number from 1 to 12 chooses." in err.getvalue()) == typed.startswith("b\n")
+
+
 async def test_nobody_reading_ends_it_quietly(tmp_path: Path) -> None:
     read, write = os.pipe()
     os.close(read)

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from hermes_platform_cli.clean import Cleaner, clean, exact, whole
@@ -79,6 +79,7 @@ def test_columns_are_counted_as_they_are_drawn(text: str, width: int) -> None:
 
 
 @given(st.text(st.sampled_from("ab 日é\u0301\u200d👩 \t"), max_size=80), st.integers(4, 30))
+@example(" aaa日", 4)
 def test_rows_fit_and_lose_nothing_but_spaces(text: str, width: int) -> None:
     rows = wrap(text, width)
     assert all(cells(row) <= width for row in rows)

@@ -249,6 +249,19 @@ async def test_any_tool_can_be_called_by_name(world: "World", make_spec: Callabl
     assert "There is no tool named `subtract`" in await world.ask("use the tool subtract with 1 and 2")
 
 
+async def test_quoted_texts_and_lists_reach_a_tool_whole(world: "World", make_spec: Callable[..., ToolSpec]):
+    world.specs = [make_spec("ask", ["question"], question="string", choices="array")]
+    world._ask = lambda question, choices=(): f"{question} {len(choices)}"
+    for said, wanted in (
+        ("question='Which color?'", {"question": "Which color?"}),
+        ('with question="Tea, or not?", choices=["tea", "no"]', {"question": "Tea, or not?", "choices": ["tea", "no"]}),
+        ('with {"question": "One?", "choices": ["a b", "c"]}', {"question": "One?", "choices": ["a b", "c"]}),
+        ("with question=`Why` choices=[red", {"question": "Why", "choices": ["[red"]}),
+    ):
+        await world.ask(f"use the tool ask {said}")
+        assert world.calls == [("ask", wanted)]
+
+
 async def test_nothing_is_called_twice_without_a_reason(world: "World"):
     await world.ask("read a.md, then read a.md, then count the lines of a.md")
     assert names(world) == ["read_file"]

@@ -1,11 +1,11 @@
 """Questions to the person: what exactly will happen, and one key or line to answer."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from hermes_core.types import Question, Verdict
 from hermes_platform_cli.clean import clean, exact
 
-__all__ = ["keys_of", "lines_of", "outcome_line", "verdict_of"]
+__all__ = ["choice_of", "keys_of", "lines_of", "outcome_line", "verdict_of"]
 
 _MEANS = {
     "once": "this time",
@@ -25,22 +25,33 @@ def lines_of(question: Question) -> list[str]:
         lines.append(f"Risk: {exact(question.risk)}")
     if question.kind == "text":
         return lines
-    named = {key: choice for key, choice in keys_of(question.choices).items() if key.isdigit()}
+    named = {key: choice for key, choice in keys_of(question).items() if key.isdigit()}
     if question.kind == "approval" and all(choice in _MEANS for choice in question.choices):
-        letters = {choice: key for key, choice in keys_of(question.choices).items() if not key.isdigit()}
+        letters = {choice: key for key, choice in keys_of(question).items() if not key.isdigit()}
         wide = max(map(len, question.choices))
         return lines + [
             f"  {key} {choice.ljust(wide)}  ({letters[choice]}) {_MEANS[choice]}" for key, choice in named.items()
         ]
-    return lines + [f"  {number} {clean(choice)}" for number, choice in enumerate(question.choices, 1)]
+    return lines + [f"  {number} {' '.join(clean(choice).split())}" for number, choice in named.items()]
 
 
-def keys_of(choices: Sequence[str]) -> Mapping[str, str]:
-    """Which key stands for which choice: its number up to nine, and its first letter where that is its own."""
-    keys = {str(number): choice for number, choice in enumerate(choices[:9], 1)}
-    letters = [choice[:1].casefold() for choice in choices]
-    own = {a: c for c, a in zip(choices, letters, strict=True) if a.isalpha() and letters.count(a) == 1}
+def keys_of(question: Question) -> Mapping[str, str]:
+    """What stands for which choice: its number, and in an approval its first letter where that is its own.
+
+    The letters of other choices are not shown, so they choose nothing: whoever begins to write an answer would choose.
+    """
+    keys = {str(number): choice for number, choice in enumerate(question.choices, 1)}
+    if question.kind != "approval":
+        return keys
+    letters = [choice[:1].casefold() for choice in question.choices]
+    own = {a: c for c, a in zip(question.choices, letters, strict=True) if a.isalpha() and letters.count(a) == 1}
     return {**keys, **own}
+
+
+def choice_of(question: Question, typed: str) -> str | None:
+    """The choice that a typed line means: by its number, as on the screen, or by its name."""
+    found = keys_of(question).get(typed.casefold())
+    return found or (typed if typed in question.choices else None)
 
 
 def verdict_of(question: Question, answer: str | None, by: str) -> Verdict:

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -58,6 +59,7 @@ class Full:
         self._gone.set()
         self._typed = ""
         self._answering: asyncio.Task[str | None] | None = None
+        self._held: list[Callable[[], None]] | None = None  # what waits to be shown while a question is on the screen
         if tty is not None:
             tty.on_resume = self._resumed
 
@@ -108,11 +110,16 @@ class Full:
         if self._prompt is not None and not self._gone.is_set():
             self._prompt.withdraw()
             await self._gone.wait()
-        self.view.show(event)
+        if self._held is None:
+            self.view.show(event)
+        else:
+            self._held.append(lambda: self.view.show(event))
 
     async def message(self, message: Message) -> None:
         """Show a message: below the running turn, or above the open prompt."""
-        if self._prompt is not None and self._prompt.open:
+        if self._held is not None:
+            self._held.append(lambda: self._message_now(message))
+        elif self._prompt is not None and self._prompt.open:
             await self._prompt.above(lambda: self._message_now(message))
         else:
             self._message_now(message)
@@ -125,15 +132,20 @@ class Full:
         self.view.pause()
         if self._tty is not None:
             self._typed += self._tty.typed_ahead()
-        head, *rest = lines_of(question)
-        self.view.rows(["", f"{_YELLOW}?{RESET} {_BOLD}{head}{RESET}", *(f"  {line}" for line in rest), ""])
+        self.view.rows(["", *_question_rows(question, self._screen.size.columns), ""])
+        self._held = []
         try:
             verdict = verdict_of(question, await self._answer(question), self._person)
             self.view.answered.add(question.id)
-            self.view.rows([f"  {DIM}{outcome_line(question, verdict)}{RESET}", ""])
+            self.view.rows(
+                [f"  {DIM}{clip(outcome_line(question, verdict), self._screen.size.columns - 2)}{RESET}", ""]
+            )
         finally:
+            held, self._held = self._held, None
             self.view.begin_again()
             self.view.resume()
+            for show in held:
+                show()
         return verdict
 
     def interrupting(self) -> bool:
@@ -209,6 +221,20 @@ class Full:
         while facts and cells(" · ".join(facts)) > columns:
             facts.pop()
         return " · ".join(facts)
+
+
+def _question_rows(question: Question, columns: int) -> list[str]:
+    """A question as rows. What will run is shown as it is, to the letter; words break at spaces."""
+    mark = f"{_YELLOW}?{RESET}"
+    head, *rest = lines_of(question)
+    if question.kind == "approval":
+        return [f"{mark} {_BOLD}{head}{RESET}", *(f"  {line}" for line in rest)]
+    width = max(20, columns - 2)
+    rows = [f"{' ' if n else mark} {_BOLD}{row}{RESET}" for n, row in enumerate(wrap(head, width))]
+    for line in rest:
+        first, *more = wrap(line, width - 4)
+        rows += [f"  {first}", *(f"      {row}" if line.startswith("  ") else f"  {row}" for row in more)]
+    return rows
 
 
 def _short(path: str) -> str:

@@ -1,7 +1,5 @@
 """Answering a question on the terminal: one key, or a line. Imports prompt_toolkit: only when something is asked."""
 
-from collections.abc import Mapping
-
 from prompt_toolkit import PromptSession
 from prompt_toolkit.application import Application
 from prompt_toolkit.formatted_text import FormattedText
@@ -13,7 +11,7 @@ from prompt_toolkit.layout import FormattedTextControl, Layout, Window
 from prompt_toolkit.output import Output, create_output
 
 from hermes_core.types import Question
-from hermes_platform_cli.asking import keys_of
+from hermes_platform_cli.asking import choice_of, keys_of
 
 __all__ = ["answer"]
 
@@ -29,19 +27,17 @@ async def answer(question: Question, source: Input | None, sink: Output | None) 
         if question.kind == "text":
             return await _line(source, sink)
         if len(question.choices) <= 9:
-            return await _key(keys_of(question.choices), source, sink)
+            return await _key(question, source, sink)
         while (typed := await _line(source, sink)) is not None:
-            if typed in question.choices:
-                return typed
-            if typed.isdecimal() and 0 < int(typed) <= len(question.choices):
-                return question.choices[int(typed) - 1]
+            if choice := choice_of(question, typed):
+                return choice
         return None
     finally:
         store_typeahead(source, early)
 
 
-async def _key(keys: Mapping[str, str], source: Input, sink: Output) -> str | None:
-    bindings = KeyBindings()
+async def _key(question: Question, source: Input, sink: Output) -> str | None:
+    keys, bindings = keys_of(question), KeyBindings()
 
     @bindings.add(Keys.Any)
     def _pressed(event: KeyPressEvent) -> None:
@@ -54,7 +50,7 @@ async def _key(keys: Mapping[str, str], source: Input, sink: Output) -> str | No
     def _refused(event: KeyPressEvent) -> None:
         event.app.exit(result=None)
 
-    hint = "A key chooses; Ctrl+C refuses. "
+    hint = "A key chooses; Ctrl+C refuses. " if question.kind == "approval" else "A number chooses; Ctrl+C skips. "
     app: Application[str | None] = Application(
         layout=Layout(Window(FormattedTextControl(FormattedText([("ansibrightblack", hint)])), height=1)),
         key_bindings=bindings,

@@ -15,7 +15,7 @@ from hermes_core.types import (
     Started,
     Verdict,
 )
-from hermes_platform_cli.asking import keys_of, lines_of, verdict_of
+from hermes_platform_cli.asking import choice_of, lines_of, verdict_of
 from hermes_platform_cli.clean import Cleaner, clean
 from hermes_platform_cli.config import Config
 from hermes_platform_cli.streams import Lines, Sink, Streams, is_terminal
@@ -92,12 +92,13 @@ class Plain:
             return None
         self._end_text(answer=False)
         self._err.write("\n".join(lines_of(question)) + "\n? ")
-        keys = keys_of(question.choices)
         while (line := await self._lines.next()) is not None:
             said = line.strip()
-            choice = said if question.kind == "text" or said in question.choices else keys.get(said.casefold())
+            choice = said if question.kind == "text" else choice_of(question, said)
             if choice:
                 return verdict_of(question, choice, self._person)
+            if question.kind != "text":
+                self._err.write(f"A number from 1 to {len(question.choices)} chooses.\n")
             self._err.write("? ")
         return verdict_of(question, None, self._person)
 

@@ -47,11 +47,11 @@ def wrap(line: str, width: int) -> list[str]:
     row: list[str] = []
     used = space = 0  # columns in the row; length of the row up to its last space
     for character, step in _steps(line.replace("\t", TAB)):
-        if used + step > width and row:
-            if character == " ":
-                rows.append("".join(row))
-                row, used, space = [], 0, 0
-                continue
+        if used + step > width and row and character == " ":
+            rows.append("".join(row))
+            row, used, space = [], 0, 0
+            continue
+        while used + step > width and row:  # twice, where what follows the last space leaves no room either
             cut = space or len(row)
             rows.append("".join(row[:cut]).rstrip(" ") if space else "".join(row))
             row = row[cut:]

@@ -17,7 +17,7 @@ def tool_rule(clause: Clause) -> Step | None:
         return None
     rest = found["rest"]
     quoted = [clause.bare(token[0]) for token in TOKEN.finditer(rest)]
-    return Step(kind="tool", text=clause.bare(found["name"] or found["name2"]), other=clause.bare(rest), words=quoted)
+    return Step(kind="tool", text=clause.bare(found["name"] or found["name2"]), other=clause.show(rest), words=quoted)
 
 
 def run_rule(clause: Clause) -> Step | None:

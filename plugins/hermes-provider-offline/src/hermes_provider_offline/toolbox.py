@@ -175,9 +175,9 @@ def _from_words(properties: Mapping[str, JSON], words: str, quoted: Sequence[str
         given = json.loads(words[words.index("{") : words.rindex("}") + 1])
         return {k: v for k, v in given.items() if k in properties}
     found: dict[str, JSON] = {}
-    for name, value in re.findall(r"(\w+)\s*=\s*(\"[^\"]*\"|\S+)", words):
+    for name, value in re.findall(r"(\w+)\s*=\s*(\"[^\"]*\"|`[^`]*`|\[[^\]]*\]|\S+)", words):
         if name in properties:
-            found[name] = _typed(properties[name], value.strip('"').rstrip(",;"))
+            found[name] = _typed(properties[name], value.strip('"`').rstrip(",;"))
     if found:
         return found
     numbers = iter(re.findall(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w])", words))
@@ -198,6 +198,10 @@ def _typed(schema: JSON, value: str) -> JSON:
         return int(value) if re.fullmatch(r"-?\d{1,18}", value) else value
     if kind == "number":
         return float(value) if re.fullmatch(r"-?\d{1,18}(?:\.\d{1,18})?", value) else value
+    if kind == "array":
+        with suppress(ValueError, RecursionError):
+            return json.loads(value) if value.startswith("[") else [value]
+        return [value]
     return value.casefold() in ("true", "yes", "1") if kind == "boolean" else value
 
 

@@ -1,0 +1,48 @@
+"""The tool ``todo`` for the model, and ``/todo`` for the person."""
+
+import asyncio
+
+from attrs import field, frozen
+
+from hermes_core.kinds import Tool, ToolContext, tool
+from hermes_core.types import Session, SlashCommand
+from hermes_tool_todo.plan import Change, apply, for_model, for_person
+from hermes_tool_todo.store import Plans
+
+
+@frozen(kw_only=True)
+class Todo:
+    """What the model asks for. Without ``todos`` it only reads."""
+
+    todos: list[Change] | None = None
+    merge: bool = field(default=False, metadata={"help": "update by id, keep the rest"})
+
+
+def todo_tool(plans: Plans) -> Tool:
+    """The tool over all plans; each call sees its own session's."""
+
+    # No effect: a plan is the session's own state, like its history. It reaches no later session and nobody else.
+    @tool(name="todo", toolset="todo", idempotent=True, touches=lambda _: ("todo",))
+    async def run(context: ToolContext, wanted: Todo) -> str:
+        """Your plan for work of three or more steps: keep one item in_progress. No arguments reads it."""
+        changes = wanted.todos
+        if changes is None:
+            return for_model(await asyncio.to_thread(plans.read, context.session))
+        plan = await asyncio.to_thread(
+            plans.change,
+            context.session,
+            lambda before: apply(before, changes, merge=wanted.merge),
+            anew=not wanted.merge,
+        )
+        return for_model(plan)
+
+    return run
+
+
+def todo_command(plans: Plans) -> SlashCommand:
+    """``/todo``: the plan of the conversation it is typed into."""
+
+    async def show(session: Session, _rest: str) -> str:
+        return for_person(await asyncio.to_thread(plans.read, session))
+
+    return SlashCommand(name="todo", summary="show the plan of this session", run=show)

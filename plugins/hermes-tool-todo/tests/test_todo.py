@@ -1,0 +1,248 @@
+"""Todo: what a plan becomes, how it lasts, and who sees it."""
+
+import json
+import stat
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hermes_core.agent.arguments import parse_arguments, tool_spec
+from hermes_core.errors import ToolError
+from hermes_core.testing import Call, FakePlatform, FakeToolContext, FakeWorkspace
+from hermes_core.types import Principal, Session
+from hermes_tool_todo.plan import MOST_CHARACTERS, MOST_ITEMS, STATUSES
+from hermes_tool_todo.store import Plans
+from hermes_tool_todo.tool import todo_command, todo_tool
+
+ME = Session(id="20261120_101500_abc123", origin="cli")
+STEPS = [{"id": "1", "content": "Look"}, {"id": "2", "content": "Mend", "status": "in_progress"}]
+
+
+class Desk:
+    """The tool and the command over one folder; a new Desk is a new process."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.plans = folder, Plans(folder / "data")
+        self.tool, self.command = todo_tool(self.plans), todo_command(self.plans)
+
+    async def todo(self, session: Session = ME, **arguments: Any) -> str:
+        context = FakeToolContext(FakeWorkspace(folder=self.folder), session=session)
+        return str(await self.tool.run(context, parse_arguments(self.tool, arguments)))
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return Desk(tmp_path)
+
+
+async def test_a_plan_is_kept_and_read_back(desk: Desk) -> None:
+    said = await desk.todo(todos=STEPS)
+    assert said == "[ ] 1: Look\n[>] 2: Mend\n2 items: 1 pending, 1 in progress"
+    assert await desk.todo() == said
+
+
+async def test_a_plan_survives_a_restart(desk: Desk, tmp_path: Path) -> None:
+    said = await desk.todo(todos=STEPS)
+    assert await Desk(tmp_path).todo() == said
+
+
+async def test_a_merge_updates_by_id_and_adds_at_the_end(desk: Desk) -> None:
+    await desk.todo(todos=STEPS)
+    said = await desk.todo(
+        merge=True,
+        todos=[
+            {"id": "3", "content": "Say so"},
+            {"id": "1", "status": "completed"},
+            {"id": " 2 ", "content": "Mend it"},
+        ],
+    )
+    assert said.splitlines() == [
+        "[x] 1: Look",
+        "[>] 2: Mend it",
+        "[ ] 3: Say so",
+        "3 items: 1 pending, 1 in progress, 1 completed",
+    ]
+
+
+async def test_without_merge_the_whole_plan_is_replaced(desk: Desk) -> None:
+    await desk.todo(todos=STEPS)
+    said = await desk.todo(todos=[{"id": "1", "content": "Rest", "status": "cancelled"}])
+    assert said == "[-] 1: Rest\n1 item: 1 cancelled"
+
+
+async def test_an_empty_list_ends_the_plan_and_its_file(desk: Desk) -> None:
+    await desk.todo(todos=STEPS)
+    assert await desk.todo(todos=[]) == "The plan is empty."
+    assert not desk.plans.path(ME).exists()
+    assert await desk.todo(todos=[]) == "The plan is empty."
+
+
+async def test_every_problem_is_told_and_nothing_is_changed(desk: Desk) -> None:
+    before = await desk.todo(todos=STEPS)
+    with pytest.raises(ToolError) as refused:
+        await desk.todo(
+            merge=True,
+            todos=[
+                {"id": "1", "status": "completed"},
+                {"id": "1", "status": "pending"},
+                {"id": "new"},
+                {"id": " ", "content": "x"},
+                {"id": "2", "content": " "},
+                {"id": "4", "content": "x" * (MOST_CHARACTERS + 1)},
+            ],
+        )
+    assert refused.value.text.splitlines() == [
+        "The plan was not changed:",
+        "- todos[1].id: '1' was used before in this call",
+        "- todos[2].content: needed, since there is no item 'new' to update",
+        "- todos[3].id: one line of 1 to 100 characters is needed",
+        "- todos[4].content: it is empty",
+        "- todos[5].content: 4,001 characters; 4,000 is the most",
+    ]
+    assert await desk.todo() == before
+
+
+async def test_a_plan_has_an_end(desk: Desk) -> None:
+    full = [{"id": str(n), "content": "x" * MOST_CHARACTERS} for n in range(MOST_ITEMS)]
+    assert (await desk.todo(todos=full)).endswith("256 items: 256 pending")
+    with pytest.raises(ToolError, match="at most 256 items, this would be 257"):
+        await desk.todo(merge=True, todos=[{"id": "one more", "content": "x"}])
+    with pytest.raises(ToolError) as refused:
+        await desk.todo(todos=[{"id": "same"}] * 300)
+    assert len(str(refused.value)) < 2_000
+
+
+async def test_an_unknown_status_is_refused_before_the_tool(desk: Desk) -> None:
+    with pytest.raises(ToolError, match="expected one of pending, in_progress, completed, cancelled"):
+        await desk.todo(todos=[{"id": "1", "content": "x", "status": "done"}])
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Session(id="another", origin="cli"),
+        Session(id=ME.id, origin="cli", owner=Principal(person="hana")),
+        Session(id=ME.id, origin="cli", owner=Principal(profile="work")),
+        Session(id=ME.id.upper(), origin="cli"),
+    ],
+)
+async def test_nobody_sees_the_plan_of_another(desk: Desk, other: Session) -> None:
+    await desk.todo(todos=STEPS)
+    assert await desk.todo(other) == "The plan is empty."
+    await desk.todo(other, todos=[{"id": "9", "content": "theirs"}])
+    assert "theirs" not in await desk.todo()
+
+
+@given(*[st.text(max_size=300)] * 3, *[st.text(max_size=300)] * 3)
+def test_no_name_leads_out_of_the_folder_or_to_anothers_plan(a: str, b: str, c: str, d: str, e: str, f: str) -> None:
+    plans = Plans(Path("/plans"))
+    one, two = (
+        plans.path(Session(id=session, origin="api", owner=Principal(profile=profile, person=person)))
+        for session, profile, person in ((a, b, c), (d, e, f))
+    )
+    assert one.parent.parent == Path("/plans")
+    assert ".." not in one.parts
+    assert len(one.name) < 255
+    assert len(one.parent.name) < 255
+    assert (str(one).casefold() == str(two).casefold()) == ((a, b, c) == (d, e, f))
+
+
+TEXT = st.text(min_size=1, max_size=40).filter(str.strip)
+
+
+@given(st.lists(st.tuples(TEXT, TEXT, st.sampled_from(STATUSES)), max_size=8, unique_by=lambda item: item[0].strip()))
+async def test_whatever_text_is_kept_comes_back(items: list[tuple[str, str, str]]) -> None:
+    todos = [{"id": i, "content": c, "status": s} for i, c, s in items if i.strip().isprintable()]
+    with tempfile.TemporaryDirectory() as folder:
+        desk = Desk(Path(folder))
+        await desk.todo(todos=todos)
+        found = [(i.id, i.content, i.status) for i in desk.plans.read(ME)]
+        assert found == [(t["id"].strip(), t["content"].strip(), t["status"]) for t in todos]
+
+
+async def test_half_a_character_does_not_spoil_the_plan(desk: Desk) -> None:
+    await desk.todo(todos=[{"id": "1", "content": "x\ud800"}])
+    assert desk.plans.read(ME)[0].content == "x\ud800"
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "",
+        "{",
+        "[]",
+        '{"version": 2, "todos": []}',
+        '{"version": 1, "todos": [{"id": "1"}]}',
+        '{"version": 1, "todos": [{"id": "1", "content": "x", "status": "done"}]}',
+        '{"version": 1, "todos": 7}',
+        "\xff",
+    ],
+)
+async def test_a_damaged_plan_is_told_and_can_be_replaced(desk: Desk, damage: str) -> None:
+    await desk.todo(todos=STEPS)
+    desk.plans.path(ME).write_bytes(damage.encode("latin-1"))
+    reading: dict[str, Any] = {}
+    for arguments in (reading, {"todos": [{"id": "1", "status": "completed"}], "merge": True}):
+        with pytest.raises(ToolError, match="is damaged") as told:
+            await desk.todo(**arguments)
+        assert "replaces it" in told.value.hint
+    with pytest.raises(ToolError, match="is damaged"):
+        await desk.command.run(ME, "")
+    assert (await desk.todo(todos=STEPS)).startswith("[ ] 1: Look")
+
+
+async def test_a_folder_that_cannot_be_used_is_told(desk: Desk) -> None:
+    desk.plans.path(ME).mkdir(parents=True)
+    with pytest.raises(ToolError, match="Cannot read the plan"):
+        await desk.todo()
+    with pytest.raises(ToolError, match="Cannot write the plan"):
+        await desk.todo(todos=STEPS)
+    assert [p.name for p in desk.plans.path(ME).parent.iterdir()] == [desk.plans.path(ME).name]
+
+
+async def test_a_plan_is_for_its_owners_eyes(desk: Desk) -> None:
+    await desk.todo(todos=STEPS)
+    path = desk.plans.path(ME)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    assert path.read_text().isascii()
+
+
+async def test_the_person_sees_a_line_for_each_item(desk: Desk) -> None:
+    assert await desk.command.run(ME, "") == "There is no plan in this conversation."
+    await desk.todo(todos=[{"id": "1", "content": "Look\n  closely", "status": "completed"}, *STEPS[1:]])
+    assert await desk.command.run(ME, "") == "    [x] Look closely\n    [>] Mend\n\n2 items: 1 in progress, 1 completed"
+
+
+async def test_a_further_line_of_an_item_does_not_look_like_another(desk: Desk) -> None:
+    said = await desk.todo(todos=[{"id": "1", "content": "Look\n[x] 2: no"}])
+    assert said.splitlines() == ["[ ] 1: Look", "    [x] 2: no", "1 item: 1 pending"]
+
+
+def test_the_tool_costs_little(desk: Desk) -> None:
+    spec = tool_spec(desk.tool)
+    assert len(json.dumps(spec.schema, separators=(",", ":"))) <= 400
+    text = {"name": spec.name, "description": spec.description, "parameters": spec.schema}
+    assert len(json.dumps(text, separators=(",", ":"))) <= 600
+    assert desk.tool.idempotent
+    assert not desk.tool.effects
+
+
+async def test_a_conversation_keeps_its_plan_and_shows_it(hermes: Any, scripted: Any) -> None:
+    from hermes_core.gateway.carry import Carrier
+
+    hermes.tmp_plugin(scripted([Call("todo", {"todos": STEPS}), Call("todo")], "Planned."))
+    hermes.tmp_plugin("hermes_tool_todo")
+    platform = FakePlatform(features=())
+    for line in ("plan it", "/todo", "/new", "/todo"):
+        await platform.say(line)
+    await platform.leave()
+    await Carrier(hermes.runtime, platform).serve()
+    planned, shown, _, fresh = await platform.seen()
+    assert planned == "Planned."
+    assert shown == "    [ ] Look\n    [>] Mend\n\n2 items: 1 pending, 1 in progress"
+    assert fresh == "There is no plan in this conversation."
