@@ -10,9 +10,15 @@ def main() -> None:
 
         sys.stdout.write(f"hermes {__version__}\n")
         return
-    from hermes_core.cli.main import run
+    try:
+        from hermes_core.cli.main import run
 
-    run()
+        run()
+    except KeyboardInterrupt:  # before the command line could say it itself
+        import os
+
+        os.write(2, b"Interrupted.\n")
+        os._exit(130)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import logging
 import os
+import time
 from collections.abc import Callable, Sequence
 
 from attrs import evolve
@@ -14,8 +15,9 @@ from hermes_core.agent.prompt import build_prompt
 from hermes_core.agent.reply import Reply
 from hermes_core.agent.route import Route, choose, stream_with_retries
 from hermes_core.agent.toolbox import Toolbox
+from hermes_core.config.files import write_atomic
 from hermes_core.config.settings import Settings
-from hermes_core.errors import HermesError, UnknownName
+from hermes_core.errors import HermesError, UnknownName, UserError
 from hermes_core.kinds import Backend, Memory, Tool, Workspace
 from hermes_core.plugins.brokers import make_context
 from hermes_core.plugins.consent import Consent
@@ -113,9 +115,9 @@ class Parts:
         """The tools of all enabled tool plugins and of the embedding program."""
         if self._toolbox is None:
             self.loader.load_contributing("tools")
-            found = [t for _, t in self.dispatch.contributions("register_tools") if isinstance(t, Tool)]
+            found = [(label, t) for label, t in self.dispatch.contributions("register_tools") if isinstance(t, Tool)]
             self._toolbox = Toolbox(
-                (*found, *self._own_tools),
+                (*found, *(("this program", tool) for tool in self._own_tools)),
                 toolsets=(*self._toolsets, *(t.toolset for t in self._own_tools)) if self._toolsets else (),
                 disabled=self.settings.config.agent.disabled_tools,
             )
@@ -185,11 +187,28 @@ class Parts:
 
     def report(self, tool: Tool, error: BaseException) -> None:
         """A tool raised something that is not a ToolError: its author should know."""
-        fault = Fault(plugin=tool.toolset, phase="call", where=tool.name, error=f"{type(error).__name__}: {error}")
-        self.dispatch.record(fault)
+        owner = self.toolbox().owner(tool)
+        self.dispatch.record(
+            Fault(plugin=owner, phase="call", where=tool.name, error=f"{type(error).__name__}: {error}")
+        )
+
+    def _keep_faults(self) -> None:
+        """Leave what went wrong in calls where doctor finds it."""
+        import json
+
+        path = self.home.cache / "faults.json"
+        with contextlib.suppress(OSError, ValueError, UserError):  # doctor then knows less, and nothing else happens
+            kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+            for fault in self.dispatch.faults:
+                if fault.phase == "call":
+                    row = {"error": fault.error, "hint": fault.hint, "when": time.time()}
+                    kept[fault.plugin] = {**kept.get(fault.plugin, {}), fault.where: row}
+            write_atomic(path, json.dumps(kept).encode())
 
     async def close(self) -> None:
         """Let go of the provider and the store."""
+        if self.dispatch.faults:
+            self._keep_faults()
         if self.route is not None:
             await self.route.provider.close()
         await self.dispatch.settle()

@@ -67,6 +67,8 @@ async def _named(name: str, model: str, settings: Settings, index: Index, loader
         if fault := next((f for f in dispatch.faults if f.plugin in _owners(index, speaks)), None):
             raise PluginError(fault.plugin, fault.error, version=fault.version, hint=fault.hint)
         offered = {n for p in index.plugins if p.manifest for n in p.manifest.contributes.get("providers", ())}
+        if owners := sorted(_owners(index, speaks)):
+            raise UserError(f"Provider {name} is not enabled.", hint=f"hermes plugins enable {owners[0]}")
         raise UnknownName("provider", name, offered, hint="`hermes plugins list` shows what is installed.")
     if endpoint is not None:
         found = found.at(endpoint)

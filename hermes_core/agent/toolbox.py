@@ -13,8 +13,13 @@ __all__ = ["Toolbox"]
 class Toolbox:
     """The tools offered in this process, by name, in a fixed order (the order is part of the prompt's bytes)."""
 
-    def __init__(self, tools: Iterable[Tool], *, toolsets: Sequence[str] = (), disabled: Sequence[str] = ()) -> None:
-        tools = list(tools)
+    def __init__(
+        self, owned: Iterable[tuple[str, Tool]], *, toolsets: Sequence[str] = (), disabled: Sequence[str] = ()
+    ) -> None:
+        """``owned`` are tools with the labels of their plugins."""
+        pairs = list(owned)
+        self._owners = {tool.name: label for label, tool in pairs}
+        tools = [tool for _, tool in pairs]
         if unknown := set(toolsets) - (known := {t.toolset for t in tools}):
             raise UnknownName("toolset", min(unknown), known, hint="`hermes tools list` shows what is offered.")
         chosen = (t for t in tools if t.name not in disabled and (not toolsets or t.toolset in toolsets))
@@ -27,6 +32,10 @@ class Toolbox:
     def specs(self, session: Session) -> tuple[ToolSpec, ...]:
         """What the model is told of them."""
         return tuple(tool_spec(t) for t in self.offered(session).values())
+
+    def owner(self, tool: Tool) -> str:
+        """The label of the plugin that added a tool."""
+        return self._owners.get(tool.name, tool.toolset)
 
     def get(self, name: str) -> Tool | None:
         """A tool by its name."""

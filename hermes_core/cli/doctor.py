@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import sysconfig
+import time
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -15,7 +16,7 @@ import click
 from hermes_core import __version__, hooks
 from hermes_core.cli.config import config_problems
 from hermes_core.cli.scope import Scope
-from hermes_core.cli.table import json_option
+from hermes_core.cli.table import ago, json_option
 from hermes_core.errors import HermesError
 from hermes_core.plugins.crumbs import Crumbs
 from hermes_core.plugins.index import Installed
@@ -23,6 +24,7 @@ from hermes_core.plugins.index import Installed
 _COLORS = {"ok": "green", "fault": "red", "asks": "yellow", "missing": "yellow", "slow": "yellow", "idle": None}
 Row = dict[str, str]
 _PATIENCE = 60  # seconds a plugin's import may take before doctor gives up on it
+_A_DAY = 86_400  # seconds a failed call is remembered here
 _SLOW = 0.5  # seconds of import from which doctor says so
 # A distribution is a value: the probe is the same product in another process.
 _PROGRAM = "import sys, json, hermes_core; hermes_core.Distribution(*json.loads(sys.argv[1])).cli(sys.argv[2:])"
@@ -146,11 +148,23 @@ def _plugins(scope: Scope, *, deep: bool, only: str) -> list[Row]:
         if not state.usable:
             fix = f"hermes plugins enable {plugin.label}"
             rows.append(_row("idle", who, f"installed, not in use: {state.reason}", fix))
-        elif consent.builtin(plugin) and not deep:
-            rows.append(_row("ok", who, str(state)))
         else:
-            rows += probed(scope, plugin)
+            trial = consent.builtin(plugin) and not deep
+            rows += [_row("ok", who, str(state))] if trial else probed(scope, plugin)
+            rows += _lately(scope, plugin)
     return rows
+
+
+def _lately(scope: Scope, plugin: Installed) -> Iterable[Row]:
+    """What went wrong in calls of a plugin during the last day."""
+    try:
+        kept = json.loads((scope.home.cache / "faults.json").read_text(encoding="utf-8")).get(plugin.label, {})
+    except (OSError, ValueError):
+        return
+    for where, fault in kept.items():
+        if time.time() - fault["when"] < _A_DAY:
+            text = f"{where} ({ago(fault['when'])}): {fault['error']}"
+            yield _row("fault", _who(plugin), text, fault["hint"] or "hermes logs", "call")
 
 
 def probed(scope: Scope, plugin: Installed) -> list[Row]:

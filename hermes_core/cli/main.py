@@ -38,6 +38,8 @@ COMMANDS = {
 
 def run(distribution: "Distribution | None" = None, arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit: 0 done, 1 the work failed, 2 you can fix it, 3 a plugin, 130 interrupted."""
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: PTH123, SIM115 - the caller closed it
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: PTH123, SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a letter that the locale lacks must not end the program
             stream.reconfigure(errors="replace")

@@ -104,6 +104,8 @@ def read_manifest(path: "Path | str") -> Manifest:
     from hermes_core.errors import ManifestError
 
     where = os.fspath(path)
+    if os.path.exists(where) and not os.path.isfile(where):  # noqa: PTH110, PTH113 - a pipe would be waited for
+        raise ManifestError(where, "is not a file", hint="Take it out of the plugins folder.")
     try:
         with open(where, encoding="utf-8") as file:  # noqa: PTH123 - pathlib costs start-up
             text = file.read()

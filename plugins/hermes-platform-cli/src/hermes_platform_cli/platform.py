@@ -112,6 +112,7 @@ class Cli(Platform):
                 continue
             self._stirred.clear()
             self._stored.clear()
+            self._interrupted_at = float("-inf")  # a Ctrl+C of the last turn does not count for this one
             yield self._envelope(text)
 
     async def ack(self, envelope: Envelope) -> None:
