@@ -98,7 +98,7 @@ class Parts:
 
     async def store(self) -> "Store":
         """The open store. It is opened in a thread, so that a request that is under way is not held up."""
-        if self._store is None or _failed(self._store):
+        if self._store is None or (self._store.done() and self._store.exception()):  # it may go well by now
             self._store = asyncio.create_task(asyncio.to_thread(self._open_store))
         return await asyncio.shield(self._store)
 
@@ -197,8 +197,3 @@ class Parts:
             store, self._store = self._store, None
             with contextlib.suppress(HermesError):  # that it could not be opened was said when it was needed
                 (await store).close()
-
-
-def _failed(task: "asyncio.Task[Store]") -> bool:
-    """Whether a store could not be opened: what was wrong may be mended by now."""
-    return task.done() and (task.cancelled() or task.exception() is not None)

@@ -296,7 +296,7 @@ class TurnRun:
             store, turn = await self._rows()
             await store.close_turn(turn, state=state, error=error)
         except Exception as fault:  # noqa: BLE001 - the store fails, or never opened
-            self._live.left = self._fence
+            self._live.left = self._fence or self._live.left
             if state != "failed":
                 self._emit(failed(cause(fault)))
                 state, answer = "failed", ""

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import re
 import sys
 from typing import Any
 
@@ -110,6 +111,8 @@ async def _session(scope: Scope, hermes: Hermes) -> str:
 
 
 def _say(text: str) -> None:
+    if sys.stdout.isatty():  # a page that a model repeats must not drive the terminal
+        text = re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", "", text)
     sys.stdout.write(text)
     sys.stdout.flush()
 

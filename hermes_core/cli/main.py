@@ -1,6 +1,7 @@
 """The root of the command line: flags that hold for every command, and commands imported when they are used."""
 
 import contextlib
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -38,11 +39,22 @@ COMMANDS = {
 
 def run(distribution: "Distribution | None" = None, arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit: 0 done, 1 the work failed, 2 you can fix it, 3 a plugin, 130 interrupted."""
-    status = _status(distribution, list(sys.argv[1:] if arguments is None else arguments))
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a letter that the locale lacks must not end the program
+            stream.reconfigure(errors="replace")
+    status = _status(distribution, [_utf8(word) for word in sys.argv[1:]] if arguments is None else list(arguments))
     with contextlib.suppress(OSError, ValueError):
         sys.stdout.flush()
         sys.stderr.flush()
     os._exit(status)  # everything is closed; tearing the interpreter down would only take the person's time
+
+
+def _utf8(word: str) -> str:
+    """A word of the command line as UTF-8, also where the locale knows only ASCII."""
+    try:
+        return os.fsencode(word).decode()
+    except UnicodeError:
+        return word
 
 
 def _status(distribution: "Distribution | None", arguments: list[str]) -> int:

@@ -30,43 +30,43 @@ def resume(scope: Scope, which: str, drop: bool, as_json: bool) -> int:
 
 
 async def _resume(scope: Scope, which: str, *, drop: bool, as_json: bool) -> int:
-    rows: list[dict[str, str]] = []
+    reasons = set()
     async with scope.hermes() as hermes:
         store, owner = await hermes.runtime.store(), hermes.runtime.owner
-        wanted = [(await store.find_session(which, owner)).id] if which else await hermes.interrupted()
-        for session_id in wanted:
-            row = await (_drop if drop else _finish)(hermes, session_id, as_json)
+        for session in [(await store.find_session(which, owner)).id] if which else await hermes.interrupted():
+            row = await (_drop if drop else _finish)(hermes, session, as_json)
+            if row:
+                reasons.add(row["reason"])
             if row and as_json:
-                emit([row], (), as_json=True, empty="")
-            rows += [row] if row else []
-    if not rows:
+                emit([{"session_id": session, **row}], (), as_json=True, empty="")
+    if not reasons:
         print("No turn was interrupted.", file=sys.stderr)
-    return 1 if any(row["reason"] == "failed" for row in rows) else 0
+    return int("failed" in reasons)
 
 
-async def _finish(hermes: Hermes, session_id: str, quiet: bool) -> dict[str, str]:
+async def _finish(hermes: Hermes, session: str, quiet: bool) -> dict[str, str]:
     """Finish the turn of a session; nothing when there is none to finish."""
-    row = {"session_id": session_id, "turn_id": "", "reason": "", "answer": "", "error": ""}
-    async with contextlib.aclosing(hermes.resume(session_id)) as turn:
+    row, error = {}, ""
+    async with contextlib.aclosing(hermes.resume(session)) as turn:
         async for event in turn:
             if isinstance(event, Failed):
-                row["error"] = event.text
+                error = event.text
             elif isinstance(event, Ended):
-                row |= {"turn_id": event.turn_id, "reason": event.reason, "answer": event.answer}
-                if not quiet:
-                    print(f"session {session_id}", file=sys.stderr)
+                row = {"turn_id": event.turn_id, "reason": event.reason, "answer": event.answer, "error": error}
             if not quiet:
                 show_answer(event)
-    return row if row["reason"] else {}
+    if row and not quiet:
+        print(f"session {session}", file=sys.stderr)
+    return row
 
 
-async def _drop(hermes: Hermes, session_id: str, quiet: bool) -> dict[str, str]:
+async def _drop(hermes: Hermes, session: str, quiet: bool) -> dict[str, str]:
     """Close the turn of a session as it is."""
     store = await hermes.runtime.store()
-    taken = await store.resume_turn(session_id, holder=hermes.runtime.sessions.holder)
+    taken = await store.resume_turn(session, holder=hermes.runtime.sessions.holder)
     if taken is None:
         return {}
     await store.close_turn(taken.turn, state="interrupted")
     if not quiet:
-        print(f"session {session_id}: the interrupted turn was given up.", file=sys.stderr)
-    return {"session_id": session_id, "turn_id": taken.turn.id, "reason": "interrupted", "answer": "", "error": ""}
+        print(f"session {session}: the interrupted turn was given up.", file=sys.stderr)
+    return {"turn_id": taken.turn.id, "reason": "interrupted", "answer": "", "error": ""}

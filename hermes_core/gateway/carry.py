@@ -71,7 +71,8 @@ class Carrier(Desk):
 
     async def interrupt(self, chat: str) -> bool:
         conversation = self._conversation(chat)
-        return self._runtime.interrupt(conversation.session.id if conversation.session else conversation.wanted)
+        session = conversation.session.id if conversation.session else conversation.wanted
+        return bool(session) and self._runtime.interrupt(session)
 
     # --- carrying -----------------------------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from hermes_core.config.files import write_atomic
 from hermes_core.errors import LoadError
 from hermes_core.plugins.index import Installed
+from hermes_core.store.processes import is_running
 from hermes_core.types import JSON
 
 _LIMIT = 2  # a plugin that ended the process so often is not tried again until it changes
@@ -78,12 +79,4 @@ def _code(installed: Installed) -> str:
 
 def _alive(pid: JSON) -> bool:
     # Another start may be importing the same plugin right now. Our own number can only be left from before.
-    if pid == os.getpid():
-        return False
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
+    return isinstance(pid, int) and pid != os.getpid() and is_running(pid)

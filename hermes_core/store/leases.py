@@ -16,6 +16,7 @@ from attrs import frozen
 from hermes_core.errors import StoreError, UserError
 from hermes_core.store.engine import Transaction
 from hermes_core.store.killpoints import die_at
+from hermes_core.store.processes import is_running
 from hermes_core.types import Message, Usage
 
 LIFE = 60.0  # seconds without a beat before a holder is taken for dead
@@ -91,17 +92,7 @@ def hold(tx: Transaction, turn: Turn) -> None:
 
 def alive(holder: str, place: str, pid: int, beat: float) -> bool:
     """Whether a lease has a holder, and that holder is still there."""
-    if not holder or not 0 <= time.monotonic() - beat <= LIFE:
-        return False
-    if place != _place():
-        return True
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
+    return bool(holder) and 0 <= time.monotonic() - beat <= LIFE and (place != _place() or is_running(pid))
 
 
 @cache

@@ -85,7 +85,7 @@ class Stage:
     def judge(self, text: str, deaths: list[tuple[int, int, set[str]]]) -> None:
         """Nothing lost, nothing twice, everything valid, the answer there."""
         rows, history, calls, session, left = self.read(_whole)
-        batches = BATCHES[int(text.split()[-1])]
+        batches = BATCHES[int(text.rsplit(maxsplit=1)[-1])]
         truth, effects = self.truth, Counter(at for what, at, *_ in self.truth if what == "effect")
 
         assert [m.parts[0].text for m in rows if m.role == "user"] == [text]
@@ -107,7 +107,9 @@ class Stage:
                 assert (call.outcome, happened) in (("ok", 1), ("unknown", 0), ("unknown", 1))
         for before, stored, done in deaths:
             later = truth[before:]
-            assert not [e for e in later if e[0] == "resumed request" and e[2] < stored], "a stored reply was asked for again"
+            assert not [e for e in later if e[0] == "resumed request" and e[2] < stored], (
+                "a stored reply was asked for again"
+            )
             assert not [e for e in later if e[0] == "effect" and e[1].split()[-1] in done], "a stored call ran again"
         assert [e[1] for e in truth if e[0] == "answer"] == [f"the answer to {text}"]
         assert {e[1] for e in truth if e[0] == "failed"} <= {"duplicate"}

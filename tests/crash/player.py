@@ -17,7 +17,19 @@ import hermes_core.agent.runtime
 import hermes_core.store.journal  # noqa: F401 - forks find it imported
 from hermes_core.kinds import Provider, tool
 from hermes_core.testing.bench import Bench
-from hermes_core.types import CallDelta, Done, Ended, Envelope, Failed, Message, Model, Text, TextDelta, Usage, UsageDelta
+from hermes_core.types import (
+    CallDelta,
+    Done,
+    Ended,
+    Envelope,
+    Failed,
+    Message,
+    Model,
+    Text,
+    TextDelta,
+    Usage,
+    UsageDelta,
+)
 
 PLANS = {0: [], 1: [["add"]], 3: [["add", "look"], ["add"]]}  # number of calls -> the batches of calls
 

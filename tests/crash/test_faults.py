@@ -19,9 +19,9 @@ class Words:
 
 
 class Failing:
-    """A connection whose n-th statement fails as on a bad disk; 0: none does."""
+    """A connection whose n-th statement, or each from then on, fails as on a bad disk; 0: none does."""
 
-    left = 0
+    left, lasts = 0, False
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         object.__setattr__(self, "connection", connection)
@@ -34,7 +34,7 @@ class Failing:
 
     def execute(self, *arguments: object):
         Failing.left -= 1
-        if Failing.left == 0:
+        if Failing.left == 0 or (Failing.lasts and Failing.left < 0):
             error = sqlite3.OperationalError("disk I/O error")
             error.sqlite_errorcode = sqlite3.SQLITE_IOERR
             raise error
@@ -43,12 +43,12 @@ class Failing:
 
 @pytest.fixture
 def disk(monkeypatch):
-    """The disk: ``disk(n)`` makes the n-th statement from now on fail."""
+    """The disk: ``disk(n)`` makes the n-th statement from now on fail; and all after it when it ``lasts``."""
     connect = sqlite3.connect
     monkeypatch.setattr(engine.sqlite3, "connect", lambda *args, **options: Failing(connect(*args, **options)))
 
-    def fail(at: int) -> None:
-        Failing.left = at
+    def fail(at: int, *, lasts: bool = False) -> None:
+        Failing.left, Failing.lasts = at, lasts
 
     yield fail
     fail(0)
@@ -126,3 +126,15 @@ async def test_a_fault_at_any_statement_of_a_turn_loses_nothing_that_was_acknowl
             await check(kernel, events)
     assert at > 60
     assert failures >= at - 3, "a fault is told; but those after which nothing is left to do"
+
+
+@pytest.mark.parametrize("at", [1, *range(5, 85, 5)])
+async def test_a_disk_that_fails_for_a_while_leaves_a_session_that_goes_on(disk, tmp_path, at):
+    kernel = Kernel(tmp_path / "home")
+    async with kernel.bench:
+        await kernel.turn("earlier")
+        disk(at, lasts=True)
+        events = await kernel.turn("hello")
+        assert (await kernel.turn("still broken"))[-1].reason == "failed"
+        disk(0)
+        await check(kernel, events)

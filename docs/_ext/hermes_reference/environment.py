@@ -1,9 +1,8 @@
 """The page of the environment variables."""
 
+from hermes_core.store.killpoints import POINTS
 from hermes_reference.config import catalogue
 from hermes_reference.markdown import code, joined, table
-
-from hermes_core.store.killpoints import POINTS
 
 VARIABLES = {
     "HERMES_HOME": "The folder of everything Hermes keeps. Default: `~/.hermes`.",
@@ -13,7 +12,8 @@ VARIABLES = {
     "HERMES_STRICT": "`1`: errors of plugins are raised instead of recorded, with their traceback. For authors.",
     "HERMES_TRACE_HOOKS": "`1`: print every hook call with its plugin and how long it took, on stderr.",
     "HERMES_TESTING": "`1`: a test is at work; without it `HERMES_DIE_AT` means nothing.",
-    "HERMES_DIE_AT": "End the process by SIGKILL at a point of a turn: `POINT`, or `POINT:N` for the N-th time. Points: "
+    "HERMES_DIE_AT": "End the process by SIGKILL at a point of a turn: `POINT`, or `POINT:N` for the N-th time. "
+    + "Points: "
     + ", ".join(f"`{name}` ({meaning})" for name, meaning in POINTS.items())
     + ".",
 }
