@@ -78,10 +78,11 @@ class Carrier(Desk):
 
     async def serve(self) -> None:
         """Carry messages until ``receive`` ends; then finish what was begun."""
+        first = self._first_session
         await self._platform.open(self)
         try:
-            if self._first_session and Feature.LIVE in self._platform.features:  # the one chat there is
-                await self._carry("", self._runtime.resume(self._first_session, ask=self._asking("")))
+            if first and Feature.LIVE in self._platform.features:  # there is one chat, and it goes on
+                await self._carry("", self._runtime.resume(first, ask=self._asking("")))
             async for envelope in self._platform.receive():
                 queue = self._waiting.get(envelope.chat)
                 if queue is None:

@@ -8,7 +8,19 @@ from hermes_core.kinds import tool
 from hermes_core.store.validity import NO_RESULT
 from hermes_core.testing import Call, Say
 from hermes_core.testing.fakes import FakePlatform
-from hermes_core.types import Effect, Ended, Feature, Message, Principal, Returned, Text, ToolCall, Usage, Verdict
+from hermes_core.types import (
+    Effect,
+    Ended,
+    Feature,
+    Message,
+    Principal,
+    Returned,
+    Started,
+    Text,
+    ToolCall,
+    Usage,
+    Verdict,
+)
 
 ME = Principal()
 
@@ -142,3 +154,18 @@ async def test_a_session_nobody_has_is_not_made_by_resuming_it(hermes, scripted)
     events = [event async for event in hermes.resume("nosuch")]
     assert [type(e).__name__ for e in events] == ["Failed", "Ended"]
     assert await (await hermes.runtime.store()).list_sessions(ME) == []
+
+
+async def test_a_resumed_turn_can_be_interrupted_from_the_chat(kit, monkeypatch):
+    class Impatient(FakePlatform):
+        async def show(self, chat, event):
+            await super().show(chat, event)
+            if isinstance(event, Started):
+                assert await self.desk.interrupt("main")
+
+    await kit.die(monkeypatch, "once", started=True)
+    platform = Impatient(features=(Feature.LIVE,))
+    await platform.leave()
+    await Carrier(kit.bench.runtime, platform, session="s").serve()
+    assert platform.events[-1].reason == "interrupted"
+    assert await kit.bench.interrupted() == [], "a person ended it"

@@ -13,9 +13,7 @@ VARIABLES = {
     "HERMES_TRACE_HOOKS": "`1`: print every hook call with its plugin and how long it took, on stderr.",
     "HERMES_TESTING": "`1`: a test is at work; without it `HERMES_DIE_AT` means nothing.",
     "HERMES_DIE_AT": "End the process by SIGKILL at a point of a turn: `POINT`, or `POINT:N` for the N-th time. "
-     "Points: "
-    + ", ".join(f"`{name}` ({meaning})" for name, meaning in POINTS.items())
-    + ".",
+    "Points: " + ", ".join(f"`{name}` ({meaning})" for name, meaning in POINTS.items()) + ".",
 }
 INNER = {
     "HERMES_RUN": "Set by the backends `local` and `ssh` for a command, so that a time-out finds all it started.",
