@@ -32,6 +32,13 @@ def tests(session: nox.Session) -> None:
 
 
 @nox.session(python=PYTHONS[0])
+def crash(session: nox.Session) -> None:
+    """Kill tests; `nox -s crash -- --rounds 200` is the long run."""
+    _sync(session)
+    session.run("pytest", "tests/crash", "-n", "auto", *session.posargs)
+
+
+@nox.session(python=PYTHONS[0])
 def real(session: nox.Session) -> None:
     """Tests against real counterparts (sshd, tmux …); one that is skipped in CI fails."""
     _sync(session)

@@ -87,6 +87,14 @@ class Hermes:
         """
         return self.runtime.turn(message, session=session, origin=origin, owner=owner, ask=self._ask)
 
+    def resume(self, session: str) -> "AsyncGenerator[Event, None]":
+        """Finish the turn of a session that a dead process left open; yields as ``turn`` does, or nothing."""
+        return self.runtime.resume(session, ask=self._ask)
+
+    async def interrupted(self) -> "list[str]":
+        """The sessions with such a turn, oldest first."""
+        return await (await self.runtime.store()).interrupted(self.runtime.owner)
+
     async def run(self, message: "str | Message", *, session: str = "", origin: str = "embed") -> Answer:
         """Answer one message as a whole. Raises HermesError when the turn fails."""
         from hermes_core.types import Ended, Failed

@@ -35,6 +35,7 @@ class Live:
     specs: tuple[ToolSpec, ...]
     known: bool  # whether the session has its row
     stored: bool  # whether its prompt has one too
+    left: int = 0  # the token of a turn that ended, but could not be closed
     ran: set[str] = field(factory=set)
     workspace: Workspace | None = None
     asking: asyncio.Lock = field(factory=asyncio.Lock)

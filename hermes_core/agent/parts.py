@@ -100,7 +100,7 @@ class Parts:
 
     async def store(self) -> "Store":
         """The open store. It is opened in a thread, so that a request that is under way is not held up."""
-        if self._store is None:
+        if self._store is None or (self._store.done() and self._store.exception()):  # it may go well by now
             self._store = asyncio.create_task(asyncio.to_thread(self._open_store))
         return await asyncio.shield(self._store)
 

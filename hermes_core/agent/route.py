@@ -13,6 +13,7 @@ from hermes_core.kinds import Provider
 from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.plugins.index import Index
 from hermes_core.plugins.loader import Loader
+from hermes_core.store.killpoints import die_at
 from hermes_core.types import Delta, Request
 
 __all__ = ["Route", "choose", "ranked_providers", "stream_with_retries"]
@@ -123,6 +124,8 @@ async def stream_with_retries(
         seen = False
         try:
             async for delta in provider.stream(request):
+                if not seen:
+                    die_at("requested")
                 seen = True
                 yield delta
             return

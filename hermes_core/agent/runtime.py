@@ -8,7 +8,8 @@ import logging
 import os
 import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from typing import Any
+from functools import partial
+from typing import Any, TypeAlias
 
 from hermes_core.agent.live import LiveSessions
 from hermes_core.agent.parts import Parts
@@ -30,6 +31,7 @@ from hermes_core.types import (
 __all__ = ["Runtime"]
 
 log = logging.getLogger(__name__)
+_Emit: TypeAlias = Callable[[Event], None]
 _LEARN = 60.0  # seconds a memory may look at one turn
 
 
@@ -46,7 +48,7 @@ class Runtime(Parts):
         """A session by its exact id, or a new one (with that id, when it is given and free)."""
         return (await self.sessions.take(session_id, origin, owner or self.owner)).session
 
-    async def turn(
+    def turn(
         self,
         message: str | Message,
         *,
@@ -58,7 +60,6 @@ class Runtime(Parts):
         stored: Callable[[], Awaitable[None]] | None = None,
     ) -> AsyncGenerator[Event, None]:
         """Answer one message; yields events, an Ended last. Closing the iterator interrupts the turn."""
-        events: asyncio.Queue[Event | None] = asyncio.Queue()
         owner = owner or self.owner
         if envelope is None:
             said = message if isinstance(message, Message) else Message(role="user", parts=(Text(text=message),))
@@ -66,15 +67,26 @@ class Runtime(Parts):
             envelope = Envelope(
                 platform=origin, account="", event_id=event_id, chat=session, sender=owner.person, message=said
             )
-        work = asyncio.create_task(self._play(envelope, session, origin, owner, events.put_nowait, ask, stored))
+        return self._events(session, partial(self._play, envelope, session, origin, owner, ask, stored))
+
+    def resume(
+        self, session: str, *, owner: Principal | None = None, ask: AskPerson | None = None
+    ) -> AsyncGenerator[Event, None]:
+        """Finish the turn of a session that a dead process left open; yields as ``turn`` does, or nothing."""
+        return self._events(session, partial(self._finish, session, owner or self.owner, ask))
+
+    async def _events(
+        self, session: str, play: Callable[[_Emit], Awaitable[TurnRun | None]]
+    ) -> AsyncGenerator[Event, None]:
+        events: asyncio.Queue[Event | None] = asyncio.Queue()
+        work = asyncio.create_task(self._guarded(session, play, events.put_nowait))
         work.add_done_callback(lambda _: events.put_nowait(None))
         self._playing[session] = work
         try:
             while True:
                 event = await events.get()
-                if event is None:  # it broke before it could say so
-                    work.result()
-                    raise HermesError("The turn ended without saying so.")
+                if event is None:  # there was nothing to do
+                    return
                 yield event
                 if isinstance(event, Ended):
                     return
@@ -95,20 +107,28 @@ class Runtime(Parts):
         session_id: str,
         origin: str,
         owner: Principal,
-        emit: Callable[[Event], None],
         ask: AskPerson | None,
         stored: Callable[[], Awaitable[None]] | None,
-    ) -> None:
+        emit: _Emit,
+    ) -> TurnRun:
+        envelope = await self.dispatch.transform("transform_incoming", "envelope", original)
+        verdict = await self.dispatch.decide("admit", envelope=envelope)
+        if verdict.outcome == "deny":
+            raise UserError(f"This message was not let in: {verdict.reason or verdict.by}")
+        run = TurnRun(self.sessions, await self.sessions.take(session_id, origin, owner), ask=ask, emit=emit)
+        await run.play(envelope, original=original, stored=stored)
+        return run
+
+    async def _finish(self, session_id: str, owner: Principal, ask: AskPerson | None, emit: _Emit) -> TurnRun | None:
+        await (await self.store()).session(session_id, owner)  # one that is not there is not made
+        run = TurnRun(self.sessions, await self.sessions.take(session_id, "", owner), ask=ask, emit=emit)
+        return run if await run.resume() else None
+
+    async def _guarded(self, session_id: str, play: Callable[[_Emit], Awaitable[TurnRun | None]], emit: _Emit) -> None:
         try:
             self.load_hooks()
-            envelope = await self.dispatch.transform("transform_incoming", "envelope", original)
-            verdict = await self.dispatch.decide("admit", envelope=envelope)
-            if verdict.outcome == "deny":
-                raise UserError(f"This message was not let in: {verdict.reason or verdict.by}")
-            live = await self.sessions.take(session_id, origin, owner)
-            run = TurnRun(self.sessions, live, envelope, original=original, emit=emit, ask=ask, stored=stored)
-            await run.play()
-            self._let_learn(live.session, run.messages)
+            if run := await play(emit):
+                self._let_learn(run.session, run.messages)
         except asyncio.CancelledError:
             emit(Ended(session_id=session_id, turn_id="", answer="", reason="interrupted", usage=Usage()))
             raise

@@ -5,6 +5,7 @@ import logging
 import os
 import time
 from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from attrs import evolve, frozen
@@ -14,6 +15,8 @@ from hermes_core.agent.parts import Parts
 from hermes_core.agent.policy import AskPerson
 from hermes_core.errors import HermesError, ToolError, nearest
 from hermes_core.kinds import Tool, ToolContext, Workspace
+from hermes_core.store.killpoints import die_at
+from hermes_core.store.validity import NO_RESULT
 from hermes_core.types import (
     Asked,
     Blob,
@@ -72,7 +75,10 @@ class _Context(ToolContext):
 
 @frozen(kw_only=True, eq=False)
 class CallRunner:
-    """Runs calls of one turn. ``ran`` holds the names of tools that came to a good end in this session."""
+    """Runs calls of one turn. ``ran`` holds the names of tools that came to a good end in this session.
+
+    Calls whose ids are in ``started`` had begun when their process died: nobody knows what they did.
+    """
 
     store: "Store"
     turn: "Turn"
@@ -83,6 +89,7 @@ class CallRunner:
     ask_person: AskPerson | None
     ran: set[str]
     asking: asyncio.Lock
+    started: AbstractSet[str] = frozenset()
 
     async def run(self, calls: Sequence[ToolCall]) -> list[Message]:
         """The results of one reply's calls, in the model's order."""
@@ -172,24 +179,30 @@ class CallRunner:
         tool = self.parts.toolbox().get(call.name)
         if isinstance(params, _Waits):
             params = params.settle(self.ran)
-        began, outcome = time.monotonic(), "failed"
-        if tool is None or isinstance(params, ToolError):
+        began, outcome, again = time.monotonic(), "failed", call.id in self.started
+        if again and (tool is None or not tool.idempotent or isinstance(params, ToolError)):
+            outcome, result = "unknown", failure(call, ToolError(NO_RESULT))
+        elif tool is None or isinstance(params, ToolError):
             result = failure(call, params)
         else:
             verdict = await self.parts.policy.judge(self.session, call, tool, params, self.workspace, self.ask)
             if verdict.outcome == "allow":
-                await self.store.start_call(self.turn, call.id)
+                await self.store.start_call(self.turn, call.id, again=again)
+                die_at("tool_started")
                 began = time.monotonic()
                 result = await self._run(tool, call, params)
+                die_at("tool_done")
                 outcome = "failed" if result.failed else "ok"
             else:
-                outcome = "refused"
-                result = failure(call, ToolError(f"{call.name} was not run: {verdict.reason or 'the person said no'}"))
+                outcome, known = ("unknown", f"{NO_RESULT} ") if again else ("refused", "")
+                said = f"{known}{call.name} was not run: {verdict.reason or 'the person said no'}"
+                result = failure(call, ToolError(said))
         result = await self.parts.dispatch.transform(
             "transform_tool_result", "result", result, session=self.session, call=call
         )
         seconds = time.monotonic() - began
         await self.store.finish_call(self.turn, call, result, outcome=outcome, seconds=seconds)
+        die_at("tool_stored")
         if outcome == "ok":
             self.ran.add(call.name)
         fields = {"session": self.session.id, "turn": self.turn.id, "tool": call.name, "outcome": outcome}

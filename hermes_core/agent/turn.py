@@ -10,7 +10,8 @@ import contextlib
 import logging
 import os
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Literal
 
 from attrs import evolve
@@ -24,6 +25,7 @@ from hermes_core.agent.tools import CallRunner, names_that_ran
 from hermes_core.config.settings import Settings
 from hermes_core.errors import HermesError, NotPermitted, Refused
 from hermes_core.plugins.index import Installed
+from hermes_core.store.killpoints import die_at
 from hermes_core.types import (
     JSON,
     Called,
@@ -37,6 +39,7 @@ from hermes_core.types import (
     Request,
     Response,
     Said,
+    Session,
     Started,
     Text,
     TextDelta,
@@ -70,32 +73,56 @@ class TurnRun:
         self,
         sessions: LiveSessions,
         live: Live,
-        envelope: Envelope,
         *,
-        original: Envelope,
         ask: AskPerson | None = None,
-        stored: Callable[[], Awaitable[None]] | None = None,
         emit: Callable[[Event], None],
     ) -> None:
-        """``original`` is what came in, before plugins changed it. ``stored`` is called when it has its row."""
         self._sessions, self._parts, self._live = sessions, sessions.parts, live
-        self._envelope, self._original = envelope, original
-        self._ask, self._stored, self._emit = ask, stored, emit
+        self._ask, self._emit = ask, emit
         self._id = os.urandom(16).hex()
+        self._fence = 0
         self._used = Usage()
         self._began = time.monotonic()
 
-    async def play(self) -> None:
-        """Run the turn to its end; errors become Failed events. Raises HermesError when it cannot begin."""
+    @property
+    def session(self) -> Session:
+        """The session it plays in."""
+        return self._live.session
+
+    async def play(
+        self, envelope: Envelope, *, original: Envelope, stored: Callable[[], Awaitable[None]] | None = None
+    ) -> None:
+        """Run a turn to its end; errors become Failed events. Raises HermesError when it cannot begin.
+
+        ``original`` is what came in, before plugins changed it. ``stored`` is called when it has its row.
+        """
         parts, session = self._parts, self._live.session
-        self._route = route = await parts.routed()
+        self._route = await parts.routed()
         history = await (await parts.store()).history(session.id) if self._live.known else []
-        self.messages = [*history, self._envelope.message]
+        self.messages = [*history, envelope.message]
+        await self._run(self._open(envelope.message, original, stored), self._steps())
+
+    async def resume(self) -> bool:
+        """Run the turn that a dead process left open to its end, if there is one. Raises like ``play``."""
+        parts, live = self._parts, self._live
+        self._route = await parts.routed()
+        store = await parts.store()
+        taken = await store.resume_turn(live.session.id, holder=self._sessions.holder, left=live.left)
+        if taken is None:
+            return False
+        self._id, self._used, self.messages = taken.turn.id, taken.usage, list(taken.history)
+        await self._run(self._opened(store, taken.turn), self._rest(taken.calls))
+        return True
+
+    async def _run(
+        self, opening: "Coroutine[None, None, tuple[Store, Turn]]", steps: Coroutine[None, None, str]
+    ) -> None:
+        session, route = self._live.session, self._route
         self._emit(Started(session_id=session.id, turn_id=self._id, provider=route.name, model=route.model))
-        self._opening = asyncio.create_task(self._open())
+        self._opening = asyncio.create_task(opening)
         beating = asyncio.create_task(self._beat())
         try:
-            answer = await self._steps()
+            answer = await steps
         except asyncio.CancelledError:
             await asyncio.shield(self._close("interrupted"))
         except Exception as error:  # whatever a plugin raises ends this turn, not the program
@@ -105,24 +132,34 @@ class TurnRun:
             self._emit(failed(told))
             await self._close("failed", error=told.text)
         else:
+            die_at("answered")
             await self._close("done", answer)
         finally:
             beating.cancel()
 
-    async def _open(self) -> "tuple[Store, Turn]":
+    async def _open(
+        self, message: Message, original: Envelope, stored: Callable[[], Awaitable[None]] | None
+    ) -> "tuple[Store, Turn]":
         store, live, route = await self._parts.store(), self._live, self._route
         await self._sessions.keep(live, store)
         turn = await store.open_turn(
             live.session.id,
-            self._envelope.message,
+            message,
             turn_id=self._id,
             holder=self._sessions.holder,
-            envelope=self._original,
+            envelope=original,
             provider=route.name,
             model=route.model,
+            left=live.left,
         )
-        if self._stored:
-            await self._stored()
+        die_at("journaled")
+        opened = await self._opened(store, turn)
+        if stored:
+            await stored()
+        return opened
+
+    async def _opened(self, store: "Store", turn: "Turn") -> "tuple[Store, Turn]":
+        self._fence, self._live.left = turn.fence, 0
         return store, turn
 
     async def _rows(self) -> "tuple[Store, Turn]":
@@ -138,8 +175,23 @@ class TurnRun:
                 await asyncio.sleep(_BEAT)
                 await store.beat(turn)
 
-    async def _steps(self) -> str:
-        for step in range(1, self._parts.settings.config.agent.max_calls + 1):
+    async def _rest(self, calls: Mapping[str, str]) -> str:
+        """Go on after the last finished step; ``calls`` are those without a result."""
+        store, turn = await self._rows()
+        last = next(m for m in reversed(self.messages) if m.role != "tool")
+        asked = [p for p in last.parts if isinstance(p, ToolCall)]
+        if last.role == "assistant" and not asked:  # the answer is there, only the turn was not closed
+            answer = text_of(last)
+            self._emit(Said(text=answer))
+            return answer
+        if waiting := [call for call in asked if call.id in calls]:
+            await self._call(waiting, started={i for i, state in calls.items() if state == "started"})
+            self.messages = await store.history(turn.session_id)
+        said = max(i for i, m in enumerate(self.messages) if m.role == "user")
+        return await self._steps(1 + sum(m.role == "assistant" for m in self.messages[said:]))
+
+    async def _steps(self, first: int = 1) -> str:
+        for step in range(first, self._parts.settings.config.agent.max_calls + 1):
             message = await self._respond(await self._request(step))
             calls = [p for p in message.parts if isinstance(p, ToolCall)]
             if not calls:
@@ -170,9 +222,11 @@ class TurnRun:
                 raise NotPermitted(plugin.label, "changed what a model was told before", hint=hint)
             return after
 
-        return await self._parts.dispatch.transform(
+        request = await self._parts.dispatch.transform(
             "pre_llm_call", "request", request, judge=judge, session=self._live.session
         )
+        die_at("prompted")
+        return request
 
     async def _respond(self, request: Request) -> Message:
         """One reply, stored. Raises Refused when the model answers nothing."""
@@ -184,6 +238,7 @@ class TurnRun:
             raise Refused("The model answered nothing.", hint="Ask again in other words, or choose another model.")
         store, turn = await self._rows()
         await store.add_reply(turn, response.message, response.usage, response.reason)
+        die_at("replied")
         self._used = usages.add(self._used, response.usage)
         self.messages.append(response.message)
         session = self._live.session
@@ -198,6 +253,7 @@ class TurnRun:
                 held.append(delta)
                 if self._opening.done():  # nothing is shown that a crash could not find again
                     self._show(held)
+                die_at("mid_stream")
         response = reply.finish()
         await self._rows()
         self._show(held)
@@ -211,7 +267,7 @@ class TurnRun:
                 self._emit(Thinking(text=delta.text))
         held.clear()
 
-    async def _call(self, calls: Sequence[ToolCall]) -> None:
+    async def _call(self, calls: Sequence[ToolCall], started: AbstractSet[str] = frozenset()) -> None:
         for call in calls:
             self._emit(Called(call=call))
         parts, live = self._parts, self._live
@@ -230,6 +286,7 @@ class TurnRun:
             ask_person=self._ask,
             ran=live.ran,
             asking=live.asking,
+            started=started,
         )
         self.messages.extend(await runner.run(calls))
 
@@ -239,6 +296,7 @@ class TurnRun:
             store, turn = await self._rows()
             await store.close_turn(turn, state=state, error=error)
         except Exception as fault:  # noqa: BLE001 - the store fails, or never opened
+            self._live.left = self._fence or self._live.left
             if state != "failed":
                 self._emit(failed(cause(fault)))
                 state, answer = "failed", ""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _MENDABLE = ("user_error", "config_error", "unknown_name", "busy")  # kinds of Failed that the person can fix
 _PLUGINS = {"plugin_error", "load_error", "manifest_error", "incompatible", "contract_error", "not_permitted"}
 
-__all__ = ["chat", "converse", "event_json", "oneshot"]
+__all__ = ["chat", "converse", "event_json", "oneshot", "show_answer"]
 
 
 @click.command()
@@ -60,10 +60,11 @@ def oneshot(scope: Scope, text: str, *, quiet: bool) -> int:
 
 
 async def _oneshot(scope: Scope, text: str, *, quiet: bool) -> int:
-    show = _show_json if scope.flags.get("as_json") else _show_quiet if quiet else _show_verbose
+    show = _show_json if scope.flags.get("as_json") else show_answer if quiet else _show_verbose
     status = 0
     async with scope.hermes() as hermes:
-        session = await _session(scope, hermes)
+        if session := await _session(scope, hermes):
+            await _finish_interrupted(scope, hermes, session)
         async with contextlib.aclosing(hermes.turn(text, session=session, origin="oneshot")) as turn:
             async for event in turn:
                 show(event)
@@ -74,6 +75,18 @@ async def _oneshot(scope: Scope, text: str, *, quiet: bool) -> int:
         for line in _notices(hermes.runtime):
             print(line, file=sys.stderr)
     return status
+
+
+async def _finish_interrupted(scope: Scope, hermes: Hermes, session: str) -> None:
+    """What was cut off is finished first; only what was asked for now is answered on stdout."""
+    async with contextlib.aclosing(hermes.resume(session)) as turn:
+        async for event in turn:
+            if scope.flags.get("as_json"):
+                _show_json(event)
+            elif isinstance(event, Ended) and event.answer:
+                print(f"The turn that was interrupted is finished now:\n{event.answer}\n", file=sys.stderr)
+            elif isinstance(event, Failed):
+                show_answer(event)
 
 
 def _notices(runtime: "Runtime") -> list[str]:
@@ -104,7 +117,7 @@ def _say(text: str) -> None:
     sys.stdout.flush()
 
 
-def _show_quiet(event: Event) -> None:
+def show_answer(event: Event) -> None:
     """Only the answer; what a model says between its tool calls is not part of it."""
     if isinstance(event, Ended) and event.answer:
         _say(event.answer if event.answer.endswith("\n") else f"{event.answer}\n")
@@ -126,7 +139,7 @@ def _show_verbose(event: Event) -> None:
         _say("\n")
         print(f"session {event.session_id}", file=sys.stderr)
     else:
-        _show_quiet(event)
+        show_answer(event)
 
 
 def _show_json(event: Event) -> None:

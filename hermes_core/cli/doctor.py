@@ -90,7 +90,7 @@ def _house(scope: Scope, *, fix: bool) -> Iterable[Row]:
         return
     yield _row("ok", "settings", str(home.config_file) if home.config_file.exists() else "defaults")
     yield from _secrets(home.env_file, fix=fix)
-    yield asyncio.run(_store(scope))
+    yield from asyncio.run(_store(scope))
     known = [p.manifest.config_section for p in scope.index.plugins if p.manifest and p.manifest.config_section]
     for section in scope.settings.idle_sections(known):
         yield _row("idle", "settings", f"section {section} belongs to no installed plugin; it is kept")
@@ -110,13 +110,17 @@ def _secrets(path: Path, *, fix: bool) -> Iterable[Row]:
         yield _row("ok", "secrets", str(path))
 
 
-async def _store(scope: Scope) -> Row:
+async def _store(scope: Scope) -> list[Row]:
     try:
         async with scope.hermes() as hermes:
             rows = await (await hermes.runtime.store()).list_sessions(hermes.runtime.owner, limit=1)
-        return _row("ok", "store", f"{scope.home.database}{'' if rows else ', no session yet'}")
+            cut = len(await hermes.interrupted())
     except HermesError as error:
-        return _row("fault", "store", error.text, error.hint)
+        return [_row("fault", "store", error.text, error.hint)]
+    found = [_row("ok", "store", f"{scope.home.database}{'' if rows else ', no session yet'}")]
+    if cut:
+        found.append(_row("asks", "turns", f"{cut} cut off when Hermes was killed", "hermes resume"))
+    return found
 
 
 def _startup_files() -> Iterable[Row]:

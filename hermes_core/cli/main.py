@@ -22,6 +22,7 @@ __all__ = ["COMMANDS", "root", "run"]
 # name -> (module under hermes_core.cli, summary)
 COMMANDS = {
     "chat": ("chat", "Talk, or answer one message (-q)."),
+    "resume": ("resume", "Finish turns that were cut off when Hermes was killed."),
     "sessions": ("sessions", "List, show, search, export, rename, delete, prune."),
     "config": ("config", "Show, read, change and check settings."),
     "model": ("model", "List models, choose one, show the chosen."),

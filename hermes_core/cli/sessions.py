@@ -51,6 +51,7 @@ def list_sessions(scope: Scope, limit: int, source: str, as_json: bool) -> None:
             "id": r.session.id,
             "title": r.session.title or (r.preview if not as_json else ""),
             "source": r.session.origin,
+            "state": r.state,
             "messages": r.messages,
             "tool_calls": r.tool_calls,
             "model": r.session.model,
@@ -63,7 +64,7 @@ def list_sessions(scope: Scope, limit: int, source: str, as_json: bool) -> None:
         }
         for r in rows
     ]
-    columns = ("id", "updated", "source", "messages", "model", "title")
+    columns = ("id", "updated", "state", "source", "messages", "model", "title")
     emit(shown, columns, as_json=as_json, empty="No session yet. Start one: hermes")
 
 

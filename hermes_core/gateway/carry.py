@@ -8,8 +8,9 @@ import asyncio
 import contextlib
 import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 
+from hermes_core.agent.policy import AskPerson
 from hermes_core.agent.runtime import Runtime
 from hermes_core.agent.turn import failed
 from hermes_core.errors import HermesError, nearest
@@ -69,15 +70,19 @@ class Carrier(Desk):
         }
 
     async def interrupt(self, chat: str) -> bool:
-        session = self._conversation(chat).session
-        return session is not None and self._runtime.interrupt(session.id)
+        conversation = self._conversation(chat)
+        session = conversation.session.id if conversation.session else conversation.wanted
+        return bool(session) and self._runtime.interrupt(session)
 
     # --- carrying -----------------------------------------------------------------------------------------------------
 
     async def serve(self) -> None:
         """Carry messages until ``receive`` ends; then finish what was begun."""
+        first = self._first_session
         await self._platform.open(self)
         try:
+            if first and Feature.LIVE in self._platform.features:  # there is one chat, and it goes on
+                await self._carry("", self._runtime.resume(first, ask=self._asking("")))
             async for envelope in self._platform.receive():
                 queue = self._waiting.get(envelope.chat)
                 if queue is None:
@@ -145,16 +150,17 @@ class Carrier(Desk):
     async def _turn(self, envelope: Envelope) -> None:
         conversation = self._conversation(envelope.chat)
         conversation.last = envelope
-        live, types = (f in self._platform.features for f in (Feature.LIVE, Feature.TYPING))
-        answer, failure = "", ""
-
-        async def ask(question: Question) -> Verdict | None:
-            return await self._platform.ask(envelope.chat, question)
+        ask = self._asking(envelope.chat)
 
         async def stored() -> None:
             await self._platform.ack(envelope)
 
         session = await conversation.take_up()
+        if conversation.resumes:  # what was interrupted comes before what is new
+            conversation.resumes = False
+            unfinished = self._runtime.resume(session.id, owner=session.owner, ask=ask)
+            if text := await self._carry(envelope.chat, unfinished):
+                await self._say(envelope, text, "resumed")
         turn = self._runtime.turn(
             envelope.message,
             session=session.id,
@@ -164,20 +170,32 @@ class Carrier(Desk):
             ask=ask,
             stored=stored,
         )
+        if text := await self._carry(envelope.chat, turn):
+            await self._say(envelope, text)
+
+    def _asking(self, chat: str) -> AskPerson:
+        async def ask(question: Question) -> Verdict | None:
+            return await self._platform.ask(chat, question)
+
+        return ask
+
+    async def _carry(self, chat: str, turn: AsyncGenerator[Event, None]) -> str:
+        """Show a turn as it happens; what is left to be said when the platform shows none."""
+        live, types = (f in self._platform.features for f in (Feature.LIVE, Feature.TYPING))
+        answer, failure, event = "", "", None
         async with contextlib.aclosing(turn) as events:
             async for event in events:
                 if live or (types and isinstance(event, Started)):
-                    await self._platform.show(envelope.chat, event)
+                    await self._platform.show(chat, event)
                 answer, failure = _outcome(event, answer, failure)
-        if not live:
-            await self._say(envelope, answer or failure or "(no answer)")
+        return "" if live or event is None else answer or failure or "(no answer)"
 
-    async def _say(self, envelope: Envelope, text: str) -> None:
+    async def _say(self, envelope: Envelope, text: str, mark: str = "") -> None:
         session = await self._conversation(envelope.chat).take_up()
         message = await self._runtime.dispatch.transform("transform_outgoing", "message", _text(text), session=session)
         whole = "".join(p.text for p in message.parts if isinstance(p, Text))
         for number, piece in enumerate(split_text(whole, self._platform.limit)):
-            await self._platform.send(envelope.chat, _text(piece), f"{envelope.event_id}:{number}")
+            await self._platform.send(envelope.chat, _text(piece), f"{envelope.event_id}:{mark}{number}")
 
     def _conversation(self, chat: str) -> Conversation:
         if chat not in self._chats:

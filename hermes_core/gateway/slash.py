@@ -14,12 +14,16 @@ __all__ = ["Conversation", "slash_commands"]
 
 
 class Conversation:
-    """What a chat talks to now. ``again`` asks the carrier to play a message once more."""
+    """What a chat talks to now. ``again`` asks the carrier to play a message once more.
+
+    ``wanted`` names an earlier session that it goes on in, whose last turn may be unfinished: ``resumes``.
+    """
 
     def __init__(self, runtime: Runtime, origin: str, session_id: str = "") -> None:
         self._runtime = runtime
         self._origin = origin
-        self._wanted = session_id
+        self.wanted = session_id
+        self.resumes = bool(session_id)
         self.session: Session | None = None
         self.last: Envelope | None = None
         self.again: Envelope | None = None
@@ -27,12 +31,12 @@ class Conversation:
     async def take_up(self) -> Session:
         """The session of this chat, made when first needed."""
         if self.session is None:
-            self.session = await self._runtime.take_up(self._wanted or new_session_id(), origin=self._origin)
+            self.session = await self._runtime.take_up(self.wanted or new_session_id(), origin=self._origin)
         return self.session
 
     async def switch(self, session_id: str = "") -> Session:
         """Go on in another session, or in a new one."""
-        self.session, self._wanted, self.last = None, session_id, None
+        self.session, self.wanted, self.last, self.resumes = None, session_id, None, bool(session_id)
         return await self.take_up()
 
 

@@ -10,15 +10,15 @@ from hermes_core.errors import StoreError, UnknownName, UserError
 from hermes_core.store import leases
 from hermes_core.store.codec import canonical, clean, dumps, message_to_json
 from hermes_core.store.engine import READ, Engine, Transaction
-from hermes_core.store.leases import Busy, Duplicate, StaleLease, Turn
+from hermes_core.store.leases import Busy, Duplicate, Resumed, StaleLease, Turn
 from hermes_core.store.migrate import to_head
 from hermes_core.store.search import index_words
-from hermes_core.store.sessions import SessionRow, Sessions, UsageRow, stored, transaction
+from hermes_core.store.sessions import SessionRow, Sessions, UsageRow, made, stored, transaction
 from hermes_core.store.transcripts import Transcripts
 from hermes_core.store.validity import INTERRUPTED, NO_RESULT, NOT_RUN, result_message, said, valid
 from hermes_core.types import Envelope, Message, ToolCall, ToolResult, Usage
 
-__all__ = ["Busy", "Duplicate", "SessionRow", "StaleLease", "Store", "Turn", "UsageRow", "open_store"]
+__all__ = ["Busy", "Duplicate", "Resumed", "SessionRow", "StaleLease", "Store", "Turn", "UsageRow", "open_store"]
 
 
 def open_store(
@@ -73,20 +73,39 @@ class Store(Sessions):
         envelope: Envelope | None = None,
         provider: str,
         model: str,
+        left: int = 0,
     ) -> Turn:
         """Take the session, mend what an interrupted turn left behind, and store what the person said: one commit.
 
-        Raises Busy when somebody works on the session, Duplicate when the envelope was received before.
+        ``left`` is the token of a turn that the caller ended, but could not close. Raises Busy when somebody works on
+        the session, Duplicate when the envelope was received before.
         """
         owner = _session_facts(tx, session_id)[0]
         if envelope is not None:
             _receive(tx, envelope, owner, turn_id)
-        fence = leases.take(tx, session_id, holder)
+        fence = leases.take(tx, session_id, holder, left)
         self._repair(tx, session_id)
         values = {"holder": holder, "provider": provider, "model": model, "state": "open", "started": time.time()}
         tx.change("turn_add", id=turn_id, session_id=session_id, owner=owner, **values)
         self._append(tx, session_id, message, turn_id)
         return Turn(id=turn_id, session_id=session_id, holder=holder, fence=fence)
+
+    @transaction()
+    def resume_turn(self, tx: Transaction, session_id: str, *, holder: str, left: int = 0) -> Resumed | None:
+        """Take over the open turn of a session, or None when there is none, or its holder lives."""
+        row = tx.row("turn_open", session_id=session_id)
+        if row is None:
+            return None
+        try:
+            fence = leases.take(tx, session_id, holder, left)
+        except Busy:
+            return None
+        return Resumed(
+            turn=Turn(id=row["id"], session_id=session_id, holder=holder, fence=fence),
+            history=_history(tx, session_id),
+            calls={call_id: state for _, call_id, _, state in tx.rows("calls_open", session_id=session_id)},
+            usage=made(Usage, row),
+        )
 
     def _repair(self, tx: Transaction, session_id: str) -> None:
         """Add the rows that an interrupted turn did not get to write."""
@@ -125,13 +144,15 @@ class Store(Sessions):
         return reply
 
     @transaction()
-    def start_call(self, tx: Transaction, turn: Turn, call_id: str) -> int:
+    def start_call(self, tx: Transaction, turn: Turn, call_id: str, *, again: bool = False) -> int:
         """Write down that a call begins, before its effect; how often the session made the same call before.
 
-        Raises StaleLease, and StoreError when the turn has no such call waiting: a call is started once.
+        Raises StaleLease, and StoreError when the turn has no such call waiting: a call is started once. Only when it
+        may be run ``again``, after its process died, is it started twice.
         """
         leases.hold(tx, turn)
-        tx.change("call_start", id=_waiting(tx, turn, call_id, "pending"), started=time.time())
+        row = _waiting(tx, turn, call_id, "pending", *(["started"] if again else []))
+        tx.change("call_start", id=row, started=time.time())
         return int(tx.rows("call_find", turn_id=turn.id, call_id=clean(call_id))[0]["repeats"])
 
     @transaction()
@@ -186,7 +207,11 @@ class Store(Sessions):
     @transaction(READ)
     def history(self, tx: Transaction, session_id: str) -> list[Message]:
         """The messages a model may be sent, in order, valid for every provider whatever the rows are like."""
-        return valid(stored(body) for _, body in tx.rows("messages_from", session_id=session_id, start=0, limit=-1))
+        return _history(tx, session_id)
+
+
+def _history(tx: Transaction, session_id: str) -> list[Message]:
+    return valid(stored(body) for _, body in tx.rows("messages_from", session_id=session_id, start=0, limit=-1))
 
 
 def _session_facts(tx: Transaction, session_id: str) -> tuple[int, int]:

@@ -8,13 +8,16 @@ token is stale, and every write asks for the token.
 
 import os
 import time
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 from attrs import frozen
 
 from hermes_core.errors import StoreError, UserError
 from hermes_core.store.engine import Transaction
+from hermes_core.store.killpoints import die_at
 from hermes_core.store.processes import is_running
+from hermes_core.types import Message, Usage
 
 LIFE = 60.0  # seconds without a beat before a holder is taken for dead
 
@@ -48,19 +51,33 @@ class Turn:
     fence: int
 
 
-def check_free(tx: Transaction, session_id: str) -> int:
-    """The session's last token, if nobody works on it. Raises Busy when a live holder does."""
+@frozen(kw_only=True)
+class Resumed:
+    """A turn taken over from a holder that died: what is stored of it. ``calls`` have no result: id -> how far."""
+
+    turn: Turn
+    history: Sequence[Message]
+    calls: Mapping[str, str]
+    usage: Usage
+
+
+def check_free(tx: Transaction, session_id: str, left: int = 0) -> int:
+    """The session's last token, if nobody works on it. Raises Busy when a live holder does.
+
+    ``left`` is the token of a turn that the caller ended, but could not close.
+    """
     fence, holder, place, pid, beat = tx.row("lease_get", session_id=session_id) or (0, "", "", 0, 0.0)
-    if holder and _alive(place, pid, beat):
+    if fence != left and alive(holder, place, pid, beat):
         raise Busy(session_id, holder)
     return int(fence)
 
 
-def take(tx: Transaction, session_id: str, holder: str) -> int:
+def take(tx: Transaction, session_id: str, holder: str, left: int = 0) -> int:
     """Take the lease on a session; the new token. Raises Busy when a live holder has it."""
-    fence = check_free(tx, session_id) + 1
+    fence = check_free(tx, session_id, left) + 1
     values = {"fence": fence, "holder": holder, "place": _place(), "pid": os.getpid(), "beat": time.monotonic()}
     tx.change("lease_take", session_id=session_id, **values)
+    die_at("leased")
     return fence
 
 
@@ -73,8 +90,9 @@ def hold(tx: Transaction, turn: Turn) -> None:
         )
 
 
-def _alive(place: str, pid: int, beat: float) -> bool:
-    return 0 <= time.monotonic() - beat <= LIFE and (place != _place() or is_running(pid))
+def alive(holder: str, place: str, pid: int, beat: float) -> bool:
+    """Whether a lease has a holder, and that holder is still there."""
+    return bool(holder) and 0 <= time.monotonic() - beat <= LIFE and (place != _place() or is_running(pid))
 
 
 @cache

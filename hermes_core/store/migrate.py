@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from hermes_core.errors import StoreError
 from hermes_core.store.engine import READ, Engine, Transaction
+from hermes_core.store.killpoints import die_at
 from hermes_core.store.versions.head import DDL, HEAD
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ def _migrate(tx: Transaction, path: Path) -> None:
     elif not revision:
         for sql in DDL:
             tx.connection.execute(sql)
+    die_at("migrating")
 
 
 class _Borrowed:

@@ -13,7 +13,7 @@ from attrs import frozen
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.store.codec import clean, message_from_json, plain_text
 from hermes_core.store.engine import READ, WRITE, Engine, Transaction
-from hermes_core.store.leases import Busy, check_free
+from hermes_core.store.leases import Busy, alive, check_free
 from hermes_core.store.search import index_words, match_query, searchable, snippet
 from hermes_core.store.transcripts import Transcripts
 from hermes_core.types import HistoryEntry, Hit, Message, Principal, Session, ToolResult, Usage
@@ -31,7 +31,10 @@ _END = 2**62
 
 @frozen(kw_only=True)
 class SessionRow:
-    """A session as lists show it; ``preview`` is the start of what the person said first."""
+    """A session as lists show it; ``preview`` is the start of what the person said first.
+
+    ``state`` is idle, running, or interrupted: its process died in the middle of a turn.
+    """
 
     session: Session
     messages: int
@@ -39,6 +42,7 @@ class SessionRow:
     updated: float
     usage: Usage
     preview: str
+    state: str
 
 
 @frozen(kw_only=True)
@@ -97,9 +101,9 @@ class Sessions:
         words, number = clean(words).strip(), _number(tx, owner)
         if words == "latest":
             if row := tx.row("sessions_list", owner=number, origin="", limit=1):
-                return _made(Session, row, owner=owner)
+                return made(Session, row, owner=owner)
             raise UnknownName("session", words, hint="There is no session yet.")
-        named = [_made(Session, row, owner=owner) for row in tx.rows("sessions_named", owner=number, words=words)]
+        named = [made(Session, row, owner=owner) for row in tx.rows("sessions_named", owner=number, words=words)]
         folded = words.casefold()
         tests = (
             [s for s in named if s.id == words],
@@ -124,6 +128,12 @@ class Sessions:
         """Sessions of an owner, last used first."""
         found = tx.rows("sessions_list", owner=_number(tx, owner), limit=limit, origin=clean(origin))
         return [_row(row, owner) for row in found]
+
+    @transaction(READ, long=True)
+    def interrupted(self, tx: Transaction, owner: Principal) -> list[str]:
+        """The sessions in which a turn was cut off by the death of its process, oldest first."""
+        found = tx.rows("turns_open", owner=_number(tx, owner))
+        return [session_id for session_id, *holder in found if not alive(*holder)]
 
     @transaction()
     def rename_session(self, tx: Transaction, session_id: str, title: str, owner: Principal) -> None:
@@ -192,7 +202,7 @@ class Sessions:
         query = match_query(words, None if alone else number)
         name = "search_oldest" if sort == "oldest" else "search_newest"
         rows = tx.rows(name, query=query, owner=number, limit=limit) if query else []
-        return [_made(Hit, row, snippet=snippet(searchable(stored(row["body"]).parts), words)) for row in rows]
+        return [made(Hit, row, snippet=snippet(searchable(stored(row["body"]).parts), words)) for row in rows]
 
     @transaction(READ, long=True)
     def tool_history(
@@ -205,15 +215,14 @@ class Sessions:
         else:
             rows = tx.rows("calls_list", **values)
         return [
-            _made(HistoryEntry, row, arguments=json.loads(row["arguments"]), output=_output(row["body"]))
-            for row in rows
+            made(HistoryEntry, row, arguments=json.loads(row["arguments"]), output=_output(row["body"])) for row in rows
         ]
 
     @transaction(READ, long=True)
     def usage_by_day(self, tx: Transaction, owner: Principal, *, days: int) -> list[UsageRow]:
         """What an owner used in the last days, newest day first, by provider and model."""
         rows = tx.rows("usage_by_day", owner=_number(tx, owner), since=time.time() - days * 86400)
-        return [_made(UsageRow, row, usage=_made(Usage, row)) for row in rows]
+        return [made(UsageRow, row, usage=made(Usage, row)) for row in rows]
 
 
 def stored(body: str) -> Message:
@@ -231,18 +240,19 @@ def _get(tx: Transaction, session_id: str, owner: Principal) -> Session:
     row = tx.row("session_get", id=clean(session_id), owner=_number(tx, owner))
     if row is None:
         raise UnknownName("session", session_id)
-    return _made(Session, row, owner=owner)
+    return made(Session, row, owner=owner)
 
 
-def _made(cls: type[V], row: sqlite3.Row, **more: object) -> V:
+def made(cls: type[V], row: sqlite3.Row, **more: object) -> V:
     """A value of the columns that are named like its fields, and of what is not in the row as it should be."""
     known = {field.name for field in attrs.fields(cls)}
     return cls(**{**{name: row[name] for name in row.keys() if name in known}, **more})  # noqa: SIM118 - not a mapping
 
 
 def _row(row: sqlite3.Row, owner: Principal) -> SessionRow:
-    known = {"session": _made(Session, row, owner=owner), "usage": _made(Usage, row)}
-    return _made(SessionRow, row, **known, preview=_preview(row["preview"]))
+    known = {"session": made(Session, row, owner=owner), "usage": made(Usage, row)}
+    state = "running" if alive(*(row[name] for name in ("holder", "place", "pid", "beat"))) else "interrupted"
+    return made(SessionRow, row, **known, preview=_preview(row["preview"]), state=state if row["holder"] else "idle")
 
 
 def _title(title: str) -> str:

@@ -30,7 +30,8 @@ search = sa.table(
 _b = sa.bindparam
 USAGE = [field.name for field in fields(Usage)]
 SESSION = [field.name for field in fields(Session) if field.name != "owner"]
-LEASE = ("fence", "holder", "place", "pid", "beat")
+HOLDER = ("holder", "place", "pid", "beat")
+LEASE = ("fence", *HOLDER)
 CALL = ("session_id", "turn_id", "message_id", "call_id", "name", "arguments", "mark")
 
 
@@ -113,7 +114,9 @@ STATEMENTS: dict[str, sa.Executable] = {
     "session_facts": _get(sessions, "owner", "last").where(*_is(sessions, "id")),
     "sessions_named": _get(sessions, *SESSION).where(*_is(sessions, "owner"), _named).order_by(*_newest),
     "sessions_list": _get(sessions, *SESSION, "messages", "tool_calls", "updated", *USAGE)
+    .add_columns(*(leases.c[name] for name in HOLDER))
     .add_columns(_preview.order_by(messages.c.id).limit(1).scalar_subquery().label("preview"))
+    .outerjoin_from(sessions, leases)
     .where(*_is(sessions, "owner"), (_b("origin") == "") | (sessions.c.origin == _b("origin")))
     .order_by(*_newest)
     .limit(_b("limit")),
@@ -147,6 +150,11 @@ STATEMENTS: dict[str, sa.Executable] = {
     ).on_conflict_do_nothing(),
     "turn_add": _add(turns, "id", "session_id", "owner", "holder", "state", "provider", "model", "started"),
     "turn_usage": _set(turns, **{name: turns.c[name] + _b(name) for name in USAGE}),
+    "turn_open": _get(turns, "id", *USAGE).where(*_is(turns, "session_id"), turns.c.state == "open"),
+    "turns_open": _get(leases, "session_id", *HOLDER)
+    .join_from(leases, turns, turns.c.session_id == leases.c.session_id)
+    .where(*_is(turns, "owner"), turns.c.state == "open", leases.c.holder != "")
+    .order_by(turns.c.seq),
     "turn_close": _set(turns, "state", "error", "ended"),
     "turns_abandon": sa.update(turns)
     .where(*_is(turns, "session_id"), turns.c.state == "open")

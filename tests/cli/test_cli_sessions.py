@@ -28,6 +28,7 @@ def test_a_list_for_programs_is_one_object_a_line(cli, talked):
         "id": talked,
         "title": "",
         "source": "oneshot",
+        "state": "idle",
         "messages": 4,
         "tool_calls": 1,
         "model": "rules-1",
@@ -47,7 +48,7 @@ def test_a_list_for_programs_is_one_object_a_line(cli, talked):
 def test_a_list_for_people_has_aligned_columns(cli, talked):
     done = cli("sessions", "list")
     head, row = done.out.splitlines()
-    assert head.split() == ["id", "updated", "source", "messages", "model", "title"]
+    assert head.split() == ["id", "updated", "state", "source", "messages", "model", "title"]
     assert row.startswith(f"{talked}  just now")
     assert row.endswith("read notes.txt")
     assert row.index("oneshot") == head.index("source")

@@ -1,5 +1,6 @@
 """The page of the environment variables."""
 
+from hermes_core.store.killpoints import POINTS
 from hermes_reference.config import catalogue
 from hermes_reference.markdown import code, joined, table
 
@@ -10,6 +11,9 @@ VARIABLES = {
     "HERMES_SAFE_MODE": "`1`: only the distribution's own plugins, as `--safe-mode`.",
     "HERMES_STRICT": "`1`: errors of plugins are raised instead of recorded, with their traceback. For authors.",
     "HERMES_TRACE_HOOKS": "`1`: print every hook call with its plugin and how long it took, on stderr.",
+    "HERMES_TESTING": "`1`: a test is at work; without it `HERMES_DIE_AT` means nothing.",
+    "HERMES_DIE_AT": "End the process by SIGKILL at a point of a turn: `POINT`, or `POINT:N` for the N-th time. "
+    "Points: " + ", ".join(f"`{name}` ({meaning})" for name, meaning in POINTS.items()) + ".",
 }
 INNER = {
     "HERMES_RUN": "Set by the backends `local` and `ssh` for a command, so that a time-out finds all it started.",

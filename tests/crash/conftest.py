@@ -1,0 +1,162 @@
+"""A stage on which turns are played and killed, and the judge of what is left."""
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from hermes_core.store.journal import open_store
+from hermes_core.store.validity import INTERRUPTED, NOT_RUN
+from hermes_core.types import Principal, Text, ToolCall, ToolResult
+
+ME = Principal()
+PLAYER = Path(__file__).with_name("player.py")
+BATCHES = {0: [], 1: [1], 3: [2, 1]}  # number of calls -> sizes of their batches
+
+
+def pytest_addoption(parser) -> None:
+    parser.addoption("--rounds", type=int, default=3, help="How often the process is killed at each point.")
+
+
+def pytest_generate_tests(metafunc) -> None:
+    if "turn" in metafunc.fixturenames:
+        metafunc.parametrize("turn", range(metafunc.config.getoption("rounds", 3)))
+
+
+class Stage:
+    """One home, one file of truth, and what is played there."""
+
+    def __init__(self, player: subprocess.Popen, folder: Path) -> None:
+        folder.mkdir()
+        self._player, self.home, self.truth_file = player, folder / "home", folder / "truth"
+        self.said: dict[str, str] = {}
+
+    def play(self, die_at: str = "", **order) -> bool:
+        """Play an order in a process of its own; whether it was killed."""
+        env = {"HERMES_DIE_AT": die_at, "HERMES_TESTING": "1"}
+        wanted = {"resume": False, "patient": False, "env": env, **order}
+        self._player.stdin.write(json.dumps({"home": str(self.home), "truth": str(self.truth_file), **wanted}) + "\n")
+        self._player.stdin.flush()
+        status = int(self._player.stdout.readline())
+        assert status in ((0, -9) if die_at else (0,))
+        return status == -9
+
+    def say(self, text: str, die_at: str = "", *, patient: bool = False) -> bool:
+        """A person says something; the platform delivers it until it is acknowledged."""
+        self.said[text] = f"event of {text}"
+        return self.play(die_at, say=text, event=self.said[text], patient=patient)
+
+    def restart(self, die_at: str = "") -> bool:
+        """What happens after a death: interrupted turns are finished, and what was not acknowledged comes again."""
+        if self.play(die_at, resume=True):
+            return True
+        acked = {event for what, event, *_ in self.truth if what == "ack"}
+        return any(self.say(text) for text, event in self.said.items() if event not in acked)
+
+    @property
+    def truth(self) -> list[list]:
+        """What really happened, in order."""
+        return [json.loads(line) for line in self.truth_file.read_text().splitlines()] if self.said else []
+
+    def read(self, look):
+        """What the store says: ``look`` is given the open store."""
+        store = open_store(self.home / "state.db")
+        try:
+            return asyncio.run(look(store))
+        finally:
+            store.close()
+
+    def finished(self) -> tuple[int, int, set[str]]:
+        """What must not happen again: events so far, replies stored, calls with a result."""
+
+        async def look(store):
+            if not await store.list_sessions(ME):
+                return 0, set()
+            rows = [m for _, m in await store.messages(ME, "s", window=1000)]
+            done = {p.call_id for m in rows for p in m.parts if isinstance(p, ToolResult)}
+            return sum(m.role == "assistant" for m in rows), done
+
+        return len(self.truth), *self.read(look)
+
+    def judge(self, text: str, deaths: list[tuple[int, int, set[str]]]) -> None:
+        """Nothing lost, nothing twice, everything valid, the answer there."""
+        rows, history, calls, session, left = self.read(_whole)
+        batches = BATCHES[int(text.rsplit(maxsplit=1)[-1])]
+        truth, effects = self.truth, Counter(at for what, at, *_ in self.truth if what == "effect")
+
+        assert [m.parts[0].text for m in rows if m.role == "user"] == [text]
+        replies = [m for m in rows if m.role == "assistant"]
+        assert [len([p for p in m.parts if isinstance(p, ToolCall)]) for m in replies] == [*batches, 0]
+        assert replies[-1].parts == (Text(text=f"the answer to {text}"),)
+        made = [p.id for m in replies for p in m.parts if isinstance(p, ToolCall)]
+        results = [p for m in rows if m.role == "tool" for p in m.parts]
+        assert sorted(r.call_id for r in results) == sorted(made)
+        assert len(history) == len(rows), "nothing had to be mended for the reader"
+        check_valid(history)
+        assert not [r for r in results if r.parts[0].text in (INTERRUPTED, NOT_RUN)]
+
+        for call in calls:
+            happened = effects[call.arguments["at"]]
+            if call.name == "look":
+                assert (call.outcome, happened >= 1) == ("ok", True)
+            else:
+                assert (call.outcome, happened) in (("ok", 1), ("unknown", 0), ("unknown", 1))
+        for before, stored, done in deaths:
+            later = truth[before:]
+            assert not [e for e in later if e[0] == "resumed request" and e[2] < stored], (
+                "a stored reply was asked for again"
+            )
+            assert not [e for e in later if e[0] == "effect" and e[1].split()[-1] in done], "a stored call ran again"
+        assert [e[1] for e in truth if e[0] == "answer"] == [f"the answer to {text}"]
+        assert {e[1] for e in truth if e[0] == "failed"} <= {"duplicate"}
+        assert (session.state, left, session.usage.calls) == ("idle", [], len(batches) + 1)
+
+
+async def _whole(store):
+    rows = [m for _, m in await store.messages(ME, "s", window=1000)]
+    [session] = await store.list_sessions(ME)
+    assert store._engine.connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
+    calls = await store.tool_history(ME, session_id="s")
+    return rows, await store.history("s"), calls, session, await store.interrupted(ME)
+
+
+def check_valid(history) -> None:
+    """Roles alternate; each call has one result, right after its reply."""
+    waiting: list[str] = []
+    before = "assistant"
+    for message in history:
+        if message.role == "tool":
+            [part] = message.parts
+            assert part.call_id == waiting.pop(0)
+            before = "tool"
+            continue
+        assert not waiting
+        assert (message.role == "user") == (before == "assistant")
+        before = message.role
+        waiting = [p.id for p in message.parts if isinstance(p, ToolCall)]
+    assert not waiting
+
+
+@pytest.fixture(scope="session")
+def player():
+    with subprocess.Popen(
+        [sys.executable, str(PLAYER)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        yield process
+        process.stdin.close()
+
+
+@pytest.fixture
+def stages(player, tmp_path):
+    """Make stages, each in a home of its own."""
+    made: list[Stage] = []
+
+    def make() -> Stage:
+        made.append(Stage(player, tmp_path / str(len(made))))
+        return made[-1]
+
+    return make

@@ -1,0 +1,152 @@
+"""The process that dies. Reads an order a line, as JSON, and plays it in a fork, so that a death costs milliseconds.
+
+The provider follows a plan that it reads off the conversation, so it knows where it is after any restart. Provider and
+tools write what really happened into a file outside; that file, not the store, is the truth.
+"""
+
+import asyncio
+import json
+import os
+import sys
+import traceback
+from pathlib import Path
+
+from attrs import frozen
+
+import hermes_core.agent.runtime
+import hermes_core.store.journal  # noqa: F401 - forks find it imported
+from hermes_core.kinds import Provider, tool
+from hermes_core.testing.bench import Bench
+from hermes_core.types import (
+    CallDelta,
+    Done,
+    Ended,
+    Envelope,
+    Failed,
+    Message,
+    Model,
+    Text,
+    TextDelta,
+    Usage,
+    UsageDelta,
+)
+
+PLANS = {0: [], 1: [["add"]], 3: [["add", "look"], ["add"]]}  # number of calls -> the batches of calls
+
+
+@frozen
+class Place:
+    at: str
+
+
+class Outside:
+    """The truth, and who acts on it."""
+
+    def __init__(self, order: dict) -> None:
+        self.order = order
+        self.acked = asyncio.Event()
+        self._file = os.open(order["truth"], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+
+    def note(self, what: str, *details: object) -> None:
+        os.write(self._file, f"{json.dumps([what, *details])}\n".encode())
+
+    async def ack(self) -> None:
+        self.note("ack", self.order["event"])
+        self.acked.set()
+
+    def plugin(self) -> list:
+        outside = self
+
+        @tool(touches=lambda _place: ())
+        async def add(place: Place) -> str:
+            """Do something that must not happen twice."""
+            outside.note("effect", place.at)
+            return f"added {place.at}"
+
+        @tool(touches=lambda _place: (), idempotent=True)
+        async def look(place: Place) -> str:
+            """Do something that may happen twice."""
+            outside.note("effect", place.at)
+            return f"looked {place.at}"
+
+        return [Planned(self), add, look]
+
+
+class Planned(Provider):
+    name = "planned"
+
+    def __init__(self, outside: Outside) -> None:
+        self._outside = outside
+
+    async def models(self):
+        return [Model(name="planned-1", context=100_000)]
+
+    async def ready(self) -> bool:
+        return True
+
+    def at(self, endpoint):
+        return self
+
+    async def stream(self, request):
+        said = max(i for i, m in enumerate(request.messages) if m.role == "user")
+        text = request.messages[said].parts[0].text
+        step = sum(m.role == "assistant" for m in request.messages[said:])
+        resumed = self._outside.order["resume"]
+        self._outside.note("resumed request" if resumed else "request", text, step)
+        if self._outside.order["patient"] and not resumed:
+            await self._outside.acked.wait()
+        plan = PLANS[int(text.split()[-1])]
+        if step == len(plan):
+            for word in ("the ", "answer to ", text):
+                yield TextDelta(text=word)
+        else:
+            for index, name in enumerate(plan[step]):
+                yield CallDelta(index=index, id=f"{step}-{index}", name=name)
+                yield CallDelta(index=index, arguments=json.dumps({"at": f"{text} {step}-{index}"}))
+        yield UsageDelta(usage=Usage(input=1, output=1, calls=1))
+        yield Done(reason="stop" if step == len(plan) else "tools")
+
+
+async def play(order: dict) -> None:
+    outside = Outside(order)
+    hermes = Bench(Path(order["home"]))
+    hermes.tmp_plugin(*outside.plugin(), name="outside")
+    async with hermes:
+        if order["resume"]:
+            for session in await hermes.interrupted():
+                await tell(outside, hermes.resume(session))
+            return
+        message = Message(role="user", parts=(Text(text=order["say"]),))
+        key = {"platform": "test", "account": "", "event_id": order["event"], "chat": "c", "sender": "owner"}
+        envelope = Envelope(**key, message=message)
+        await tell(outside, hermes.runtime.turn(message, session="s", envelope=envelope, stored=outside.ack))
+
+
+async def tell(outside: Outside, turn) -> None:
+    async for event in turn:
+        if isinstance(event, Failed):
+            outside.note("failed", event.kind, event.text)
+        elif isinstance(event, Ended) and event.answer:
+            outside.note("answer", event.answer)
+
+
+def main() -> None:
+    for line in sys.stdin:
+        order = json.loads(line)
+        child = os.fork()
+        if not child:
+            os.environ.update(order["env"])
+            status = 1
+            try:
+                asyncio.run(play(order))
+                status = 0
+            except BaseException:
+                traceback.print_exc()
+            finally:
+                sys.stderr.flush()
+                os._exit(status)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+
+
+if __name__ == "__main__":
+    main()
