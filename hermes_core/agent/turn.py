@@ -56,6 +56,7 @@ __all__ = ["TurnRun", "cause", "failed", "text_of"]
 
 log = logging.getLogger(__name__)
 
+_CUT = "The answer was cut: the model reached its output limit. Say `go on`, or raise model.max_tokens."
 _OUT_OF_CALLS = "You have used all the steps of this turn. Answer now with what you have, and say what is left to do."
 _BEAT = 10.0  # seconds between heartbeats of the session's lease
 _EMPTY_TRIES = 2  # a model that answers nothing at all is asked once more
@@ -81,6 +82,7 @@ class TurnRun:
         self._ask, self._emit = ask, emit
         self._id = os.urandom(16).hex()
         self._fence = 0
+        self._note = ""
         self._used = Usage()
         self._began = time.monotonic()
 
@@ -235,7 +237,10 @@ class TurnRun:
             if text_of(response.message).strip() or _has_calls(response.message):
                 break
         else:
-            raise Refused("The model answered nothing.", hint="Ask again in other words, or choose another model.")
+            filtered = response.reason == "refused"
+            text = "The provider filtered the model's answer." if filtered else "The model answered nothing."
+            raise Refused(text, hint="Ask again in other words, or choose another model.")
+        self._note = _CUT if response.reason == "length" else ""
         store, turn = await self._rows()
         await store.add_reply(turn, response.message, response.usage, response.reason)
         die_at("replied")
@@ -300,9 +305,8 @@ class TurnRun:
             if state != "failed":
                 self._emit(failed(cause(fault)))
                 state, answer = "failed", ""
-        self._emit(
-            Ended(session_id=self._live.session.id, turn_id=self._id, answer=answer, reason=state, usage=self._used)
-        )
+        ids = {"session_id": self._live.session.id, "turn_id": self._id}
+        self._emit(Ended(**ids, answer=answer, reason=state, usage=self._used, note=self._note if answer else ""))
 
     def _log(self, state: str, error: str) -> None:
         used = self._used

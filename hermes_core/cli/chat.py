@@ -121,6 +121,8 @@ def show_answer(event: Event) -> None:
     """Only the answer; what a model says between its tool calls is not part of it."""
     if isinstance(event, Ended) and event.answer:
         _say(event.answer if event.answer.endswith("\n") else f"{event.answer}\n")
+        if event.note:
+            print(event.note, file=sys.stderr)
     elif isinstance(event, Failed):
         print(f"{event.text}\n{event.hint}".strip(), file=sys.stderr)
 
@@ -137,7 +139,7 @@ def _show_verbose(event: Event) -> None:
         print(f"  ┊ {event.call.name} {mark} {event.seconds:.1f}s", file=sys.stderr)
     elif isinstance(event, Ended) and event.answer:
         _say("\n")
-        print(f"session {event.session_id}", file=sys.stderr)
+        print(f"{event.note}\nsession {event.session_id}".strip(), file=sys.stderr)
     else:
         show_answer(event)
 

@@ -89,6 +89,9 @@ def set_(scope: Scope, key: str, value: str) -> None:
     """
     home = scope.home
     home.create()
+    for locked in scope.distribution.locked:
+        if f"{locked}.".startswith(f"{key}.") or f"{key}.".startswith(f"{locked}."):
+            raise UserError(f"{scope.name} has locked {locked}; it cannot be set.")
     if key.isupper():
         _secrets(scope).set(key, value)
         click.echo(f"{key} is kept in {home.env_file}.", err=True)

@@ -43,7 +43,7 @@ async def _sizes(scope: Scope) -> list[dict[str, Any]]:
 
 
 @click.command()
-@click.option("--days", default=30, show_default=True, help="How many days back.")
+@click.option("--days", default=30, type=click.IntRange(min=1), show_default=True, help="How many days back.")
 @json_option
 @click.pass_obj
 def insights(scope: Scope, days: int, as_json: bool) -> None:
@@ -68,7 +68,9 @@ def insights(scope: Scope, days: int, as_json: bool) -> None:
 
 
 @click.command()
-@click.option("-n", "--lines", default=50, show_default=True, help="How many of the last lines.")
+@click.option(
+    "-n", "--lines", default=50, type=click.IntRange(min=1), show_default=True, help="How many of the last lines."
+)
 @click.option("-f", "--follow", is_flag=True, help="Go on printing what comes.")
 @click.option(
     "--level", type=click.Choice(_LEVELS, case_sensitive=False), default="DEBUG", help="This level and above."

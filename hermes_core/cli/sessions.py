@@ -39,7 +39,9 @@ def with_store(scope: Scope, work: "Callable[[Store, Principal], Awaitable[_T]]"
 
 
 @sessions.command("list")
-@click.option("-n", "--limit", default=20, show_default=True, help="How many, last used first.")
+@click.option(
+    "-n", "--limit", default=20, type=click.IntRange(min=1), show_default=True, help="How many, last used first."
+)
 @click.option("--source", default="", help="Only those that came in this way (cli, oneshot, a platform).")
 @json_option
 @click.pass_obj
@@ -104,7 +106,9 @@ def _read(scope: Scope, which: str) -> tuple[Session, str, list[Message]]:
 
 @sessions.command()
 @click.argument("words", nargs=-1, required=True)
-@click.option("-n", "--limit", default=20, show_default=True, help="How many messages at most.")
+@click.option(
+    "-n", "--limit", default=20, type=click.IntRange(min=1), show_default=True, help="How many messages at most."
+)
 @json_option
 @click.pass_obj
 def search(scope: Scope, words: tuple[str, ...], limit: int, as_json: bool) -> None:

@@ -75,7 +75,9 @@ def _switch(scope: Scope, names: tuple[str, ...], *, on: bool) -> None:
 @tools.command()
 @click.option("--session", default="", help="Only of this session (id, title or latest).")
 @click.option("--tool", "name", default="", help="Only of this tool.")
-@click.option("-n", "--limit", default=30, show_default=True, help="How many, newest first.")
+@click.option(
+    "-n", "--limit", default=30, type=click.IntRange(min=1), show_default=True, help="How many, newest first."
+)
 @json_option
 @click.pass_obj
 def history(scope: Scope, session: str, name: str, limit: int, as_json: bool) -> None:

@@ -216,5 +216,6 @@ def _outcome(event: Event, answer: str, failure: str) -> tuple[str, str]:
     if isinstance(event, Failed):
         return answer, f"{event.text}\n{event.hint}".strip()
     if isinstance(event, Ended):
-        return event.answer, failure or ("Interrupted." if event.reason == "interrupted" else "")
+        answer = f"{event.answer}\n\n{event.note}" if event.note else event.answer
+        return answer, failure or ("Interrupted." if event.reason == "interrupted" else "")
     return answer, failure

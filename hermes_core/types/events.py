@@ -116,13 +116,17 @@ class Failed:
 
 @frozen(kw_only=True)
 class Ended:
-    """The last event of every turn. ``answer`` is the final text; ``reason`` is done, failed or interrupted."""
+    """The last event of every turn. ``answer`` is the final text; ``reason`` is done, failed or interrupted.
+
+    ``note`` is something a person should know of the answer, such as that it was cut.
+    """
 
     session_id: str
     turn_id: str
     answer: str
     reason: Literal["done", "failed", "interrupted"]
     usage: Usage
+    note: str = ""
 
 
 Event: TypeAlias = Started | Said | Thinking | Called | Progress | Returned | Asked | Failed | Ended

@@ -373,6 +373,15 @@ async def test_a_model_that_says_nothing_twice_is_told(hermes, scripted) -> None
     assert "nothing" in next(e for e in await play(hermes) if isinstance(e, Failed)).text
 
 
+async def test_an_answer_that_was_cut_says_so(hermes, scripted) -> None:
+    from hermes_core.types import Done, TextDelta
+
+    hermes.tmp_plugin(scripted([TextDelta(text="and then"), Done(reason="length")]))
+    ended = last(await play(hermes))
+    assert ended.answer == "and then"
+    assert "output limit" in ended.note
+
+
 async def test_the_steps_of_a_turn_are_bounded_and_end_in_an_answer(hermes, scripted) -> None:
     provider = scripted(Call("shout"), Call("shout"), "so far")
     hermes.configure({"agent.max_calls": 2})

@@ -151,5 +151,7 @@ class Plain:
         self._end_text(answer=True)
         if event.reason == "interrupted":
             self._err.write("Stopped.\n")
+        if event.note:
+            self._err.write(f"{event.note}\n")
         if self._config.usage and self._present:
             self._err.write(f"{usage_line(event.usage, time.monotonic() - self._since)}\n")

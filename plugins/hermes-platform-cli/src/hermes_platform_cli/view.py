@@ -174,6 +174,8 @@ class TurnView:
         self._end_text()
         if event.reason == "interrupted":
             self._rows("note", [f"{DIM}Stopped.{RESET}"])
+        if event.note:
+            self._rows("note", [f"{DIM}{clean(event.note)}{RESET}"])
         if self._config.usage and event.reason != "failed":
             self._rows("note", [f"{DIM}{usage_line(event.usage, self._clock() - self._since)}{RESET}"])
         self._screen.commit([""])
