@@ -78,7 +78,7 @@ def test_json_is_one_event_a_line(cli, words):
     assert (kinds[0], kinds[-1]) == ("started", "ended")
     assert set(kinds) >= {"called", "returned", "said"}
     ended = done.rows[-1]
-    assert ended.keys() == {"type", "session_id", "turn_id", "answer", "reason", "usage"}
+    assert ended.keys() == {"type", "session_id", "turn_id", "answer", "reason", "usage", "note"}
     assert ended["answer"] == "".join(row["text"] for row in done.rows if row["type"] == "said")
     assert ended["session_id"] == done.rows[0]["session_id"] in titles(cli)
     assert done.err == ""

@@ -60,6 +60,7 @@ MEANINGS = {
     "hint": "What to do now.",
     "answer": "The whole answer; empty unless the turn is done.",
     "reason": "`done`, `failed` or `interrupted`.",
+    "note": "Something to know of the answer, such as that it was cut; else empty.",
     "usage": "`input`, `output`, `cache_read`, `cache_write`, `reasoning` in tokens, `cost` in dollars, `calls`.",
 }
 
