@@ -159,7 +159,10 @@ class CallRunner:
         if not key.startswith("file:"):
             return key
         path = os.path.join(self.workspace.cwd, os.path.expanduser(key[5:]))  # noqa: PTH111, PTH118
-        return f"file:{os.path.realpath(path)}"
+        try:
+            return f"file:{os.path.realpath(path)}"
+        except (OSError, ValueError):  # no such path can be
+            return key
 
     def _before(self, index: int, calls: Sequence[ToolCall], keys: Sequence[frozenset[str] | None]) -> list[int]:
         """Which other calls of the batch must end first: those that overlap, and those this tool comes after."""

@@ -136,6 +136,17 @@ async def test_calls_that_touch_the_same_thing_take_turns(hermes, scripted) -> N
     assert most == 1
 
 
+async def test_a_path_that_cannot_be_is_no_end_of_the_turn(hermes, scripted) -> None:
+    @tool(touches=lambda params: (f"file:{params.text}",))
+    async def look_at(params: Words) -> str:
+        """Look."""
+        return "seen"
+
+    hermes.tmp_plugin(scripted([Call("look_at", {"text": "a\0b"}), Call("look_at", {"text": "\ud800"})], "done"))
+    hermes.tmp_plugin(look_at)
+    assert last(await play(hermes)).answer == "done"
+
+
 async def test_a_tool_waits_for_the_one_it_comes_after(hermes, scripted) -> None:
     order: list[str] = []
 

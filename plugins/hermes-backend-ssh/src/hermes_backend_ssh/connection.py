@@ -3,6 +3,7 @@
 import os
 import stat
 import tempfile
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -77,11 +78,13 @@ def socket_folder() -> str:
 
 def command(config: Config, sockets: str) -> Sequence[str]:
     """The ssh command up to the host. The user's options come first, because ssh takes the first it sees."""
+    # %C knows host, port and user; another key or option must not come through the old connection.
+    mark = f"{zlib.crc32(repr((config.key, config.options)).encode()):08x}"
     asked = {
         "BatchMode": "yes",
         "ConnectTimeout": "10",
         "ControlMaster": "auto",
-        "ControlPath": f"{sockets}/%C",
+        "ControlPath": f"{sockets}/%C{mark}",
         "ControlPersist": "300",
         "StrictHostKeyChecking": "accept-new" if config.known_hosts == "accept-new" else "yes",
         # A dead network ends the shared connection instead of hanging every command on it.

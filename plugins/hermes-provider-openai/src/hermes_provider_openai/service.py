@@ -21,6 +21,11 @@ class Service:
     def key_hint(self) -> str:
         """What to do about a missing or wrong key."""
         where = f" (get one at {self.signup})" if self.signup else ""
+        if self.key:
+            places = "model.api_key or providers in config.yaml" + (
+                f", or {self.variables[0]}" if self.variables else ""
+            )
+            return f"Change the key where it is set: {places}{where}."
         if self.variables:
             return f"Set {self.variables[0]} in the environment or in Hermes' .env file{where}."
         return f"Set api_key for it under providers in config.yaml{where}."

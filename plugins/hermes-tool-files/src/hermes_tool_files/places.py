@@ -32,6 +32,8 @@ class Places:
 
     async def resolve(self, workspace: Workspace, path: str) -> str:
         """The absolute path in the workspace. Raises ToolError for devices."""
+        if "\0" in path:
+            raise ToolError("A path cannot hold a NUL character.")
         if path == "~" or path.startswith("~/"):
             path = await self._home(workspace) + path[1:]
         full = posixpath.normpath(posixpath.join(workspace.cwd, path))
