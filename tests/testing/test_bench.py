@@ -1,5 +1,6 @@
 """The ``hermes`` fixture: a whole kernel with only what the test put in."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,9 @@ async def test_a_hook_that_was_put_in_is_called(hermes, scripted):
 
 async def test_a_real_plugin_is_put_in_by_its_module(hermes, scripted, monkeypatch):
     monkeypatch.syspath_prepend(HELLO / "tool" / "src")
+    for name in ("hermes_tool_clock", "hermes_tool_clock.clock"):  # whatever this imports is gone afterwards
+        monkeypatch.setitem(sys.modules, name, None)
+        del sys.modules[name]
     assert hermes.tmp_plugin("hermes_tool_clock") == "tool/clock"
     provider = scripted(Call("now", {"hours": 9}), "It is late.")
     hermes.tmp_plugin(provider)
