@@ -17,6 +17,7 @@ from hermes_core.agent.route import Route, choose, stream_with_retries
 from hermes_core.agent.toolbox import Toolbox
 from hermes_core.config.files import write_atomic
 from hermes_core.config.settings import Settings
+from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError, UnknownName, UserError
 from hermes_core.kinds import Backend, Memory, Tool, Workspace
 from hermes_core.plugins.brokers import make_context
@@ -59,7 +60,6 @@ class Parts:
         tools: Sequence[Tool] = (),
         remember: Callable[[str], None] = lambda _rule: None,
         strict: bool = False,
-        context_of: Callable[[Installed], object] | None = None,
     ) -> None:
         self.settings = settings
         self.home = settings.home
@@ -115,9 +115,8 @@ class Parts:
         """The tools of all enabled tool plugins and of the embedding program."""
         if self._toolbox is None:
             self.loader.load_contributing("tools")
-            found = [(label, t) for label, t in self.dispatch.contributions("register_tools") if isinstance(t, Tool)]
             self._toolbox = Toolbox(
-                (*found, *(("this program", tool) for tool in self._own_tools)),
+                (*self.dispatch.contributions("register_tools"), *(("this program", tool) for tool in self._own_tools)),
                 toolsets=(*self._toolsets, *(t.toolset for t in self._own_tools)) if self._toolsets else (),
                 disabled=self.settings.config.agent.disabled_tools,
             )
@@ -147,21 +146,21 @@ class Parts:
         if not name:
             return None
         self.loader.load_contributing("memories", [name])
-        found = (m for _, m in self.dispatch.contributions("register_memories") if isinstance(m, Memory))
-        return next((m for m in found if m.name == name), None)
+        found: dict[str, Memory] = {m.name: m for _, m in self.dispatch.contributions("register_memories")}
+        return found.get(name)
 
     async def workspace(self, session: Session) -> Workspace:
         """The place where this session's commands run. Raises UserError when there is none."""
         name = self.settings.config.terminal.backend
         self.loader.load_contributing("backends", [name])
-        found = {b.name: b for _, b in self.dispatch.contributions("register_backends") if isinstance(b, Backend)}
+        found: dict[str, Backend] = {b.name: b for _, b in self.dispatch.contributions("register_backends")}
         if name not in found:
             raise UnknownName(
                 "backend", name, found, hint=f"pip install hermes-backend-{name}, or set terminal.backend."
             )
         return await found[name].open(session.cwd)
 
-    def _plugin_context(self, installed: Installed):  # type: ignore[no-untyped-def]
+    def _plugin_context(self, installed: Installed) -> PluginContext:
         return make_context(installed, self.settings, store=self.store, complete=self.complete)
 
     async def complete(self, request: Request) -> Response:

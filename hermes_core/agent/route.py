@@ -67,10 +67,10 @@ async def _named(name: str, model: str, settings: Settings, index: Index, loader
     if found is None:
         if fault := next((f for f in dispatch.faults if f.plugin in _owners(index, speaks)), None):
             raise PluginError(fault.plugin, fault.error, version=fault.version, hint=fault.hint)
-        offered = {n for p in index.plugins if p.manifest for n in p.manifest.contributes.get("providers", ())}
         if owners := sorted(_owners(index, speaks)):
             raise UserError(f"Provider {name} is not enabled.", hint=f"hermes plugins enable {owners[0]}")
-        raise UnknownName("provider", name, offered, hint="`hermes plugins list` shows what is installed.")
+        known = index.offered("providers")
+        raise UnknownName("provider", name, known, hint="`hermes plugins list` shows what is installed.")
     if endpoint is not None:
         found = found.at(endpoint)
     return Route(name=name, provider=found, model=model or await _default_model(found))
@@ -99,8 +99,7 @@ def ranked_providers(settings: Settings, loader: Loader, dispatch: Dispatch) -> 
 
 
 def _providers(dispatch: Dispatch) -> dict[str, Provider]:
-    found = (thing for _, thing in dispatch.contributions("register_providers"))
-    return {p.name: p for p in found if isinstance(p, Provider)}
+    return {provider.name: provider for _, provider in dispatch.contributions("register_providers")}
 
 
 def _owners(index: Index, name: str) -> set[str]:

@@ -172,7 +172,7 @@ async def _converse(scope: Scope) -> int:
         found = {p.name: p for _, p in runtime.dispatch.contributions("register_platforms")}
         if name not in found:
             hint = f"Try `{scope.name} -z TEXT`, or pip install hermes-platform-cli."
-            raise UnknownName("platform", name, scope.offered("platforms"), hint=hint)
+            raise UnknownName("platform", name, runtime.index.offered("platforms"), hint=hint)
         session = await _session(scope, hermes)
         await runtime.routed()
         await Carrier(runtime, found[name], session=session).serve()

@@ -76,7 +76,7 @@ async def _models(scope: Scope, provider: str) -> list[dict[str, object]]:
 @click.pass_obj
 def choose(scope: Scope, words: str) -> None:
     """Choose who answers from now on: PROVIDER, PROVIDER:MODEL, or from a list. Says what is missing, such as a key."""
-    person, names = sys.stdin.isatty(), scope.offered("providers") | set(scope.settings.config.providers)
+    person, names = sys.stdin.isatty(), scope.index.offered("providers") | set(scope.settings.config.providers)
     provider, name = (words, "") if words in names else split_model(words, names)
     if words and not provider:
         hint = "Say PROVIDER:MODEL, or only `hermes model`."

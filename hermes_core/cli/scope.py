@@ -74,10 +74,6 @@ class Scope:
             index=self.index,
         )
 
-    def offered(self, table: str) -> set[str]:
-        """The names that installed plugins add to a table of their manifests."""
-        return {name for p in self.index.plugins if p.manifest for name in p.manifest.contributes[table]}
-
     def plugin_commands(self) -> dict[str, str]:
         """The words of every plugin command -> the plugin's label; from manifests, nothing is imported."""
         try:

@@ -105,6 +105,10 @@ class Index:
         usable = [p for p in self._by_label.values() if p.manifest and p.manifest.declares(table, name)]
         return sorted(usable, key=lambda p: (not p.overrides(table), _precedence(p)))
 
+    def offered(self, table: str) -> set[str]:
+        """The names that installed plugins declare in a table of their manifests."""
+        return {name for p in self.plugins if p.manifest for name in p.manifest.contributes[table]}
+
     def resolve(self, words: str) -> Installed:
         """The plugin a person means: its label, name or distribution. Raises UnknownName, UserError when unclear."""
         from hermes_core.errors import UnknownName, UserError
