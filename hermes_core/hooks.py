@@ -11,6 +11,7 @@ ask        ask a person               first answer wins        recorded; no answ
 ========== ========================== ======================== ================================== ==========
 
 Name only the arguments you want. ``contribute`` hooks are plain ``def`` without I/O, all others ``async def``.
+A transform of a plugin that may call a model (``llm.call``) has 330 seconds.
 They are called in the order of ``plugins.order``, else alphabetically by plugin; ``tryfirst`` and ``trylast`` work
 for observe and transform. Generator wrappers, ``historic`` and ``firstresult`` are refused.
 """
@@ -25,6 +26,7 @@ from hermes_core.kinds import Backend, Memory, Platform, Provider, Tool
 from hermes_core.types import (
     Check,
     Command,
+    Effect,
     Envelope,
     Fault,
     Message,
@@ -42,6 +44,7 @@ from hermes_core.types import (
 
 __all__ = [
     "DEADLINES",
+    "MODEL_DEADLINE",
     "PROJECT",
     "Mode",
     "ask",
@@ -57,6 +60,7 @@ __all__ = [
 PROJECT = "hermes"
 Mode = Literal["contribute", "observe", "transform", "decide", "ask"]
 DEADLINES: dict[Mode, float] = {"contribute": 0.1, "observe": 5.0, "transform": 5.0, "decide": 10.0, "ask": 300.0}
+MODEL_DEADLINE = 330.0  # seconds for a transform of a plugin with the permission ``llm.call``: it may wait for a model
 
 hookimpl = pluggy.HookimplMarker(PROJECT)
 _hookspec = pluggy.HookspecMarker(PROJECT)
@@ -195,8 +199,11 @@ async def admit(envelope: Envelope) -> Verdict | None:
 
 
 @decide
-async def pre_tool_call(session: Session, call: ToolCall) -> Verdict | None:
-    """May this call run? Asked after hard blocks and the user's deny rules, for every call from every door."""
+async def pre_tool_call(session: Session, call: ToolCall, effects: frozenset[Effect]) -> Verdict | None:
+    """May this call run? Asked after hard blocks and the user's deny rules, for every call from every door.
+
+    ``effects`` are those its tool declares.
+    """
 
 
 # --- ask: ask a person --------------------------------------------------------------------------------------------

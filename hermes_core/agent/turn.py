@@ -120,6 +120,7 @@ class TurnRun:
         self, opening: "Coroutine[None, None, tuple[Store, Turn]]", steps: Coroutine[None, None, str]
     ) -> None:
         session, route = self._live.session, self._route
+        self._live.session = evolve(session, turn=self._id)
         self._emit(Started(session_id=session.id, turn_id=self._id, provider=route.name, model=route.model))
         self._opening = asyncio.create_task(opening)
         beating = asyncio.create_task(self._beat())
@@ -137,6 +138,7 @@ class TurnRun:
             die_at("answered")
             await self._close("done", answer)
         finally:
+            self._live.session = evolve(self._live.session, turn="")
             beating.cancel()
 
     async def _open(
@@ -219,7 +221,7 @@ class TurnRun:
 
         def judge(plugin: Installed, before: Request, after: Request) -> Request:
             same = after.messages[:kept] == before.messages[:kept] and after.tools == before.tools
-            if not same and "history.rewrite" not in (plugin.manifest.kernel if plugin.manifest else ()):
+            if not same and not plugin.may("history.rewrite"):
                 hint = 'Only append, or declare "history.rewrite" in [permissions] kernel.'
                 raise NotPermitted(plugin.label, "changed what a model was told before", hint=hint)
             return after

@@ -190,6 +190,8 @@ class Dispatch:
             return None, None
         began = time.perf_counter()
         seconds = self._deadlines[one.mode]
+        if one.mode == "transform" and one.installed.may("llm.call"):
+            seconds = max(seconds, hooks.MODEL_DEADLINE)
         answer, error = await call_in_time(
             lambda: one.call(arguments), seconds, lambda held: self._held(one, held), self._left_behind
         )

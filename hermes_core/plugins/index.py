@@ -72,9 +72,13 @@ class Installed:
             hint = f'Add "{name}" to [{table}] {key} in {FILE}.'
             raise self.error(NotPermitted, f"{did} without declaring it", hint)
 
+    def may(self, permission: str) -> bool:
+        """Whether its manifest declares a permission of the kernel."""
+        return self.manifest is not None and permission in self.manifest.kernel
+
     def overrides(self, table: str) -> bool:
         """Whether it may replace what others add to a table: tools only, with the permission for it."""
-        return table == "tools" and self.manifest is not None and "tools.override" in self.manifest.kernel
+        return table == "tools" and self.may("tools.override")
 
 
 class Index:

@@ -21,15 +21,16 @@ _database = sqlite3.connect(":memory:")
 upgrade(_database, Path(":memory:"))
 _metadata = sa.MetaData()
 _metadata.reflect(lent(_database))
-_tables = ("owners", "sessions", "prompts", "turns", "messages", "tool_calls", "leases", "inbox")
-owners, sessions, prompts, turns, messages, calls, leases, inbox = (_metadata.tables[name] for name in _tables)
+_tables = ("owners", "sessions", "prompts", "turns", "messages", "tool_calls", "leases", "inbox", "contexts")
+owners, sessions, prompts, turns, messages, calls, leases, inbox, contexts = (_metadata.tables[n] for n in _tables)
+model_calls = _metadata.tables["model_calls"]
 search = sa.table(
     "search", sa.column("rowid"), sa.column("words"), sa.column("search")
 )  # an FTS5 table, unknown to SQLAlchemy
 
 _b = sa.bindparam
 USAGE = [field.name for field in fields(Usage)]
-SESSION = [field.name for field in fields(Session) if field.name != "owner"]
+SESSION = [field.name for field in fields(Session) if field.name not in ("owner", "turn")]
 HOLDER = ("holder", "place", "pid", "beat")
 LEASE = ("fence", *HOLDER)
 CALL = ("session_id", "turn_id", "message_id", "call_id", "name", "arguments", "mark")
@@ -148,6 +149,13 @@ STATEMENTS: dict[str, sa.Executable] = {
     "inbox_add": _add(
         inbox, "owner", "platform", "account", "event_id", "turn_id", "received"
     ).on_conflict_do_nothing(),
+    "inbox_wait": _add(
+        inbox, "owner", "platform", "account", "event_id", "session_id", "body", "mode", "received"
+    ).on_conflict_do_nothing(),
+    "inbox_waiting": _get(inbox, "id", "body", "mode")
+    .where(*_is(inbox, "session_id"), inbox.c.turn_id == sa.literal_column("''"))
+    .order_by(inbox.c.id),
+    "inbox_taken": _set(inbox, "turn_id"),
     "turn_add": _add(turns, "id", "session_id", "owner", "holder", "state", "provider", "model", "started"),
     "turn_usage": _set(turns, **{name: turns.c[name] + _b(name) for name in USAGE}),
     "turn_open": _get(turns, "id", *USAGE).where(*_is(turns, "session_id"), turns.c.state == "open"),
@@ -164,6 +172,18 @@ STATEMENTS: dict[str, sa.Executable] = {
     .where(*_is(turns, "owner"), turns.c.started >= _b("since"))
     .group_by(sa.literal_column("day"), turns.c.provider, turns.c.model)
     .order_by(sa.literal_column("day").desc(), turns.c.provider, turns.c.model),
+    "model_call_add": _add(
+        model_calls, "owner", "session_id", "turn_id", "task", "provider", "model", "created", *USAGE
+    ),
+    "spent_since": sa.select(*(sa.func.sum(model_calls.c[name]).label(name) for name in USAGE)).where(
+        *_is(model_calls, "owner"), model_calls.c.created >= _b("since")
+    ),
+    # contexts that replace the start of a history
+    "context_add": _add(contexts, "session_id", "upto", "body", "plugin", "created"),
+    "context_last": _get(contexts, "upto", "body")
+    .where(*_is(contexts, "session_id"))
+    .order_by(contexts.c.id.desc())
+    .limit(1),
     # tool calls
     "call_add": _add(calls, *CALL, outcome="pending", owner=_owner.scalar_subquery()),
     "call_find": _get(calls, "id", "outcome", "repeats")

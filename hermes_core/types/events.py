@@ -13,7 +13,10 @@ from hermes_core.types.people import Principal, Question, Verdict
 
 @frozen(kw_only=True)
 class Session:
-    """One conversation. ``origin`` names the way in: ``cli``, a platform, ``embed``, ``child``."""
+    """One conversation. ``origin`` names the way in: ``cli``, a platform, ``embed``, ``child``.
+
+    ``turn`` is the id of the turn that runs in it, as hooks and tools see it; empty between turns.
+    """
 
     id: str
     origin: str
@@ -24,6 +27,7 @@ class Session:
     provider: str = ""
     model: str = ""
     created: float = 0.0
+    turn: str = ""
 
 
 @frozen(kw_only=True)

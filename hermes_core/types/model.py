@@ -47,12 +47,15 @@ class Request:
     """One model call. The prompt is ``messages[0]`` with role ``system``.
 
     ``options`` uses these keys: ``max_tokens``, ``temperature``, ``effort``. Unknown keys are ignored.
+    ``context`` is how many tokens fit into the model, 0 when nobody knows. After a model said that a request did not
+    fit, the hook ``pre_llm_call`` sees the same request with a smaller one.
     """
 
     model: str
     messages: Sequence[Message]
     tools: Sequence[ToolSpec] = ()
     options: Meta = Factory(dict)
+    context: int = 0
 
 
 @frozen(kw_only=True)

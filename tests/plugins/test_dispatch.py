@@ -138,7 +138,7 @@ def test_a_module_is_registered_once():
 async def test_an_implementation_names_only_what_it_wants_even_with_a_default():
     code = "@hookimpl\nasync def pre_tool_call(*, call=None):\n    return Verdict(outcome='deny', reason=call.name)"
     made = dispatch(plugin("tool/a", code, uses=["pre_tool_call"]))
-    assert (await made.decide("pre_tool_call", session=SESSION, call=CALL)).reason == "now"
+    assert (await made.decide("pre_tool_call", session=SESSION, call=CALL, effects=frozenset())).reason == "now"
 
 
 async def test_the_call_site_cannot_choose_another_mode():
@@ -273,7 +273,7 @@ def test_a_registration_that_takes_long_is_noted():
 )
 async def test_deny_beats_ask_beats_allow(bodies, outcome, by):
     made = dispatch(*(gate(f"tool/{n}", body) for n, body in zip("abc", bodies, strict=False)))
-    found = await made.decide("pre_tool_call", session=SESSION, call=CALL)
+    found = await made.decide("pre_tool_call", session=SESSION, call=CALL, effects=frozenset())
     assert (found.outcome, found.by) == (outcome, by)
     assert made.faults == []
 
@@ -288,7 +288,7 @@ async def test_deny_beats_ask_beats_allow(bodies, outcome, by):
 async def test_a_gate_that_cannot_decide_denies_and_names_itself_every_time(body):
     made = dispatch(gate("tool/guard", body), deadlines={"decide": 0.02})
     for _ in range(5):
-        found = await made.decide("pre_tool_call", session=SESSION, call=CALL)
+        found = await made.decide("pre_tool_call", session=SESSION, call=CALL, effects=frozenset())
         assert found.outcome == "deny"
         assert found.by == "tool/guard"
         assert found.reason.startswith("tool/guard could not decide: ")
@@ -362,7 +362,7 @@ async def test_on_fault_is_told_and_its_own_failure_is_not_told_again():
     code = "@hookimpl\nasync def on_fault(fault):\n    seen.append(fault)\n    raise ValueError('in on_fault')\n"
     listener = plugin("tool/z", code, uses=["on_fault"])
     made = dispatch(listener, gate("tool/a", "raise ValueError('x')"))
-    await made.decide("pre_tool_call", session=SESSION, call=CALL)
+    await made.decide("pre_tool_call", session=SESSION, call=CALL, effects=frozenset())
     await made.settle()
     assert [fault.plugin for fault in listener[1].seen] == ["tool/a"]
     assert [fault.plugin for fault in made.faults] == ["tool/a", "tool/z"]
@@ -440,7 +440,7 @@ def test_only_the_permission_lets_a_tool_replace_another():
 async def test_strict_raises_again():
     made = dispatch(gate("tool/a", "raise ValueError('x')"), observer("tool/b", "raise LookupError"), strict=True)
     with pytest.raises(ValueError, match="x"):
-        await made.decide("pre_tool_call", session=SESSION, call=CALL)
+        await made.decide("pre_tool_call", session=SESSION, call=CALL, effects=frozenset())
     with pytest.raises(LookupError):
         await made.observe("on_session_start", session=SESSION)
 
@@ -448,7 +448,12 @@ async def test_strict_raises_again():
 async def test_the_trace_names_owner_and_duration_but_no_arguments():
     out = io.StringIO()
     made = dispatch(gate("tool/a", "raise ValueError('x')"), tools("tool/b", "two"), trace=out)
-    await made.decide("pre_tool_call", session=SESSION, call=ToolCall(id="1", name="now", arguments={"k": "hidden"}))
+    await made.decide(
+        "pre_tool_call",
+        session=SESSION,
+        call=ToolCall(id="1", name="now", arguments={"k": "hidden"}),
+        effects=frozenset(),
+    )
     made.contributions("register_tools")
     lines = out.getvalue().splitlines()
     assert lines[0].startswith("hook pre_tool_call tool/a ")

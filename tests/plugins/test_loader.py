@@ -126,7 +126,7 @@ async def test_a_gate_that_raises_or_hangs_refuses_and_names_itself(site):
         kernel = Kernel(site)
         kernel.loader.load_hooks("pre_tool_call")
         verdict = await kernel.dispatch.decide(
-            "pre_tool_call", session=None, call=ToolCall(id="1", name="n", arguments={})
+            "pre_tool_call", session=None, call=ToolCall(id="1", name="n", arguments={}), effects=frozenset()
         )
         assert verdict.outcome == "deny"
         (site.packages / f"hermes_tool_{name}").rename(site.packages / f"gone_{name}")

@@ -3,11 +3,11 @@
 # fmt: off
 # ruff: noqa: E501
 
-HEAD = "0001"
+HEAD = "0002"
 DDL = [
     "CREATE TABLE alembic_version ( version_num VARCHAR(32) NOT NULL, CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num) )",
     "CREATE TABLE owners ( id INTEGER NOT NULL, profile TEXT NOT NULL, person TEXT NOT NULL, PRIMARY KEY (id), UNIQUE (profile, person) )",
-    "CREATE TABLE inbox ( id INTEGER NOT NULL, owner INTEGER NOT NULL, platform TEXT NOT NULL, account TEXT NOT NULL, event_id TEXT NOT NULL, turn_id TEXT DEFAULT '' NOT NULL, received FLOAT DEFAULT '0' NOT NULL, PRIMARY KEY (id), FOREIGN KEY(owner) REFERENCES owners (id), UNIQUE (platform, account, event_id) )",
+    "CREATE TABLE inbox ( id INTEGER NOT NULL, owner INTEGER NOT NULL, platform TEXT NOT NULL, account TEXT NOT NULL, event_id TEXT NOT NULL, turn_id TEXT DEFAULT '' NOT NULL, received FLOAT DEFAULT '0' NOT NULL, session_id TEXT DEFAULT '' NOT NULL, body TEXT DEFAULT '' NOT NULL, mode TEXT DEFAULT '' NOT NULL, PRIMARY KEY (id), FOREIGN KEY(owner) REFERENCES owners (id), UNIQUE (platform, account, event_id) )",
     "CREATE TABLE sessions ( id TEXT NOT NULL, owner INTEGER NOT NULL, origin TEXT DEFAULT '' NOT NULL, parent TEXT DEFAULT '' NOT NULL, title TEXT DEFAULT '' NOT NULL, cwd TEXT DEFAULT '' NOT NULL, provider TEXT DEFAULT '' NOT NULL, model TEXT DEFAULT '' NOT NULL, created FLOAT DEFAULT '0' NOT NULL, updated FLOAT DEFAULT '0' NOT NULL, last INTEGER DEFAULT '0' NOT NULL, messages INTEGER DEFAULT '0' NOT NULL, tool_calls INTEGER DEFAULT '0' NOT NULL, input INTEGER DEFAULT '0' NOT NULL, output INTEGER DEFAULT '0' NOT NULL, cache_read INTEGER DEFAULT '0' NOT NULL, cache_write INTEGER DEFAULT '0' NOT NULL, reasoning INTEGER DEFAULT '0' NOT NULL, calls INTEGER DEFAULT '0' NOT NULL, cost FLOAT DEFAULT '0' NOT NULL, PRIMARY KEY (id), FOREIGN KEY(owner) REFERENCES owners (id) )",
     "CREATE INDEX sessions_by_use ON sessions (owner, last)",
     "CREATE TABLE leases ( session_id TEXT NOT NULL, holder TEXT DEFAULT '' NOT NULL, place TEXT DEFAULT '' NOT NULL, fence INTEGER DEFAULT '0' NOT NULL, pid INTEGER DEFAULT '0' NOT NULL, beat FLOAT DEFAULT '0' NOT NULL, PRIMARY KEY (session_id), FOREIGN KEY(session_id) REFERENCES sessions (id) ON DELETE CASCADE )",
@@ -22,8 +22,13 @@ DDL = [
     "CREATE INDEX turns_by_time ON turns (owner, started)",
     "CREATE INDEX turns_of_session ON turns (session_id)",
     "CREATE VIRTUAL TABLE search USING fts5(words, content='', columnsize=0, tokenize='unicode61 remove_diacritics 2')",
+    "CREATE TABLE contexts ( id INTEGER NOT NULL, session_id TEXT NOT NULL, upto INTEGER NOT NULL, body TEXT NOT NULL, plugin TEXT DEFAULT '' NOT NULL, created FLOAT DEFAULT '0' NOT NULL, PRIMARY KEY (id), FOREIGN KEY(session_id) REFERENCES sessions (id) ON DELETE CASCADE )",
+    "CREATE INDEX contexts_of_session ON contexts (session_id)",
+    "CREATE TABLE model_calls ( id INTEGER NOT NULL, owner INTEGER NOT NULL, session_id TEXT DEFAULT '' NOT NULL, turn_id TEXT DEFAULT '' NOT NULL, task TEXT DEFAULT '' NOT NULL, provider TEXT DEFAULT '' NOT NULL, model TEXT DEFAULT '' NOT NULL, created FLOAT DEFAULT '0' NOT NULL, input INTEGER DEFAULT '0' NOT NULL, output INTEGER DEFAULT '0' NOT NULL, cache_read INTEGER DEFAULT '0' NOT NULL, cache_write INTEGER DEFAULT '0' NOT NULL, reasoning INTEGER DEFAULT '0' NOT NULL, calls INTEGER DEFAULT '0' NOT NULL, cost FLOAT DEFAULT '0' NOT NULL, PRIMARY KEY (id), FOREIGN KEY(owner) REFERENCES owners (id) )",
+    "CREATE INDEX model_calls_by_time ON model_calls (owner, created)",
+    "CREATE INDEX inbox_waiting ON inbox (session_id) WHERE turn_id = ''",
     "INSERT INTO search (search, rank) VALUES ('automerge', 8)",
-    "INSERT INTO alembic_version VALUES ('0001')"
+    "INSERT INTO alembic_version VALUES ('0002')"
 ]
 SQL = {
     "owner_find": "SELECT owners.id FROM owners WHERE owners.profile = :profile AND owners.person = :person",
@@ -55,6 +60,9 @@ SQL = {
     "lease_beat": "UPDATE leases SET beat=:beat WHERE leases.session_id = :session_id AND leases.fence = :fence AND leases.holder != ''",
     "lease_drop": "UPDATE leases SET holder='' WHERE leases.session_id = :session_id AND leases.fence = :fence AND leases.holder != ''",
     "inbox_add": "INSERT INTO inbox (owner, platform, account, event_id, turn_id, received) VALUES (:owner, :platform, :account, :event_id, :turn_id, :received) ON CONFLICT DO NOTHING",
+    "inbox_wait": "INSERT INTO inbox (owner, platform, account, event_id, received, session_id, body, mode) VALUES (:owner, :platform, :account, :event_id, :received, :session_id, :body, :mode) ON CONFLICT DO NOTHING",
+    "inbox_waiting": "SELECT inbox.id, inbox.body, inbox.mode FROM inbox WHERE inbox.session_id = :session_id AND inbox.turn_id = '' ORDER BY inbox.id",
+    "inbox_taken": "UPDATE inbox SET turn_id=:turn_id WHERE inbox.id = :id",
     "turn_add": "INSERT INTO turns (id, session_id, owner, holder, state, provider, model, started) VALUES (:id, :session_id, :owner, :holder, :state, :provider, :model, :started)",
     "turn_usage": "UPDATE turns SET input=(turns.input + :input), output=(turns.output + :output), cache_read=(turns.cache_read + :cache_read), cache_write=(turns.cache_write + :cache_write), reasoning=(turns.reasoning + :reasoning), calls=(turns.calls + :calls), cost=(turns.cost + :cost) WHERE turns.id = :id",
     "turn_open": "SELECT turns.id, turns.input, turns.output, turns.cache_read, turns.cache_write, turns.reasoning, turns.cost, turns.calls FROM turns WHERE turns.session_id = :session_id AND turns.state = 'open'",
@@ -62,6 +70,10 @@ SQL = {
     "turn_close": "UPDATE turns SET state=:state, error=:error, ended=:ended WHERE turns.id = :id",
     "turns_abandon": "UPDATE turns SET state='interrupted', ended=:ended WHERE turns.session_id = :session_id AND turns.state = 'open'",
     "usage_by_day": "SELECT date(turns.started, 'unixepoch', 'localtime') AS day, turns.provider, turns.model, count(*) AS turns, sum(turns.input) AS input, sum(turns.output) AS output, sum(turns.cache_read) AS cache_read, sum(turns.cache_write) AS cache_write, sum(turns.reasoning) AS reasoning, sum(turns.cost) AS cost, sum(turns.calls) AS calls FROM turns WHERE turns.owner = :owner AND turns.started >= :since GROUP BY day, turns.provider, turns.model ORDER BY day DESC, turns.provider, turns.model",
+    "model_call_add": "INSERT INTO model_calls (owner, session_id, turn_id, task, provider, model, created, input, output, cache_read, cache_write, reasoning, calls, cost) VALUES (:owner, :session_id, :turn_id, :task, :provider, :model, :created, :input, :output, :cache_read, :cache_write, :reasoning, :calls, :cost)",
+    "spent_since": "SELECT sum(model_calls.input) AS input, sum(model_calls.output) AS output, sum(model_calls.cache_read) AS cache_read, sum(model_calls.cache_write) AS cache_write, sum(model_calls.reasoning) AS reasoning, sum(model_calls.cost) AS cost, sum(model_calls.calls) AS calls FROM model_calls WHERE model_calls.owner = :owner AND model_calls.created >= :since",
+    "context_add": "INSERT INTO contexts (session_id, upto, body, plugin, created) VALUES (:session_id, :upto, :body, :plugin, :created)",
+    "context_last": "SELECT contexts.upto, contexts.body FROM contexts WHERE contexts.session_id = :session_id ORDER BY contexts.id DESC LIMIT 1 OFFSET 0",
     "call_add": "INSERT INTO tool_calls (session_id, owner, turn_id, message_id, call_id, name, arguments, outcome, mark) VALUES (:session_id, (SELECT sessions.owner FROM sessions WHERE sessions.id = :session_id), :turn_id, :message_id, :call_id, :name, :arguments, 'pending', :mark)",
     "call_find": "SELECT tool_calls.id, tool_calls.outcome, tool_calls.repeats FROM tool_calls WHERE tool_calls.turn_id = :turn_id AND tool_calls.call_id = :call_id ORDER BY tool_calls.id DESC LIMIT 1 OFFSET 0",
     "call_start": "UPDATE tool_calls SET outcome='started', started=:started, repeats=(SELECT count(*) AS count_1 FROM tool_calls AS earlier WHERE earlier.session_id = tool_calls.session_id AND earlier.mark = tool_calls.mark AND earlier.name = tool_calls.name AND earlier.arguments = tool_calls.arguments AND earlier.id < tool_calls.id AND earlier.outcome != 'pending') WHERE tool_calls.id = :id",
