@@ -14,7 +14,8 @@ from pathlib import Path
 from attrs import frozen
 
 import hermes_core.agent.runtime
-import hermes_core.store.journal  # noqa: F401 - forks find it imported
+import hermes_core.store.journal
+import hermes_core.store.postgresql  # noqa: F401 - forks find them imported
 from hermes_core.kinds import Provider, tool
 from hermes_core.testing.bench import Bench
 from hermes_core.types import (
@@ -111,6 +112,8 @@ async def play(order: dict) -> None:
     outside = Outside(order)
     hermes = Bench(Path(order["home"]))
     hermes.tmp_plugin(*outside.plugin(), name="outside")
+    if order["url"]:
+        hermes.configure({"store.url": order["url"]})
     async with hermes:
         if order["resume"]:
             for session in await hermes.interrupted():

@@ -282,19 +282,6 @@ asyncio.run(run())
 """
 
 
-async def test_eight_processes_write_at_once_and_lose_nothing(store: Store, tmp_path: Path, url: str) -> None:
-    command = [sys.executable, "-c", WRITER, str(tmp_path / "state.db"), url]
-    started = [
-        await asyncio.create_subprocess_exec(*command, f"s{n}", "60", stdout=asyncio.subprocess.PIPE) for n in range(8)
-    ]
-    outputs = [(await process.communicate())[0] for process in started]
-    assert [process.returncode for process in started] == [0] * 8
-    assert [len(output.split()) for output in outputs] == [60] * 8
-    assert {row.messages for row in await store.list_sessions(ME)} == {60}
-    assert len(await store.search(ME, "word", limit=1000)) == 480
-    assert sound(store)
-
-
 async def test_a_writer_that_is_killed_leaves_what_it_acknowledged(store: Store, tmp_path: Path, url: str) -> None:
     command = [sys.executable, "-c", WRITER, str(tmp_path / "state.db"), url, "killed", "100000"]
     process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
