@@ -6,7 +6,7 @@ import shutil
 import socket
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -41,18 +41,22 @@ class Cluster:
         options = ("-A", "trust", "-U", "postgres", "--no-sync", "-E", "UTF8", "--locale=C.UTF-8")
         self.run("initdb", "-D", str(self.data), *options)
 
-    def run(self, program: str, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+    def run(
+        self, program: str, *words: str, check: bool = True, within: Sequence[str] = ()
+    ) -> subprocess.CompletedProcess[str]:
         """Run one of the server's programs as its user."""
-        command = [*self._user, str(self.bin / program), *words]
+        command = [*within, *self._user, str(self.bin / program), *words]
         with (self.folder / "programs.log").open("a") as log:  # a pipe would be kept open by the server
             return subprocess.run(
                 command, check=check, cwd="/", text=True, stdin=subprocess.DEVNULL, stdout=log, stderr=log
             )
 
-    def start(self, *settings: str) -> None:
-        options = " ".join(f"-c {setting}" for setting in (*self._settings, *settings))
+    def start(self, within: Sequence[str] = ()) -> None:
+        """Start it, ``within`` a command that runs another."""
+        options = " ".join(f"-c {setting}" for setting in self._settings)
         log = str(self.folder / "server.log")
-        self.run("pg_ctl", "-D", str(self.data), "-w", "-l", log, "-o", f"-p {self.port} {options}", "start")
+        words = ("-D", str(self.data), "-w", "-l", log, "-o", f"-p {self.port} {options}", "start")
+        self.run("pg_ctl", *words, within=within)
 
     def stop(self, mode: str = "immediate") -> None:
         self.run("pg_ctl", "-D", str(self.data), "-m", mode, "-w", "stop", check=False)
@@ -86,10 +90,11 @@ def clusters() -> Iterator[object]:
     """Make servers: ``clusters(*settings)`` gives one that is not started yet. They go with the test session."""
     made: list[Cluster] = []
 
-    def make(*settings: str) -> Cluster:
+    def make(*settings: str, create: bool = True) -> Cluster:
         cluster = Cluster(Path(tempfile.mkdtemp(prefix="hermes-pg-")), *FAST, *settings)
         made.append(cluster)
-        cluster.create()
+        if create:
+            cluster.create()
         return cluster
 
     yield make

@@ -96,12 +96,16 @@ def lent(connection: sqlite3.Connection) -> "sqlalchemy.Engine":
 def upgrade(connection: sqlite3.Connection, place: str, revision: str = "", to: str = "head") -> None:
     """Run the missing revisions with alembic inside the open transaction. Raises StoreError."""
     from alembic.runtime.environment import EnvironmentContext
+    from sqlalchemy.exc import DBAPIError
 
     config, scripts = _scripts(revision, place)
     steps = EnvironmentContext(config, scripts, fn=lambda current, _: scripts._upgrade_revs(to, current))
-    with steps, lent(connection).connect() as borrowed:
-        steps.configure(connection=borrowed)
-        steps.run_migrations()
+    try:
+        with steps, lent(connection).connect() as borrowed:
+            steps.configure(connection=borrowed)
+            steps.run_migrations()
+    except DBAPIError as error:
+        raise error.orig or error from error  # the driver's own, which the engine puts in plain words
 
 
 def revisions_sql(revision: str = "", place: str = "", to: str = "head") -> list[str]:

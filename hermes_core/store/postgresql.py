@@ -96,8 +96,11 @@ class Row(tuple[Any, ...]):
 
 
 @cache
-def _row(*names: str) -> type[Row]:
-    return type("Row", (Row,), {"names": {name: at for at, name in reversed(list(enumerate(names)))}})
+def _row(*columns: str) -> type[Row]:
+    names: dict[str, int] = {}
+    for at, name in enumerate(columns):
+        names.setdefault(name, at)
+    return type("Row", (Row,), {"names": names})
 
 
 def _rows(cursor: "psycopg.Cursor[Any]") -> Callable[[Sequence[Any]], Row]:
@@ -284,10 +287,9 @@ def _code(error: psycopg.Error) -> str:
     """The SQLSTATE of an error, or the start of the one it should have; 08 when the connection is no more."""
     if error.sqlstate:
         return error.sqlstate
-    text = str(error)
-    if "FATAL" in text:
-        return next((code for code, words in _WORDS.items() if re.search(words, text)), "")
-    return "08" if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError) else ""
+    if not isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
+        return ""
+    return next((code for code, words in _WORDS.items() if re.search(words, str(error))), "08")
 
 
 def _last(cursor: "psycopg.Cursor[Row]") -> str:
