@@ -212,7 +212,10 @@ class Sessions:
         alone = tx.rows("owner_count")[0][0] == 1
         query = (server_query if tx.server else match_query)(words, None if alone else number)
         name = "search_oldest" if sort == "oldest" else "search_newest"
-        rows = tx.rows(name, **query, owner=number, limit=limit) if query else []
+        asked = {**query, "owner": number, "limit": limit}
+        rows = tx.rows(f"{name}_near", **asked) if query and tx.server else []
+        if query and (len(rows) < limit or not tx.server):
+            rows = tx.rows(name, **asked)
         return [made(Hit, row, snippet=snippet(searchable(stored(row["body"]).parts), words)) for row in rows]
 
     @transaction(READ, long=True)

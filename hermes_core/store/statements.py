@@ -36,6 +36,7 @@ USAGE = [field.name for field in fields(Usage)]
 SESSION = [field.name for field in fields(Session) if field.name not in ("owner", "turn")]
 HOLDER = ("holder", "place", "pid", "beat")
 LEASE = ("fence", *HOLDER)
+END_ROWS = 2000
 CALL = ("session_id", "turn_id", "message_id", "call_id", "name", "arguments", "mark")
 
 
@@ -117,7 +118,17 @@ _held = (*_is(leases, "session_id", "fence"), leases.c.holder != "")
 _hits = sa.select(search.c.rowid).where(search.c.search.op("MATCH")(_b("query"))).limit(_b("limit"))
 _held_words = sa.func.string_to_array(search.c.words, sa.literal_column("' '")).op("@>")(_b("words"))
 _in_order = search.c.words.op("LIKE ALL")(sa.text("(:phrases)"))
-_server_hits = sa.select(search.c.rowid).where(_held_words, _in_order).limit(_b("limit"))
+_found_there = sa.select(search.c.rowid).where(_held_words, _in_order)
+# Words that are everywhere are in the rows at the end; for all others only the index is fast: the planner is told so.
+_by_index = _found_there.cte("hits").prefix_with("MATERIALIZED")
+_at_end, _at_start = (
+    _found_there.where(edge).limit(_b("limit"))
+    for edge in (
+        search.c.rowid > sa.select(sa.func.max(search.c.rowid) - END_ROWS).scalar_subquery(),
+        search.c.rowid < sa.select(sa.func.min(search.c.rowid) + END_ROWS).scalar_subquery(),
+    )
+)
+_server_hits = sa.select(_by_index.c.rowid).limit(_b("limit"))
 _earlier = calls.alias("earlier")
 _same = (_earlier.c[name] == calls.c[name] for name in ("session_id", "mark", "name", "arguments"))
 _repeats = sa.select(sa.func.count()).select_from(_earlier).where(*_same, _earlier.c.id < calls.c.id)
@@ -218,8 +229,10 @@ STATEMENTS: dict[str, sa.Executable] = {
 
 SERVER: dict[str, sa.Executable] = {
     **STATEMENTS,
-    "search_newest": _found(_server_hits, search.c.rowid.desc(), messages.c.id.desc()),
-    "search_oldest": _found(_server_hits, search.c.rowid, messages.c.id),
+    "search_newest": _found(_server_hits, _by_index.c.rowid.desc(), messages.c.id.desc()),
+    "search_oldest": _found(_server_hits, _by_index.c.rowid, messages.c.id),
+    "search_newest_near": _found(_at_end, search.c.rowid.desc(), messages.c.id.desc()),
+    "search_oldest_near": _found(_at_start, search.c.rowid, messages.c.id),
     "usage_by_quarter": _used(sa.func.floor(turns.c.started / 900)),
 }
 del SERVER["search_drop"]  # the row goes with its message

@@ -239,6 +239,21 @@ def test_several_processes_may_make_the_same_store_at_once(cluster: Cluster) -> 
     cluster.drop(url)
 
 
+async def test_hits_far_from_the_newest_rows_are_found_in_order(store: Store) -> None:
+    await store.create_session(Session(id=ID, origin="cli"))
+    rows = []
+    for after in (0, 5000, 10000):
+        store._engine.transact(
+            lambda tx, after=after: tx.connection.execute(f"SELECT setval('messages_id_seq', {after + 1})")
+        )
+        rows += [await store.add_message(ID, user(f"word {n}")) for n in range(3)]
+    for limit in (2, 3, 4, 9):
+        newest = await store.search(ME, "word", limit=limit)
+        oldest = await store.search(ME, "word", limit=limit, sort="oldest")
+        assert [hit.message_id for hit in newest] == rows[::-1][:limit]
+        assert [hit.message_id for hit in oldest] == rows[:limit]
+
+
 # --- many at once ----------------------------------------------------------------------------------------------
 
 
