@@ -115,7 +115,7 @@ def test_what_does_not_fit_is_refused_with_the_signature_expected(code, uses, sa
     assert caught.value.hint
     assert made.implementations("on_fault") == []
     if "admit" in uses:
-        assert caught.value.hint == "Write: async def admit(envelope: Envelope) -> Verdict | None"
+        assert caught.value.hint == "Write: async def admit(ctx: PluginContext, envelope: Envelope) -> Verdict | None"
 
 
 def test_an_undeclared_hook_is_not_permitted():
