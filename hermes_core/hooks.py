@@ -10,7 +10,8 @@ decide     may this happen?           deny > ask > allow       **deny**         
 ask        ask a person               first answer wins        recorded; no answer = deny         300 s
 ========== ========================== ======================== ================================== ==========
 
-Name only the arguments you want; ``ctx`` is your plugin's own. ``contribute`` hooks are plain ``def`` without I/O, all others ``async def``.
+Name only the arguments you want; ``ctx`` is your plugin's own. ``contribute`` hooks are plain ``def`` without I/O,
+all others ``async def``.
 A transform of a plugin that may call a model (``llm.call``) has 330 seconds.
 They are called in the order of ``plugins.order``, else alphabetically by plugin; ``tryfirst`` and ``trylast`` work
 for observe and transform. Generator wrappers, ``historic`` and ``firstresult`` are refused.
