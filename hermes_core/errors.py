@@ -75,7 +75,7 @@ class UserError(HermesError):
 
 
 class BudgetReached(UserError):
-    """A limit on what may be spent is reached: ``scope`` is turn, session or day, ``what`` calls, tokens, money, seconds."""
+    """A limit on what may be spent is reached: ``scope`` is turn, session or day; ``what`` is calls, tokens, money…"""
 
     def __init__(self, scope: str, what: str, used: float, limit: float) -> None:
         of = {"turn": "This turn", "session": "This session", "day": "Today you"}[scope]

@@ -107,6 +107,13 @@ class Allowance:
         self._budgets, self._session, self._store = budgets, session, store
         self._began = time.monotonic()
         self.used = self.booked = Usage()
+        self._flies = False
+        self._until: float | None = None
+
+    @property
+    def unbooked(self) -> Usage:
+        """What is not in the store yet."""
+        return usages.subtract(self.used, self.booked)
 
     def add(self, usage: Usage) -> None:
         """One more model call was made."""
@@ -115,7 +122,14 @@ class Allowance:
 
     async def check(self) -> float | None:
         """The seconds that are left, None when nothing limits them. Raises BudgetReached."""
-        return self._budgets.check(await self._spent())
+        left = self._budgets.check(await self._spent())
+        self._until = None if left is None else time.monotonic() + left
+        return left
+
+    @property
+    def seconds(self) -> float | None:
+        """The seconds that were left by the last check and are not over yet; None when nothing limits them."""
+        return None if self._until is None else max(0.0, self._until - time.monotonic())
 
     @asynccontextmanager
     async def call(self) -> AsyncIterator[None]:
@@ -131,15 +145,22 @@ class Allowance:
             return spent
 
         await self._budgets.take_off(look)
+        self._flies = True
         try:
             yield
         finally:
-            await asyncio.shield(self._budgets.land())
+            await asyncio.shield(self.land())
+
+    async def land(self) -> None:
+        """The call is booked, or nobody waits for it any more."""
+        if self._flies:
+            self._flies = False
+            await self._budgets.land()
 
     async def _spent(self) -> dict[str, Scope]:
         spent = {"turn": _amounts(self.used, time.monotonic() - self._began)}
         if self._budgets.shared:
-            loose = _amounts(usages.subtract(self.used, self.booked), 0)
+            loose = _amounts(self.unbooked, 0)
             for scope, amounts in (await self._budgets.spent(self._session, await self._store())).items():
                 spent[scope] = {what: amount + loose[what] for what, amount in amounts.items()}
         return spent

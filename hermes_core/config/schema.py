@@ -70,8 +70,8 @@ class AgentSettings:
         default="queue",
     )
     tool_search: Literal["auto", "on", "off"] = option(
-        "Offer the tools outside of core_toolsets by search: auto does so when they would take more than a tenth of the "
-        "model's window.",
+        "Offer the tools outside of core_toolsets by search: auto does so when they would take more than a "
+        "tenth of the model's window.",
         default="auto",
     )
     core_toolsets: list[str] = option(

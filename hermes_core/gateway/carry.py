@@ -10,9 +10,9 @@ import logging
 import os
 from collections.abc import AsyncGenerator, Mapping, Sequence
 
+from hermes_core.agent.failed import failed
 from hermes_core.agent.policy import AskPerson
 from hermes_core.agent.runtime import Runtime
-from hermes_core.agent.turn import failed
 from hermes_core.errors import HermesError, nearest
 from hermes_core.gateway.slash import Conversation, slash_commands
 from hermes_core.gateway.split import split_text

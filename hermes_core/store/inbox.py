@@ -12,7 +12,7 @@ from attrs import evolve, frozen
 from hermes_core.store.codec import clean, dumps, message_from_json, message_to_json
 from hermes_core.store.engine import Transaction
 from hermes_core.store.leases import Duplicate
-from hermes_core.types import Envelope, Message, Part, Text, ToolResult
+from hermes_core.types import Blob, Envelope, Message, Text, ToolResult
 
 __all__ = ["CLOSE", "OPEN", "Waiting", "drop", "receive", "steered", "take", "wait", "waiting"]
 
@@ -72,9 +72,9 @@ def steered(tx: Transaction, session_id: str, turn_id: str, result: ToolResult) 
     return evolve(result, parts=(*result.parts, *said)) if said else result
 
 
-def _marked(message: Message) -> list[Part]:
+def _marked(message: Message) -> list[Text | Blob]:
     words = "".join(part.text for part in message.parts if isinstance(part, Text))
-    rest = [part for part in message.parts if not isinstance(part, Text)]
+    rest = [part for part in message.parts if isinstance(part, Blob)]
     return [Text(text=f"\n\n{OPEN}\n{words}\n{CLOSE}"), *rest]
 
 
