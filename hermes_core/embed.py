@@ -7,7 +7,9 @@ print(agent.state.tool_history)
 """
 
 import asyncio
+import contextlib
 import inspect
+import itertools
 import os
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -109,6 +111,18 @@ class Hermes:
     def resume(self, session: str) -> "AsyncGenerator[Event, None]":
         """Finish the turn of a session that a dead process left open; yields as ``turn`` does, or nothing."""
         return self.runtime.resume(session, ask=self._ask)
+
+    async def catch_up(self, session: str) -> "AsyncGenerator[Event, None]":
+        """``resume``, then ``follow`` until nothing waits: several turns, or none."""
+        from hermes_core.types import Ended
+
+        for turn in itertools.chain([self.resume], itertools.repeat(self.follow)):
+            last: Event | None = None
+            async with contextlib.aclosing(turn(session)) as events:
+                async for last in events:
+                    yield last
+            if turn == self.follow and not (isinstance(last, Ended) and last.turn_id):
+                return
 
     async def interrupted(self) -> "list[str]":
         """The sessions with such a turn, oldest first; then those in which a message waits."""
