@@ -82,11 +82,14 @@ class Budgets:
             self._flying -= 1
             self._landed.notify_all()
 
-    def check(self, spent: dict[str, Scope]) -> float | None:
-        """The seconds that are left, None when nothing limits them. Raises BudgetReached."""
+    def check(self, spent: dict[str, Scope], *, last: bool = False) -> float | None:
+        """The seconds that are left, None when nothing limits them. Raises BudgetReached.
+
+        A ``last`` call may go beyond the calls of its turn and session.
+        """
         for scope, amounts in spent.items():
             for what, limit in self.limits[scope].items():
-                if amounts[what] >= limit:
+                if amounts[what] >= limit and not (last and what == "calls" and scope != "day"):
                     raise BudgetReached(scope, what, amounts[what], limit)
         left = [self.limits[s]["seconds"] - spent[s]["seconds"] for s in spent if "seconds" in self.limits[s]]
         return min(left, default=None)
@@ -101,13 +104,14 @@ class Budgets:
 
 
 class Allowance:
-    """What one turn may still spend. ``used`` is what it used so far, of which ``booked`` is in the store."""
+    """What one turn may still spend. ``used`` is what it used so far, of which ``booked`` is in the store.
+    ``last`` says that only the last word is left to say."""
 
     def __init__(self, budgets: Budgets, session: Session, store: "Callable[[], Awaitable[Store]]") -> None:
         self._budgets, self._session, self._store = budgets, session, store
         self._began = time.monotonic()
         self.used = self.booked = Usage()
-        self._flies = False
+        self.last = self._flies = False
         self._until: float | None = None
 
     @property
@@ -122,7 +126,7 @@ class Allowance:
 
     async def check(self) -> float | None:
         """The seconds that are left, None when nothing limits them. Raises BudgetReached."""
-        left = self._budgets.check(await self._spent())
+        left = self._budgets.check(await self._spent(), last=self.last)
         self._until = None if left is None else time.monotonic() + left
         return left
 
@@ -141,7 +145,7 @@ class Allowance:
 
         async def look() -> dict[str, Scope]:
             spent = await self._spent()
-            self._budgets.check(spent)
+            self._budgets.check(spent, last=self.last)
             return spent
 
         await self._budgets.take_off(look)

@@ -229,7 +229,8 @@ class TurnRun:
     async def _last_word(self, step: int, reached: BudgetReached) -> str:
         """The calls are used up: one more, without tools, says how far it came."""
         request = nudged(evolve(await self._request(step), tools=()), _OUT_OF_CALLS)
-        message = await self._respond(request, beyond=True)
+        self._allowance.last = True
+        message = await self._respond(request)
         if has_calls(message):
             raise reached
         return text_of(message)
@@ -272,11 +273,11 @@ class TurnRun:
         die_at("prompted")
         return request
 
-    async def _respond(self, request: Request, *, beyond: bool = False) -> Message:
+    async def _respond(self, request: Request) -> Message:
         """One reply, stored. Raises BudgetReached, and Refused when the model answers nothing."""
-        async with contextlib.nullcontext() if beyond else self._allowance.call():
+        async with self._allowance.call():
             try:
-                response = await self._whole(request, beyond=beyond)
+                response = await self._whole(request)
             except Exception:
                 await self._spend()
                 raise
@@ -292,11 +293,11 @@ class TurnRun:
         await self._parts.dispatch.observe("post_llm_call", session=session, request=request, response=response)
         return response.message
 
-    async def _whole(self, request: Request, *, beyond: bool) -> Response:
+    async def _whole(self, request: Request) -> Response:
         """The model's reply, asked for again where it is none yet."""
         whole = Whole(request)
         while whole.response is None:
-            left = None if beyond else await self._allowance.check()
+            left = await self._allowance.check()
             try:
                 async with asyncio.timeout(left) as clock:
                     response = await self._stream(whole.request)
