@@ -57,6 +57,14 @@ class UsageRow:
     usage: Usage
 
 
+@frozen(kw_only=True)
+class Spent:
+    """What was used, and the seconds that turns took from their beginning to their end."""
+
+    usage: Usage
+    seconds: float
+
+
 def transaction(begin: str = WRITE, *, long: bool = False) -> Callable[[Work[S, P, T]], Step[S, P, T]]:
     """Make a method that works in a transaction one to await: it runs in one of its own, again if need be."""
 
@@ -131,9 +139,11 @@ class Sessions:
 
     @transaction(READ, long=True)
     def interrupted(self, tx: Transaction, owner: Principal) -> list[str]:
-        """The sessions in which a turn was cut off by the death of its process, oldest first."""
-        found = tx.rows("turns_open", owner=_number(tx, owner))
-        return [session_id for session_id, *holder in found if not alive(*holder)]
+        """The sessions in which a turn was cut off by the death of its process, oldest first; then those in which a
+        message waits and nobody works."""
+        number = _number(tx, owner)
+        found = [*tx.rows("turns_open", owner=number), *tx.rows("sessions_waiting", owner=number)]
+        return list(dict.fromkeys(session_id for session_id, *holder in found if not alive(*holder)))
 
     @transaction()
     def rename_session(self, tx: Transaction, session_id: str, title: str, owner: Principal) -> None:
@@ -217,6 +227,20 @@ class Sessions:
         return [
             made(HistoryEntry, row, arguments=json.loads(row["arguments"]), output=_output(row["body"])) for row in rows
         ]
+
+    @transaction(READ)
+    def spent(
+        self, tx: Transaction, *, session_id: str = "", owner: Principal | None = None, since: float = 0.0
+    ) -> Spent:
+        """What a session used, or all turns of an owner since an instant, as far as it is booked."""
+        if owner is None:
+            row = tx.row("turns_of", session_id=session_id, now=time.time())
+        else:
+            row = tx.row("turns_since", owner=_number(tx, owner), since=since, now=time.time())
+        known = {name: row[name] or 0 for name in row.keys()} if row else {}  # noqa: SIM118 - not a mapping
+        return Spent(
+            usage=Usage(**{k: v for k, v in known.items() if k != "seconds"}), seconds=known.get("seconds", 0.0)
+        )
 
     @transaction(READ, long=True)
     def usage_by_day(self, tx: Transaction, owner: Principal, *, days: int) -> list[UsageRow]:

@@ -98,6 +98,7 @@ _newest = sessions.c["last"].desc(), sessions.c.created.desc(), sessions.c.id.de
 _owner = sa.select(sessions.c.owner).where(sessions.c.id == _b("session_id"))
 _preview = sa.select(messages.c.body).where(messages.c.session_id == sessions.c.id, messages.c.role == "user")
 _day = sa.func.date(turns.c.started, "unixepoch", "localtime")
+_seconds = sa.func.sum(sa.case((turns.c.ended > 0, turns.c.ended), else_=_b("now")) - turns.c.started)
 _held = (*_is(leases, "session_id", "fence"), leases.c.holder != "")
 _hits = sa.select(search.c.rowid).where(search.c.search.op("MATCH")(_b("query"))).limit(_b("limit"))
 _earlier = calls.alias("earlier")
@@ -155,10 +156,18 @@ STATEMENTS: dict[str, sa.Executable] = {
     "inbox_waiting": _get(inbox, "id", "body", "mode")
     .where(*_is(inbox, "session_id"), inbox.c.turn_id == sa.literal_column("''"))
     .order_by(inbox.c.id),
-    "inbox_taken": _set(inbox, "turn_id"),
+    "inbox_taken": _set(inbox, "turn_id").where(inbox.c.turn_id == sa.literal_column("''")),
+    "sessions_waiting": sa.select(inbox.c.session_id, *(leases.c[name] for name in HOLDER))
+    .join_from(inbox, sessions, inbox.c.session_id == sessions.c.id)
+    .outerjoin(leases, leases.c.session_id == inbox.c.session_id)
+    .where(*_is(sessions, "owner"), inbox.c.turn_id == sa.literal_column("''"))
+    .order_by(inbox.c.id),
     "turn_add": _add(turns, "id", "session_id", "owner", "holder", "state", "provider", "model", "started"),
     "turn_usage": _set(turns, **{name: turns.c[name] + _b(name) for name in USAGE}),
-    "turn_open": _get(turns, "id", *USAGE).where(*_is(turns, "session_id"), turns.c.state == "open"),
+    "turn_held": _set(turns, holder=turns.c.holder + " " + _b("by")),
+    "turn_open": _get(turns, "id", "holder", "provider", "model", *USAGE).where(
+        *_is(turns, "session_id"), turns.c.state == "open"
+    ),
     "turns_open": _get(leases, "session_id", *HOLDER)
     .join_from(leases, turns, turns.c.session_id == leases.c.session_id)
     .where(*_is(turns, "owner"), turns.c.state == "open", leases.c.holder != "")
@@ -174,6 +183,12 @@ STATEMENTS: dict[str, sa.Executable] = {
     .order_by(sa.literal_column("day").desc(), turns.c.provider, turns.c.model),
     "model_call_add": _add(
         model_calls, "owner", "session_id", "turn_id", "task", "provider", "model", "created", *USAGE
+    ),
+    "turns_since": sa.select(
+        *(sa.func.sum(turns.c[name]).label(name) for name in USAGE), _seconds.label("seconds")
+    ).where(*_is(turns, "owner"), turns.c.started >= _b("since")),
+    "turns_of": sa.select(*(sa.func.sum(turns.c[name]).label(name) for name in USAGE), _seconds.label("seconds")).where(
+        *_is(turns, "session_id")
     ),
     "spent_since": sa.select(*(sa.func.sum(model_calls.c[name]).label(name) for name in USAGE)).where(
         *_is(model_calls, "owner"), model_calls.c.created >= _b("since")

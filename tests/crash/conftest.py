@@ -47,10 +47,10 @@ class Stage:
         assert status in ((0, -9) if die_at else (0,))
         return status == -9
 
-    def say(self, text: str, die_at: str = "", *, patient: bool = False) -> bool:
+    def say(self, text: str, die_at: str = "", *, patient: bool = False, **more: str) -> bool:
         """A person says something; the platform delivers it until it is acknowledged."""
         self.said[text] = f"event of {text}"
-        return self.play(die_at, say=text, event=self.said[text], patient=patient)
+        return self.play(die_at, say=text, event=self.said[text], patient=patient, **more)
 
     def restart(self, die_at: str = "") -> bool:
         """What happens after a death: interrupted turns are finished, and what was not acknowledged comes again."""
