@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 from attrs import evolve
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 from hermes_core.context import LlmBroker
@@ -149,8 +149,10 @@ async def test_the_task_is_never_lost(
                 changed = await compressor.before(evolve(SESSION, turn=str(number)), request)
             except ContextTooLong:
                 assert tokens.of_request(request) > window > 0
-                return  # it stopped and asked; nothing was changed
+                event("stopped and asked")
+                return  # nothing was changed
             assert summariser.asked <= 1
+            event(f"{'changed' if changed else 'unchanged'}, summariser {mood if summariser.asked else 'not asked'}")
             if changed is not None:
                 after = list(changed.messages[1:])
                 assert changed.messages[0] == system

@@ -117,14 +117,15 @@ class Compressor:
             self._ctx.log.warning("session %s was not compacted: %s", session.id, failure)
             return None
         before, after = tokens.of_messages(messages), tokens.of_messages(made.messages)
-        useful = after <= before * (1 - _EFFECTIVE)
+        smaller = after < before and tokens.bulk(made.messages) < tokens.bulk(messages)
+        useful = smaller and after <= before * (1 - _EFFECTIVE)
         past.useless = 0 if useful else past.useless + 1
         past.handoffs = past.handoffs + 1 if made.how == "handoff" else 0
         if made.why and not cooling:
             past.cool_until = self._clock() + self.config.cool_down_seconds
         if past.stopped:
             self._ctx.log.warning("session %s is not compacted by itself any more; /compress does", session.id)
-        return made.messages if useful or (overflow and after < before) else None
+        return made.messages if useful or (smaller and overflow) else None
 
     async def compact(
         self,

@@ -3,6 +3,8 @@
 import json
 from collections.abc import Iterable
 
+from attrs import asdict
+
 from hermes_core.types import Blob, Message, Part, Reasoning, Request, Text, ToolCall, ToolResult, Usage
 
 IMAGE = 1_600
@@ -30,6 +32,12 @@ def of_part(part: Part) -> int:
 def of_messages(messages: Iterable[Message]) -> int:
     """Tokens of messages."""
     return sum(_PER_MESSAGE + sum(of_part(part) for part in message.parts) for message in messages)
+
+
+def bulk(messages: Iterable[Message]) -> int:
+    """About how many bytes messages have when they are stored."""
+    stored = (asdict(message) for message in messages)
+    return sum(len(json.dumps(one, ensure_ascii=False, default=repr).encode("utf-8", "replace")) for one in stored)
 
 
 def of_request(request: Request) -> int:
