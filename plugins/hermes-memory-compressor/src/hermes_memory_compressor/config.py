@@ -1,4 +1,4 @@
-"""The settings under ``compression``, and what they come to for one model."""
+"""The settings under ``memories.compressor``, and what they come to for one model."""
 
 from attrs import frozen
 
