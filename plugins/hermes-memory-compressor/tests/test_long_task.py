@@ -144,7 +144,7 @@ async def test_a_fact_from_the_start_and_the_plan_are_there_at_the_end(hermes: A
 async def test_facts_of_an_earlier_turn_come_through_the_summary_and_a_restart(tmp_path: Any) -> None:
     provider = Forgetful()
     for number, say in enumerate(
-        ("Remember: the code is QX7. " + "Also this. " * 50, *["Go on. " + "word " * 900] * 9)
+        ("Remember: the code is QX7. " + "Also this. " * 50, *["Go on. " + "word " * 900] * 15)
     ):
         hermes = Bench(tmp_path / "home")  # a process for each turn
         provider.step = PAGES + 1

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from hermes_memory_compressor.compressor import Compressor
     from hermes_memory_compressor.plan import Plan
 
+_FEW = 4  # messages beside the first ones that are not worth a summary
+
 
 def slash_commands(ctx: PluginContext, compressor: "Callable[[], Compressor]") -> Sequence[SlashCommand]:
     """The commands; ``compressor`` gives the one of this kernel when it is needed."""
@@ -41,14 +43,14 @@ class _Desk:
         plan = about.plan()
         if rest == "preview":
             return about.preview(plan, len(await asyncio.to_thread(about.compressor.pins.read, session)))
-        if not plan.middle:
+        if not about.is_long(plan):
             return f"Nothing was changed: the {len(messages)} messages are too few to compact."
         try:
             made = await about.compressor.compact(
                 session, messages, about.limits, beside=about.beside, focus=rest, always=True
             )
         except SummaryFailed as failure:
-            return f"Nothing was changed: {failure}."
+            return f"Nothing was changed: {str(failure).rstrip('.')}."
         size = about.size(made.messages)
         if size >= about.now:
             return f"Nothing was changed: compacted it would have about {size:,} tokens instead of {about.now:,}."
@@ -102,6 +104,10 @@ class _About:
 
         return make_plan(self.messages, self.compressor.config, self.limits)
 
+    def is_long(self, plan: "Plan") -> bool:
+        """Whether there is enough to make a summary worth it."""
+        return bool(plan.middle) and len(self.messages) > len(plan.head) + _FEW
+
     def preview(self, plan: "Plan", pins: int) -> str:
         """What a compaction would do, in lines."""
         from hermes_memory_compressor.prune import prune
@@ -113,7 +119,7 @@ class _About:
         after = self.size(rest) + int(summary * self._ratio)
         full = f"{self.real.threshold:,} of {self.real.window:,}"
         lines = [f"{len(self.messages)} messages, about {self.now:,} tokens; compacts by itself at {full}."]
-        if not plan.middle:
+        if not self.is_long(plan):
             return "\n".join([*lines, "", "There are too few messages to compact. Nothing was changed."])
         lines += [
             "",
