@@ -80,6 +80,7 @@ def test_the_threshold_follows_the_window(window: int, reply: int, threshold: in
     ("window", "content", "budget"),
     [
         (8_000, 6_000, 1_000),
+        (8_000, 1_000, 500),
         (32_000, 6_000, 2_000),
         (128_000, 5_000, 2_000),
         (128_000, 30_000, 6_000),
@@ -226,7 +227,7 @@ def replied(text: str, reason: str = "stop", *more: ToolCall) -> Response:
         (replied("## Goal\nx", "length"), "cut off"),
         (replied("## Goal\nx", "refused"), "refused"),
         (replied("## Goal\n" + "word " * 3_000), "too long"),
-        (replied("Hello!"), "no summary"),
+        (replied("Hello!"), "something else"),
         (replied("## Goal\nx", "tools", ToolCall(id="1", name="rm", arguments={})), "called a tool"),
     ],
 )

@@ -94,7 +94,7 @@ class Limits:
     def summary(self, content: int) -> int:
         """How long a summary of that many tokens may be."""
         most = min(10_000, max(self.window // 20, min(2_000, self.window // 8)))
-        return min(most, max(2_000, content // 5))
+        return min(most, max(2_000, content // 5), max(200, content // 2))
 
 
 def limits(config: Config, window: int, reply: int = 0) -> Limits:

@@ -74,7 +74,7 @@ def text_of(response: Response, budget: int) -> str:
             f"the summary is too long: about {tokens.of_text(text):,} tokens, {budget:,} were asked for"
         )
     if "## Goal" not in text:
-        raise SummaryFailed("the answer is no summary: it has no `## Goal`")
+        raise SummaryFailed("the model wrote something else than a summary")
     return redact(text)
 
 
