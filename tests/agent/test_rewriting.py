@@ -204,6 +204,4 @@ async def test_only_who_may_rewrite_can_stop_a_turn_that_does_not_fit(hermes, sc
     assert events[-1].reason == ("failed" if manifest else "done")
     if manifest:
         assert (events[-2].kind, events[-2].hint) == ("context_too_long", "/new")
-    assert bool(hermes.runtime.dispatch.faults) == (not manifest), (
-        "it is no fault of the plugin that has the permission"
-    )
+    assert bool(hermes.runtime.dispatch.faults) == (not manifest), "with the permission it is no fault"

@@ -138,7 +138,7 @@ async def test_after_a_failure_it_waits_ten_minutes(tmp_path: Path) -> None:
 
 
 async def test_two_passes_that_save_too_little_stop_it(tmp_path: Path) -> None:
-    model = Model(lambda _: "## Goal\n" + "word " * 1_200)
+    model = Model(lambda _: "## Goal\n" + "word " * 500)
     desk = Desk(tmp_path, model, protect_last=8, target_ratio=0.8)
     old = talk(14)
     for turn in ("t1", "t2", "t3", "t4"):
