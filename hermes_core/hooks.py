@@ -10,7 +10,7 @@ decide     may this happen?           deny > ask > allow       **deny**         
 ask        ask a person               first answer wins        recorded; no answer = deny         300 s
 ========== ========================== ======================== ================================== ==========
 
-Name only the arguments you want; ``ctx`` is there for every hook. ``contribute`` hooks are plain ``def`` without I/O,
+Name only the arguments you want; ``ctx`` is your plugin's own. ``contribute`` hooks are plain ``def`` without I/O,
 all others ``async def``.
 A transform of a plugin that may call a model (``llm.call``) has 330 seconds.
 They are called in the order of ``plugins.order``, else alphabetically by plugin; ``tryfirst`` and ``trylast`` work
@@ -23,7 +23,7 @@ from typing import Any, Literal, TypeVar
 import pluggy
 
 from hermes_core.context import PluginContext
-from hermes_core.kinds import Backend, Memory, Platform, Provider, Tool
+from hermes_core.kinds import Backend, Memory, Platform, Provider, Tool, Workspace
 from hermes_core.types import (
     Check,
     Command,
@@ -164,8 +164,11 @@ async def on_fault(ctx: PluginContext, fault: Fault) -> None:
 
 
 @transform
-async def transform_incoming(ctx: PluginContext, envelope: Envelope) -> Envelope | None:
-    """Change what a person wrote before anything is spent on it. The stored inbox row keeps the original."""
+async def transform_incoming(ctx: PluginContext, envelope: Envelope, session_id: str) -> Envelope | None:
+    """Change what a person wrote before anything is spent on it. The stored inbox row keeps the original.
+
+    ``session_id`` names the session it is for; empty when that will be a new one.
+    """
 
 
 @transform
@@ -205,11 +208,11 @@ async def admit(ctx: PluginContext, envelope: Envelope) -> Verdict | None:
 
 @decide
 async def pre_tool_call(
-    ctx: PluginContext, session: Session, call: ToolCall, effects: frozenset[Effect]
+    ctx: PluginContext, session: Session, call: ToolCall, effects: frozenset[Effect], workspace: Workspace
 ) -> Verdict | None:
     """May this call run? Asked after hard blocks and the user's deny rules, for every call from every door.
 
-    ``effects`` are those its tool declares.
+    ``effects`` are those its tool declares; ``workspace`` is where it would run.
     """
 
 

@@ -46,8 +46,8 @@ class Implementation:
 
     def call(self, arguments: Mapping[str, Any]) -> Any:
         """Call the function with the arguments it wants."""
-        given = {**arguments, "ctx": self.context}
-        return self.function(**{name: given[name] for name in self.wanted})
+        known = {**arguments, "ctx": self.context}
+        return self.function(**{name: known[name] for name in self.wanted})
 
     def ask(self) -> None:
         """Let it contribute. Raises what it raises, ContractError or NotPermitted; then it contributes nothing."""

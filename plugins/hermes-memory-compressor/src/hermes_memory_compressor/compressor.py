@@ -157,7 +157,7 @@ class Compressor:
         try:
             if not ask:
                 raise SummaryFailed("a summary failed a short while ago")
-            summary = await self._summary(plan, found, earlier, focus)
+            summary = await self._summary(session, plan, found, earlier, focus)
         except SummaryFailed as failure:
             if not stand_in:
                 raise
@@ -167,31 +167,33 @@ class Compressor:
         made = _fit(assemble(head, block, plan.rest), found.threshold - beside, plan)
         return Compacted(messages=made, how=how, plan=plan, counts=counts, why=why)
 
-    async def _summary(self, plan: Plan, found: Limits, earlier: str, focus: str) -> str:
+    async def _summary(self, session: Session, plan: Plan, found: Limits, earlier: str, focus: str) -> str:
         """Raises SummaryFailed."""
         budget = found.summary(tokens.of_messages(plan.middle) + tokens.of_text(earlier))
         room, focus = found.window - budget * 2, redact(focus)
         request = request_for(plan.middle, earlier=earlier, focus=focus, budget=budget, room=room, today=_today())
         try:
             async with asyncio.timeout(self.config.summary_seconds):
-                response = await self._complete(request)
+                response = await self._complete(session, request)
         except TimeoutError:
             raise SummaryFailed(f"no summary came within {self.config.summary_seconds:g} s") from None
         except HermesError as error:
             raise SummaryFailed(error.text) from error
         return text_of(response, budget)
 
-    async def _complete(self, request: Request) -> Response:
-        """The model for this task, else the person's own. Kernels that know no tasks have only the latter."""
+    async def _complete(self, session: Session, request: Request) -> Response:
+        """The model for this task, else the person's own. A kernel that knows no tasks has only the latter."""
         complete: Any = self._ctx.llm.complete
-        if "task" in inspect.signature(complete).parameters:
-            try:
-                made: Response = await complete(request, task="compression")
-            except HermesError as error:
-                self._ctx.log.warning("the model for summaries failed, yours is asked: %s", error.text)
-            else:
-                return made
-        return await self._ctx.llm.complete(request)
+        known = inspect.signature(complete).parameters
+        if "task" not in known:
+            return await self._ctx.llm.complete(request)
+        where = {"session": session} if "session" in known else {}
+        try:
+            made: Response = await complete(request, task="compression", **where)
+        except HermesError as error:
+            self._ctx.log.warning("the model for summaries failed, yours is asked: %s", error.text)
+            made = await complete(request, **where)
+        return made
 
 
 def _planned(messages: Sequence[Message], config: Config, found: Limits) -> Plan:
