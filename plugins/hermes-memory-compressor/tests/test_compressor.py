@@ -179,10 +179,11 @@ async def test_the_model_for_the_task_is_asked_first_then_the_persons_own(tmp_pa
     assert model.tasks == ["compression", ""]
 
 
-async def test_the_commands_say_what_they_did(tmp_path: Path, model: Model) -> None:
+async def test_the_commands_say_what_they_did(tmp_path: Path, model: Model, snapshot: Any) -> None:
     desk = Desk(tmp_path, model, talk(14))
     before = await desk.ctx.history.read(ME.owner, "s")
     shown = await desk.type("/compress preview")
+    assert shown == snapshot
     assert model.requests == []
     assert await desk.ctx.history.read(ME.owner, "s") == before
     assert shown.startswith("29 messages, about ")
@@ -191,6 +192,7 @@ async def test_the_commands_say_what_they_did(tmp_path: Path, model: Model) -> N
     assert "Pinned, 1 in all" in await desk.type("/pin the code is QX7")
     assert "1 pinned fact" in await desk.type("/compress preview")
     done = await desk.type("/compress the parser")
+    assert done == snapshot
     assert done.startswith("Compacted: about ")
     assert "the parser" in model.requests[0].messages[1].parts[0].text
     after = await desk.ctx.history.read(ME.owner, "s")

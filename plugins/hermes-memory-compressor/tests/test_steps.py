@@ -24,6 +24,7 @@ from hermes_core.types import (
 from hermes_memory_compressor import tokens
 from hermes_memory_compressor.block import END, Block, assemble, is_ours, read_block
 from hermes_memory_compressor.config import Config, limits
+from hermes_memory_compressor.meter import Meter
 from hermes_memory_compressor.pins import LONGEST, MOST, Pins
 from hermes_memory_compressor.plan import make_plan
 from hermes_memory_compressor.prune import prune
@@ -103,7 +104,7 @@ def test_tokens_are_estimated_for_every_script() -> None:
 
 
 def test_an_estimate_is_corrected_by_what_the_provider_counted() -> None:
-    meter = tokens.Meter()
+    meter = Meter()
     tool = ToolSpec(name="t", description="d" * 40, schema={"type": "object"})
     request = Request(model="m", messages=(said("system", "s"), said("user", "x" * 4_000)), tools=(tool,), context=9)
     guess = tokens.of_request(request)

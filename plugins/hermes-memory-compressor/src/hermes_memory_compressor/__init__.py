@@ -24,13 +24,17 @@ def _compressor(ctx: PluginContext) -> "Compressor":
 @hookimpl(tryfirst=True)
 async def pre_llm_call(ctx: PluginContext, session: Session, request: Request) -> Request | None:
     """Compact before a request that is over the threshold. First, so that no other plugin's addition is taken up."""
-    return await _compressor(ctx).before(session, request)
+    from hermes_memory_compressor.meter import is_due
+
+    return await _compressor(ctx).before(session, request) if is_due(ctx, session, request) else None
 
 
 @hookimpl
 async def post_llm_call(ctx: PluginContext, session: Session, request: Request, response: Response) -> None:
     """Learn how many tokens a request really had."""
-    _compressor(ctx).meter.learn(session.id, request, response.usage)
+    from hermes_memory_compressor.meter import meter_of
+
+    meter_of(ctx).learn(session.id, request, response.usage)
 
 
 @hookimpl

@@ -14,7 +14,8 @@ from hermes_core.errors import ContextTooLong, HermesError, UserError
 from hermes_core.types import Message, Request, Response, Session, Text, ToolResult
 from hermes_memory_compressor import tokens
 from hermes_memory_compressor.block import Block, assemble, is_ours
-from hermes_memory_compressor.config import Config, Limits, limits
+from hermes_memory_compressor.config import Config, Limits
+from hermes_memory_compressor.meter import is_due, limits_of, meter_of
 from hermes_memory_compressor.pins import Pins
 from hermes_memory_compressor.plan import Plan, make_plan
 from hermes_memory_compressor.prune import Counts, cut, prune
@@ -63,7 +64,7 @@ class Compressor:
     def __init__(self, ctx: PluginContext, clock: Callable[[], float] = time.monotonic) -> None:
         self.config: Config = ctx.config
         self.pins = Pins(ctx.paths.data)
-        self.meter = tokens.Meter()
+        self.meter = meter_of(ctx)
         self._ctx, self._clock = ctx, clock
         self._past: dict[str, Past] = {}
 
@@ -76,22 +77,17 @@ class Compressor:
 
         Raises ContextTooLong when it does not fit into a known window and nothing is left to compact.
         """
-        if not self.config.enabled:
+        if not is_due(self._ctx, session, request):
             return None
-        reply = int(request.options.get("max_tokens") or 0)
-        found = limits(self.config, request.context, reply)
-        ratio = self.meter.ratio(session.id)
+        found, ratio = limits_of(self.config, request), self.meter.ratio(session.id)
         size = int(tokens.of_request(request) * ratio)
-        if size < found.threshold:
-            return None
-        room = found.window - max(reply, found.window // 20)
+        room = found.window - max(int(request.options.get("max_tokens") or 0), found.window // 20)
         made = await self._automatic(session, request, found.estimated(ratio), overflow=size > room)
         if made is not None:
-            request = evolve(request, messages=(request.messages[0], *made))
-            size = int(tokens.of_request(request) * ratio)
+            return evolve(request, messages=(request.messages[0], *made))
         if request.context and size > request.context * _SURELY:
             raise _too_long(size, request.context)
-        return None if made is None else request
+        return None
 
     async def _automatic(
         self, session: Session, request: Request, found: Limits, *, overflow: bool

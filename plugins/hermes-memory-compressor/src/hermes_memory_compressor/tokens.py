@@ -5,11 +5,10 @@ from collections.abc import Iterable
 
 from attrs import asdict
 
-from hermes_core.types import Blob, Message, Part, Reasoning, Request, Text, ToolCall, ToolResult, Usage
+from hermes_core.types import Blob, Message, Part, Reasoning, Request, Text, ToolCall, ToolResult
 
 IMAGE = 1_600
 _PER_MESSAGE = 4
-_CREDIBLE = 3.0  # a count further off than this factor is not of the whole request, such as without cached tokens
 
 
 def of_text(text: str) -> int:
@@ -47,29 +46,3 @@ def of_request(request: Request) -> int:
         for tool in request.tools
     )
     return tools + of_messages(request.messages)
-
-
-class Meter:
-    """Corrects estimates by what the provider counted; each session's text and tools have a ratio of their own."""
-
-    def __init__(self) -> None:
-        self._ratios: dict[str, float] = {}
-        self._seen: dict[str, Request] = {}
-
-    def learn(self, session_id: str, request: Request, usage: Usage) -> None:
-        """Compare an estimate with the count that came with the reply."""
-        self._seen[session_id] = request
-        ratio = usage.input / max(1, of_request(request))
-        if 1 / _CREDIBLE <= ratio <= _CREDIBLE:
-            self._ratios[session_id] = ratio
-
-    def ratio(self, session_id: str) -> float:
-        """Real tokens for each estimated one."""
-        return self._ratios.get(session_id, 1.0)
-
-    def around(self, session_id: str) -> tuple[int, int, int]:
-        """Of the session's last request: the model's window, the room for a reply, estimated tokens beside messages."""
-        if (request := self._seen.get(session_id)) is None:
-            return 0, 0, 0
-        reply = request.options.get("max_tokens") or 0
-        return request.context, int(reply), of_request(request) - of_messages(request.messages[1:])
