@@ -16,7 +16,7 @@ from hermes_core.store.inbox import Waiting
 from hermes_core.store.killpoints import die_at
 from hermes_core.store.leases import Busy, Duplicate, Resumed, StaleLease, Turn
 from hermes_core.store.migrate import to_head
-from hermes_core.store.search import index_words
+from hermes_core.store.search import index_words, server_words
 from hermes_core.store.sessions import SessionRow, Sessions, UsageRow, get_session, made, stored, transaction
 from hermes_core.store.transcripts import Transcripts
 from hermes_core.store.validity import INTERRUPTED, NO_RESULT, NOT_RUN, misfit, result_message, said, valid
@@ -41,11 +41,10 @@ def open_store(
 ) -> "Store":
     """Open or make the database and bring its tables to head.
 
-    Raises UserError for a ``url``, and StoreError, in plain words, when the file cannot be used.
+    With a ``url`` it is on a PostgreSQL server, and no file is made. Raises UserError for an address that is none or a
+    driver that is missing, and StoreError, in plain words, when file or server cannot be used.
     """
-    if url:
-        raise UserError("store.url: this version keeps its state in SQLite only.", hint="Remove store.url.")
-    engine = Engine(database, durability=durability)
+    engine = _server(url) if url else Engine(database, durability=durability)
     try:
         to_head(engine)
     except BaseException:
@@ -54,8 +53,25 @@ def open_store(
     return Store(engine, Transcripts(transcripts) if transcripts else None)
 
 
+def _server(url: str) -> Engine:
+    """The connections to a server. The driver is only imported here."""
+    try:
+        from hermes_core.store.postgresql import Server
+    except ImportError as error:
+        raise UserError(
+            f"store.url names a PostgreSQL server, and its driver cannot be used: {error}.",
+            hint="Install it: pip install 'hermes-core[postgresql]', or remove store.url.",
+        ) from error
+    return Server(url)
+
+
 class Store(Sessions):
     """What lasts. Used from one event loop; thread-safe inside. Every method raises StoreError."""
+
+    @property
+    def place(self) -> str:
+        """Where it is, for people: a path, or a server without its password."""
+        return self._engine.place
 
     def close(self) -> None:
         """Let go of the files; closing twice is quiet."""
@@ -236,7 +252,8 @@ class Store(Sessions):
         known = {"session_id": session_id, "owner": owner, "turn_id": turn_id, "role": message.role}
         row = int(tx.change("message_add", **known, body=body, created=now).lastrowid or 0)
         read = stored(body)  # as it will be read: the index and the transcript must say the same as the row
-        tx.change("search_add", rowid=row, words=index_words(read, owner))
+        words = index_words(read, owner)
+        tx.change("search_add", rowid=row, words=server_words(words) if tx.server else words)
         tx.change("session_touch", id=session_id, last=row, updated=now, made=made)
         if self._transcripts:
             files = self._transcripts
@@ -245,11 +262,10 @@ class Store(Sessions):
 
     def _stored_after(self, session_id: str, row: int) -> list[tuple[int, Message]]:
         """Messages after a row, for a transcript that was cut. Runs after the commit, inside the engine's lock."""
-        tx = Transaction(self._engine.connection)
-        return [
-            (row, stored(body))
-            for row, body in tx.rows("messages_from", session_id=session_id, start=row + 1, limit=-1)
-        ]
+        rows = self._engine.transact(
+            lambda tx: tx.rows("messages_from", session_id=session_id, start=row + 1, limit=-1), READ
+        )
+        return [(row, stored(body)) for row, body in rows]
 
     @transaction(READ)
     def history(self, tx: Transaction, session_id: str, *, whole: bool = False) -> list[Message]:

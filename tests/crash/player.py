@@ -15,6 +15,7 @@ from attrs import evolve, frozen
 
 import hermes_core.agent.runtime
 import hermes_core.store.journal
+import hermes_core.store.postgresql
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import Provider, tool
 from hermes_core.testing.bench import Bench
@@ -135,6 +136,8 @@ async def play(order: dict) -> None:
     outside = Outside(order)
     hermes = Bench(Path(order["home"]))
     hermes.tmp_plugin(*outside.plugin(), name="outside", manifest={"permissions": {"kernel": ["history.rewrite"]}})
+    if order["url"]:
+        hermes.configure({"store.url": order["url"]})
     async with hermes:
         outside.runtime = hermes.runtime
         if order["resume"]:
