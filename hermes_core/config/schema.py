@@ -151,8 +151,13 @@ class DisplaySettings:
 class StoreSettings:
     """Where sessions are kept."""
 
-    url: Secret = option("A PostgreSQL address; empty keeps them in the home folder.", default=Secret(""))
-    durability: Literal["normal", "full"] = option("What is survived: process death, or power loss.", default="normal")
+    url: Secret = option(
+        "A PostgreSQL address, or a reference such as env:STORE_URL; empty keeps them in the home folder.",
+        default=Secret(""),
+    )
+    durability: Literal["normal", "full"] = option(
+        "What is survived: process death, or power loss. A server decides this itself.", default="normal"
+    )
     transcripts: bool = option("Also write each session as JSON lines.", default=True)
 
 

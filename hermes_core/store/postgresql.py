@@ -271,7 +271,7 @@ class Server(Engine):
         try:
             yield
         except psycopg.Error as error:
-            code, text = _code(error), " ".join((error.diag.message_primary or str(error)).split())
+            code, text = _code(error), (error.diag.message_primary or str(error)).partition("\n")[0]
             if code == "08":
                 self._forget_idle()  # they went to the same server
             cause, hint = next((row for start, row in _CAUSES.items() if code.startswith(start)), ("it said", ""))
