@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from attrs import evolve, field, frozen
 
 from hermes_core.errors import AuthError, UserError
+from hermes_core.failures import Service
 from hermes_core.types import JSON, Endpoint
 from hermes_provider_openai.entry import Entry
-from hermes_provider_openai.service import Service
 from hermes_provider_openai.transport import check_address, is_loopback, make_client, request_headers
 
 if TYPE_CHECKING:
@@ -100,6 +100,7 @@ def open_line(entry: Entry, name: str, secrets: "SecretsBroker", endpoint: Endpo
         variables=entry.env,
         signup=entry.signup,
         local=local,
+        address_hint=_address_hint(url),
     )
     return Line(
         key=entry.name if name in entry.aliases else name,
@@ -111,3 +112,9 @@ def open_line(entry: Entry, name: str, secrets: "SecretsBroker", endpoint: Endpo
         stale_seconds=said.timeout or (LOCAL_SECONDS if local else HOSTED_SECONDS),
         context=said.context,
     )
+
+
+def _address_hint(url: str) -> str:
+    if url.endswith(("/v1", "/v2", "/v3", "/v4")):
+        return ""
+    return f"Check base_url: most servers want it to end with /v1, as in {url}/v1."

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from hermes_core import __version__
 from hermes_core.errors import AuthError, ProviderError, Unavailable, UserError
-from hermes_provider_openai.service import Service
+from hermes_core.failures import Service
 
 if TYPE_CHECKING:
     import httpx2
@@ -92,19 +92,24 @@ def network_failure(service: Service, error: Exception, stale_seconds: float) ->
     cause = _deepest(error)
     if isinstance(error, httpx2.ReadTimeout):
         hint = f"Raise providers timeout if the model needs longer than {stale_seconds:.0f} s."
-        return Unavailable(f"{where} sent nothing for {stale_seconds:.0f} s.", hint=hint)
+        return Unavailable(f"{where} sent nothing for {stale_seconds:.0f} s.", hint=hint, reason="timeout")
     if isinstance(error, httpx2.TimeoutException):
-        return Unavailable(f"{where} did not answer within {CONNECT_SECONDS:.0f} s.", hint=_reach_hint(service))
+        text = f"{where} did not answer within {CONNECT_SECONDS:.0f} s."
+        return Unavailable(text, hint=_reach_hint(service), reason="timeout")
     if isinstance(cause, ssl.SSLError):
-        return Unavailable(
-            f"No safe connection to {where}: {_tls_words(cause)}.", transient=False, hint=_tls_hint(cause)
-        )
+        text = f"No safe connection to {where}: {_tls_words(cause)}."
+        return Unavailable(text, transient=False, hint=_tls_hint(cause), reason="ssl_cert_verification")
     if isinstance(error, httpx2.ConnectError):
         return Unavailable(f"Cannot connect to {where}: {_connect_words(cause)}.", hint=_reach_hint(service))
     if isinstance(error, httpx2.ProxyError):
         return Unavailable(f"The proxy on the way to {where} refused: {error}.", hint="Check HTTPS_PROXY and NO_PROXY.")
     if isinstance(error, httpx2.UnsupportedProtocol | httpx2.InvalidURL | httpx2.LocalProtocolError):
-        return Unavailable(f"{where} cannot be asked: {type(error).__name__}.", transient=False, hint="Check base_url.")
+        return Unavailable(
+            f"{where} cannot be asked: {type(error).__name__}.",
+            transient=False,
+            hint="Check base_url.",
+            reason="wrong_address",
+        )
     if isinstance(error, httpx2.RemoteProtocolError | httpx2.ReadError | httpx2.WriteError):
         return Unavailable(
             f"{where} closed the connection before the reply was complete.", hint="Try again in a moment."
