@@ -70,6 +70,10 @@ class Provider(ABC):
     def stream(self, request: Request) -> AsyncIterator[Delta]:
         """Answer a request piece by piece, ending with exactly one Done. Raises ProviderError."""
 
+    def window(self, model: str) -> int:
+        """Tokens that fit into a model as far as that is known without asking anybody; 0 when it is not."""
+        return 0
+
     def at(self, endpoint: Endpoint) -> "Provider":
         """The same provider at the address, or with the key, that the user configured. Raises UserError."""
         raise UserError(f"Provider {self.name} takes no address or key; remove providers.{endpoint.name}.")

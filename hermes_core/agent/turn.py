@@ -19,8 +19,8 @@ from attrs import evolve
 from hermes_core.agent import usage as usages
 from hermes_core.agent.live import Live, LiveSessions
 from hermes_core.agent.policy import AskPerson
-from hermes_core.agent.reply import Reply
-from hermes_core.agent.route import stream_with_retries
+from hermes_core.agent.route import windows
+from hermes_core.agent.route.call import ModelCall
 from hermes_core.agent.tools import CallRunner, names_that_ran
 from hermes_core.config.settings import Settings
 from hermes_core.errors import HermesError, NotPermitted, Refused
@@ -35,9 +35,9 @@ from hermes_core.types import (
     Event,
     Failed,
     Message,
+    Noticed,
     ReasoningDelta,
     Request,
-    Response,
     Said,
     Session,
     Started,
@@ -83,6 +83,8 @@ class TurnRun:
         self._id = os.urandom(16).hex()
         self._fence = 0
         self._note = ""
+        self._stood_in = ""
+        self._fits = 0  # tokens, once the model refused more
         self._used = Usage()
         self._began = time.monotonic()
 
@@ -196,7 +198,7 @@ class TurnRun:
 
     async def _steps(self, first: int = 1) -> str:
         for step in range(first, self._parts.settings.config.agent.max_calls + 1):
-            message = await self._respond(await self._request(step))
+            message = await self._reply(step)
             calls = [p for p in message.parts if isinstance(p, ToolCall)]
             if not calls:
                 return text_of(message)
@@ -206,17 +208,29 @@ class TurnRun:
     async def _last_word(self) -> str:
         """The steps are used up: one more reply, without tools, says how far it came."""
         most = self._parts.settings.config.agent.max_calls
-        request = await self._request(most + 1)
-        nudge = Message(role="user", parts=(Text(text=_OUT_OF_CALLS),))
-        message = await self._respond(evolve(request, messages=(*request.messages, nudge), tools=()))
+        message = await self._reply(most + 1, last=True)
         if _has_calls(message):
             raise Refused(f"The turn used all its {most} model calls.", hint="Say `go on`, or raise agent.max_calls.")
         return text_of(message)
 
-    async def _request(self, step: int) -> Request:
+    async def _reply(self, step: int, *, last: bool = False) -> Message:
+        """One reply, stored; the ``last`` one without tools."""
+
+        async def build(fits: int) -> Request:
+            request = await self._request(step, fits or self._fits)
+            self._fits = fits or self._fits
+            nudge = Message(role="user", parts=(Text(text=_OUT_OF_CALLS),))
+            return evolve(request, messages=(*request.messages, nudge), tools=()) if last else request
+
+        return await windows.fitted(build, self._respond)
+
+    async def _request(self, step: int, fits: int = 0) -> Request:
         messages = (Message(role="system", parts=(Text(text=self._live.prompt),)), *self.messages)
         options = _options(self._parts.settings)
-        request = Request(model=self._route.model, messages=messages, tools=self._live.specs, options=options)
+        fits = fits or self._parts.router.window(self._route)
+        request = Request(
+            model=self._route.model, messages=messages, tools=self._live.specs, options=options, context=fits
+        )
         kept = len(messages) if step > 1 else 1
 
         def judge(plugin: Installed, before: Request, after: Request) -> Request:
@@ -235,36 +249,43 @@ class TurnRun:
     async def _respond(self, request: Request) -> Message:
         """One reply, stored. Raises Refused when the model answers nothing."""
         for _ in range(_EMPTY_TRIES):
-            response = await self._stream(request)
+            call = await self._stream(request)
+            response = call.response
             if text_of(response.message).strip() or _has_calls(response.message):
                 break
         else:
             filtered = response.reason == "refused"
             text = "The provider filtered the model's answer." if filtered else "The model answered nothing."
             raise Refused(text, hint="Ask again in other words, or choose another model.")
-        self._note = _CUT if response.reason == "length" else ""
+        self._stood_in = call.note or self._stood_in
+        self._note = "\n".join(filter(None, (_CUT if response.reason == "length" else "", self._stood_in)))
         store, turn = await self._rows()
-        await store.add_reply(turn, response.message, response.usage, response.reason)
+        who = {"provider": call.route.name, "model": call.request.model}
+        await store.add_reply(turn, response.message, response.usage, response.reason, **who)
         die_at("replied")
         self._used = usages.add(self._used, response.usage)
         self.messages.append(response.message)
         session = self._live.session
-        await self._parts.dispatch.observe("post_llm_call", session=session, request=request, response=response)
+        await self._parts.dispatch.observe("post_llm_call", session=session, request=call.request, response=response)
         return response.message
 
-    async def _stream(self, request: Request) -> Response:
-        reply, held = Reply(), list[Delta]()
-        async with contextlib.aclosing(stream_with_retries(self._route.provider, request)) as stream:
+    async def _stream(self, request: Request) -> ModelCall:
+        held = list[Delta]()
+
+        def tell(text: str) -> None:
+            held.clear()  # what was held back is no part of the answer any more
+            self._emit(Noticed(text=text))
+
+        call = self._parts.router.call(self._route, request, tell=tell)
+        async with contextlib.aclosing(call.stream()) as stream:
             async for delta in stream:
-                reply.add(delta)
                 held.append(delta)
                 if self._opening.done():  # nothing is shown that a crash could not find again
                     self._show(held)
                 die_at("mid_stream")
-        response = reply.finish()
         await self._rows()
         self._show(held)
-        return response
+        return call
 
     def _show(self, held: list[Delta]) -> None:
         for delta in held:
@@ -345,6 +366,4 @@ def _options(settings: Settings) -> dict[str, JSON]:
         options["max_tokens"] = model.max_tokens
     if model.temperature is not None:
         options["temperature"] = model.temperature
-    if model.effort:
-        options["effort"] = model.effort
     return options

@@ -2,9 +2,12 @@
 
 from hermes_core.types import Usage
 
+_CERTAINTY = ("", "estimated", "actual")
+
 
 def add(one: Usage, other: Usage) -> Usage:
     """The sum of two usages."""
+    known = [part.priced for part in (one, other) if part.calls]
     return Usage(
         input=one.input + other.input,
         output=one.output + other.output,
@@ -13,4 +16,5 @@ def add(one: Usage, other: Usage) -> Usage:
         reasoning=one.reasoning + other.reasoning,
         cost=one.cost + other.cost,
         calls=one.calls + other.calls,
+        priced=min(known, key=_CERTAINTY.index) if known else "",
     )

@@ -5,7 +5,7 @@ import sys
 
 import click
 
-from hermes_core.agent import route as routes
+from hermes_core.agent.route import choice as routes
 from hermes_core.cli.scope import Scope
 from hermes_core.cli.table import emit, json_option
 from hermes_core.config.edit import set_value, unset_value

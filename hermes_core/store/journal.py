@@ -13,7 +13,7 @@ from hermes_core.store.engine import READ, Engine, Transaction
 from hermes_core.store.leases import Busy, Duplicate, Resumed, StaleLease, Turn
 from hermes_core.store.migrate import to_head
 from hermes_core.store.search import index_words
-from hermes_core.store.sessions import SessionRow, Sessions, UsageRow, made, stored, transaction
+from hermes_core.store.sessions import SessionRow, Sessions, UsageRow, book, made, stored, sums, transaction
 from hermes_core.store.transcripts import Transcripts
 from hermes_core.store.validity import INTERRUPTED, NO_RESULT, NOT_RUN, result_message, said, valid
 from hermes_core.types import Envelope, Message, ToolCall, ToolResult, Usage
@@ -128,8 +128,21 @@ class Store(Sessions):
         leases.hold(tx, turn)
 
     @transaction()
-    def add_reply(self, tx: Transaction, turn: Turn, message: Message, usage: Usage, reason: str) -> int:
-        """Store a model's reply, whole, with a pending row for each call it makes; the row's id. Raises StaleLease."""
+    def add_reply(
+        self,
+        tx: Transaction,
+        turn: Turn,
+        message: Message,
+        usage: Usage,
+        reason: str,
+        *,
+        provider: str = "",
+        model: str = "",
+    ) -> int:
+        """Store a model's reply, whole, with a pending row for each call it makes; the row's id. Raises StaleLease.
+
+        What it cost is booked in the same commit, under who gave it.
+        """
         leases.hold(tx, turn)
         calls = [part for part in message.parts if isinstance(part, ToolCall)]
         reply = self._append(tx, turn.session_id, message, turn.id, made=len(calls))
@@ -138,9 +151,11 @@ class Store(Sessions):
             mark = zlib.crc32(f"{call.name} {arguments}".encode())
             asked = {"call_id": clean(call.id), "name": clean(call.name), "arguments": arguments, "mark": mark}
             tx.change("call_add", session_id=turn.session_id, turn_id=turn.id, message_id=reply, **asked)
-        used = attrs.asdict(usage)
+        used = sums(usage)
         tx.change("session_usage", id=turn.session_id, **used)
         tx.change("turn_usage", id=turn.id, **used)
+        where = {"session_id": turn.session_id, "turn_id": turn.id, "task": "", "provider": provider, "model": model}
+        book(tx, _session_facts(tx, turn.session_id)[0], usage, **where)
         return reply
 
     @transaction()

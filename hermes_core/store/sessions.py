@@ -47,14 +47,19 @@ class SessionRow:
 
 @frozen(kw_only=True)
 class UsageRow:
-    """What one model was used for on one day (``YYYY-MM-DD``, local time); ``calls`` are model calls."""
+    """What one model was used for on one day (``YYYY-MM-DD``, local time). An empty ``task`` is the conversation.
+
+    ``turns`` are those in which it answered; ``unpriced`` the calls whose cost nobody knows.
+    """
 
     day: str
     provider: str
     model: str
+    task: str
     turns: int
-    calls: int
     usage: Usage
+    estimated: float
+    unpriced: int
 
 
 def transaction(begin: str = WRITE, *, long: bool = False) -> Callable[[Work[S, P, T]], Step[S, P, T]]:
@@ -82,9 +87,7 @@ class Sessions:
         """Store a new session. Raises UserError when the id is taken."""
         if tx.row("session_facts", id=session.id):
             raise UserError(f"There is a session {session.id} already.")
-        owner = {"profile": clean(session.owner.profile), "person": clean(session.owner.person)}
-        found, created = tx.row("owner_find", **owner), session.created or time.time()
-        number = found["id"] if found else tx.change("owner_add", **owner).lastrowid
+        number, created = _numbered(tx, session.owner), session.created or time.time()
         values = {
             name: clean(getattr(session, name)) for name in ("id", "origin", "parent", "cwd", "provider", "model")
         }
@@ -218,11 +221,39 @@ class Sessions:
             made(HistoryEntry, row, arguments=json.loads(row["arguments"]), output=_output(row["body"])) for row in rows
         ]
 
+    @transaction()
+    def add_model_call(
+        self,
+        tx: Transaction,
+        owner: Principal,
+        usage: Usage,
+        *,
+        task: str = "",
+        provider: str = "",
+        model: str = "",
+        session_id: str = "",
+        turn_id: str = "",
+    ) -> None:
+        """Book a model call that is no reply of a turn."""
+        where = {"session_id": session_id, "turn_id": turn_id}
+        book(tx, _numbered(tx, owner), usage, task=task, provider=provider, model=model, **where)
+
     @transaction(READ, long=True)
-    def usage_by_day(self, tx: Transaction, owner: Principal, *, days: int) -> list[UsageRow]:
-        """What an owner used in the last days, newest day first, by provider and model."""
-        rows = tx.rows("usage_by_day", owner=_number(tx, owner), since=time.time() - days * 86400)
+    def usage(self, tx: Transaction, owner: Principal, *, days: int) -> list[UsageRow]:
+        """What an owner used in the last days, newest day first, by provider, model and task."""
+        rows = tx.rows("usage_since", owner=_number(tx, owner), since=time.time() - days * 86400)
         return [made(UsageRow, row, usage=made(Usage, row)) for row in rows]
+
+
+def sums(usage: Usage) -> dict[str, float]:
+    """The figures of a usage, which can be added up."""
+    return {name: value for name, value in attrs.asdict(usage).items() if name != "priced"}
+
+
+def book(tx: Transaction, owner: int, usage: Usage, **where: str) -> None:
+    """Write down what one model call used, and how its cost is known."""
+    values = {name: clean(value) for name, value in where.items()}
+    tx.change("model_call_add", owner=owner, created=time.time(), **values, **attrs.asdict(usage))
 
 
 def stored(body: str) -> Message:
@@ -234,6 +265,15 @@ def _number(tx: Transaction, owner: Principal) -> int:
     """The number rows name an owner by; -1, which no row has, for one who owns nothing yet."""
     row = tx.row("owner_find", profile=clean(owner.profile), person=clean(owner.person))
     return int(row["id"]) if row else -1
+
+
+def _numbered(tx: Transaction, owner: Principal) -> int:
+    """The same, made when it is new."""
+    found = _number(tx, owner)
+    if found >= 0:
+        return found
+    names = {"profile": clean(owner.profile), "person": clean(owner.person)}
+    return int(tx.change("owner_add", **names).lastrowid or 0)
 
 
 def _get(tx: Transaction, session_id: str, owner: Principal) -> Session:

@@ -29,7 +29,7 @@ search = sa.table(
 )  # an FTS5 table, unknown to SQLAlchemy
 
 _b = sa.bindparam
-USAGE = [field.name for field in fields(Usage)]
+USAGE = [field.name for field in fields(Usage) if field.name != "priced"]
 SESSION = [field.name for field in fields(Session) if field.name not in ("owner", "turn")]
 HOLDER = ("holder", "place", "pid", "beat")
 LEASE = ("fence", *HOLDER)
@@ -90,6 +90,12 @@ def _replaced(name: str) -> sa.ColumnElement[object]:
     return sa.func.coalesce(sa.func.nullif(_b(name), ""), sessions.c[name])
 
 
+def _sum_if(priced: str, of: sa.ColumnElement[object]) -> sa.ColumnElement[object]:
+    """The sum over the calls whose cost is known in this way."""
+    known = model_calls.c.priced == sa.literal_column(f"'{priced}'")
+    return sa.func.sum(sa.case((known, of), else_=sa.literal_column("0")))
+
+
 _words: sa.BindParameter[str] = _b("words")
 _named = (sa.func.substr(sessions.c.id, 1, sa.func.length(_words)) == _words) | (sessions.c.title != "")
 _titled = sa.func.lower(sessions.c.title) == sa.func.lower(_b("title"))
@@ -97,7 +103,8 @@ _unused = sessions.c.updated < _b("before")
 _newest = sessions.c["last"].desc(), sessions.c.created.desc(), sessions.c.id.desc()
 _owner = sa.select(sessions.c.owner).where(sessions.c.id == _b("session_id"))
 _preview = sa.select(messages.c.body).where(messages.c.session_id == sessions.c.id, messages.c.role == "user")
-_day = sa.func.date(turns.c.started, "unixepoch", "localtime")
+_day = sa.func.date(model_calls.c.created, "unixepoch", "localtime")
+_spent = ("provider", "model", "task")
 _held = (*_is(leases, "session_id", "fence"), leases.c.holder != "")
 _hits = sa.select(search.c.rowid).where(search.c.search.op("MATCH")(_b("query"))).limit(_b("limit"))
 _earlier = calls.alias("earlier")
@@ -167,13 +174,18 @@ STATEMENTS: dict[str, sa.Executable] = {
     "turns_abandon": sa.update(turns)
     .where(*_is(turns, "session_id"), turns.c.state == "open")
     .values({**_given("ended"), "state": "interrupted"}),
-    "usage_by_day": sa.select(_day.label("day"), turns.c.provider, turns.c.model, sa.func.count().label("turns"))
-    .add_columns(*(sa.func.sum(turns.c[name]).label(name) for name in USAGE))
-    .where(*_is(turns, "owner"), turns.c.started >= _b("since"))
-    .group_by(sa.literal_column("day"), turns.c.provider, turns.c.model)
-    .order_by(sa.literal_column("day").desc(), turns.c.provider, turns.c.model),
+    "usage_since": _get(model_calls, *_spent)
+    .add_columns(
+        _day.label("day"), sa.func.count(sa.distinct(sa.func.nullif(model_calls.c.turn_id, ""))).label("turns")
+    )
+    .add_columns(*(sa.func.sum(model_calls.c[name]).label(name) for name in USAGE))
+    .add_columns(_sum_if("estimated", model_calls.c.cost).label("estimated"))
+    .add_columns(_sum_if("", model_calls.c.calls).label("unpriced"))
+    .where(*_is(model_calls, "owner"), model_calls.c.created >= _b("since"))
+    .group_by(sa.literal_column("day"), *(model_calls.c[name] for name in _spent))
+    .order_by(sa.literal_column("day").desc(), *(model_calls.c[name] for name in _spent)),
     "model_call_add": _add(
-        model_calls, "owner", "session_id", "turn_id", "task", "provider", "model", "created", *USAGE
+        model_calls, "owner", "session_id", "turn_id", "task", "provider", "model", "created", "priced", *USAGE
     ),
     "spent_since": sa.select(*(sa.func.sum(model_calls.c[name]).label(name) for name in USAGE)).where(
         *_is(model_calls, "owner"), model_calls.c.created >= _b("since")
