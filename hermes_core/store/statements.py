@@ -30,7 +30,7 @@ search = sa.table(
 
 _b = sa.bindparam
 USAGE = [field.name for field in fields(Usage) if field.name != "priced"]
-SESSION = [field.name for field in fields(Session) if field.name not in ("owner", "turn")]
+SESSION = [field.name for field in fields(Session) if field.name not in ("owner", "turn", "backend")]
 HOLDER = ("holder", "place", "pid", "beat")
 LEASE = ("fence", *HOLDER)
 CALL = ("session_id", "turn_id", "message_id", "call_id", "name", "arguments", "mark")
@@ -204,6 +204,9 @@ STATEMENTS: dict[str, sa.Executable] = {
     .limit(1),
     "call_start": _set(calls, "started", outcome="started", repeats=_repeats.scalar_subquery()),
     "call_finish": _set(calls, "outcome", "seconds", "result_id"),
+    "calls_ok": _get(calls, "name")
+    .where(*_is(calls, "session_id"), calls.c.outcome == sa.literal_column("'ok'"))
+    .distinct(),
     "calls_open": _get(calls, "id", "call_id", "name", "outcome")
     .where(*_is(calls, "session_id"), calls.c.outcome.in_(("pending", "started")))
     .order_by(calls.c.id),
