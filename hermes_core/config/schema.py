@@ -13,6 +13,7 @@ VERSION = 1
 
 Wire = Literal["", "chat", "responses", "messages"]
 WIRES = {"chat_completions": "chat", "codex_responses": "responses", "anthropic_messages": "messages"}
+EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 Effort = Literal["", "none", "minimal", "low", "medium", "high", "xhigh", "max"]
 
 

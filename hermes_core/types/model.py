@@ -103,6 +103,16 @@ class Usage:
 
 
 @frozen(kw_only=True)
+class Price:
+    """What a model costs, in US dollars for a million tokens. Cached tokens cost as much as others unless said."""
+
+    input: float
+    output: float
+    cache_read: float | None = None
+    cache_write: float | None = None
+
+
+@frozen(kw_only=True)
 class UsageDelta:
     """What the call has used so far; the last one counts."""
 

@@ -13,6 +13,7 @@ from attrs import evolve
 
 from hermes_core.agent.reply import Reply
 from hermes_core.agent.route.choice import Route
+from hermes_core.agent.usage import priced
 from hermes_core.config.schema import StandInSettings
 from hermes_core.errors import REASONS, ContextTooLong, ProviderError, Unavailable
 from hermes_core.kinds import Provider
@@ -77,8 +78,9 @@ class ModelCall:
     def _answered(self, route: Route, failed: Sequence[tuple[Route, ProviderError]]) -> None:
         self.route = route
         message = self.response.message
-        who = {"hermes": {"provider": route.name, "model": route.model}}
-        self.response = evolve(self.response, message=evolve(message, meta={**message.meta, **who}))
+        who = {"hermes": {"provider": route.name, "model": self.request.model}}
+        spent = priced(self.response.usage, route.provider.price(self.request.model))
+        self.response = evolve(self.response, message=evolve(message, meta={**message.meta, **who}), usage=spent)
         if route is not self._first:
             reason = failed[0][1].reason if failed else self._router.resting(self._first)
             self.note = f"{route.label} answered, because {self._first.label} could not: {REASONS[reason]}."

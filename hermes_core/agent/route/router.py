@@ -39,7 +39,7 @@ class Router:
 
     def __init__(self, settings: Settings, index: Index, loader: Loader, dispatch: Dispatch) -> None:
         self.sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
-        self.effort = ""  # said in a conversation; holds for the models without one of their own
+        self.effort = ""  # said in a conversation; wins over what is set up
         self.told: list[str] = []  # what a person should be told once, outside of a turn
         self._settings, self._parts = settings, (settings, index, loader, dispatch)
         self._windows = windows.Windows(settings.home.cache / "windows.json")
@@ -119,7 +119,7 @@ class Router:
     def request_for(self, route: Route, model: str, request: Request) -> Request:
         """The request as this route is asked: its model, and how hard that thinks unless the request says it."""
         said = self._settings.config.model
-        effort = route.effort or said.efforts.get(model) or self.effort or said.effort
+        effort = self.effort or route.effort or said.efforts.get(model) or said.effort
         options = {"effort": effort, **request.options} if effort else request.options
         return evolve(request, model=model, options=options)
 

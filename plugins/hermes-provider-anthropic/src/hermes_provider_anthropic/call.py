@@ -12,7 +12,7 @@ from hermes_provider_anthropic.body import encode, messages_body, seals_in
 from hermes_provider_anthropic.decode import MessageDecoder
 from hermes_provider_anthropic.line import Line
 from hermes_provider_anthropic.sse import BrokenEvent, EventReader
-from hermes_provider_anthropic.transport import network_failure, read_capped
+from hermes_provider_anthropic.transport import Patience, network_failure, read_capped
 
 if TYPE_CHECKING:
     import httpx2
@@ -41,9 +41,11 @@ async def stream_messages(line: Line, request: Request, model: str) -> AsyncGene
                     yield delta
                 return
             reader = EventReader()
-            piece = first
+            piece, patience = first, Patience(line.service, line.stale_seconds)
             while piece and not decoder.done and decoder.failed is None:
-                for delta in decoder.feed(reader.feed(piece)):
+                events = reader.feed(piece)
+                patience.hear(something=any(event.get("type") != "ping" for event in events))
+                for delta in decoder.feed(events):
                     yield delta
                 if not decoder.done:
                     piece = await _next(pieces, decoder)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["HOSTED_SECONDS", "LOCAL_SECONDS", "Line", "open_line"]
 
-HOSTED_SECONDS = 120.0
+HOSTED_SECONDS = 300.0  # models think for minutes, and only keep the connection alive meanwhile
 LOCAL_SECONDS = 900.0  # a local server may read a long prompt for minutes before it says a word
 VERSION = "2023-06-01"  # of the Messages API; there is no newer one
 KEEP_REFUSED = 4096

@@ -11,7 +11,7 @@ from hermes_provider_openai.body import chat_body, encode
 from hermes_provider_openai.decode import ChatDecoder
 from hermes_provider_openai.line import Line
 from hermes_provider_openai.sse import BrokenEvent, EventReader
-from hermes_provider_openai.transport import network_failure, read_capped
+from hermes_provider_openai.transport import Patience, network_failure, read_capped
 
 if TYPE_CHECKING:
     import httpx2
@@ -40,10 +40,11 @@ async def stream_chat(line: Line, request: Request, model: str) -> AsyncGenerato
                 return
             # Written out here and not in a generator of its own: this loop runs once for every piece of a reply.
             reader, decoder = EventReader(), ChatDecoder(line.about(model), line.key)
-            seen = False
+            seen, patience = False, Patience(line.service, line.stale_seconds)
             piece = first
             while True:
                 events = reader.feed(piece)
+                patience.hear(something=bool(events))
                 seen = seen or bool(events)
                 for delta in decoder.feed(events):
                     yield delta

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["HOSTED_SECONDS", "LOCAL_SECONDS", "Line", "open_line"]
 
 HOSTED_SECONDS = 120.0
+REASONING_SECONDS = 300.0  # a model may think for minutes before it says a word
 LOCAL_SECONDS = 900.0  # a local server may read a long prompt for minutes before it says a word
 
 
@@ -35,12 +36,16 @@ class _Client:
 
 @frozen(kw_only=True)
 class Line:
-    """``key`` is the provider's key in ``meta``; ``state`` is what changes while the line is used."""
+    """``key`` is the provider's key in ``meta``; ``own`` says that it leads to the service of the catalogue itself.
+
+    ``state`` is what changes while the line is used.
+    """
 
     key: str
     entry: Entry
     service: Service
     wire: str
+    own: bool = True
     headers: Mapping[str, str] = field(factory=dict, repr=False)
     extra_body: Mapping[str, JSON] = field(factory=dict)
     stale_seconds: float = HOSTED_SECONDS
@@ -107,9 +112,11 @@ def open_line(entry: Entry, name: str, secrets: "SecretsBroker", endpoint: Endpo
         entry=entry,
         service=service,
         wire=said.wire or entry.wire,
+        own=url == entry.base_url,
         headers=said.headers,
         extra_body=said.extra_body,
-        stale_seconds=said.timeout or (LOCAL_SECONDS if local else HOSTED_SECONDS),
+        stale_seconds=said.timeout
+        or (LOCAL_SECONDS if local else REASONING_SECONDS if entry.effort else HOSTED_SECONDS),
         context=said.context,
     )
 

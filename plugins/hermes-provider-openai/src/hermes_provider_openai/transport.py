@@ -1,6 +1,7 @@
 """The HTTP client: made when first needed, and its failures in plain words."""
 
 import ssl
+import time
 from collections.abc import AsyncIterator, Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -12,7 +13,16 @@ from hermes_core.failures import Service
 if TYPE_CHECKING:
     import httpx2
 
-__all__ = ["check_address", "is_loopback", "make_client", "network_failure", "read_capped", "request_headers"]
+__all__ = [
+    "Patience",
+    "check_address",
+    "is_loopback",
+    "make_client",
+    "network_failure",
+    "read_capped",
+    "request_headers",
+    "stale",
+]
 
 CONNECT_SECONDS = 15.0
 BODY_CAP = 256 * 1024
@@ -84,6 +94,27 @@ async def read_capped(pieces: AsyncIterator[bytes]) -> str:
     return body[:BODY_CAP].decode("utf-8", "replace")
 
 
+def stale(service: Service, seconds: float) -> Unavailable:
+    """The error for a service that went silent in the middle of a reply, or never began one."""
+    text = f"{service.title} at {service.url} sent nothing for {seconds:.0f} s."
+    hint = f"Raise providers timeout if the model needs longer than {seconds:.0f} s."
+    return Unavailable(text, hint=hint, reason="timeout")
+
+
+class Patience:
+    """Ends a reply that only keeps the connection alive: that is silence too, and no time-out sees it."""
+
+    def __init__(self, service: Service, seconds: float) -> None:
+        self._service, self._seconds, self._heard = service, seconds, time.monotonic()
+
+    def hear(self, *, something: bool) -> None:
+        """Bytes came, and they said ``something`` or nothing. Raises Unavailable."""
+        if something:
+            self._heard = time.monotonic()
+        elif time.monotonic() - self._heard > self._seconds:
+            raise stale(self._service, self._seconds)
+
+
 def network_failure(service: Service, error: Exception, stale_seconds: float) -> ProviderError:
     """The error for a connection that failed or went silent."""
     import httpx2
@@ -91,8 +122,7 @@ def network_failure(service: Service, error: Exception, stale_seconds: float) ->
     where = f"{service.title} at {service.url}"
     cause = _deepest(error)
     if isinstance(error, httpx2.ReadTimeout):
-        hint = f"Raise providers timeout if the model needs longer than {stale_seconds:.0f} s."
-        return Unavailable(f"{where} sent nothing for {stale_seconds:.0f} s.", hint=hint, reason="timeout")
+        return stale(service, stale_seconds)
     if isinstance(error, httpx2.TimeoutException):
         text = f"{where} did not answer within {CONNECT_SECONDS:.0f} s."
         return Unavailable(text, hint=_reach_hint(service), reason="timeout")
