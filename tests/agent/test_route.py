@@ -531,3 +531,42 @@ def test_settings_say_who_stands_in(hermes) -> None:
     hermes.configure({"fallback_providers": ["deepseek:deepseek-chat", {"provider": "x", "key_env": "K"}]})
     first, second = hermes.runtime.settings.config.fallback_providers
     assert (first.provider, first.model, second.key_env) == ("deepseek", "deepseek-chat", "K")
+
+
+@pytest.mark.parametrize(
+    "said", [{"api_mode": "anthropic_messages"}, {"wire": "messages"}, {"base_url": "https://x.example/anthropic"}]
+)
+async def test_the_messages_wire_is_spoken_by_who_knows_it(hermes, scripted, said) -> None:
+    hermes.tmp_plugin(scripted(name="custom"))
+    hermes.tmp_plugin(scripted("hello", name="anthropic"))
+    place = {"base_url": "https://llm.example", **said}
+    hermes.configure({"model": {"provider": "acme", "default": "m"}, "providers": {"acme": place}})
+    assert (await ended(hermes)).answer == "hello"
+    assert hermes.runtime.route.name == "acme"
+
+
+@pytest.mark.parametrize(
+    ("usage", "cost", "priced"),
+    [
+        (Usage(input=1_000_000, output=100_000, calls=1), 4.0, "estimated"),
+        (Usage(input=1_000_000, cache_read=500_000, cache_write=100_000, calls=1), 1.35, "estimated"),
+        (Usage(input=9, cost=0.25, calls=1), 0.25, "actual"),
+        (Usage(input=9, priced="actual", calls=1), 0.0, "actual"),
+    ],
+)
+def test_cost_is_the_services_own_or_by_the_list(usage, cost, priced) -> None:
+    from hermes_core.agent.usage import priced as with_cost
+    from hermes_core.types import Price
+
+    found = with_cost(usage, Price(input=2.0, output=20.0, cache_read=0.2, cache_write=4.5))
+    assert (round(found.cost, 9), found.priced) == (cost, priced)
+    assert with_cost(Usage(input=9, calls=1), None).priced == ""
+
+
+def test_a_sum_of_costs_is_as_certain_as_its_weakest_part() -> None:
+    from hermes_core.agent.usage import add
+
+    known, guessed, unknown = (Usage(calls=1, priced=p) for p in ("actual", "estimated", ""))
+    assert add(Usage(), known).priced == "actual"
+    assert add(known, guessed).priced == "estimated"
+    assert add(add(known, guessed), unknown).priced == ""
