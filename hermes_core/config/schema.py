@@ -196,6 +196,8 @@ def spelled_out(data: dict[str, JSON]) -> dict[str, JSON]:
         result["model"] = {"provider": provider, "default": name} if provider else {"default": name}
     if isinstance(data.get("fallback_providers"), list):
         result["fallback_providers"] = [_stand_in(entry) for entry in data["fallback_providers"]]
+    if isinstance(data.get("auxiliary"), dict):
+        result["auxiliary"] = {task: _with_fallback(entry) for task, entry in data["auxiliary"].items()}
     if isinstance(model, dict):
         result["model"] = model = _one_wire(model)
         if "model" in model and "default" not in model:
@@ -209,6 +211,13 @@ def _stand_in(entry: JSON) -> JSON:
         return entry
     provider, _, model = entry.partition(":")
     return {"provider": provider, "model": model}
+
+
+def _with_fallback(section: JSON) -> JSON:
+    section = _stand_in(section)
+    if isinstance(section, dict) and isinstance(section.get("fallback"), list):
+        return {**section, "fallback": [_stand_in(entry) for entry in section["fallback"]]}
+    return section
 
 
 def _one_wire(section: JSON) -> JSON:

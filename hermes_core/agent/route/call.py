@@ -28,7 +28,7 @@ __all__ = ["ModelCall"]
 
 _SHORT = 10.0  # seconds that are waited for a key that met a limit, while there are others
 _WITH_OTHERS = 30.0  # seconds that are waited for a model, while others could answer
-_WORTH_SAYING = 2.0  # seconds
+_WORTH_SAYING = 5.0  # seconds of waiting
 
 
 class ModelCall:
