@@ -1,25 +1,23 @@
 """What model calls use and cost."""
 
-from attrs import evolve
+from attrs import evolve, fields
 
 from hermes_core.types import Price, Usage
 
 _CERTAINTY = ("", "estimated", "actual")
+_FIGURES = [field.name for field in fields(Usage) if field.name != "priced"]
 
 
-def add(one: Usage, other: Usage) -> Usage:
-    """The sum of two usages."""
+def add(one: Usage, other: Usage, sign: int = 1) -> Usage:
+    """The sum of two usages; its cost is as certain as its weakest part."""
     known = [part.priced for part in (one, other) if part.calls]
-    return Usage(
-        input=one.input + other.input,
-        output=one.output + other.output,
-        cache_read=one.cache_read + other.cache_read,
-        cache_write=one.cache_write + other.cache_write,
-        reasoning=one.reasoning + other.reasoning,
-        cost=one.cost + other.cost,
-        calls=one.calls + other.calls,
-        priced=min(known, key=_CERTAINTY.index) if known else "",
-    )
+    figures = {name: getattr(one, name) + sign * getattr(other, name) for name in _FIGURES}
+    return Usage(**figures, priced=min(known, key=_CERTAINTY.index) if known else "")
+
+
+def subtract(one: Usage, other: Usage) -> Usage:
+    """What one usage has more than the other."""
+    return add(one, other, -1)
 
 
 def priced(usage: Usage, price: Price | None) -> Usage:
