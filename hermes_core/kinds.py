@@ -25,6 +25,7 @@ from hermes_core.types import (
     Message,
     Model,
     Part,
+    Price,
     Principal,
     Question,
     Request,
@@ -69,6 +70,14 @@ class Provider(ABC):
     @abstractmethod
     def stream(self, request: Request) -> AsyncIterator[Delta]:
         """Answer a request piece by piece, ending with exactly one Done. Raises ProviderError."""
+
+    def window(self, model: str) -> int:
+        """Tokens that fit into a model as far as that is known without asking anybody; 0 when it is not."""
+        return 0
+
+    def price(self, model: str) -> Price | None:
+        """What a model costs by the list, for usage that comes without a cost; None when that is not known."""
+        return None
 
     def at(self, endpoint: Endpoint) -> "Provider":
         """The same provider at the address, or with the key, that the user configured. Raises UserError."""

@@ -7,13 +7,11 @@ import os
 import time
 from collections.abc import Callable, Sequence
 
-from attrs import evolve
-
 from hermes_core import hooks
 from hermes_core.agent.policy import Policy, guarded_paths
 from hermes_core.agent.prompt import build_prompt
-from hermes_core.agent.reply import Reply
-from hermes_core.agent.route import Route, choose, stream_with_retries
+from hermes_core.agent.route.choice import Route, choose
+from hermes_core.agent.route.router import Router
 from hermes_core.agent.toolbox import Toolbox
 from hermes_core.config.files import write_atomic
 from hermes_core.config.settings import Settings
@@ -93,6 +91,7 @@ class Parts:
             remember=remember,
         )
         self.route: Route | None = None
+        self.router = Router(settings, index, self.loader, self.dispatch)
         self._other_routes: list[Route] = []
         self._toolbox: Toolbox | None = None
         self._store: asyncio.Task[Store] | None = None
@@ -186,13 +185,13 @@ class Parts:
     def _plugin_context(self, installed: Installed) -> PluginContext:
         return make_context(installed, self.settings, store=self.store, complete=self.complete)
 
-    async def complete(self, request: Request) -> Response:
-        """One model call outside of a turn. Raises ProviderError."""
-        route = await self.routed()
-        reply = Reply()
-        async for delta in stream_with_retries(route.provider, evolve(request, model=request.model or route.model)):
-            reply.add(delta)
-        return reply.finish()
+    async def complete(self, request: Request, task: str = "", session: Session | None = None) -> Response:
+        """One model call outside of a turn, booked under its task. Raises ProviderError."""
+        response, route = await self.router.complete(await self.routed(), request, task)
+        store, owner = await self.store(), session.owner if session else self.owner
+        where = {"session_id": session.id, "turn_id": session.turn} if session else {}
+        await store.add_model_call(owner, response.usage, task=task, provider=route.name, model=route.model, **where)
+        return response
 
     def options(self) -> dict[str, JSON]:
         """How the user wants models to be asked."""
@@ -200,7 +199,6 @@ class Parts:
         wanted = {
             "max_tokens": model.max_tokens or None,
             "temperature": model.temperature,
-            "effort": model.effort or None,
         }
         return {name: value for name, value in wanted.items() if value is not None}
 
@@ -244,6 +242,7 @@ class Parts:
         for route in (self.route, *self._other_routes):
             if route is not None:
                 await route.provider.close()
+        await self.router.close()
         await self.dispatch.settle()
         if self._store is not None:
             store, self._store = self._store, None

@@ -5,7 +5,7 @@ import contextlib
 from collections.abc import Awaitable, Callable, Coroutine
 
 from hermes_core.agent.live import Live, LiveSessions
-from hermes_core.agent.route import Route
+from hermes_core.agent.route.choice import Route
 from hermes_core.store.killpoints import die_at
 from hermes_core.types import Envelope, Message
 

@@ -23,9 +23,9 @@ from hermes_core.agent.failed import cause, failed
 from hermes_core.agent.live import Live, LiveSessions
 from hermes_core.agent.loops import Loops
 from hermes_core.agent.policy import AskPerson
-from hermes_core.agent.reply import Reply
 from hermes_core.agent.rewriting import Rewriting
-from hermes_core.agent.route import stream_with_retries
+from hermes_core.agent.route import windows
+from hermes_core.agent.route.call import ModelCall
 from hermes_core.agent.rows import Rows
 from hermes_core.agent.stuck import ask_what_now
 from hermes_core.agent.tools import CallRunner
@@ -41,6 +41,7 @@ from hermes_core.types import (
     Envelope,
     Event,
     Message,
+    Noticed,
     ReasoningDelta,
     Request,
     Response,
@@ -88,7 +89,9 @@ class TurnRun:
         self._specs = live.specs
         self._id = os.urandom(16).hex()
         self._rows = Rows(sessions, live)
-        self._note = self._changed = self._compacted = ""
+        self._note = self._changed = self._compacted = self._stood_in = ""
+        self._calls: list[ModelCall] = []  # those that are not booked yet
+        self._fits = 0  # tokens, once the model refused more
         self._began = time.monotonic()
         self._over = False
 
@@ -213,7 +216,7 @@ class TurnRun:
         while True:
             try:
                 await self._allowance.check()
-                message = await self._respond(await self._request(step))
+                message = await self._reply(step)
             except BudgetReached as reached:
                 if reached.what == "calls" and reached.scope != "day" and self._allowance.used.calls:
                     return await self._last_word(step, reached)
@@ -228,9 +231,8 @@ class TurnRun:
 
     async def _last_word(self, step: int, reached: BudgetReached) -> str:
         """The calls are used up: one more, without tools, says how far it came."""
-        request = nudged(evolve(await self._request(step), tools=()), _OUT_OF_CALLS)
         self._allowance.last = True
-        message = await self._respond(request)
+        message = await self._reply(step, last=True)
         if has_calls(message):
             raise reached
         return text_of(message)
@@ -252,11 +254,22 @@ class TurnRun:
         self._emit(Said(text=answer))
         return answer
 
+    async def _reply(self, step: int, *, last: bool = False) -> Message:
+        """One reply, stored; the ``last`` one without tools. What does not fit is built again for a smaller window."""
+
+        async def build(fits: int) -> Request:
+            self._fits = fits or self._fits
+            request = await self._request(step)
+            return nudged(evolve(request, tools=()), _OUT_OF_CALLS) if last else request
+
+        return await windows.fitted(build, self._respond)
+
     async def _request(self, step: int) -> Request:
         said = self._said()
         messages = (Message(role="system", parts=(Text(text=self._live.prompt),)), *said)
         options = self._parts.options()
-        request = Request(model=self._route.model, messages=messages, tools=self._specs, options=options)
+        fits = self._fits or self._parts.router.window(self._route)
+        request = Request(model=self._route.model, messages=messages, tools=self._specs, options=options, context=fits)
         rewriting = Rewriting(said, sent=len(messages) - (step == 1))
         request = await self._parts.dispatch.transform(
             "pre_llm_call", "request", request, judge=rewriting.judge, session=self._live.session
@@ -290,10 +303,11 @@ class TurnRun:
                 await self._spend()
                 raise
             unbooked = self._allowance.unbooked
-            self._note = _CUT if response.reason == "length" else ""
+            self._note = " ".join(filter(None, (_CUT if response.reason == "length" else "", self._stood_in)))
             response = evolve(response, message=toolsearch.unwrapped(response.message), usage=unbooked)
             store, turn = await self._rows.get()
-            await store.add_reply(turn, response.message, unbooked, response.reason)
+            request = self._calls[-1].request
+            await store.add_reply(turn, response.message, unbooked, response.reason, calls=self._booked())
             self._allowance.booked = self._allowance.used
         die_at("replied")
         self.messages.append(response.message)
@@ -308,13 +322,15 @@ class TurnRun:
             left = await self._allowance.check()
             try:
                 async with asyncio.timeout(left) as clock:
-                    response = await self._stream(whole.request)
+                    call = await self._stream(whole.request)
             except TimeoutError:
                 if clock.expired():
                     await self._allowance.check()
                 raise
-            self._allowance.add(response.usage)
-            whole.add(response)
+            self._calls.append(call)
+            self._stood_in = call.note or self._stood_in
+            self._allowance.add(call.response.usage)
+            whole.add(call.response)
         return whole.response
 
     async def _spend(self) -> None:
@@ -322,24 +338,33 @@ class TurnRun:
         if self._allowance.unbooked.calls:
             with contextlib.suppress(HermesError):
                 store, turn = await self._rows.get()
-                await store.spend(turn, self._allowance.unbooked)
+                await store.spend(turn, self._allowance.unbooked, calls=self._booked())
                 self._allowance.booked = self._allowance.used
 
-    async def _stream(self, request: Request) -> Response:
+    def _booked(self) -> list[tuple[str, str, Usage]]:
+        """Who answered the calls that are booked now, and what each used."""
+        calls, self._calls = self._calls, []
+        return [(call.route.name, call.request.model, call.response.usage) for call in calls]
+
+    async def _stream(self, request: Request) -> ModelCall:
         if self._over:  # a plugin swallowed the end of its turn; nothing is asked in its name
             raise asyncio.CancelledError
-        reply, held = Reply(), list[Delta]()
-        async with contextlib.aclosing(stream_with_retries(self._route.provider, request)) as stream:
+        held = list[Delta]()
+
+        def tell(text: str) -> None:
+            held.clear()  # what was held back is no part of the answer any more
+            self._emit(Noticed(text=text))
+
+        call = self._parts.router.call(self._route, request, tell=tell)
+        async with contextlib.aclosing(call.stream()) as stream:
             async for delta in stream:
-                reply.add(delta)
                 held.append(delta)
                 if self._rows.there:  # nothing is shown that a crash could not find again
                     self._show(held)
                 die_at("mid_stream")
-        response = reply.finish()
         await self._rows.get()
         self._show(held)
-        return response
+        return call
 
     def _show(self, held: list[Delta]) -> None:
         for delta in held:

@@ -7,6 +7,7 @@ from attrs import evolve
 
 from hermes_core.agent.live import new_session_id
 from hermes_core.agent.runtime import Runtime
+from hermes_core.config.schema import EFFORTS
 from hermes_core.errors import UserError
 from hermes_core.types import Envelope, Session, SlashCommand
 
@@ -62,6 +63,7 @@ def slash_commands(runtime: Runtime, conversation: Callable[[str], Conversation]
         ("queue", "say something after the running turn; show what waits, or give it up", desk.queue, "[TEXT|clear]"),
         ("retry", "ask the last question again", desk.retry, ""),
         ("model", "show or change the model", desk.model, "[[provider:]model]"),
+        ("effort", "show or change how hard the model thinks", desk.effort, f"[{'|'.join(EFFORTS)}]"),
         ("tools", "list the tools", desk.tools, ""),
         ("usage", "tokens and cost of this session", desk.usage, ""),
         ("permission", "show or change what needs your yes", desk.permission, "[ask|off]"),
@@ -150,6 +152,14 @@ class _Commands:
         if rest:
             await (await self._runtime.store()).update_session(session.id, provider=route.name, model=route.model)
         return f"{'Now answering' if rest else 'Answering'}: {route.model} from {route.name}."
+
+    async def effort(self, _session: Session, rest: str) -> str:
+        router = self._runtime.router
+        if rest and rest not in EFFORTS:
+            raise UserError(f"There is no effort {rest!r}: {', '.join(EFFORTS)}.")
+        router.effort = rest or router.effort
+        now = router.effort or self._runtime.settings.config.model.effort
+        return f"Effort: {now or 'as the provider likes'}, as far as the model knows it, until the program ends."
 
     async def tools(self, session: Session, _rest: str) -> str:
         offered = self._runtime.toolbox().offered(session).values()

@@ -17,7 +17,17 @@ from hermes_core.store.killpoints import die_at
 from hermes_core.store.leases import Busy, Duplicate, Resumed, StaleLease, Turn
 from hermes_core.store.migrate import to_head
 from hermes_core.store.search import index_words, server_words
-from hermes_core.store.sessions import SessionRow, Sessions, UsageRow, get_session, made, stored, transaction
+from hermes_core.store.sessions import (
+    SessionRow,
+    Sessions,
+    UsageRow,
+    book,
+    get_session,
+    made,
+    stored,
+    sums,
+    transaction,
+)
 from hermes_core.store.transcripts import Transcripts
 from hermes_core.store.validity import INTERRUPTED, NO_RESULT, NOT_RUN, misfit, result_message, said, valid
 from hermes_core.types import Envelope, Message, Principal, ToolCall, ToolResult, Usage
@@ -167,17 +177,29 @@ class Store(Sessions):
         leases.hold(tx, turn)
 
     @transaction()
-    def add_reply(self, tx: Transaction, turn: Turn, message: Message, usage: Usage, reason: str) -> int:
-        """Store a model's reply, whole, with a pending row for each call it makes; the row's id. Raises StaleLease."""
+    def add_reply(
+        self,
+        tx: Transaction,
+        turn: Turn,
+        message: Message,
+        usage: Usage,
+        reason: str,
+        *,
+        calls: Sequence[tuple[str, str, Usage]] = (),
+    ) -> int:
+        """Store a model's reply, whole, with a pending row for each call it makes; the row's id. Raises StaleLease.
+
+        In the same commit ``calls`` are booked, the model calls that led to it: provider, model and usage of each.
+        """
         leases.hold(tx, turn)
-        calls = [part for part in message.parts if isinstance(part, ToolCall)]
-        reply = self._append(tx, turn.session_id, message, turn.id, made=len(calls))
-        for call in reversed({call.id: call for call in reversed(calls)}.values()):
+        asks = [part for part in message.parts if isinstance(part, ToolCall)]
+        reply = self._append(tx, turn.session_id, message, turn.id, made=len(asks))
+        for call in reversed({call.id: call for call in reversed(asks)}.values()):
             arguments = canonical(call.arguments)
             mark = zlib.crc32(f"{call.name} {arguments}".encode())
             asked = {"call_id": clean(call.id), "name": clean(call.name), "arguments": arguments, "mark": mark}
             tx.change("call_add", session_id=turn.session_id, turn_id=turn.id, message_id=reply, **asked)
-        _book(tx, turn, usage)
+        _book(tx, turn, usage, calls)
         return reply
 
     @transaction()
@@ -208,10 +230,10 @@ class Store(Sessions):
         return result
 
     @transaction()
-    def spend(self, tx: Transaction, turn: Turn, usage: Usage) -> None:
+    def spend(self, tx: Transaction, turn: Turn, usage: Usage, *, calls: Sequence[tuple[str, str, Usage]] = ()) -> None:
         """Book model calls that led to no reply. Raises StaleLease."""
         leases.hold(tx, turn)
-        _book(tx, turn, usage)
+        _book(tx, turn, usage, calls)
 
     @transaction()
     def close_turn(self, tx: Transaction, turn: Turn, *, state: str, error: str = "") -> None:
@@ -333,7 +355,11 @@ def _waiting(tx: Transaction, turn: Turn, call_id: str, *outcomes: str) -> int:
     return int(row["id"])
 
 
-def _book(tx: Transaction, turn: Turn, usage: Usage) -> None:
-    used = attrs.asdict(usage)
+def _book(tx: Transaction, turn: Turn, usage: Usage, calls: Sequence[tuple[str, str, Usage]]) -> None:
+    used = sums(usage)
     tx.change("session_usage", id=turn.session_id, **used)
     tx.change("turn_usage", id=turn.id, **used)
+    owner = _session_facts(tx, turn.session_id)[0]
+    for provider, model, part in calls:
+        where = {"session_id": turn.session_id, "turn_id": turn.id, "task": "", "provider": provider, "model": model}
+        book(tx, owner, part, **where)

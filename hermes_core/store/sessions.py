@@ -5,7 +5,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Coroutine
 from functools import wraps
-from typing import Concatenate, ParamSpec, TypeAlias, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar
 
 import attrs
 from attrs import frozen
@@ -16,7 +16,7 @@ from hermes_core.store.engine import READ, WRITE, Engine, Transaction
 from hermes_core.store.leases import Busy, alive, check_free
 from hermes_core.store.search import index_words, match_query, searchable, server_query, snippet
 from hermes_core.store.transcripts import Transcripts
-from hermes_core.types import JSON, HistoryEntry, Hit, Message, Principal, Session, ToolResult, Usage
+from hermes_core.types import HistoryEntry, Hit, Message, Principal, Session, ToolResult, Usage
 
 S = TypeVar("S", bound="Sessions")
 T = TypeVar("T")
@@ -47,14 +47,19 @@ class SessionRow:
 
 @frozen(kw_only=True)
 class UsageRow:
-    """What one model was used for on one day (``YYYY-MM-DD``, local time); ``calls`` are model calls."""
+    """What one model was used for on one day (``YYYY-MM-DD``, local time). An empty ``task`` is the conversation.
+
+    ``turns`` are those in which it answered; ``unpriced`` the calls whose cost nobody knows.
+    """
 
     day: str
     provider: str
     model: str
+    task: str
     turns: int
-    calls: int
     usage: Usage
+    estimated: float
+    unpriced: int
 
 
 @frozen(kw_only=True)
@@ -99,9 +104,7 @@ class Sessions:
         """Store a new session. Raises UserError when the id is taken."""
         if tx.row("session_facts", id=session.id):
             raise UserError(f"There is a session {session.id} already.")
-        owner = {"profile": clean(session.owner.profile), "person": clean(session.owner.person)}
-        found, created = tx.row("owner_find", **owner), session.created or time.time()
-        number = found["id"] if found else tx.change("owner_add", **owner).lastrowid
+        number, created = _numbered(tx, session.owner), session.created or time.time()
         values = {
             name: clean(getattr(session, name)) for name in ("id", "origin", "parent", "cwd", "provider", "model")
         }
@@ -248,30 +251,67 @@ class Sessions:
             row = tx.row("turns_of", session_id=session_id, now=time.time())
         else:
             row = tx.row("turns_since", owner=_number(tx, owner), since=since, now=time.time())
-        known = {name: row[name] or 0 for name in row.keys()} if row else {}  # noqa: SIM118 - not a mapping
+        known: dict[str, Any] = {name: row[name] or 0 for name in row.keys()} if row else {}  # noqa: SIM118 - no mapping
         return Spent(
             usage=Usage(**{k: v for k, v in known.items() if k != "seconds"}), seconds=known.get("seconds", 0.0)
         )
 
+    @transaction()
+    def add_model_call(
+        self,
+        tx: Transaction,
+        owner: Principal,
+        usage: Usage,
+        *,
+        task: str = "",
+        provider: str = "",
+        model: str = "",
+        session_id: str = "",
+        turn_id: str = "",
+    ) -> None:
+        """Book a model call that is no reply of a turn."""
+        where = {"session_id": session_id, "turn_id": turn_id}
+        book(tx, _numbered(tx, owner), usage, task=task, provider=provider, model=model, **where)
+
     @transaction(READ, long=True)
-    def usage_by_day(self, tx: Transaction, owner: Principal, *, days: int) -> list[UsageRow]:
-        """What an owner used in the last days, newest day first, by provider and model."""
-        totals: dict[tuple[str, str, str], dict[str, JSON]] = {}
+    def usage(self, tx: Transaction, owner: Principal, *, days: int) -> list[UsageRow]:
+        """What an owner used in the last days, newest day first, by provider, model and task."""
+        found: dict[tuple[str, str, str, str], list[sqlite3.Row]] = {}
         for row in tx.rows("usage_by_quarter", owner=_number(tx, owner), since=time.time() - days * 86400):
             day = time.strftime("%Y-%m-%d", time.localtime(int(row["quarter"]) * 900))
-            sums = totals.setdefault((day, row["provider"], row["model"]), {"turns": 0, **attrs.asdict(Usage())})
-            for name in sums:
-                sums[name] += row[name]
-        rows = sorted(sorted(totals.items()), key=lambda item: item[0][0], reverse=True)
+            found.setdefault((day, row["provider"], row["model"], row["task"]), []).append(row)
+        names = [field.name for field in attrs.fields(Usage) if field.name != "priced"]
         return [
-            UsageRow(day=d, provider=p, model=m, turns=sums.pop("turns"), calls=sums["calls"], usage=Usage(**sums))
-            for (d, p, m), sums in rows
+            UsageRow(
+                day=day,
+                provider=provider,
+                model=model,
+                task=task,
+                turns=len({row["turn_id"] for row in rows} - {""}),
+                usage=Usage(**{name: sum(row[name] for row in rows) for name in names}),
+                estimated=sum(row["cost"] for row in rows if row["priced"] == "estimated"),
+                unpriced=sum(row["calls"] for row in rows if not row["priced"]),
+            )
+            for (day, provider, model, task), rows in sorted(
+                sorted(found.items()), key=lambda item: item[0][0], reverse=True
+            )
         ]
 
 
 def _subject(first: object = "", *_rest: object) -> str:
     """The id of the session that a method's first argument names, or an empty string."""
     return first if isinstance(first, str) else str(getattr(first, "session_id", getattr(first, "id", "")))
+
+
+def sums(usage: Usage) -> dict[str, float]:
+    """The figures of a usage, which can be added up."""
+    return {name: value for name, value in attrs.asdict(usage).items() if name != "priced"}
+
+
+def book(tx: Transaction, owner: int, usage: Usage, **where: str) -> None:
+    """Write down what one model call used, and how its cost is known."""
+    values = {name: clean(value) for name, value in where.items()}
+    tx.change("model_call_add", owner=owner, created=time.time(), **values, **attrs.asdict(usage))
 
 
 def stored(body: str) -> Message:
@@ -283,6 +323,15 @@ def _number(tx: Transaction, owner: Principal) -> int:
     """The number rows name an owner by; -1, which no row has, for one who owns nothing yet."""
     row = tx.row("owner_find", profile=clean(owner.profile), person=clean(owner.person))
     return int(row["id"]) if row else -1
+
+
+def _numbered(tx: Transaction, owner: Principal) -> int:
+    """The same, made when it is new."""
+    found = _number(tx, owner)
+    if found >= 0:
+        return found
+    names = {"profile": clean(owner.profile), "person": clean(owner.person)}
+    return int(tx.change("owner_add", **names).lastrowid or 0)
 
 
 def get_session(tx: Transaction, session_id: str, owner: Principal) -> Session:

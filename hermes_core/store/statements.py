@@ -32,8 +32,9 @@ search = sa.table(
 )  # an FTS5 table, unknown to SQLAlchemy; on a server a plain one
 
 _b = sa.bindparam
-USAGE = [field.name for field in fields(Usage)]
+USAGE = [field.name for field in fields(Usage) if field.name != "priced"]
 SESSION = [field.name for field in fields(Session) if field.name in sessions.c and field.name != "owner"]
+SPENT = ("provider", "model", "task", "turn_id", "priced")
 HOLDER = ("holder", "place", "pid", "beat")
 LEASE = ("fence", *HOLDER)
 CALL = ("session_id", "turn_id", "message_id", "call_id", "name", "arguments", "mark")
@@ -95,10 +96,10 @@ def _calls(*more: sa.ColumnElement[bool]) -> sa.Executable:
 def _used(quarter: sa.ColumnElement[object]) -> sa.Executable:
     """What was used in each quarter of an hour: no time zone cuts one in two."""
     return (
-        sa.select(quarter.label("quarter"), turns.c.provider, turns.c.model, sa.func.count().label("turns"))
-        .add_columns(*(sa.func.sum(turns.c[name]).label(name) for name in USAGE))
-        .where(*_is(turns, "owner"), turns.c.started >= _b("since"))
-        .group_by(sa.literal_column("quarter"), turns.c.provider, turns.c.model)
+        _get(model_calls, *SPENT)
+        .add_columns(quarter.label("quarter"), *(sa.func.sum(model_calls.c[name]).label(name) for name in USAGE))
+        .where(*_is(model_calls, "owner"), model_calls.c.created >= _b("since"))
+        .group_by(sa.literal_column("quarter"), *(model_calls.c[name] for name in SPENT))
     )
 
 
@@ -196,9 +197,9 @@ STATEMENTS: dict[str, sa.Executable] = {
     "turns_abandon": sa.update(turns)
     .where(*_is(turns, "session_id"), turns.c.state == "open")
     .values({**_given("ended"), "state": "interrupted"}),
-    "usage_by_quarter": _used(sa.cast(turns.c.started / 900, sa.Integer)),
+    "usage_by_quarter": _used(sa.cast(model_calls.c.created / 900, sa.Integer)),
     "model_call_add": _add(
-        model_calls, "owner", "session_id", "turn_id", "task", "provider", "model", "created", *USAGE
+        model_calls, "owner", "session_id", "turn_id", "task", "provider", "model", "created", "priced", *USAGE
     ),
     "turns_since": sa.select(
         *(sa.func.sum(turns.c[name]).label(name) for name in USAGE), _seconds.label("seconds")
@@ -238,7 +239,7 @@ SERVER: dict[str, sa.Executable] = {
     **STATEMENTS,
     "search_newest": _found(_server_hits, search.c.rowid.desc(), messages.c.id.desc()),
     "search_oldest": _found(_server_hits, search.c.rowid, messages.c.id),
-    "usage_by_quarter": _used(sa.func.floor(turns.c.started / 900)),
+    "usage_by_quarter": _used(sa.func.floor(model_calls.c.created / 900)),
 }
 del SERVER["search_drop"]  # the row goes with its message
 

@@ -174,7 +174,7 @@ class _Replies(LlmBroker):
         self._manifest = manifest
         self._replies: list[Any] = list(replies)
 
-    async def complete(self, request: Request) -> Response:
+    async def complete(self, request: Request, task: str = "", session: Session | None = None) -> Response:
         _require(self._manifest, "llm.call")
         if not self._replies:
             raise ProviderError("No reply is scripted for this model call.", hint="plugin_context(replies=[…])")

@@ -34,7 +34,7 @@ layers =
     store | config
     hooks
     context
-    kinds | options
+    kinds | options | failures
     types | errors
 
 [importlinter:contract:independence]

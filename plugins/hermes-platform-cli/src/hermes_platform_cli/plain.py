@@ -10,6 +10,7 @@ from hermes_core.types import (
     Event,
     Failed,
     Message,
+    Noticed,
     Question,
     Returned,
     Said,
@@ -78,6 +79,9 @@ class Plain:
                 self._spoke = False
             case Returned() if self._config.tool_feed != "off":
                 self._returned(event)
+            case Noticed():
+                self._end_text(answer=False)
+                self._err.write(f"{clean(event.text)}\n")
             case Failed():
                 self._end_text(answer=True)
                 self._err.write("\n".join(filter(None, (f"Error: {clean(event.text)}", clean(event.hint)))) + "\n")

@@ -14,6 +14,7 @@ from hermes_core.types import (
     Event,
     Failed,
     Message,
+    Noticed,
     Progress,
     Returned,
     Said,
@@ -85,6 +86,9 @@ class TurnView:
                 self._rows("feed", self._feed.returned(event, self._screen.size.columns))
             case Asked():
                 self._asked(event)
+            case Noticed():
+                self._end_text()
+                self._rows("note", [f"{DIM}{clean(event.text)}{RESET}"])
             case Failed():
                 self._end_text()
                 self._rows("failed", _failure(event))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from hermes_core.errors import Refused
 from hermes_core.kinds import Provider
-from hermes_core.types import Delta, Endpoint, Model, Request
+from hermes_core.types import Delta, Endpoint, Model, Price, Request
 from hermes_provider_anthropic.listed import LISTED, Listed
 
 if TYPE_CHECKING:
@@ -46,6 +46,21 @@ class Messages(Provider):
         bound = Messages(self._listed, self._secrets, name=name, endpoint=endpoint)
         bound._line()
         return bound
+
+    def window(self, model: str) -> int:
+        """What the user, or the catalogue, says of the model."""
+        line = self._line()
+        return line.context or (line.entry.card(model).context if line.own else 0)
+
+    def price(self, model: str) -> Price | None:
+        """What the catalogue says."""
+        line = self._line()
+        figures = line.entry.card(model).price if line.own else ()
+        return (
+            Price(**dict(zip(("input", "output", "cache_read", "cache_write"), figures, strict=True)))
+            if figures
+            else None
+        )
 
     async def ready(self) -> bool:
         """Whether a key is set. An alias never is, so that nothing is chosen twice."""

@@ -11,7 +11,7 @@ from hermes_provider_openai.body import chat_body, encode
 from hermes_provider_openai.decode import ChatDecoder
 from hermes_provider_openai.line import Line
 from hermes_provider_openai.sse import BrokenEvent, EventReader
-from hermes_provider_openai.transport import network_failure, read_capped
+from hermes_provider_openai.transport import Patience, network_failure, read_capped
 
 if TYPE_CHECKING:
     import httpx2
@@ -40,10 +40,11 @@ async def stream_chat(line: Line, request: Request, model: str) -> AsyncGenerato
                 return
             # Written out here and not in a generator of its own: this loop runs once for every piece of a reply.
             reader, decoder = EventReader(), ChatDecoder(line.about(model), line.key)
-            seen = False
+            seen, patience = False, Patience(line.service, line.stale_seconds)
             piece = first
             while True:
                 events = reader.feed(piece)
+                patience.hear(something=bool(events))
                 seen = seen or bool(events)
                 for delta in decoder.feed(events):
                     yield delta
@@ -110,14 +111,14 @@ def _names_usage(body: str) -> bool:
 
 async def reply_failure(line: Line, model: str, status: int, headers: dict[str, str], body: str) -> ProviderError:
     """The error for an unsuccessful reply; for what may be an unknown model the service is asked what it has."""
-    from hermes_provider_openai.failures import Reply, from_reply
+    from hermes_core.failures import failure
 
     known: tuple[str, ...] = ()
     if status in (404, 410) or (status in (400, 422) and "model" in body):
         from hermes_provider_openai.offered import known_models
 
         known = await known_models(line)
-    return from_reply(line.about(model), Reply(status=status, headers=headers, body=body), known)
+    return failure(status, body, headers, service=line.about(model), models=known)
 
 
 async def _first_bytes(pieces: AsyncIterator[bytes]) -> bytes:
@@ -141,7 +142,7 @@ async def _remainder(pieces: AsyncIterator[bytes]) -> bytes:
 
 def _whole(line: Line, model: str, body: bytes) -> list[Delta]:
     """The deltas of a reply that came as one JSON object, or as JSON lines."""
-    from hermes_provider_openai.failures import from_error_object, message_of, unreadable
+    from hermes_core.failures import broken_off, message_of, unreadable
 
     service = line.about(model)
     text = body.decode("utf-8", "replace")
@@ -150,13 +151,13 @@ def _whole(line: Line, model: str, body: bytes) -> list[Delta]:
         events: list[JSON] = [json.loads(text)]
     except (ValueError, RecursionError):
         if not text.lstrip().startswith("{"):
-            raise unreadable(service, text) from None
+            raise unreadable(text, service=service) from None
         reader = EventReader()
         events = [*reader.feed(body), *reader.end()]
     if isinstance(events[0], list):
         events = events[0]
     if len(events) == 1 and isinstance(events[0], dict) and "choices" not in events[0] and message_of(text):
-        raise from_error_object(service, events[0])
+        raise broken_off(events[0], service=service)
     deltas = decoder.feed(events)
     decoder.done = decoder.done or len(events) == 1
     return deltas + decoder.end()
@@ -173,9 +174,9 @@ async def _finish(
         seen = seen or bool(events)
         deltas += decoder.feed(events)
     if not seen and not decoder.finished and not decoder.done:
-        from hermes_provider_openai.failures import unreadable
+        from hermes_core.failures import unreadable
 
-        raise unreadable(line.service, head[:HEAD].decode("utf-8", "replace"))
+        raise unreadable(head[:HEAD].decode("utf-8", "replace"), service=line.service)
     return deltas + decoder.end()
 
 
@@ -205,7 +206,7 @@ async def _usage_and_end(pieces: AsyncIterator[bytes], reader: EventReader, deco
 
 
 def _broken(line: Line, error: BrokenEvent | RecursionError) -> Unavailable:
-    from hermes_provider_openai.failures import redact
+    from hermes_core.failures import redact
 
     shown = redact(" ".join(getattr(error, "payload", "").split())[:200], line.service.key)
     return Unavailable(f"{line.service.title} sent an event that is not JSON: {shown or 'nested too deeply'}")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from hermes_core.errors import Refused
 from hermes_core.kinds import Provider
-from hermes_core.types import Delta, Endpoint, Model, Request
+from hermes_core.types import Delta, Endpoint, Model, Price, Request
 from hermes_provider_openai.listed import LISTED, Listed
 
 if TYPE_CHECKING:
@@ -41,6 +41,19 @@ class Compatible(Provider):
         bound = Compatible(self._listed, self._secrets, name=name, endpoint=endpoint)
         bound._line()
         return bound
+
+    def window(self, model: str) -> int:
+        """What the user, or the catalogue, says of the model."""
+        line = self._line()
+        return line.context or (line.entry.contexts.get(model, 0) if line.own else 0)
+
+    def price(self, model: str) -> Price | None:
+        """What the catalogue says; on this machine nothing costs anything."""
+        line = self._line()
+        if line.service.local:
+            return Price(input=0.0, output=0.0)
+        row = line.entry.prices.get(model) if line.own else None
+        return Price(**row) if row else None
 
     async def ready(self) -> bool:
         """Hosted: a key is set. Local: something that lists models answers on its port."""
