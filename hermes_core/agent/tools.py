@@ -4,13 +4,17 @@ import asyncio
 import logging
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
+from functools import reduce
 from typing import Any
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 
+from hermes_core.agent import usage as usages
 from hermes_core.agent.arguments import parse_arguments
+from hermes_core.agent.bounds import Meter
 from hermes_core.agent.parts import Parts
 from hermes_core.agent.policy import AskPerson
 from hermes_core.errors import HermesError, ToolError, nearest
@@ -20,6 +24,9 @@ from hermes_core.store.validity import NO_RESULT
 from hermes_core.types import (
     Asked,
     Blob,
+    ChildResult,
+    ChildTask,
+    Effect,
     Event,
     Message,
     Progress,
@@ -29,6 +36,7 @@ from hermes_core.types import (
     Text,
     ToolCall,
     ToolResult,
+    Usage,
     Verdict,
 )
 
@@ -44,11 +52,12 @@ log = logging.getLogger(__name__)
 class _Context(ToolContext):
     """What one running call may use."""
 
-    def __init__(self, runner: "CallRunner", call: ToolCall) -> None:
+    def __init__(self, runner: "CallRunner", call: ToolCall, tool: Tool) -> None:
         self.session = runner.session
         self.workspace = runner.workspace
         self.call_id = call.id
-        self._runner = runner
+        self._runner, self._effects = runner, tool.effects
+        self._children: Counter[tuple[str, str]] = Counter()
 
     def progress(self, text: str) -> None:
         self._runner.emit(Progress(call_id=self.call_id, text=text))
@@ -66,6 +75,16 @@ class _Context(ToolContext):
         except OSError as error:
             raise ToolError(f"The output could not be kept in {path}: {error.strerror}") from error
         return str(path)
+
+    async def child(self, task: ChildTask) -> ChildResult:
+        from hermes_core.agent.children import Child
+
+        if Effect.DELEGATE not in self._effects:
+            raise ToolError("A tool that hands work to child agents declares Effect.DELEGATE.", retry=False)
+        same = (task.goal, task.context)
+        self._children[same] += 1
+        child = Child(self._runner, task, lambda text: self.progress(f"{text}\n"))
+        return await child.run(self.call_id, self._children[same])
 
     @property
     def cancelled(self) -> bool:
@@ -89,7 +108,9 @@ class CallRunner:
     ask_person: AskPerson | None
     ran: set[str]
     asking: asyncio.Lock
+    meter: Meter
     started: AbstractSet[str] = frozenset()
+    spent: dict[str, list[Usage]] = field(factory=dict)  # what the children of each call used
 
     async def run(self, calls: Sequence[ToolCall]) -> list[Message]:
         """The results of one reply's calls, in the model's order."""
@@ -204,7 +225,9 @@ class CallRunner:
             "transform_tool_result", "result", result, session=self.session, call=call
         )
         seconds = time.monotonic() - began
-        await self.store.finish_call(self.turn, call, result, outcome=outcome, seconds=seconds)
+        used = reduce(usages.add, self.spent.pop(call.id, ()), Usage())
+        await self.store.finish_call(self.turn, call, result, outcome=outcome, seconds=seconds, used=used)
+        self.meter.used = usages.add(self.meter.used, used)
         die_at("tool_stored")
         if outcome == "ok":
             self.ran.add(call.name)
@@ -214,7 +237,7 @@ class CallRunner:
         return result, seconds
 
     async def _run(self, tool: Tool, call: ToolCall, params: Any) -> ToolResult:
-        context = _Context(self, call)
+        context = _Context(self, call, tool)
         limit = tool.seconds or self.parts.settings.config.agent.tool_seconds
         try:
             async with asyncio.timeout(limit) as clock:

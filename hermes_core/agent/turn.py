@@ -12,11 +12,13 @@ import os
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import count
 from typing import Literal
 
 from attrs import evolve
 
 from hermes_core.agent import usage as usages
+from hermes_core.agent.bounds import SPENT, Meter
 from hermes_core.agent.live import Live, LiveSessions
 from hermes_core.agent.policy import AskPerson
 from hermes_core.agent.reply import Reply
@@ -45,7 +47,6 @@ from hermes_core.types import (
     TextDelta,
     Thinking,
     ToolCall,
-    Usage,
 )
 
 TYPE_CHECKING = False
@@ -83,7 +84,7 @@ class TurnRun:
         self._id = os.urandom(16).hex()
         self._fence = 0
         self._note = ""
-        self._used = Usage()
+        self._meter = Meter(sessions.parts.limits, sessions.parts.settings.config.agent.tool_workers)
         self._began = time.monotonic()
 
     @property
@@ -112,7 +113,7 @@ class TurnRun:
         taken = await store.resume_turn(live.session.id, holder=self._sessions.holder, left=live.left)
         if taken is None:
             return False
-        self._id, self._used, self.messages = taken.turn.id, taken.usage, list(taken.history)
+        self._id, self._meter.used, self.messages = taken.turn.id, taken.usage, list(taken.history)
         await self._run(self._opened(store, taken.turn), self._rest(taken.calls))
         return True
 
@@ -195,7 +196,12 @@ class TurnRun:
         return await self._steps(1 + sum(m.role == "assistant" for m in self.messages[said:]))
 
     async def _steps(self, first: int = 1) -> str:
-        for step in range(first, self._parts.settings.config.agent.max_calls + 1):
+        for step in count(first):
+            left = self._meter.left
+            if left.calls <= 0:
+                break
+            if left.exhausted:
+                raise Refused(f"{SPENT}: no {left.exhausted}.", hint="Say `go on`, or raise its limits.")
             message = await self._respond(await self._request(step))
             calls = [p for p in message.parts if isinstance(p, ToolCall)]
             if not calls:
@@ -205,7 +211,7 @@ class TurnRun:
 
     async def _last_word(self) -> str:
         """The steps are used up: one more reply, without tools, says how far it came."""
-        most = self._parts.settings.config.agent.max_calls
+        most = int(self._parts.limits.calls)
         request = await self._request(most + 1)
         nudge = Message(role="user", parts=(Text(text=_OUT_OF_CALLS),))
         message = await self._respond(evolve(request, messages=(*request.messages, nudge), tools=()))
@@ -246,7 +252,7 @@ class TurnRun:
         store, turn = await self._rows()
         await store.add_reply(turn, response.message, response.usage, response.reason)
         die_at("replied")
-        self._used = usages.add(self._used, response.usage)
+        self._meter.used = usages.add(self._meter.used, response.usage)
         self.messages.append(response.message)
         session = self._live.session
         await self._parts.dispatch.observe("post_llm_call", session=session, request=request, response=response)
@@ -293,6 +299,7 @@ class TurnRun:
             ask_person=self._ask,
             ran=live.ran,
             asking=live.asking,
+            meter=self._meter,
             started=started,
         )
         self.messages.extend(await runner.run(calls))
@@ -308,10 +315,10 @@ class TurnRun:
                 self._emit(failed(cause(fault)))
                 state, answer = "failed", ""
         ids = {"session_id": self._live.session.id, "turn_id": self._id}
-        self._emit(Ended(**ids, answer=answer, reason=state, usage=self._used, note=self._note if answer else ""))
+        self._emit(Ended(**ids, answer=answer, reason=state, usage=self._meter.used, note=self._note if answer else ""))
 
     def _log(self, state: str, error: str) -> None:
-        used = self._used
+        used = self._meter.used
         fields: dict[str, JSON] = {"session": self._live.session.id, "turn": self._id, "state": state}
         fields |= {"provider": self._route.name, "model": self._route.model}
         fields |= {"calls": used.calls, "input": used.input, "output": used.output}

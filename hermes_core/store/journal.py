@@ -20,6 +20,8 @@ from hermes_core.types import Envelope, Message, ToolCall, ToolResult, Usage
 
 __all__ = ["Busy", "Duplicate", "Resumed", "SessionRow", "StaleLease", "Store", "Turn", "UsageRow", "open_store"]
 
+_NOTHING = Usage()
+
 
 def open_store(
     database: Path, *, url: str = "", durability: str = "normal", transcripts: Path | None = None
@@ -157,15 +159,34 @@ class Store(Sessions):
 
     @transaction()
     def finish_call(
-        self, tx: Transaction, turn: Turn, call: ToolCall, result: ToolResult, *, outcome: str, seconds: float
+        self,
+        tx: Transaction,
+        turn: Turn,
+        call: ToolCall,
+        result: ToolResult,
+        *,
+        outcome: str,
+        seconds: float,
+        used: Usage = _NOTHING,
     ) -> int:
-        """Store a call's result and how it ended; the row's id. Raises StaleLease, StoreError."""
+        """Store a call's result and how it ended; the row's id. Raises StaleLease, StoreError.
+
+        ``used`` is what its child agents used: it counts for this turn too.
+        """
         leases.hold(tx, turn)
         row = _waiting(tx, turn, call.id, "pending", "started")
         answer = Message(role="tool", parts=(attrs.evolve(result, call_id=call.id, name=call.name),))
         result_id = self._append(tx, turn.session_id, answer, turn.id)
         tx.change("call_finish", id=row, outcome=outcome, seconds=seconds, result_id=result_id)
+        if used != _NOTHING:
+            tx.change("session_usage", id=turn.session_id, **attrs.asdict(used))
+            tx.change("turn_usage", id=turn.id, **attrs.asdict(used))
         return result_id
+
+    @transaction(READ)
+    def call_row(self, tx: Transaction, turn: Turn, call_id: str) -> int:
+        """The number of a call's row, which no other call has. Raises StoreError when the turn has no such call."""
+        return _waiting(tx, turn, call_id, "pending", "started")
 
     @transaction()
     def close_turn(self, tx: Transaction, turn: Turn, *, state: str, error: str = "") -> None:

@@ -94,6 +94,10 @@ _words: sa.BindParameter[str] = _b("words")
 _named = (sa.func.substr(sessions.c.id, 1, sa.func.length(_words)) == _words) | (sessions.c.title != "")
 _titled = sa.func.lower(sessions.c.title) == sa.func.lower(_b("title"))
 _unused = sessions.c.updated < _b("before")
+_child: sa.ColumnElement[str] = sa.literal_column("'child'")  # the origin of a child agent's session
+_listed = (sessions.c.origin == _b("origin")) | (
+    (_b("origin") == "") & (_b("children", type_=sa.Boolean()) | (sessions.c.origin != _child))
+)
 _newest = sessions.c["last"].desc(), sessions.c.created.desc(), sessions.c.id.desc()
 _owner = sa.select(sessions.c.owner).where(sessions.c.id == _b("session_id"))
 _preview = sa.select(messages.c.body).where(messages.c.session_id == sessions.c.id, messages.c.role == "user")
@@ -118,10 +122,11 @@ STATEMENTS: dict[str, sa.Executable] = {
     .add_columns(*(leases.c[name] for name in HOLDER))
     .add_columns(_preview.order_by(messages.c.id).limit(1).scalar_subquery().label("preview"))
     .outerjoin_from(sessions, leases)
-    .where(*_is(sessions, "owner"), (_b("origin") == "") | (sessions.c.origin == _b("origin")))
+    .where(*_is(sessions, "owner"), _listed)
     .order_by(*_newest)
     .limit(_b("limit")),
     "sessions_before": _get(sessions, "id").where(*_is(sessions, "owner"), _unused).order_by(sessions.c.id),
+    "sessions_below": _get(sessions, "id").where(*_is(sessions, "owner", "parent"), sessions.c.origin == _child),
     "session_titled": _get(sessions, "id").where(*_is(sessions, "owner"), _titled),
     "session_rename": _set(sessions, "title"),
     "session_update": _set(sessions, **{name: _replaced(name) for name in ("cwd", "provider", "model")}),
@@ -159,9 +164,14 @@ STATEMENTS: dict[str, sa.Executable] = {
     "turn_add": _add(turns, "id", "session_id", "owner", "holder", "state", "provider", "model", "started"),
     "turn_usage": _set(turns, **{name: turns.c[name] + _b(name) for name in USAGE}),
     "turn_open": _get(turns, "id", *USAGE).where(*_is(turns, "session_id"), turns.c.state == "open"),
+    "turn_last": _get(turns, "state", "error", "provider", "model", "started", "ended", *USAGE)
+    .where(*_is(turns, "session_id"))
+    .order_by(turns.c.seq.desc())
+    .limit(1),
     "turns_open": _get(leases, "session_id", *HOLDER)
     .join_from(leases, turns, turns.c.session_id == leases.c.session_id)
-    .where(*_is(turns, "owner"), turns.c.state == "open", leases.c.holder != "")
+    .join(sessions, sessions.c.id == turns.c.session_id)
+    .where(*_is(turns, "owner"), turns.c.state == "open", leases.c.holder != "", sessions.c.origin != _child)
     .order_by(turns.c.seq),
     "turn_close": _set(turns, "state", "error", "ended"),
     "turns_abandon": sa.update(turns)
@@ -169,7 +179,8 @@ STATEMENTS: dict[str, sa.Executable] = {
     .values({**_given("ended"), "state": "interrupted"}),
     "usage_by_day": sa.select(_day.label("day"), turns.c.provider, turns.c.model, sa.func.count().label("turns"))
     .add_columns(*(sa.func.sum(turns.c[name]).label(name) for name in USAGE))
-    .where(*_is(turns, "owner"), turns.c.started >= _b("since"))
+    .join_from(turns, sessions, sessions.c.id == turns.c.session_id)
+    .where(*_is(turns, "owner"), turns.c.started >= _b("since"), sessions.c.origin != _child)
     .group_by(sa.literal_column("day"), turns.c.provider, turns.c.model)
     .order_by(sa.literal_column("day").desc(), turns.c.provider, turns.c.model),
     "model_call_add": _add(
