@@ -167,7 +167,7 @@ class Child:
                     raise ValueError(f"it said more than {_MOST:,} bytes")
                 heard = json.loads(line)
                 if "ask" in heard:
-                    asking.add(asyncio.create_task(self._ask(heard["ask"])))
+                    asking.add(asyncio.create_task(self._ask(_question(heard["ask"]))))
                 elif self._heard(heard):
                     return
             await process.wait()
@@ -203,9 +203,8 @@ class Child:
         except Exception:  # who only watches must not end the work
             log.exception("a child's step could not be shown")
 
-    async def _ask(self, asked: Mapping[str, JSON]) -> None:
+    async def _ask(self, question: Question) -> None:
         """Put the child's question to the person of this turn, as one of the parent's own."""
-        question = Question(**{**asked, "choices": tuple(asked["choices"])})
         note = f"a child agent asks, at work on: {' '.join(self._task.goal.split())[:80]}"
         told = evolve(question, risk=f"{question.risk} ({note})".strip())
         verdict = await self._parts.policy.relay(self._runner.session, told, self._runner.ask)
@@ -288,6 +287,12 @@ class Child:
     def _with_tail(self, status: ChildStatus, error: str) -> str:
         said = self._said if status == "crashed" else ""
         return f"{error}\nIts last words on stderr:\n{said}" if said else error
+
+
+def _question(asked: Mapping[str, JSON]) -> Question:
+    words = {name: str(asked[name]) for name in ("id", "subject", "risk")}
+    kind = {"choice": "choice", "text": "text"}.get(asked["kind"], "approval")
+    return Question(kind=kind, choices=tuple(map(str, asked["choices"])), **words)  # type: ignore[arg-type]
 
 
 async def _surely(work: Coroutine[None, None, T]) -> T:

@@ -63,7 +63,7 @@ class Planned(Provider):
         return self
 
     async def stream(self, request):
-        said = max(i for i, m in enumerate(request.messages) if m.role == "user")
+        said = max(i for i, m in enumerate(request.messages) if m.role == "user" and m.parts[0].text.startswith("["))
         text = request.messages[said].parts[0].text.partition("\n\nWhat you should know")[0]
         step = sum(m.role == "assistant" for m in request.messages[said:])
         plan = json.loads(text)
