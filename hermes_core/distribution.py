@@ -89,6 +89,7 @@ HERMES = Distribution(
         "hermes-provider-offline",
         "hermes-provider-openai",
         "hermes-tool-clarify",
+        "hermes-tool-delegate",
         "hermes-tool-files",
         "hermes-tool-recall",
         "hermes-tool-terminal",

@@ -21,6 +21,7 @@ from attrs import asdict, evolve
 
 from hermes_core.agent.bounds import MOST_CHILDREN, SPENT, Bounds, Limits, inherit
 from hermes_core.agent.environment import child_environment, descendants, redacted
+from hermes_core.errors import UnknownName
 from hermes_core.types import JSON, ChildResult, ChildStatus, ChildTask, Question, Usage
 
 TYPE_CHECKING = False
@@ -35,7 +36,7 @@ _LINE = 256 * 1024  # bytes of one line
 _MOST = 16 * 1024 * 1024  # bytes a child may say in all
 _TAIL = 4_000  # bytes of its stderr that are kept
 _LATE = 1.0  # seconds a child may take to notice by itself that its time is up
-_GRACE = 0.4  # seconds it may take to end when asked, and again when told
+_GRACE = 0.25  # seconds it may take to end when asked, and again when told
 _STEP = 200  # characters of a step that are shown
 _END = ("ended", "")
 
@@ -263,7 +264,11 @@ class Child:
         store, owner = self._runner.store, self._runner.session.owner
         last = await store.last_turn(self.id)
         if last is None:
-            return ChildResult(status=status, error=self._with_tail(status, error), seconds=seconds)
+            known = ""
+            with contextlib.suppress(UnknownName):
+                known = (await store.session(self.id, owner)).id
+            error = self._with_tail(status, error)
+            return ChildResult(status=status, error=error, session_id=known, seconds=round(seconds, 3))
         if last.state == "done":
             status, error = "done", ""
         elif last.state == "failed" and status == "failed":

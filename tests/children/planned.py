@@ -14,6 +14,7 @@
 ``{"note": {...}}`` is one batch of calls by name; a text is the answer. Tools write what happened into ``truth``.
 """
 
+# ruff: noqa: ASYNC220, ASYNC230, PTH100, PTH109, PTH115, PTH118, PTH120, PTH123, SIM115
 import asyncio
 import contextlib
 import ctypes
@@ -123,7 +124,7 @@ async def wait(what: What) -> str:
 async def die(what: What) -> str:
     """End a process: ``me`` or ``parent``, the first time."""
     truth("die", what.what)
-    if what.what.startswith("once") and sum(json.loads(l) == ["die", what.what] for l in open(TRUTH)) > 1:
+    if what.what.startswith("once") and sum(json.loads(line) == ["die", what.what] for line in open(TRUTH)) > 1:
         return "lived"
     print("the secret is", os.environ.get("NO_SUCH"), "sk-" + "very-secret-0001", file=sys.stderr, flush=True)
     for who in what.what.split()[-1].split("+"):
