@@ -73,7 +73,9 @@ class LiveSessions:
             cwd=parts.settings.config.terminal.cwd or _here(),
             created=time.time(),
         )
-        session = evolve(session, provider=route.name, model=route.model)
+        session = evolve(
+            session, provider=route.name, model=route.model, backend=parts.settings.config.terminal.backend
+        )
         specs = parts.toolbox().specs(session)
         if stored:
             live = Live(session, stored[0], _same_tools(stored[1], specs), known=True, stored=True)

@@ -52,7 +52,7 @@ def delegate_tool(config: Config, roster: Roster) -> Tool:
         seconds=config.seconds + _MARGIN,
     )
     async def run(context: ToolContext, wanted: Delegate) -> str:
-        """Hand work to child agents that start without your context, and get their reports. `tasks` run side by side."""
+        """Hand work to child agents, which start without your context; get their reports. `tasks` run side by side."""
         until = time.monotonic() + config.seconds
         works = [_one(context, task, config, roster, until) for task in _tasks(wanted, config)]
         return await report(context, await asyncio.gather(*works))
