@@ -21,7 +21,7 @@ from attrs import asdict, evolve
 
 from hermes_core.agent.bounds import MOST_CHILDREN, SPENT, Bounds, Limits, inherit
 from hermes_core.agent.environment import child_environment, descendants, redacted
-from hermes_core.errors import UnknownName
+from hermes_core.errors import HermesError, UnknownName
 from hermes_core.types import JSON, ChildResult, ChildStatus, ChildTask, Question, Usage
 
 TYPE_CHECKING = False
@@ -38,7 +38,6 @@ _TAIL = 4_000  # bytes of its stderr that are kept
 _LATE = 1.0  # seconds a child may take to notice by itself that its time is up
 _GRACE = 0.25  # seconds it may take to end when asked, and again when told
 _STEP = 200  # characters of a step that are shown
-_END = ("ended", "")
 
 
 class Child:
@@ -256,8 +255,9 @@ class Child:
     async def _give_up(self) -> None:
         """Close the turn of a child that was stopped: nobody goes on with it."""
         store = self._runner.store
-        if taken := await store.resume_turn(self.id, holder=self._runner.turn.holder):
-            await store.close_turn(taken.turn, state="interrupted", error=(self._stopped or _END)[1])
+        with contextlib.suppress(HermesError):  # then it stays as it is, and nobody goes on with it either
+            if taken := await store.resume_turn(self.id, holder=self._runner.turn.holder):
+                await store.close_turn(taken.turn, state="interrupted", error=self._stopped[1] if self._stopped else "")
 
     async def _result(self, status: ChildStatus, error: str, seconds: float) -> ChildResult:
         """What the store has of it. ``status`` and ``error`` say how it ended, when its turn does not."""

@@ -57,7 +57,8 @@ class _Context(ToolContext):
         self.workspace = runner.workspace
         self.call_id = call.id
         self._runner, self._effects = runner, tool.effects
-        self._children: Counter[tuple[str, str]] = Counter()
+        self._same: Counter[tuple[str, str]] = Counter()
+        self._children: set[asyncio.Task[ChildResult]] = set()
 
     def progress(self, text: str) -> None:
         self._runner.emit(Progress(call_id=self.call_id, text=text))
@@ -82,9 +83,19 @@ class _Context(ToolContext):
         if Effect.DELEGATE not in self._effects:
             raise ToolError("A tool that hands work to child agents declares Effect.DELEGATE.", retry=False)
         same = (task.goal, task.context)
-        self._children[same] += 1
+        self._same[same] += 1
         child = Child(self._runner, task, lambda text: self.progress(f"{text}\n"))
-        return await child.run(self.call_id, self._children[same])
+        work = asyncio.create_task(child.run(self.call_id, self._same[same]), name="child")
+        self._children.add(work)
+        return await work
+
+    async def settle(self) -> None:
+        """End the children that the tool did not wait for: none outlives the call it works for."""
+        left = [work for work in self._children if not work.done()]
+        for work in left:
+            work.cancel()
+        if left:
+            await asyncio.wait(left)
 
     @property
     def cancelled(self) -> bool:
@@ -249,6 +260,8 @@ class CallRunner:
                 return failure(call, ToolError(f"{tool.name} did not end within {limit:g} s and was stopped."))
             self.parts.report(tool, error)
             return failure(call, ToolError(f"{tool.name} failed: {type(error).__name__}: {error}"[:2000]))
+        finally:
+            await context.settle()
         parts = (Text(text=output),) if isinstance(output, str) else tuple(output)
         kept = [await self._bounded(context, tool, p) for p in parts if isinstance(p, Text | Blob)]
         return ToolResult(call_id=call.id, name=call.name, parts=tuple(kept) or (Text(text="(no output)"),))

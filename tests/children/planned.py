@@ -14,7 +14,7 @@
 ``{"note": {...}}`` is one batch of calls by name; a text is the answer. Tools write what happened into ``truth``.
 """
 
-# ruff: noqa: ASYNC220, ASYNC230, PTH100, PTH109, PTH115, PTH118, PTH120, PTH123, SIM115
+# ruff: noqa: ASYNC110, ASYNC220, ASYNC230, PTH100, PTH109, PTH115, PTH118, PTH120, PTH123, SIM115
 import asyncio
 import contextlib
 import ctypes
@@ -48,6 +48,11 @@ def truth(*words):
     handle = os.open(TRUTH, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     os.write(handle, (json.dumps(words) + "\n").encode())
     os.close(handle)
+
+
+def truth_has(what):
+    with open(TRUTH) as lines:
+        return any(json.loads(line)[0] == what for line in lines)
 
 
 class Planned(Provider):
@@ -174,6 +179,7 @@ class Hand:
     money: float = 0.0
     seconds: float = 0.0
     levels: int = 0
+    drop: bool = False
 
 
 @tool(toolset="delegation", effects={Effect.DELEGATE}, idempotent=True, touches=lambda _: (), seconds=60.0)
@@ -181,6 +187,11 @@ async def hand(context: ToolContext, wanted: Hand) -> str:
     """Hand goals to children, side by side."""
     wishes = {"toolsets": wanted.toolsets, "without": wanted.without, "calls": wanted.calls, "levels": wanted.levels}
     wishes |= {"tokens": wanted.tokens, "money": wanted.money, "seconds": wanted.seconds}
+    if wanted.drop:
+        works = [asyncio.ensure_future(context.child(ChildTask(goal=goal))) for goal in wanted.goals]
+        while not truth_has("waiting"):
+            await asyncio.sleep(0.01)
+        return f"left {len(works)} alone"
     results = await asyncio.gather(*(context.child(ChildTask(goal=goal, **wishes)) for goal in wanted.goals))
     for result in results:
         truth(

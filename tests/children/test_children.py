@@ -250,6 +250,13 @@ async def test_an_interrupt_of_the_parent_ends_the_child_and_what_it_started(hou
     assert [row.state for row in rows] == ["idle", "idle"]
 
 
+async def test_no_child_outlives_the_call_it_works_for(house) -> None:
+    await house.turn([{"hand": {"goals": ['[{"wait": {}}, "never"]'], "drop": True}}, "went on"])
+    [[child, sleeper]] = house.truth("waiting")
+    assert await gone(child)
+    assert await gone(sleeper)
+
+
 async def test_a_gate_that_cannot_be_loaded_in_the_child_stops_it(house) -> None:
     async with house.hermes() as hermes:
         hermes.runtime.gates = lambda: {"tool/guard"}
