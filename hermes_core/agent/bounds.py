@@ -87,9 +87,14 @@ class Meter:
         self._limits = limits
         self._began = time.monotonic()
         self.used = Usage()  # what is stored, children that ended included
-        self.running: dict[str, Usage] = {}  # children at work: session id -> used so far
+        self.running: dict[str, Usage] = {}  # children that are not booked yet: session id -> used so far
         self.started = 0
         self.places = asyncio.Semaphore(workers)
+
+    def book(self, children: Iterable[str]) -> None:
+        """Count what children used among what is stored."""
+        for child in children:
+            self.used = usages.add(self.used, self.running.pop(child))
 
     @property
     def left(self) -> Limits:

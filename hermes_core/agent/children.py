@@ -22,7 +22,7 @@ from attrs import asdict, evolve
 from hermes_core.agent.bounds import MOST_CHILDREN, SPENT, Bounds, Limits, inherit
 from hermes_core.agent.environment import child_environment, descendants, redacted
 from hermes_core.errors import HermesError, UnknownName
-from hermes_core.types import JSON, ChildResult, ChildStatus, ChildTask, Question, Usage
+from hermes_core.types import JSON, ChildResult, ChildStatus, ChildTask, Question, Usage, Verdict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -115,8 +115,8 @@ class Child:
             )
         except OSError as error:
             return "crashed", f"It could not be started: {error.strerror}."
-        self._process, running = process, self._runner.meter.running
-        running[self.id] = Usage()
+        self._process = process
+        self._runner.meter.running[self.id] = Usage()
         reading = asyncio.create_task(self._read_stderr())
         seconds = bounds.limits.seconds + _LATE
         try:
@@ -133,7 +133,6 @@ class Child:
             await _surely(self._end())
             reading.cancel()
             self._said = redacted(bytes(self._tail), secrets, self._parts.settings.secrets)
-            running.pop(self.id, None)
             if self._stopped and self._stopped[0] != "crashed":
                 await _surely(self._give_up())
         return self._stopped or self._how_it_ended()
@@ -180,7 +179,7 @@ class Child:
         if "step" in heard:
             self._step(" ".join(str(heard["step"]).split()))
         elif "used" in heard:
-            self._runner.meter.running[self.id] = Usage(**heard["used"])
+            self._runner.meter.running[self.id] = Usage(**{name: max(0, n + 0) for name, n in heard["used"].items()})
             if what := evolve(self._runner.meter.left, seconds=1).exhausted:
                 self._stopped = "budget", f"No {what} was left for it."
                 return True
@@ -207,7 +206,11 @@ class Child:
         """Put the child's question to the person of this turn, as one of the parent's own."""
         note = f"a child agent asks, at work on: {' '.join(self._task.goal.split())[:80]}"
         told = evolve(question, risk=f"{question.risk} ({note})".strip())
-        verdict = await self._parts.policy.relay(self._runner.session, told, self._runner.ask)
+        try:
+            verdict = await self._parts.policy.relay(self._runner.session, told, self._runner.ask)
+        except Exception:  # the child must not wait for ever for an answer that does not come
+            log.exception("a child's question could not be put")
+            verdict = Verdict(outcome="deny", reason="The question could not be put to anybody")
         self._tell({"answer": question.id, "verdict": asdict(verdict)})
 
     def _tell(self, line: Mapping[str, JSON]) -> None:
@@ -276,7 +279,8 @@ class Child:
             status = "budget" if error.startswith(SPENT) else status
         elif last.state == "interrupted" and status == "failed":
             status, error = "interrupted", last.error or "It was stopped."
-        self._runner.spent.setdefault(self._call_id, []).append(last.usage)
+        self._runner.meter.running[self.id] = last.usage  # until it is booked with the call's result
+        self._runner.spent.setdefault(self._call_id, set()).add(self.id)
         calls = await store.tool_history(owner, session_id=self.id, limit=1_000)
         return ChildResult(
             status=status,

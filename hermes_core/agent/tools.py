@@ -121,7 +121,7 @@ class CallRunner:
     asking: asyncio.Lock
     meter: Meter
     started: AbstractSet[str] = frozenset()
-    spent: dict[str, list[Usage]] = field(factory=dict)  # what the children of each call used
+    spent: dict[str, set[str]] = field(factory=dict)  # the children of each call whose use is not booked yet
 
     async def run(self, calls: Sequence[ToolCall]) -> list[Message]:
         """The results of one reply's calls, in the model's order."""
@@ -236,9 +236,10 @@ class CallRunner:
             "transform_tool_result", "result", result, session=self.session, call=call
         )
         seconds = time.monotonic() - began
-        used = reduce(usages.add, self.spent.pop(call.id, ()), Usage())
+        children = self.spent.pop(call.id, set())
+        used = reduce(usages.add, (self.meter.running[child] for child in children), Usage())
         await self.store.finish_call(self.turn, call, result, outcome=outcome, seconds=seconds, used=used)
-        self.meter.used = usages.add(self.meter.used, used)
+        self.meter.book(children)
         die_at("tool_stored")
         if outcome == "ok":
             self.ran.add(call.name)
