@@ -185,7 +185,7 @@ class ToolContract(PluginContract):
     async def test_it_does_only_what_its_effects_say(
         self, tool: Tool, tool_context: FakeToolContext, context: "PluginContext"
     ) -> None:
-        """Its effects are Effects, and a call connects, starts programs, changes files or delegates only if they say so.
+        """Its effects are Effects; a call connects, starts programs, changes files or delegates only if they say so.
 
         If this fails: add the effect. The policy point decides on effects alone; a tool that hides one goes unasked.
         What a tool does through ``context.workspace`` counts too; its plugin's own data and cache folders do not.
