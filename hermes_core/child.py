@@ -78,7 +78,7 @@ class Work:
         runtime.load_hooks()
         if missing := set(self._order["gates"]) - runtime.gates():
             raise UserError(f"The plugin {min(missing)} guards the parent of this agent, but could not be loaded here.")
-        seconds = runtime.limits.seconds
+        seconds = runtime.bounds.limits.seconds if runtime.bounds else float("inf")
         try:
             async with asyncio.timeout(seconds if seconds < 1e9 else None):
                 while not await self._play(runtime):  # noqa: ASYNC110 - nothing tells when another process is gone

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import reduce
 from math import inf
 
@@ -12,11 +12,10 @@ from hermes_core.agent import usage as usages
 from hermes_core.kinds import Tool
 from hermes_core.types import ChildTask, Effect, Usage
 
-__all__ = ["LEVELS", "MOST_CHILDREN", "SPENT", "Bounds", "Limits", "Meter", "inherit"]
+__all__ = ["LEVELS", "MOST_CHILDREN", "Bounds", "Limits", "Meter", "inherit"]
 
 LEVELS = 3  # of children below a root, whatever is asked for
 MOST_CHILDREN = 64  # that one turn may start
-SPENT = "Nothing is left of what this turn may use"
 # A child has no person, no memory and no calendar of its own, and nobody expects to hear from it.
 _NOT_FOR_CHILDREN = {Effect.ASK, Effect.REMEMBER, Effect.SCHEDULE, Effect.CONFIGURE, Effect.SEND}
 
@@ -83,21 +82,20 @@ def inherit(parent: Bounds, tools: Iterable[Tool], task: ChildTask) -> Bounds:
 class Meter:
     """What a turn and the children at work for it have used, held against its limits."""
 
-    def __init__(self, limits: Limits, workers: int) -> None:
-        self._limits = limits
+    def __init__(self, limits: Limits, workers: int, used: Callable[[], Usage]) -> None:
+        """``used`` tells what the turn used, children that are booked included."""
+        self._limits, self._used = limits, used
         self._began = time.monotonic()
-        self.used = Usage()  # what is stored, children that ended included
         self.running: dict[str, Usage] = {}  # children that are not booked yet: session id -> used so far
         self.started = 0
         self.places = asyncio.Semaphore(workers)
 
-    def book(self, children: Iterable[str]) -> None:
-        """Count what children used among what is stored."""
-        for child in children:
-            self.used = usages.add(self.used, self.running.pop(child))
+    def take(self, children: Iterable[str]) -> Usage:
+        """What children used, which is the turn's own from now on."""
+        return reduce(usages.add, (self.running.pop(child) for child in children), Usage())
 
     @property
     def left(self) -> Limits:
         """What is left for everyone together."""
-        used = reduce(usages.add, self.running.values(), self.used)
+        used = reduce(usages.add, self.running.values(), self._used())
         return self._limits.after(used, time.monotonic() - self._began)

@@ -19,7 +19,7 @@ from typing import TypeVar
 
 from attrs import asdict, evolve
 
-from hermes_core.agent.bounds import MOST_CHILDREN, SPENT, Bounds, Limits, inherit
+from hermes_core.agent.bounds import MOST_CHILDREN, Bounds, Limits, inherit
 from hermes_core.agent.environment import child_environment, descendants, redacted
 from hermes_core.errors import HermesError, UnknownName
 from hermes_core.types import JSON, ChildResult, ChildStatus, ChildTask, Question, Usage, Verdict
@@ -64,11 +64,20 @@ class Child:
             return ChildResult(status="refused", error=problem, session_id=self.id if past else "")
         runner.meter.started += 1
         async with runner.meter.places:
-            limits = runner.meter.left
+            limits = await self._left()
             if limits.exhausted:
                 return ChildResult(status="refused", error=f"No {limits.exhausted} is left for a child.")
             status, error = await self._work(inherit(self._reach(limits), self._parts.toolbox().tools, self._task))
         return await self._result(status, error, time.monotonic() - began)
+
+    async def _left(self) -> Limits:
+        """What is left for it: of the turn, and of its session and day where those are limited."""
+        runner, budgets = self._runner, self._runner.budgets
+        limits = runner.meter.left
+        if budgets.shared:
+            for name, left in (await budgets.left(runner.session, runner.store)).items():
+                limits = limits.within(Limits(**{name.partition(".")[2]: left}))
+        return limits
 
     def _problem(self) -> str:
         """Why it must not be started, or nothing."""
@@ -276,7 +285,7 @@ class Child:
             status, error = "done", ""
         elif last.state == "failed" and status == "failed":
             error = last.error or error
-            status = "budget" if error.startswith(SPENT) else status
+            status = "budget" if "(budget." in error else status
         elif last.state == "interrupted" and status == "failed":
             status, error = "interrupted", last.error or "It was stopped."
         self._runner.meter.running[self.id] = last.usage  # until it is booked with the call's result

@@ -96,8 +96,7 @@ async def test_what_is_allowed_below_is_allowed_above(parent, tools, task, own_d
 
 @given(LIMITS, st.lists(st.integers(0, 50), max_size=5), st.integers(0, 50))
 def test_what_children_use_is_gone_for_everyone(limits, children, own) -> None:
-    meter = Meter(limits, 8)
-    meter.used = Usage(calls=own, input=own, output=own, cost=own / 10)
+    meter = Meter(limits, 8, lambda: Usage(calls=own, input=own, output=own, cost=own / 10))
     meter.running = {str(n): Usage(calls=used, input=used, cost=used / 10) for n, used in enumerate(children)}
     total = own + sum(children)
     assert meter.left.calls == max(0, limits.calls - total)

@@ -144,7 +144,7 @@ async def test_it_may_make_as_many_model_calls_as_it_was_given(house) -> None:
 async def test_tokens_and_money_have_an_end(house, wish) -> None:
     [[status, _, _, error, calls, *_]] = await house.results([[*LONG * 9, "late"]], wishes=wish)
     assert status == "budget"
-    assert error.startswith(("Nothing is left of what this turn may use", "No "))
+    assert error.startswith(("This turn has used ", "No "))
     assert calls == 3
 
 

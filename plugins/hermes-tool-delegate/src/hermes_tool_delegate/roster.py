@@ -84,7 +84,11 @@ def agents_command(roster: Roster) -> SlashCommand:
         return f"Stopped: {stopped}." if chosen else f"No child agent here has the number {which.strip()!r}."
 
     return SlashCommand(
-        name="agents", summary="show child agents at work, or stop one", run=run, usage="[stop NUMBER|all]"
+        name="agents",
+        summary="show child agents at work, or stop one",
+        run=run,
+        usage="[stop NUMBER|all]",
+        at_once=True,
     )
 
 

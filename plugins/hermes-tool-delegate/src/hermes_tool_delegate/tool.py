@@ -44,7 +44,7 @@ def delegate_tool(config: Config, roster: Roster) -> Tool:
     # An answer may repeat what the child has read, and where that came from cannot be told here: it is untrusted.
     @tool(
         name="delegate",
-        toolset="delegation",
+        toolset="delegate",
         effects={Effect.DELEGATE},
         idempotent=True,
         untrusted=True,
