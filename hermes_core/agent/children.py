@@ -36,7 +36,7 @@ _LINE = 256 * 1024  # bytes of one line
 _MOST = 16 * 1024 * 1024  # bytes a child may say in all
 _TAIL = 4_000  # bytes of its stderr that are kept
 _LATE = 1.0  # seconds a child may take to notice by itself that its time is up
-_GRACE = 0.25  # seconds it may take to end when asked, and again when told
+_GRACE = 0.2  # seconds it may take to end when asked, and again when told
 _STEP = 200  # characters of a step that are shown
 
 

@@ -191,3 +191,4 @@ def test_the_tool_costs_little_and_says_what_it_is(desk: Desk) -> None:
     assert desk.tool.idempotent
     assert desk.tool.untrusted
     assert desk.tool.effects == {Effect.DELEGATE}
+    assert desk.command.at_once
