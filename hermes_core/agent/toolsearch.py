@@ -8,6 +8,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from attrs import evolve
 
@@ -46,7 +47,7 @@ class Call:
     """What to call."""
 
     name: str = option("The tool's name.")
-    arguments: dict[str, object] = option("Its arguments, as tool_describe says.", factory=dict)
+    arguments: dict[str, Any] = option("Its arguments, as tool_describe says.", factory=dict)
 
 
 def worth_it(specs: Sequence[ToolSpec], window: int) -> bool:
