@@ -181,6 +181,13 @@ class Hermes:
             distribution.consent(home, safe_mode=self._safe_mode),
             owner=self._owner or Principal(profile=home.profile),
             remember=remember,
+            recipe={
+                "distribution": distribution._asdict(),
+                "home": str(home.base),
+                "profile": home.profile,
+                "config": self._config,
+                "safe_mode": self._safe_mode,
+            },
             **self._wishes,
         )
 

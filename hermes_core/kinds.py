@@ -13,6 +13,8 @@ from attrs import frozen
 
 from hermes_core.errors import ToolError, UserError
 from hermes_core.types import (
+    ChildResult,
+    ChildTask,
     Delta,
     Effect,
     Endpoint,
@@ -109,6 +111,15 @@ class ToolContext(ABC):
     @abstractmethod
     async def spill(self, name: str, data: bytes) -> str:
         """Keep output that is too long for the model in a file; the path under which it can be read."""
+
+    @abstractmethod
+    async def child(self, task: ChildTask) -> ChildResult:
+        """Hand work to a child agent, in a process of its own, and wait for what comes of it.
+
+        It gets no more than this agent has: rules, tools, budget. Whatever happens to it is a result, never an error;
+        cancelling ends it. Run again after a crash, the same call finds the child it had. Several may run side by side.
+        Raises ToolError when the tool does not declare Effect.DELEGATE.
+        """
 
     @property
     @abstractmethod

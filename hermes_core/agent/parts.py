@@ -5,9 +5,10 @@ import contextlib
 import logging
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from hermes_core import hooks
+from hermes_core.agent.bounds import LEVELS, Bounds
 from hermes_core.agent.policy import Policy, guarded_paths
 from hermes_core.agent.prompt import build_prompt
 from hermes_core.agent.route.choice import Route, choose
@@ -59,7 +60,12 @@ class Parts:
         tools: Sequence[Tool] = (),
         remember: Callable[[str], None] = lambda _rule: None,
         strict: bool = False,
+        recipe: Mapping[str, JSON] | None = None,
+        bounds: Bounds | None = None,
     ) -> None:
+        """``recipe`` is from what a child's process makes this kernel anew; ``bounds`` are those of a child."""
+        self.recipe, self.bounds = recipe or {}, bounds
+        self.levels = bounds.levels if bounds else LEVELS
         self.settings = settings
         self.home = settings.home
         self.index = index
@@ -82,11 +88,12 @@ class Parts:
             crumbs=self.home.cache / "crumbs",
             strict=strict,
         )
+        rules = settings.config.policy
         self.policy = Policy(
             self.dispatch,
-            mode="off" if yolo else settings.config.policy.mode,
-            deny=settings.config.policy.deny,
-            allow=settings.config.policy.allow,
+            mode=bounds.mode if bounds else "off" if yolo else rules.mode,
+            deny=(*bounds.deny, *rules.deny) if bounds else rules.deny,
+            allow=bounds.allow if bounds else rules.allow,
             guarded=guarded_paths(settings),
             remember=remember,
         )
@@ -118,6 +125,11 @@ class Parts:
             )
         return open_store(self.home.database, url=url, durability=config.durability, transcripts=transcripts)
 
+    def shut_store(self) -> None:
+        """Let no more be written, whatever still runs: for a process that must leave everything as it is."""
+        if self._store is not None and self._store.done() and not self._store.exception():
+            self._store.result().close()
+
     def toolbox(self) -> Toolbox:
         """The tools of all enabled tool plugins and of the embedding program."""
         if self._toolbox is None:
@@ -128,6 +140,7 @@ class Parts:
                 disabled=self.settings.config.agent.disabled_tools,
                 core=self.settings.config.agent.core_toolsets,
                 search=self.settings.config.agent.tool_search,
+                only=self.bounds.tools if self.bounds else None,
             )
         return self._toolbox
 
@@ -163,9 +176,9 @@ class Parts:
         return route
 
     def memory(self) -> Memory | None:
-        """The configured memory, or None when its plugin is not there."""
+        """The configured memory, or None when its plugin is not there. A child has none."""
         name = self.settings.config.memory.provider
-        if not name:
+        if not name or self.bounds:
             return None
         self.loader.load_contributing("memories", [name])
         found: dict[str, Memory] = {m.name: m for _, m in self.dispatch.contributions("register_memories")}
@@ -207,6 +220,11 @@ class Parts:
         if not self._hooks_loaded:
             self._hooks_loaded = True
             self.loader.load_hooks(*(n for n, mode in hooks.modes().items() if mode != "contribute"))
+
+    def gates(self) -> set[str]:
+        """The plugins at work that have a say in whether a call may run."""
+        loaded = (self.index.get(label) for label in self.loader.loaded)
+        return {one.label for one in loaded if one and one.manifest and "pre_tool_call" in one.manifest.hooks}
 
     async def prompt(self, session: Session) -> Prompt:
         """The system prompt a session starts with."""

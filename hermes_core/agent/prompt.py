@@ -32,6 +32,10 @@ _CONTEXT_FILES = (".hermes.md", "HERMES.md", "AGENTS.md", "CLAUDE.md", ".cursorr
 _CONTEXT_LIMIT = 20_000  # characters of a project's notes
 _HINTS = {
     "cli": "Your answers are shown in a terminal that renders simple markdown.",
+    "child": (
+        "Another agent handed you this one task, and reads your last message as the result; nobody else does. "
+        "Say what you found or did, with names and paths; it has not seen what you saw."
+    ),
     "oneshot": "Nobody can answer a question now: your answer is printed and the program ends.",
 }
 

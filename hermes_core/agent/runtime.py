@@ -46,7 +46,7 @@ class Runtime(Parts):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.sessions = LiveSessions(self, f"{socket.gethostname()}:{os.getpid()}:{os.urandom(4).hex()}")
-        self.budgets = Budgets(self.settings)
+        self.budgets = Budgets(self.settings, self.bounds.limits if self.bounds else None)
         self._playing: dict[str, asyncio.Task[None]] = {}
         self._alone: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._learning: set[asyncio.Task[None]] = set()

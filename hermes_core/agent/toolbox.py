@@ -1,6 +1,7 @@
 """The tools on offer."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 from hermes_core.agent import toolsearch
 from hermes_core.agent.arguments import tool_spec
@@ -25,13 +26,15 @@ class Toolbox:
         disabled: Sequence[str] = (),
         core: Sequence[str] = (),
         search: str = "off",
+        only: AbstractSet[str] | None = None,
     ) -> None:
-        """``owned`` are tools with the labels of their plugins."""
+        """``owned`` are tools with the labels of their plugins; with ``only``, no others are known."""
         pairs = list(owned)
         self._owners = {tool.name: label for label, tool in pairs}
         tools = sorted((t for _, t in pairs if t.name not in disabled), key=lambda t: (t.toolset, t.name))
         if unknown := set(toolsets) - (known := {t.toolset for _, t in pairs}):
             raise UnknownName("toolset", min(unknown), known, hint="`hermes tools list` shows what is offered.")
+        tools = [t for t in tools if only is None or t.name in only]
         self._installed = {t.name: t for t in tools}
         self._tools = {t.name: t for t in tools if not toolsets or t.toolset in toolsets}
         self._core, self._search = frozenset(core), search
@@ -74,6 +77,16 @@ class Toolbox:
     def get(self, name: str) -> Tool | None:
         """A tool by its name."""
         return self._tools.get(name)
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        """All tools."""
+        return tuple(self._tools.values())
+
+    @property
+    def toolsets(self) -> set[str]:
+        """The toolsets they belong to."""
+        return {tool.toolset for tool in self._tools.values()}
 
     @property
     def names(self) -> tuple[str, ...]:

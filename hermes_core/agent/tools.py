@@ -5,15 +5,18 @@ import logging
 import os
 import re
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 
 from hermes_core.agent import grace
 from hermes_core.agent.arguments import parse_arguments
 from hermes_core.agent.asking import Asker
+from hermes_core.agent.bounds import Meter
+from hermes_core.agent.budget import Budgets
 from hermes_core.agent.loops import Loops, signature
 from hermes_core.agent.parts import Parts
 from hermes_core.errors import HermesError, ToolError, nearest
@@ -22,6 +25,9 @@ from hermes_core.store.killpoints import die_at
 from hermes_core.store.validity import NO_RESULT
 from hermes_core.types import (
     Blob,
+    ChildResult,
+    ChildTask,
+    Effect,
     Event,
     Message,
     Progress,
@@ -31,6 +37,7 @@ from hermes_core.types import (
     Text,
     ToolCall,
     ToolResult,
+    Usage,
     Verdict,
 )
 
@@ -48,11 +55,13 @@ _NOTE = re.compile(r"<(?=/?note-from-user)", re.IGNORECASE)  # no tool may speak
 class _Context(ToolContext):
     """What one running call may use."""
 
-    def __init__(self, runner: "CallRunner", call: ToolCall) -> None:
+    def __init__(self, runner: "CallRunner", call: ToolCall, tool: Tool) -> None:
         self.session = runner.session
         self.workspace = runner.workspace
         self.call_id = call.id
-        self._runner = runner
+        self._runner, self._effects = runner, tool.effects
+        self._same: Counter[tuple[str, str]] = Counter()
+        self._children: set[asyncio.Task[ChildResult]] = set()
 
     def progress(self, text: str) -> None:
         self._runner.emit(Progress(call_id=self.call_id, text=text))
@@ -70,6 +79,26 @@ class _Context(ToolContext):
         except OSError as error:
             raise ToolError(f"The output could not be kept in {path}: {error.strerror}") from error
         return str(path)
+
+    async def child(self, task: ChildTask) -> ChildResult:
+        from hermes_core.agent.children import Child
+
+        if Effect.DELEGATE not in self._effects:
+            raise ToolError("A tool that hands work to child agents declares Effect.DELEGATE.", retry=False)
+        same = (task.goal, task.context)
+        self._same[same] += 1
+        child = Child(self._runner, task, lambda text: self.progress(f"{text}\n"))
+        work = asyncio.create_task(child.run(self.call_id, self._same[same]), name="child")
+        self._children.add(work)
+        return await work
+
+    async def settle(self) -> None:
+        """End the children that the tool did not wait for: none outlives the call it works for."""
+        left = [work for work in self._children if not work.done()]
+        for work in left:
+            work.cancel()
+        if left:
+            await asyncio.wait(left)
 
     @property
     def cancelled(self) -> bool:
@@ -94,8 +123,12 @@ class CallRunner:
     asker: Asker
     loops: Loops
     ran: set[str]
+    meter: Meter
+    budgets: Budgets
+    book: Callable[[Usage], None]  # told what children used, once that is stored
     seconds: float | None = None  # how long any call may take at most
     started: AbstractSet[str] = frozenset()
+    spent: dict[str, set[str]] = field(factory=dict)  # the children of each call whose use is not booked yet
 
     async def run(self, calls: Sequence[ToolCall]) -> list[Message]:
         """The results of one reply's calls, in the model's order."""
@@ -227,7 +260,9 @@ class CallRunner:
         seconds = time.monotonic() - made.began
         parts = [evolve(p, text=_NOTE.sub("&lt;", p.text)) if isinstance(p, Text) else p for p in result.parts]
         result = evolve(result, parts=(*parts, *([Text(text=f"\n[{notice}]")] if notice else [])))
-        result = await self.store.finish_call(self.turn, call, result, outcome=outcome, seconds=seconds)
+        used = self.meter.take(self.spent.pop(call.id, ()))
+        result = await self.store.finish_call(self.turn, call, result, outcome=outcome, seconds=seconds, used=used)
+        self.book(used)
         die_at("tool_stored")
         if outcome == "ok":
             self.ran.add(call.name)
@@ -238,7 +273,13 @@ class CallRunner:
 
     async def _run(self, tool: Tool, call: ToolCall, params: Any) -> tuple[ToolResult, bool]:
         """The result of a call, and whether it ended; one that ignores its cancellation is left to itself."""
-        context = _Context(self, call)
+        context = _Context(self, call, tool)
+        try:
+            return await self._ended(context, tool, call, params)
+        finally:
+            await context.settle()
+
+    async def _ended(self, context: _Context, tool: Tool, call: ToolCall, params: Any) -> tuple[ToolResult, bool]:
         limit = tool.seconds or self.parts.settings.config.agent.tool_seconds
         limit = limit if self.seconds is None else min(limit, max(0.0, self.seconds))
         task = asyncio.ensure_future(tool.run(context, params))

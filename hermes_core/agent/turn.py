@@ -17,7 +17,9 @@ from typing import Literal
 from attrs import evolve
 
 from hermes_core.agent import grace, toolsearch
+from hermes_core.agent import usage as usages
 from hermes_core.agent.asking import Asker
+from hermes_core.agent.bounds import Limits, Meter
 from hermes_core.agent.budget import Allowance, Budgets
 from hermes_core.agent.failed import cause, failed
 from hermes_core.agent.live import Live, LiveSessions
@@ -85,6 +87,9 @@ class TurnRun:
         self._sessions, self._parts, self._live = sessions, sessions.parts, live
         self._asker, self._emit = Asker(self._parts.dispatch, ask, emit), emit
         self._allowance = Allowance(budgets, live.session, self._parts.store)
+        self._budgets = budgets
+        workers = self._parts.settings.config.agent.tool_workers
+        self._meter = Meter(Limits(**budgets.limits["turn"]), workers, lambda: self._allowance.used)
         self._loops = Loops()
         self._specs = live.specs
         self._id = os.urandom(16).hex()
@@ -394,10 +399,18 @@ class TurnRun:
             asker=self._asker,
             loops=self._loops,
             ran=live.ran,
+            meter=self._meter,
+            budgets=self._budgets,
+            book=self._book,
             seconds=self._allowance.seconds,
             started=started,
         )
         self.messages.extend(await runner.run(calls))
+
+    def _book(self, used: Usage) -> None:
+        """Count what children used, as it is stored now."""
+        self._allowance.used = usages.add(self._allowance.used, used)
+        self._allowance.booked = usages.add(self._allowance.booked, used)
 
     async def _close(self, state: State, answer: str = "", error: str = "") -> None:
         stored = await self._store_end(state, error)

@@ -158,7 +158,8 @@ class Carrier(Desk):
         """Something comes while a turn runs. False: it has to wait for the end of the turn."""
         conversation = self._conversation(envelope.chat)
         if _is_command(envelope):
-            if _words(envelope)[1:].partition(" ")[0] not in AT_ONCE:
+            name = _words(envelope)[1:].partition(" ")[0]
+            if name not in AT_ONCE and not (name in self._commands and self._commands[name].at_once):
                 return False
             await self._command(envelope, _words(envelope))
             return True

@@ -45,6 +45,8 @@ __all__ = [
     "open_store",
 ]
 
+_NOTHING = Usage()
+
 
 def open_store(
     database: Path, *, url: str = "", durability: str = "normal", transcripts: Path | None = None
@@ -216,18 +218,33 @@ class Store(Sessions):
 
     @transaction()
     def finish_call(
-        self, tx: Transaction, turn: Turn, call: ToolCall, result: ToolResult, *, outcome: str, seconds: float
+        self,
+        tx: Transaction,
+        turn: Turn,
+        call: ToolCall,
+        result: ToolResult,
+        *,
+        outcome: str,
+        seconds: float,
+        used: Usage = _NOTHING,
     ) -> ToolResult:
         """Store a call's result and how it ended; the result as it is stored, with what steers the turn below it.
 
-        Raises StaleLease, StoreError.
+        ``used`` is what its child agents used: it counts for this turn too. Raises StaleLease, StoreError.
         """
         leases.hold(tx, turn)
         row = _waiting(tx, turn, call.id, "pending", "started")
         result = inbox.steered(tx, turn.session_id, turn.id, attrs.evolve(result, call_id=call.id, name=call.name))
         result_id = self._append(tx, turn.session_id, Message(role="tool", parts=(result,)), turn.id)
         tx.change("call_finish", id=row, outcome=outcome, seconds=seconds, result_id=result_id)
+        if used != _NOTHING:
+            _book(tx, turn, used)
         return result
+
+    @transaction(READ)
+    def call_row(self, tx: Transaction, turn: Turn, call_id: str) -> int:
+        """The number of a call's row, which no other call has. Raises StoreError when the turn has no such call."""
+        return _waiting(tx, turn, call_id, "pending", "started")
 
     @transaction()
     def spend(self, tx: Transaction, turn: Turn, usage: Usage, *, calls: Sequence[tuple[str, str, Usage]] = ()) -> None:

@@ -63,6 +63,20 @@ class UsageRow:
 
 
 @frozen(kw_only=True)
+class LastTurn:
+    """How far the last turn of a session came: ``open``, ``done``, ``failed`` or ``interrupted``."""
+
+    state: str
+    error: str
+    answer: str
+    provider: str
+    model: str
+    started: float
+    ended: float
+    usage: Usage
+
+
+@frozen(kw_only=True)
 class Spent:
     """What was used, and the seconds that turns took from their beginning to their end."""
 
@@ -120,7 +134,7 @@ class Sessions:
         """A session by id, ``latest``, title, or the unique start of one. Raises UnknownName, UserError."""
         words, number = clean(words).strip(), _number(tx, owner)
         if words == "latest":
-            if row := tx.row("sessions_list", owner=number, origin="", limit=1):
+            if row := tx.row("sessions_list", owner=number, origin="", children=False, limit=1):
                 return made(Session, row, owner=owner)
             raise UnknownName("session", words, hint="There is no session yet.")
         named = [made(Session, row, owner=owner) for row in tx.rows("sessions_named", owner=number, words=words)]
@@ -141,18 +155,29 @@ class Sessions:
             )
         return matches[0]
 
+    @transaction(READ)
+    def last_turn(self, tx: Transaction, session_id: str) -> LastTurn | None:
+        """The last turn of a session; its answer is empty until it is done. None when there is none."""
+        row = tx.row("turn_last", session_id=session_id)
+        if row is None:
+            return None
+        last = tx.row("messages_before", session_id=session_id, before=_END, limit=1)
+        answer = plain_text(stored(last["body"]).parts) if last and row["state"] == "done" else ""
+        return made(LastTurn, row, usage=made(Usage, row), answer=answer)
+
     @transaction(READ, long=True)
     def list_sessions(
-        self, tx: Transaction, owner: Principal, *, limit: int = 20, origin: str = ""
+        self, tx: Transaction, owner: Principal, *, limit: int = 20, origin: str = "", children: bool = False
     ) -> list[SessionRow]:
-        """Sessions of an owner, last used first."""
-        found = tx.rows("sessions_list", owner=_number(tx, owner), limit=limit, origin=clean(origin))
+        """Sessions of an owner, last used first; those of child agents only when asked for."""
+        values = {"owner": _number(tx, owner), "limit": limit, "origin": clean(origin), "children": children}
+        found = tx.rows("sessions_list", **values)
         return [_row(tx, row, owner) for row in found]
 
     @transaction(READ, long=True)
     def interrupted(self, tx: Transaction, owner: Principal) -> list[str]:
         """The sessions in which a turn was cut off by the death of its process, oldest first; then those in which a
-        message waits and nobody works."""
+        message waits and nobody works. Child agents' are not among them: their parents go on with them."""
         number = _number(tx, owner)
         found = [*tx.rows("turns_open", owner=number), *tx.rows("sessions_waiting", owner=number)]
         return list(dict.fromkeys(session_id for session_id, *holder in found if not alive(tx, *holder)))
@@ -177,10 +202,17 @@ class Sessions:
 
     @transaction(long=True)
     def delete_session(self, tx: Transaction, session_id: str, owner: Principal) -> None:
-        """Delete a session with all it holds. Raises UnknownName, and Busy while a turn runs in it."""
+        """Delete a session with all it holds, and those of its child agents.
+
+        Raises UnknownName, and Busy while a turn runs in one of them.
+        """
         get_session(tx, session_id, owner)
+        self._delete(tx, session_id, _number(tx, owner))
+
+    def _delete(self, tx: Transaction, session_id: str, number: int) -> None:
         check_free(tx, session_id)
-        number = _number(tx, owner)
+        for child in tx.rows("sessions_below", owner=number, parent=session_id):
+            self._delete(tx, child["id"], number)
         known = () if tx.server else tx.rows("messages_from", session_id=session_id, start=0, limit=-1)
         for row, body in known:  # on a server they go with the messages
             tx.change("search_drop", rowid=row, words=index_words(stored(body), number))

@@ -111,6 +111,12 @@ _words: sa.BindParameter[str] = _b("words")
 _named = (sa.func.substr(sessions.c.id, 1, sa.func.length(_words)) == _words) | (sessions.c.title != "")
 _titled = sa.func.lower(sessions.c.title) == sa.func.lower(_b("title"))
 _unused = sessions.c.updated < _b("before")
+_child: sa.ColumnElement[str] = sa.literal_column("'child'")  # the origin of a child agent's session
+_children = sa.select(sessions.c.id).where(*_is(sessions, "owner"), sessions.c.origin == _child)
+_own = turns.c.session_id.not_in(_children)  # what a child agent used is booked for its parent's turn too
+_listed = (sessions.c.origin == _b("origin")) | (
+    (_b("origin") == "") & (_b("children", type_=sa.Boolean()) | (sessions.c.origin != _child))
+)
 _newest = sessions.c["last"].desc(), sessions.c.created.desc(), sessions.c.id.desc()
 _owner = sa.select(sessions.c.owner).where(sessions.c.id == _b("session_id"))
 _preview = sa.select(messages.c.body).where(messages.c.session_id == sessions.c.id, messages.c.role == "user")
@@ -138,10 +144,11 @@ STATEMENTS: dict[str, sa.Executable] = {
     .add_columns(*(leases.c[name] for name in HOLDER))
     .add_columns(_preview.order_by(messages.c.id).limit(1).scalar_subquery().label("preview"))
     .outerjoin_from(sessions, leases)
-    .where(*_is(sessions, "owner"), (_b("origin") == "") | (sessions.c.origin == _b("origin")))
+    .where(*_is(sessions, "owner"), _listed)
     .order_by(*_newest)
     .limit(_b("limit")),
     "sessions_before": _get(sessions, "id").where(*_is(sessions, "owner"), _unused).order_by(sessions.c.id),
+    "sessions_below": _get(sessions, "id").where(*_is(sessions, "owner", "parent"), sessions.c.origin == _child),
     "session_titled": _get(sessions, "id").where(*_is(sessions, "owner"), _titled),
     "session_rename": _set(sessions, "title"),
     "session_update": _set(sessions, **{name: _replaced(name) for name in ("cwd", "provider", "model")}),
@@ -189,9 +196,13 @@ STATEMENTS: dict[str, sa.Executable] = {
     "turn_open": _get(turns, "id", "holder", "provider", "model", *USAGE).where(
         *_is(turns, "session_id"), turns.c.state == "open"
     ),
+    "turn_last": _get(turns, "state", "error", "provider", "model", "started", "ended", *USAGE)
+    .where(*_is(turns, "session_id"))
+    .order_by(turns.c.seq.desc())
+    .limit(1),
     "turns_open": _get(leases, "session_id", *HOLDER)
     .join_from(leases, turns, turns.c.session_id == leases.c.session_id)
-    .where(*_is(turns, "owner"), turns.c.state == "open", leases.c.holder != "")
+    .where(*_is(turns, "owner"), turns.c.state == "open", leases.c.holder != "", _own)
     .order_by(turns.c.seq),
     "turn_close": _set(turns, "state", "error", "ended"),
     "turns_abandon": sa.update(turns)
@@ -203,7 +214,7 @@ STATEMENTS: dict[str, sa.Executable] = {
     ),
     "turns_since": sa.select(
         *(sa.func.sum(turns.c[name]).label(name) for name in USAGE), _seconds.label("seconds")
-    ).where(*_is(turns, "owner"), turns.c.started >= _b("since")),
+    ).where(*_is(turns, "owner"), turns.c.started >= _b("since"), _own),
     "turns_of": sa.select(*(sa.func.sum(turns.c[name]).label(name) for name in USAGE), _seconds.label("seconds")).where(
         *_is(turns, "session_id")
     ),

@@ -7,6 +7,7 @@ Unions (``Part``, ``Delta``, ``Event``) may grow in a minor release: ignore memb
 """
 
 from hermes_core.types.base import JSON, Effect, Feature, Meta, Outcome, Role, StopReason
+from hermes_core.types.children import ChildResult, ChildStatus, ChildTask
 from hermes_core.types.content import Blob, Message, Part, Reasoning, Text, ToolCall, ToolResult
 from hermes_core.types.events import (
     Asked,
@@ -53,6 +54,9 @@ __all__ = [
     "CallDelta",
     "Called",
     "Check",
+    "ChildResult",
+    "ChildStatus",
+    "ChildTask",
     "Command",
     "Delta",
     "Done",

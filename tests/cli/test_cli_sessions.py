@@ -28,6 +28,7 @@ def test_a_list_for_programs_is_one_object_a_line(cli, talked):
         "id": talked,
         "title": "",
         "source": "oneshot",
+        "parent": "",
         "state": "idle",
         "messages": 4,
         "tool_calls": 1,
