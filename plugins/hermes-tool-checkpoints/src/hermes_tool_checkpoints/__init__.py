@@ -7,7 +7,7 @@ from hermes_core.context import PluginContext
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import Workspace
 from hermes_core.types import Command, Effect, Envelope, Session, SlashCommand, ToolCall, ToolResult, Verdict
-from hermes_tool_checkpoints.late import keeper
+from hermes_tool_checkpoints.late import keeper_for
 
 
 @hookimpl
@@ -15,7 +15,7 @@ def register_slash_commands(ctx: PluginContext) -> Sequence[SlashCommand]:
     """``/rollback``."""
     from hermes_tool_checkpoints.slash import rollback_command
 
-    return [rollback_command(keeper(ctx).store, keeper(ctx).notes)]
+    return [rollback_command(keeper_for(ctx).store, keeper_for(ctx).notes)]
 
 
 @hookimpl
@@ -23,33 +23,33 @@ def register_cli_commands(ctx: PluginContext) -> Sequence[Command]:
     """``hermes checkpoints …``."""
     from hermes_tool_checkpoints.commands import commands
 
-    return commands(keeper(ctx).store, keeper(ctx).notes)
+    return commands(keeper_for(ctx).store, keeper_for(ctx).notes)
 
 
 @hookimpl
 async def pre_tool_call(
     ctx: PluginContext, session: Session, call: ToolCall, effects: frozenset[Effect], workspace: Workspace
 ) -> Verdict | None:
-    return await keeper(ctx).before(session, call, effects, workspace) if ctx.config.enabled else None
+    return await keeper_for(ctx).before(session, call, effects, workspace) if ctx.config.enabled else None
 
 
 @hookimpl
 async def transform_tool_result(ctx: PluginContext, call: ToolCall, result: ToolResult) -> ToolResult | None:
-    return keeper(ctx).noted(call, result) if ctx.config.enabled else None
+    return keeper_for(ctx).noted(call, result) if ctx.config.enabled else None
 
 
 @hookimpl
 async def transform_incoming(ctx: PluginContext, envelope: Envelope, session_id: str) -> Envelope | None:
-    return keeper(ctx).notes.add(session_id, envelope) if (ctx.paths.data / "notes").is_dir() else None
+    return keeper_for(ctx).notes.add(session_id, envelope) if (ctx.paths.data / "notes").is_dir() else None
 
 
 @hookimpl
 async def post_llm_call(ctx: PluginContext, session: Session) -> None:
     if (ctx.paths.data / "notes").is_dir():
-        keeper(ctx).notes.heard(session.id)
+        keeper_for(ctx).notes.heard(session.id)
 
 
 @hookimpl
 async def on_session_end(ctx: PluginContext, session: Session) -> None:
     if ctx.config.enabled:
-        await keeper(ctx).end(session)
+        await keeper_for(ctx).end(session)

@@ -118,7 +118,7 @@ def program() -> str:
     """Where git is. Raises UserError."""
     if found := shutil.which("git"):
         return found
-    raise UserError("There is no git on this machine.", hint="Install git, or set checkpoints.enabled to false.")
+    raise UserError("There is no git on this machine.", hint="Install git, or set tools.checkpoints.enabled to false.")
 
 
 def clean_environment() -> dict[str, str]:

@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from hermes_tool_checkpoints.keeper import Keeper
 
 
-def keeper(ctx: PluginContext) -> "Keeper":
+def keeper_for(ctx: PluginContext) -> "Keeper":
     """The keeper of a kernel."""
     from hermes_tool_checkpoints.keeper import keeper_of
 

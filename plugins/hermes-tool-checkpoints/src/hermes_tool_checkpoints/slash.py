@@ -50,7 +50,7 @@ def rollback_command(store: Store, notes: Notes) -> SlashCommand:
         words = rest.split(None, 1)
         if not words or words == ["list"]:
             if not found and not store.config.enabled:
-                return "Snapshots are off. To turn them on: hermes config set checkpoints.enabled true"
+                return "Snapshots are off. To turn them on: hermes config set tools.checkpoints.enabled true"
             if not found:
                 return f"There is no snapshot of {folder} yet. One is taken before the first change of a turn."
             return listing(folder, rows(store, folder, found, job), cut_off(store, folder))
