@@ -180,7 +180,9 @@ async def transform_prompt(ctx: PluginContext, session: Session, prompt: Prompt)
 async def pre_llm_call(ctx: PluginContext, session: Session, request: Request) -> Request | None:
     """Append messages to a request or change its options.
 
-    A change to the prefix that was already sent needs the permission ``history.rewrite``; else it is dropped.
+    What was already sent may change only with the permission ``history.rewrite``, and only to a smaller context that
+    keeps the system prompt, the tools and the last thing the person said; it is then in force for good. Anything else
+    is dropped and recorded.
     """
 
 
