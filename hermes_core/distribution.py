@@ -90,6 +90,7 @@ HERMES = Distribution(
         "hermes-provider-openai",
         "hermes-tool-checkpoints",
         "hermes-tool-clarify",
+        "hermes-tool-context-files",
         "hermes-tool-files",
         "hermes-tool-recall",
         "hermes-tool-terminal",
