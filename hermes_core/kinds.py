@@ -70,6 +70,10 @@ class Provider(ABC):
     def stream(self, request: Request) -> AsyncIterator[Delta]:
         """Answer a request piece by piece, ending with exactly one Done. Raises ProviderError."""
 
+    async def body(self, request: Request) -> bytes:
+        """The bytes that ``stream`` would send for a request; empty where nothing is sent or it cannot be said."""
+        return b""
+
     def at(self, endpoint: Endpoint) -> "Provider":
         """The same provider at the address, or with the key, that the user configured. Raises UserError."""
         raise UserError(f"Provider {self.name} takes no address or key; remove providers.{endpoint.name}.")

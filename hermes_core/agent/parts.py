@@ -26,6 +26,7 @@ from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.plugins.index import Index, Installed
 from hermes_core.plugins.loader import Loader
 from hermes_core.types import (
+    JSON,
     Fault,
     Principal,
     Prompt,
@@ -170,6 +171,16 @@ class Parts:
         async for delta in stream_with_retries(route.provider, evolve(request, model=request.model or route.model)):
             reply.add(delta)
         return reply.finish()
+
+    def options(self) -> dict[str, JSON]:
+        """How the user wants models to be asked."""
+        model = self.settings.config.model
+        wanted = {
+            "max_tokens": model.max_tokens or None,
+            "temperature": model.temperature,
+            "effort": model.effort or None,
+        }
+        return {name: value for name, value in wanted.items() if value is not None}
 
     def load_hooks(self) -> None:
         """Import the plugins that asked to be alive during sessions."""

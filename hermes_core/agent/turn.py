@@ -23,7 +23,6 @@ from hermes_core.agent.reply import Reply
 from hermes_core.agent.rewriting import Rewriting
 from hermes_core.agent.route import stream_with_retries
 from hermes_core.agent.tools import CallRunner
-from hermes_core.config.settings import Settings
 from hermes_core.errors import HermesError, Refused
 from hermes_core.store.killpoints import die_at
 from hermes_core.store.validity import valid
@@ -215,7 +214,7 @@ class TurnRun:
 
     async def _request(self, step: int) -> Request:
         messages = (Message(role="system", parts=(Text(text=self._live.prompt),)), *self.messages)
-        options = _options(self._parts.settings)
+        options = self._parts.options()
         request = Request(model=self._route.model, messages=messages, tools=self._live.specs, options=options)
         rewriting = Rewriting(self.messages, sent=len(messages) - (step == 1))
         request = await self._parts.dispatch.transform(
@@ -340,15 +339,3 @@ def cause(error: BaseException) -> HermesError:
     if isinstance(error, HermesError):
         return error
     return HermesError(f"{type(error).__name__}: {error}", hint="See `hermes logs`; `hermes doctor` may know why.")
-
-
-def _options(settings: Settings) -> dict[str, JSON]:
-    model = settings.config.model
-    options: dict[str, JSON] = {}
-    if model.max_tokens:
-        options["max_tokens"] = model.max_tokens
-    if model.temperature is not None:
-        options["temperature"] = model.temperature
-    if model.effort:
-        options["effort"] = model.effort
-    return options
