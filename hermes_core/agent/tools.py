@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 __all__ = ["CallRunner"]
 
 log = logging.getLogger(__name__)
-_FENCE = re.compile("<([\\W_]{0,20}untrusted)", re.IGNORECASE)
+_FENCE = re.compile("[<＜﹤‹〈]([\\W_]{0,20}untrusted)", re.IGNORECASE)
 
 
 class _Context(ToolContext):

@@ -7,8 +7,6 @@ from pathlib import Path
 
 from attrs import frozen
 
-from hermes_tool_context_files.scan import threat
-
 _MOST = 2_000_000  # bytes read of one file
 _FRONTMATTER = re.compile(r"\A---[ \t]*\r?\n.*?^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 
@@ -59,7 +57,11 @@ def read(path: Path, root: Path, *, scan: bool) -> Notes | None:
     text = _FRONTMATTER.sub("", data.decode("utf-8", errors="replace").removeprefix("\ufeff"), count=1).strip()
     if not text:
         return None
-    return Notes(path=path, text=text, blocked=threat(text) if scan else "")
+    if not scan:
+        return Notes(path=path, text=text)
+    from hermes_tool_context_files.scan import threat  # its patterns are compiled only where there is a file
+
+    return Notes(path=path, text=text, blocked=threat(text))
 
 
 def cut(text: str, most: int) -> str:
