@@ -7,15 +7,13 @@ from hermes_core.context import PluginContext
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import Workspace
 from hermes_core.types import Command, Effect, Envelope, Session, SlashCommand, ToolCall, ToolResult, Verdict
-from hermes_tool_checkpoints.late import keeper_for
+from hermes_tool_checkpoints.late import keeper_for, rollback_for
 
 
 @hookimpl
 def register_slash_commands(ctx: PluginContext) -> Sequence[SlashCommand]:
     """``/rollback``."""
-    from hermes_tool_checkpoints.slash import rollback_command
-
-    return [rollback_command(keeper_for(ctx).store, keeper_for(ctx).notes)]
+    return [rollback_for(ctx)]
 
 
 @hookimpl
