@@ -83,6 +83,7 @@ HERMES = Distribution(
     own=(
         "hermes-backend-local",
         "hermes-backend-ssh",
+        "hermes-memory-compressor",
         "hermes-memory-files",
         "hermes-platform-cli",
         "hermes-provider-anthropic",

@@ -182,7 +182,7 @@ async def pre_llm_call(ctx: PluginContext, session: Session, request: Request) -
 
     What was already sent may change only with the permission ``history.rewrite``, and only to a smaller context that
     keeps the system prompt, the tools and the last thing the person said; it is then in force for good. Anything else
-    is dropped and recorded.
+    is dropped and recorded. With that permission, ContextTooLong ends the turn: nothing is left to compact.
     """
 
 
