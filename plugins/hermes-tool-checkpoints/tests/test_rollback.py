@@ -3,7 +3,7 @@
 import asyncio
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from hermes_core import hookimpl
 from hermes_core.gateway.carry import Carrier
 from hermes_core.kinds import tool
 from hermes_core.testing import Call, FakePlatform
-from hermes_core.types import Effect, Request, Text, ToolResult, Verdict
+from hermes_core.types import Effect, Envelope, Message, Request, Sent, Text, ToolResult, Verdict
 
 
 @frozen(kw_only=True)
@@ -40,6 +40,25 @@ async def peek() -> str:
     return "seen"
 
 
+class Paced(FakePlatform):
+    """A person who waits for each answer."""
+
+    def __init__(self) -> None:
+        super().__init__(features=())
+        self.answered = asyncio.Event()
+
+    async def receive(self) -> AsyncIterator[Envelope]:
+        async for envelope in super().receive():
+            self.answered.clear()
+            yield envelope
+            await self.answered.wait()
+
+    async def send(self, chat: str, message: Message, key: str) -> Sent | None:
+        sent = await super().send(chat, message, key)
+        self.answered.set()
+        return sent
+
+
 class Scene:
     """A conversation over a folder; ``said`` is what the person saw."""
 
@@ -59,7 +78,7 @@ class Scene:
         hermes.configure({"policy.mode": "off", "terminal.cwd": str(self.folder), **options})
 
     async def play(self, *lines: str, session: str = "") -> list[str]:
-        platform = FakePlatform(features=())
+        platform = Paced()
         for line in lines:
             await platform.say(line)
         await platform.leave()
@@ -236,7 +255,6 @@ async def test_wrong_words_are_answered(scene: Callable[..., Scene]) -> None:
 
 
 async def test_the_note_survives_a_restart_until_a_reply_is_stored(scene: Callable[..., Scene], tmp_path: Path) -> None:
-    from hermes_core.types import Envelope, Message
     from hermes_tool_checkpoints.notes import Notes
 
     def envelope() -> Envelope:
