@@ -91,6 +91,7 @@ HERMES = Distribution(
         "hermes-provider-openai",
         "hermes-tool-checkpoints",
         "hermes-tool-clarify",
+        "hermes-tool-context-files",
         "hermes-tool-delegate",
         "hermes-tool-files",
         "hermes-tool-recall",

@@ -188,9 +188,9 @@ async def pre_llm_call(ctx: PluginContext, session: Session, request: Request) -
 
 @transform
 async def transform_tool_result(
-    ctx: PluginContext, session: Session, call: ToolCall, result: ToolResult
+    ctx: PluginContext, session: Session, call: ToolCall, result: ToolResult, workspace: Workspace
 ) -> ToolResult | None:
-    """Change a tool's result before it is stored and shown to the model."""
+    """Change a tool's result before it is stored and shown to the model. ``workspace`` is where it ran."""
 
 
 @transform

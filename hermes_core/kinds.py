@@ -81,6 +81,10 @@ class Provider(ABC):
         """What a model costs by the list, for usage that comes without a cost; None when that is not known."""
         return None
 
+    async def body(self, request: Request) -> bytes:
+        """The bytes that ``stream`` would send for a request; empty where nothing is sent or it cannot be said."""
+        return b""
+
     def at(self, endpoint: Endpoint) -> "Provider":
         """The same provider at the address, or with the key, that the user configured. Raises UserError."""
         raise UserError(f"Provider {self.name} takes no address or key; remove providers.{endpoint.name}.")

@@ -71,6 +71,7 @@ class LiveSessions:
             if live.session.owner != owner:
                 raise UnknownName("session", session_id)
             return live
+        parts.load_hooks()
         route = await parts.routed()
         session, stored = None, None
         if session_id:

@@ -228,9 +228,9 @@ class Parts:
 
     async def prompt(self, session: Session) -> Prompt:
         """The system prompt a session starts with."""
-        prompt = await build_prompt(
-            session, self.memory(), identity=self.settings.config.agent.identity, soul=self.home.root / "SOUL.md"
-        )
+        config = self.settings.config
+        identity, soul, window = config.agent.identity, self.home.root / "SOUL.md", config.model.context_length
+        prompt = await build_prompt(session, self.memory(), identity=identity, soul=soul, window=window)
         return await self.dispatch.transform("transform_prompt", "prompt", prompt, session=session)
 
     def report(self, tool: Tool, error: BaseException) -> None:

@@ -1,12 +1,11 @@
-"""``hermes insights``, ``hermes prompt-size`` and ``hermes logs``: what is used, where it goes, what happened."""
+"""``hermes insights`` and ``hermes logs``: what is used, what happened."""
 
-import asyncio
 import json
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,31 +18,6 @@ if TYPE_CHECKING:
     from hermes_core.store.sessions import UsageRow
 
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
-
-
-@click.command("prompt-size")
-@json_option
-@click.pass_obj
-def prompt_size(scope: Scope, as_json: bool) -> None:
-    """Where the bytes and tokens of an empty session go. Tokens are estimated at four bytes each."""
-    rows = asyncio.run(_sizes(scope))
-    total = {"part": "total", "bytes": sum(r["bytes"] for r in rows), "tokens": sum(r["tokens"] for r in rows)}
-    emit([*rows, total], ("part", "bytes", "tokens"), as_json=as_json, empty="")
-
-
-async def _sizes(scope: Scope) -> list[dict[str, Any]]:
-    from hermes_core.agent.prompt import ordered
-
-    async with scope.hermes() as hermes:
-        runtime = hermes.runtime
-        session = await runtime.take_up(origin="cli")
-        blocks = ordered((await runtime.prompt(session)).blocks)
-        sizes = [(f"prompt/{b.name}", len(b.text.encode()) + 2) for b in blocks]
-        for spec in runtime.toolbox().specs(session):
-            shape = {"name": spec.name, "description": spec.description, "parameters": spec.schema}
-            sent = json.dumps({"type": "function", "function": shape}, separators=(",", ":"))
-            sizes.append((f"tool/{spec.name}", len(sent)))
-    return [{"part": part, "bytes": size, "tokens": size // 4} for part, size in sizes]
 
 
 @click.command()

@@ -238,7 +238,7 @@ class Store(Sessions):
         result_id = self._append(tx, turn.session_id, Message(role="tool", parts=(result,)), turn.id)
         tx.change("call_finish", id=row, outcome=outcome, seconds=seconds, result_id=result_id)
         if used != _NOTHING:
-            _book(tx, turn, used)
+            _book(tx, turn, used, ())
         return result
 
     @transaction(READ)

@@ -50,9 +50,10 @@ class PromptBlock:
 
 @frozen(kw_only=True)
 class Prompt:
-    """The system prompt, built once per session and stored with it."""
+    """The system prompt, built once per session and stored with it. ``context`` is as in Request."""
 
     blocks: Sequence[PromptBlock]
+    context: int = 0
 
 
 @frozen(kw_only=True)

@@ -17,7 +17,7 @@ from hermes_provider_anthropic.transport import Patience, network_failure, read_
 if TYPE_CHECKING:
     import httpx2
 
-__all__ = ["stream_messages"]
+__all__ = ["made_body", "stream_messages"]
 
 END_SECONDS = 5.0  # how long to wait for the last event after the reply itself is whole
 CLOSE_SECONDS = 0.25  # how long to wait for the end of the body, so that the connection can be used again
@@ -88,6 +88,11 @@ async def _ask(line: Line, request: Request, model: str) -> tuple["httpx2.Respon
 
 def _about_thoughts(said: str) -> bool:
     return "signature" in said or ("thinking" in said and "block" in said)
+
+
+async def made_body(line: Line, request: Request, model: str) -> bytes:
+    """The bytes of a call, without making it."""
+    return encode(await _body(line, request, model))
 
 
 async def _body(line: Line, request: Request, model: str) -> dict[str, object]:

@@ -89,6 +89,13 @@ class Messages(Provider):
         finally:
             await deltas.aclose()
 
+    async def body(self, request: Request) -> bytes:
+        """The body that ``stream`` would send. Raises as it does."""
+        from hermes_provider_anthropic.call import made_body
+
+        line = self._line()
+        return await made_body(line, request, line.spelled(request.model or await self._default_model(line)))
+
     async def close(self) -> None:
         """Let go of connections. The provider may be used again."""
         if self._opened is not None:

@@ -16,7 +16,7 @@ from hermes_provider_openai.transport import Patience, network_failure, read_cap
 if TYPE_CHECKING:
     import httpx2
 
-__all__ = ["reply_failure", "stream_chat"]
+__all__ = ["made_body", "reply_failure", "stream_chat"]
 
 USAGE_SECONDS = 5.0  # how long to wait for usage after the reply itself is whole
 CLOSE_SECONDS = 0.25  # how long to wait for the end of the body, so that the connection can be used again
@@ -82,14 +82,20 @@ async def _ask(line: Line, request: Request, model: str) -> "httpx2.Response":
     raise await reply_failure(line, model, response.status_code, dict(response.headers), body)
 
 
-async def _post(line: Line, request: Request, model: str, *, with_usage: bool) -> "httpx2.Response":
+async def made_body(line: Line, request: Request, model: str, *, with_usage: bool) -> bytes:
+    """The bytes of a call, without making it."""
+
     def content() -> bytes:
         body = chat_body(line.entry, line.key, request, model, line.extra_body, with_usage=with_usage)
         return encode(body)
 
-    client = line.client()
     # Pictures on the disk are read in a thread; everything else is quicker than the hop.
-    data = await asyncio.to_thread(content) if _reads_files(request) else content()
+    return await asyncio.to_thread(content) if _reads_files(request) else content()
+
+
+async def _post(line: Line, request: Request, model: str, *, with_usage: bool) -> "httpx2.Response":
+    client = line.client()
+    data = await made_body(line, request, model, with_usage=with_usage)
     headers = {**line.request_headers(), "accept": "text/event-stream"}
     return await client.send(
         client.build_request("POST", f"{line.service.url}/chat/completions", content=data, headers=headers), stream=True

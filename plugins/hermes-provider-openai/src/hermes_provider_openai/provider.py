@@ -93,6 +93,18 @@ class Compatible(Provider):
         finally:
             await deltas.aclose()
 
+    async def body(self, request: Request) -> bytes:
+        """The body that ``stream`` would send. Raises as it does."""
+        line = self._line()
+        model = request.model or await self._default_model(line)
+        if line.wire == "responses":
+            from hermes_provider_openai.responses_input import responses_body
+
+            return responses_body(line, request, model)
+        from hermes_provider_openai.chat import made_body
+
+        return await made_body(line, request, model, with_usage=not line.state.usage_refused)
+
     async def close(self) -> None:
         """Let go of connections. The provider may be used again."""
         if self._opened is not None:
