@@ -83,11 +83,13 @@ HERMES = Distribution(
     own=(
         "hermes-backend-local",
         "hermes-backend-ssh",
+        "hermes-memory-compressor",
         "hermes-memory-files",
         "hermes-platform-cli",
         "hermes-provider-anthropic",
         "hermes-provider-offline",
         "hermes-provider-openai",
+        "hermes-tool-checkpoints",
         "hermes-tool-clarify",
         "hermes-tool-files",
         "hermes-tool-recall",

@@ -88,7 +88,9 @@ class LiveSessions:
             cwd=parts.settings.config.terminal.cwd or _here(),
             created=time.time(),
         )
-        session = evolve(session, provider=route.name, model=route.model)
+        session = evolve(
+            session, provider=route.name, model=route.model, backend=parts.settings.config.terminal.backend
+        )
         begun = _read_specs(stored[1]) if stored else ()
         window = parts.settings.config.model.context_length
         specs = parts.toolbox().specs(session, window=window, begun=begun)

@@ -111,7 +111,13 @@ class Parts:
 
         config = self.settings.config.store
         transcripts = self.home.transcripts if config.transcripts else None
-        return open_store(self.home.database, url=config.url, durability=config.durability, transcripts=transcripts)
+        url = self.settings.secrets.get(config.url.reference) if config.url.reference else config.url
+        if config.url.reference and not url:  # never quietly somewhere else
+            raise UserError(
+                f"store.url refers to {config.url.reference}, which is not set.",
+                hint=f"Set it with: {self.home.brand} config set {config.url.reference} postgresql://…",
+            )
+        return open_store(self.home.database, url=url, durability=config.durability, transcripts=transcripts)
 
     def toolbox(self) -> Toolbox:
         """The tools of all enabled tool plugins and of the embedding program."""

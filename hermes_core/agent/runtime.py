@@ -138,7 +138,7 @@ class Runtime(Parts):
         owner = owner or self.owner
         original = envelope or _envelope(message, session, origin, owner)
         self.load_hooks()
-        said = await self._admitted(original)
+        said = await self._admitted(original, session)
         live = await self.sessions.take(session, origin, owner)
         store = await self.store()
         await self.sessions.keep(live, store)
@@ -161,14 +161,14 @@ class Runtime(Parts):
         stored: Callable[[], Awaitable[None]] | None,
         emit: _Emit,
     ) -> TurnRun:
-        envelope = await self._admitted(original)
+        envelope = await self._admitted(original, session_id)
         run = await self._run(session_id, origin, owner, ask, emit)
         await run.play(envelope.message, original=original, stored=stored)
         return run
 
-    async def _admitted(self, original: Envelope) -> Envelope:
+    async def _admitted(self, original: Envelope, session_id: str) -> Envelope:
         """The message as plugins let it in. Raises UserError."""
-        envelope = await self.dispatch.transform("transform_incoming", "envelope", original)
+        envelope = await self.dispatch.transform("transform_incoming", "envelope", original, session_id=session_id)
         verdict = await self.dispatch.decide("admit", envelope=envelope)
         if verdict.outcome == "deny":
             raise UserError(f"This message was not let in: {verdict.reason or verdict.by}")

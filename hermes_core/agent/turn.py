@@ -24,14 +24,15 @@ from hermes_core.agent.live import Live, LiveSessions
 from hermes_core.agent.loops import Loops
 from hermes_core.agent.policy import AskPerson
 from hermes_core.agent.reply import Reply
+from hermes_core.agent.rewriting import Rewriting
 from hermes_core.agent.route import stream_with_retries
 from hermes_core.agent.rows import Rows
 from hermes_core.agent.stuck import ask_what_now
-from hermes_core.agent.tools import CallRunner, names_that_ran
+from hermes_core.agent.tools import CallRunner
 from hermes_core.agent.whole import Whole, has_calls, nudged, text_of
-from hermes_core.errors import BudgetReached, HermesError, NotPermitted, UserError
-from hermes_core.plugins.index import Installed
+from hermes_core.errors import BudgetReached, HermesError, UserError
 from hermes_core.store.killpoints import die_at
+from hermes_core.store.validity import valid
 from hermes_core.types import (
     JSON,
     Called,
@@ -87,7 +88,7 @@ class TurnRun:
         self._specs = live.specs
         self._id = os.urandom(16).hex()
         self._rows = Rows(sessions, live)
-        self._note = self._changed = ""
+        self._note = self._changed = self._compacted = ""
         self._began = time.monotonic()
         self._over = False
 
@@ -113,7 +114,7 @@ class TurnRun:
         self._route = await parts.routed()
         await self._live.closed()
         history = await (await parts.store()).history(session.id) if self._live.known else []
-        self.messages = [*history, message]
+        self.messages = valid([*history, message])
         await self._run(self._rows.open(self._id, self._route, message, original, waited, stored), self._steps())
 
     async def resume(self) -> bool:
@@ -206,8 +207,7 @@ class TurnRun:
         if waiting := [call for call in asked if call.id in calls]:
             await self._call(waiting, started={i for i, state in calls.items() if state == "started"})
             self.messages = await store.history(turn.session_id)
-        said = max(i for i, m in enumerate(self.messages) if m.role == "user")
-        return await self._steps(1 + sum(m.role == "assistant" for m in self.messages[said:]))
+        return await self._steps(1 + self._allowance.used.calls)
 
     async def _steps(self, step: int = 1) -> str:
         while True:
@@ -253,25 +253,33 @@ class TurnRun:
         return answer
 
     async def _request(self, step: int) -> Request:
-        searched = any(spec.name == toolsearch.CALL for spec in self._specs)
-        said = toolsearch.wrapped(self.messages) if searched else self.messages
+        said = self._said()
         messages = (Message(role="system", parts=(Text(text=self._live.prompt),)), *said)
         options = self._parts.options()
         request = Request(model=self._route.model, messages=messages, tools=self._specs, options=options)
-        kept = len(messages) if step > 1 else 1
-
-        def judge(plugin: Installed, before: Request, after: Request) -> Request:
-            same = after.messages[:kept] == before.messages[:kept] and after.tools == before.tools
-            if not same and not plugin.may("history.rewrite"):
-                hint = 'Only append, or declare "history.rewrite" in [permissions] kernel.'
-                raise NotPermitted(plugin.label, "changed what a model was told before", hint=hint)
-            return after
-
+        rewriting = Rewriting(said, sent=len(messages) - (step == 1))
         request = await self._parts.dispatch.transform(
-            "pre_llm_call", "request", request, judge=judge, session=self._live.session
+            "pre_llm_call", "request", request, judge=rewriting.judge, session=self._live.session
         )
+        if rewriting.by:
+            request = await self._compact(request, rewriting)
         die_at("prompted")
         return request
+
+    async def _compact(self, request: Request, rewriting: Rewriting) -> Request:
+        """Put a new context in force before it leaves: the same bytes now, after a restart and in later turns."""
+        store, turn = await self._rows.get()
+        appended = request.messages[1 + len(rewriting.context) :]
+        self._compacted = rewriting.summary(before=len(self.messages))
+        context = [toolsearch.unwrapped(message) for message in rewriting.context]
+        self.messages = await store.compact(turn, context, rewriting.by)
+        die_at("compacted")
+        return evolve(request, messages=(request.messages[0], *self._said(), *appended))
+
+    def _said(self) -> Sequence[Message]:
+        """The history as the model knows it."""
+        searched = any(spec.name == toolsearch.CALL for spec in self._specs)
+        return toolsearch.wrapped(self.messages) if searched else self.messages
 
     async def _respond(self, request: Request) -> Message:
         """One reply, stored. Raises BudgetReached, and Refused when the model answers nothing."""
@@ -349,7 +357,7 @@ class TurnRun:
         if live.workspace is None:
             live.workspace = await parts.workspace(live.session)
         if not live.ran:
-            live.ran |= names_that_ran(self.messages)
+            live.ran |= await store.tools_that_ran(turn.session_id)
         runner = CallRunner(
             store=store,
             turn=turn,
@@ -383,7 +391,7 @@ class TurnRun:
 
     def _end(self, state: State, answer: str = "") -> None:
         ids = {"session_id": self._live.session.id, "turn_id": self._id}
-        note = " ".join(filter(None, (self._changed, self._note if answer else "")))
+        note = " ".join(filter(None, (self._changed, self._note if answer else "", self._compacted if answer else "")))
         self._emit(Ended(**ids, answer=answer, reason=state, usage=self._allowance.used, note=note))
 
     def _log(self, state: str, error: str) -> None:

@@ -1,23 +1,26 @@
 """The journal: turns and messages, each step one short transaction that commits before anyone acts on it."""
 
+import json
 import time
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 
 import attrs
 
 from hermes_core.errors import StoreError, UnknownName, UserError
 from hermes_core.store import inbox, leases
-from hermes_core.store.codec import canonical, clean, dumps, message_to_json
+from hermes_core.store.codec import canonical, clean, dumps, message_from_json, message_to_json
 from hermes_core.store.engine import READ, Engine, Transaction
 from hermes_core.store.inbox import Waiting
+from hermes_core.store.killpoints import die_at
 from hermes_core.store.leases import Busy, Duplicate, Resumed, StaleLease, Turn
 from hermes_core.store.migrate import to_head
-from hermes_core.store.search import index_words
-from hermes_core.store.sessions import SessionRow, Sessions, UsageRow, made, stored, transaction
+from hermes_core.store.search import index_words, server_words
+from hermes_core.store.sessions import SessionRow, Sessions, UsageRow, get_session, made, stored, transaction
 from hermes_core.store.transcripts import Transcripts
-from hermes_core.store.validity import INTERRUPTED, NO_RESULT, NOT_RUN, result_message, said, valid
-from hermes_core.types import Envelope, Message, ToolCall, ToolResult, Usage
+from hermes_core.store.validity import INTERRUPTED, NO_RESULT, NOT_RUN, misfit, result_message, said, valid
+from hermes_core.types import Envelope, Message, Principal, ToolCall, ToolResult, Usage
 
 __all__ = [
     "Busy",
@@ -38,11 +41,10 @@ def open_store(
 ) -> "Store":
     """Open or make the database and bring its tables to head.
 
-    Raises UserError for a ``url``, and StoreError, in plain words, when the file cannot be used.
+    With a ``url`` it is on a PostgreSQL server, and no file is made. Raises UserError for an address that is none or a
+    driver that is missing, and StoreError, in plain words, when file or server cannot be used.
     """
-    if url:
-        raise UserError("store.url: this version keeps its state in SQLite only.", hint="Remove store.url.")
-    engine = Engine(database, durability=durability)
+    engine = _server(url) if url else Engine(database, durability=durability)
     try:
         to_head(engine)
     except BaseException:
@@ -51,8 +53,25 @@ def open_store(
     return Store(engine, Transcripts(transcripts) if transcripts else None)
 
 
+def _server(url: str) -> Engine:
+    """The connections to a server. The driver is only imported here."""
+    try:
+        from hermes_core.store.postgresql import Server
+    except ImportError as error:
+        raise UserError(
+            f"store.url names a PostgreSQL server, and its driver cannot be used: {error}.",
+            hint="Install it: pip install 'hermes-core[postgresql]', or remove store.url.",
+        ) from error
+    return Server(url)
+
+
 class Store(Sessions):
     """What lasts. Used from one event loop; thread-safe inside. Every method raises StoreError."""
+
+    @property
+    def place(self) -> str:
+        """Where it is, for people: a path, or a server without its password."""
+        return self._engine.place
 
     def close(self) -> None:
         """Let go of the files; closing twice is quiet."""
@@ -233,7 +252,8 @@ class Store(Sessions):
         known = {"session_id": session_id, "owner": owner, "turn_id": turn_id, "role": message.role}
         row = int(tx.change("message_add", **known, body=body, created=now).lastrowid or 0)
         read = stored(body)  # as it will be read: the index and the transcript must say the same as the row
-        tx.change("search_add", rowid=row, words=index_words(read, owner))
+        words = index_words(read, owner)
+        tx.change("search_add", rowid=row, words=server_words(words) if tx.server else words)
         tx.change("session_touch", id=session_id, last=row, updated=now, made=made)
         if self._transcripts:
             files = self._transcripts
@@ -242,20 +262,57 @@ class Store(Sessions):
 
     def _stored_after(self, session_id: str, row: int) -> list[tuple[int, Message]]:
         """Messages after a row, for a transcript that was cut. Runs after the commit, inside the engine's lock."""
-        tx = Transaction(self._engine.connection)
-        return [
-            (row, stored(body))
-            for row, body in tx.rows("messages_from", session_id=session_id, start=row + 1, limit=-1)
-        ]
+        rows = self._engine.transact(
+            lambda tx: tx.rows("messages_from", session_id=session_id, start=row + 1, limit=-1), READ
+        )
+        return [(row, stored(body)) for row, body in rows]
 
     @transaction(READ)
-    def history(self, tx: Transaction, session_id: str) -> list[Message]:
-        """The messages a model may be sent, in order, valid for every provider whatever the rows are like."""
-        return _history(tx, session_id)
+    def history(self, tx: Transaction, session_id: str, *, whole: bool = False) -> list[Message]:
+        """The messages a model may be sent, in order, valid for every provider whatever the rows are like.
+
+        Where the session was compacted, what it was compacted to stands for the rows until then; ``whole`` reads these.
+        """
+        return _history(tx, session_id, whole=whole)
+
+    @transaction()
+    def compact(self, tx: Transaction, turn: Turn, messages: Sequence[Message], plugin: str) -> list[Message]:
+        """Let a context that was found fit stand for all rows so far; the history as it is then. Raises StaleLease."""
+        leases.hold(tx, turn)
+        return _compact(tx, turn.session_id, messages, plugin)
+
+    @transaction(long=True)
+    def replace_context(
+        self, tx: Transaction, owner: Principal, session_id: str, messages: Sequence[Message], plugin: str
+    ) -> None:
+        """The same outside of a turn. Raises UnknownName, Busy, and UserError when it does not fit."""
+        get_session(tx, session_id, owner)
+        leases.check_free(tx, session_id)
+        if tx.row("turn_open", session_id=session_id):
+            raise UserError(f"The last turn of {session_id} was cut off.", hint="Finish it first: hermes resume")
+        if why := misfit(_history(tx, session_id), messages):
+            raise UserError(f"The context of {session_id} was not replaced: {why}.", hint="The old one stays in force.")
+        _compact(tx, session_id, messages, plugin)
+
+    @transaction(READ)
+    def tools_that_ran(self, tx: Transaction, session_id: str) -> set[str]:
+        """The tools that came to a good end in a session, however much of it was compacted."""
+        return {row["name"] for row in tx.rows("calls_ok", session_id=session_id)}
 
 
-def _history(tx: Transaction, session_id: str) -> list[Message]:
-    return valid(stored(body) for _, body in tx.rows("messages_from", session_id=session_id, start=0, limit=-1))
+def _history(tx: Transaction, session_id: str, *, whole: bool = False) -> list[Message]:
+    context = None if whole else tx.row("context_last", session_id=session_id)
+    start, kept = (context["upto"] + 1, json.loads(context["body"])) if context else (0, ())
+    rows = tx.rows("messages_from", session_id=session_id, start=start, limit=-1)
+    return valid([*map(message_from_json, kept), *(stored(body) for _, body in rows)])
+
+
+def _compact(tx: Transaction, session_id: str, messages: Sequence[Message], plugin: str) -> list[Message]:
+    """Rows are never touched: a context is written beside them, and names the last one it stands for."""
+    upto, body = _session_facts(tx, session_id)[1], dumps([message_to_json(message) for message in messages])
+    tx.change("context_add", session_id=session_id, upto=upto, body=body, plugin=plugin, created=time.time())
+    die_at("compacting")
+    return _history(tx, session_id)
 
 
 def _session_facts(tx: Transaction, session_id: str) -> tuple[int, int]:

@@ -188,7 +188,7 @@ async def test_while_another_program_holds_the_store(hermes, monkeypatch) -> Non
     monkeypatch.setattr(turns, "_CLOSE_GRACE", 0.05)
     hermes.tmp_plugin(Slow("mid-stream", reached))
     store = await hermes.runtime.store()
-    other = sqlite3.connect(store._engine.path, isolation_level=None)
+    other = sqlite3.connect(store._engine.place, isolation_level=None)
 
     async def lock() -> None:
         await reached.wait()

@@ -26,7 +26,7 @@ class Here(Workspace):
 
     def __init__(self, cwd: str, env: Mapping[str, str]) -> None:
         self.cwd = cwd
-        self.features = frozenset({Feature.BACKGROUND})
+        self.features = frozenset({Feature.BACKGROUND, Feature.LOCAL})
         if shutil.which("bash", path=env.get("PATH")):
             self.features |= {Feature.PERSISTENT_SHELL}
         self._env = dict(env)
