@@ -1,9 +1,9 @@
 """What a person is told of an error."""
 
-from hermes_core.errors import HermesError
+from hermes_core.errors import HermesError, UserError
 from hermes_core.types import Failed
 
-__all__ = ["cause", "failed"]
+__all__ = ["cause", "failed", "given_up"]
 
 
 def failed(error: HermesError) -> Failed:
@@ -19,3 +19,12 @@ def cause(error: BaseException) -> HermesError:
     if isinstance(error, HermesError):
         return error
     return HermesError(f"{type(error).__name__}: {error}", hint="See `hermes logs`; `hermes doctor` may know why.")
+
+
+def given_up(deaths: int, at: str) -> UserError:
+    """Why a turn is not taken up once more; ``at`` names the tools that ran when its process died."""
+    during = f" while {at} ran" if at else ""
+    return UserError(
+        f"This turn was given up: its process died {deaths} times{during}.",
+        hint="Ask for it in another way. `hermes logs` and the system's log may know why it died.",
+    )

@@ -21,7 +21,7 @@ from hermes_core.agent import usage as usages
 from hermes_core.agent.asking import Asker
 from hermes_core.agent.bounds import Limits, Meter
 from hermes_core.agent.budget import Allowance, Budgets
-from hermes_core.agent.failed import cause, failed
+from hermes_core.agent.failed import cause, failed, given_up
 from hermes_core.agent.live import Live, LiveSessions
 from hermes_core.agent.loops import Loops
 from hermes_core.agent.policy import AskPerson
@@ -32,7 +32,7 @@ from hermes_core.agent.rows import Rows
 from hermes_core.agent.stuck import ask_what_now
 from hermes_core.agent.tools import CallRunner
 from hermes_core.agent.whole import Whole, has_calls, nudged, text_of
-from hermes_core.errors import BudgetReached, HermesError, UserError
+from hermes_core.errors import BudgetReached, HermesError
 from hermes_core.store.killpoints import die_at
 from hermes_core.store.validity import valid
 from hermes_core.types import (
@@ -158,11 +158,7 @@ class TurnRun:
     async def _give_up(self, calls: Mapping[str, str]) -> str:
         parts = (p for m in self.messages for p in m.parts if isinstance(p, ToolCall))
         at = ", ".join(sorted({p.name for p in parts if calls.get(p.id) == "started"}))
-        during = f" while {at} ran" if at else ""
-        raise UserError(
-            f"This turn was given up: its process died {_RESUMES + 1} times{during}.",
-            hint="Ask for it in another way. `hermes logs` and the system's log may know why it died.",
-        )
+        raise given_up(_RESUMES + 1, at)
 
     async def _run(
         self, opening: "Coroutine[None, None, tuple[Store, Turn]]", steps: Coroutine[None, None, str]
