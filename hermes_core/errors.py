@@ -4,6 +4,7 @@
 
     HermesError
     |- UserError            the person can fix it: shown without a traceback, exit 2
+    |  |- BudgetReached     a limit of the user's; nothing more is spent
     |  |- ConfigError       all problems at once, each with file, line and path
     |  `- UnknownName       lists near misses and what there is
     |- PluginError          a plugin is at fault: names plugin and version, exit 3 when the person named it
@@ -29,6 +30,7 @@ from collections.abc import Iterable, Sequence
 
 __all__ = [
     "AuthError",
+    "BudgetReached",
     "ConfigError",
     "ContextTooLong",
     "ContractError",
@@ -70,6 +72,18 @@ class HermesError(Exception):
 
 class UserError(HermesError):
     """The person can fix it."""
+
+
+class BudgetReached(UserError):
+    """A limit on what may be spent is reached: ``scope`` is turn, session or day; ``what`` is calls, tokens, money…"""
+
+    def __init__(self, scope: str, what: str, used: float, limit: float) -> None:
+        of = {"turn": "This turn", "session": "This session", "day": "Today you"}[scope]
+        amount = {"money": f"${used:.4f} of ${limit:g}", "seconds": f"{used:.0f} of {limit:g} seconds"}
+        spent = amount.get(what, f"{used:,.0f} of {limit:,.0f} {'model calls' if what == 'calls' else what}")
+        hint = f"Raise it with: hermes config set budget.{scope}.{what} {2 * limit:g} (0 sets no limit)."
+        super().__init__(f"{of} {'have' if scope == 'day' else 'has'} used {spent} (budget.{scope}.{what}).", hint=hint)
+        self.scope, self.what = scope, what
 
 
 class ConfigError(UserError):

@@ -26,6 +26,7 @@ from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.plugins.index import Index, Installed
 from hermes_core.plugins.loader import Loader
 from hermes_core.types import (
+    JSON,
     Fault,
     Principal,
     Prompt,
@@ -92,6 +93,7 @@ class Parts:
             remember=remember,
         )
         self.route: Route | None = None
+        self._other_routes: list[Route] = []
         self._toolbox: Toolbox | None = None
         self._store: asyncio.Task[Store] | None = None
         self._hooks_loaded = False
@@ -109,7 +111,13 @@ class Parts:
 
         config = self.settings.config.store
         transcripts = self.home.transcripts if config.transcripts else None
-        return open_store(self.home.database, url=config.url, durability=config.durability, transcripts=transcripts)
+        url = self.settings.secrets.get(config.url.reference) if config.url.reference else config.url
+        if config.url.reference and not url:  # never quietly somewhere else
+            raise UserError(
+                f"store.url refers to {config.url.reference}, which is not set.",
+                hint=f"Set it with: {self.home.brand} config set {config.url.reference} postgresql://…",
+            )
+        return open_store(self.home.database, url=url, durability=config.durability, transcripts=transcripts)
 
     def toolbox(self) -> Toolbox:
         """The tools of all enabled tool plugins and of the embedding program."""
@@ -119,6 +127,8 @@ class Parts:
                 (*self.dispatch.contributions("register_tools"), *(("this program", tool) for tool in self._own_tools)),
                 toolsets=(*self._toolsets, *(t.toolset for t in self._own_tools)) if self._toolsets else (),
                 disabled=self.settings.config.agent.disabled_tools,
+                core=self.settings.config.agent.core_toolsets,
+                search=self.settings.config.agent.tool_search,
             )
         return self._toolbox
 
@@ -130,6 +140,19 @@ class Parts:
                 self.settings, self.index, self.loader, self.dispatch, provider=provider, model=model
             )
         return self.route
+
+    async def route_to(self, provider: str, model: str) -> Route | None:
+        """Who was named, whatever this process was started with; None when they are not there."""
+        mine = await self.routed()
+        if (mine.name, mine.model) == (provider, model):
+            return mine
+        try:
+            route = await choose(self.settings, self.index, self.loader, self.dispatch, provider=provider, model=model)
+        except HermesError:
+            return None
+        if route.provider is not mine.provider:
+            self._other_routes.append(route)
+        return route
 
     async def use_model(self, words: str) -> Route:
         """Answer with another model from now on: ``model`` or ``provider:model``."""
@@ -171,6 +194,16 @@ class Parts:
             reply.add(delta)
         return reply.finish()
 
+    def options(self) -> dict[str, JSON]:
+        """How the user wants models to be asked."""
+        model = self.settings.config.model
+        wanted = {
+            "max_tokens": model.max_tokens or None,
+            "temperature": model.temperature,
+            "effort": model.effort or None,
+        }
+        return {name: value for name, value in wanted.items() if value is not None}
+
     def load_hooks(self) -> None:
         """Import the plugins that asked to be alive during sessions."""
         if not self._hooks_loaded:
@@ -208,8 +241,9 @@ class Parts:
         """Let go of the provider and the store."""
         if self.dispatch.faults:
             self._keep_faults()
-        if self.route is not None:
-            await self.route.provider.close()
+        for route in (self.route, *self._other_routes):
+            if route is not None:
+                await route.provider.close()
         await self.dispatch.settle()
         if self._store is not None:
             store, self._store = self._store, None

@@ -1,16 +1,18 @@
 """Adding up what turns use."""
 
+from attrs import astuple, fields
+
 from hermes_core.types import Usage
 
+_NAMES = [field.name for field in fields(Usage)]
 
-def add(one: Usage, other: Usage) -> Usage:
+
+def add(one: Usage, other: Usage, sign: int = 1) -> Usage:
     """The sum of two usages."""
-    return Usage(
-        input=one.input + other.input,
-        output=one.output + other.output,
-        cache_read=one.cache_read + other.cache_read,
-        cache_write=one.cache_write + other.cache_write,
-        reasoning=one.reasoning + other.reasoning,
-        cost=one.cost + other.cost,
-        calls=one.calls + other.calls,
-    )
+    pairs = zip(_NAMES, astuple(one), astuple(other), strict=True)
+    return Usage(**{name: mine + sign * theirs for name, mine, theirs in pairs})
+
+
+def subtract(one: Usage, other: Usage) -> Usage:
+    """What one usage has more than the other."""
+    return add(one, other, -1)

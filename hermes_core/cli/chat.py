@@ -79,7 +79,7 @@ async def _oneshot(scope: Scope, text: str, *, quiet: bool) -> int:
 
 async def _finish_interrupted(scope: Scope, hermes: Hermes, session: str) -> None:
     """What was cut off is finished first; only what was asked for now is answered on stdout."""
-    async with contextlib.aclosing(hermes.resume(session)) as turn:
+    async with contextlib.aclosing(hermes.catch_up(session)) as turn:
         async for event in turn:
             if scope.flags.get("as_json"):
                 _show_json(event)

@@ -58,12 +58,67 @@ class EndpointSettings:
 class AgentSettings:
     """How a turn is run."""
 
-    max_calls: int = option("Model calls in one turn at most.", default=90, validator=ge(1))
+    max_calls: int = option(
+        "Model calls in one turn at most; the older name of budget.turn.calls.", default=90, validator=ge(1)
+    )
     tool_workers: int = option("Tool calls that run side by side at most.", default=8, validator=ge(1))
     tool_seconds: float = option("How long a tool call may take.", default=420.0, validator=gt(0))
     output_bytes: int = option("Bytes of a tool's output the model sees.", default=50_000, validator=ge(1))
+    busy: Literal["queue", "steer", "interrupt"] = option(
+        "What is typed while a turn runs: queue waits for its end, steer reaches the model with the next tool result, "
+        "interrupt stops the turn.",
+        default="queue",
+    )
+    tool_search: Literal["auto", "on", "off"] = option(
+        "Offer the tools outside of core_toolsets by search: auto does so when they would take more than a "
+        "tenth of the model's window.",
+        default="auto",
+    )
+    core_toolsets: list[str] = option(
+        "Toolsets that are always offered whole.",
+        factory=lambda: [
+            "clarify",
+            "cron",
+            "delegate",
+            "files",
+            "memory",
+            "recall",
+            "skills",
+            "terminal",
+            "todo",
+            "web",
+        ],
+    )
     identity: str = option("Who the assistant is; the first words of the prompt.", default="")
     disabled_tools: list[str] = option("Tools that are never offered.", factory=list)
+
+
+@settings
+class LimitSettings:
+    """How much may be spent. What is spent is looked at before each model call: one call may go beyond a limit."""
+
+    calls: int = option("Model calls; 0: no limit.", default=0, validator=ge(0))
+    tokens: int = option("Tokens in and out; 0: no limit.", default=0, validator=ge(0))
+    money: float = option("US dollars, as far as prices are known; 0: no limit.", default=0.0, validator=ge(0))
+    seconds: float = option("Seconds that turns take; 0: no limit.", default=0.0, validator=ge(0))
+
+
+@settings
+class TurnLimitSettings(LimitSettings):
+    """How much one turn may spend."""
+
+    calls: int | None = option(  # type: ignore[assignment]
+        "Model calls; 0: no limit; empty: agent.max_calls.", default=None, validator=optional(ge(0))
+    )
+
+
+@settings
+class BudgetSettings:
+    """How much may be spent, in all."""
+
+    turn: TurnLimitSettings = option("By one turn.", factory=TurnLimitSettings)
+    session: LimitSettings = option("By one session.", factory=LimitSettings)
+    day: LimitSettings = option("By all your sessions, from midnight to midnight.", factory=LimitSettings)
 
 
 @settings
@@ -96,8 +151,13 @@ class DisplaySettings:
 class StoreSettings:
     """Where sessions are kept."""
 
-    url: Secret = option("A PostgreSQL address; empty keeps them in the home folder.", default=Secret(""))
-    durability: Literal["normal", "full"] = option("What is survived: process death, or power loss.", default="normal")
+    url: Secret = option(
+        "A PostgreSQL address, or a reference such as env:STORE_URL; empty keeps them in the home folder.",
+        default=Secret(""),
+    )
+    durability: Literal["normal", "full"] = option(
+        "What is survived: process death, or power loss. A server decides this itself.", default="normal"
+    )
     transcripts: bool = option("Also write each session as JSON lines.", default=True)
 
 
@@ -133,6 +193,7 @@ class Config:
     providers: dict[str, EndpointSettings] = option("Where providers are reached, by name.", factory=dict)
     toolsets: list[str] = option("The toolsets on offer; empty: all.", factory=list)
     agent: AgentSettings = option("How a turn is run.", factory=AgentSettings)
+    budget: BudgetSettings = option("How much may be spent.", factory=BudgetSettings)
     terminal: TerminalSettings = option("Where commands run.", factory=TerminalSettings)
     policy: PolicySettings = option("What may be done without asking.", factory=PolicySettings)
     display: DisplaySettings = option("What is shown.", factory=DisplaySettings)

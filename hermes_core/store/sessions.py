@@ -14,9 +14,9 @@ from hermes_core.errors import UnknownName, UserError
 from hermes_core.store.codec import clean, message_from_json, plain_text
 from hermes_core.store.engine import READ, WRITE, Engine, Transaction
 from hermes_core.store.leases import Busy, alive, check_free
-from hermes_core.store.search import index_words, match_query, searchable, snippet
+from hermes_core.store.search import index_words, match_query, searchable, server_query, snippet
 from hermes_core.store.transcripts import Transcripts
-from hermes_core.types import HistoryEntry, Hit, Message, Principal, Session, ToolResult, Usage
+from hermes_core.types import JSON, HistoryEntry, Hit, Message, Principal, Session, ToolResult, Usage
 
 S = TypeVar("S", bound="Sessions")
 T = TypeVar("T")
@@ -57,13 +57,30 @@ class UsageRow:
     usage: Usage
 
 
+@frozen(kw_only=True)
+class Spent:
+    """What was used, and the seconds that turns took from their beginning to their end."""
+
+    usage: Usage
+    seconds: float
+
+
 def transaction(begin: str = WRITE, *, long: bool = False) -> Callable[[Work[S, P, T]], Step[S, P, T]]:
-    """Make a method that works in a transaction one to await: it runs in one of its own, again if need be."""
+    """Make a method that works in a transaction one to await: it runs in one of its own, again if need be.
+
+    One that writes is alone with the session that its first argument names (an id, a Session, a Turn); with all the
+    store, when it names none.
+    """
 
     def decorate(work: Work[S, P, T]) -> Step[S, P, T]:
         @wraps(work)
         async def run(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
-            return await self._engine.run(lambda tx: work(self, tx, *args, **kwargs), begin, long=long)
+            def unit(tx: Transaction) -> T:
+                if tx.server and begin == WRITE:
+                    tx.alone(_subject(*args))
+                return work(self, tx, *args, **kwargs)
+
+            return await self._engine.run(unit, begin, long=long)
 
         return run
 
@@ -127,19 +144,22 @@ class Sessions:
     ) -> list[SessionRow]:
         """Sessions of an owner, last used first."""
         found = tx.rows("sessions_list", owner=_number(tx, owner), limit=limit, origin=clean(origin))
-        return [_row(row, owner) for row in found]
+        return [_row(tx, row, owner) for row in found]
 
     @transaction(READ, long=True)
     def interrupted(self, tx: Transaction, owner: Principal) -> list[str]:
-        """The sessions in which a turn was cut off by the death of its process, oldest first."""
-        found = tx.rows("turns_open", owner=_number(tx, owner))
-        return [session_id for session_id, *holder in found if not alive(*holder)]
+        """The sessions in which a turn was cut off by the death of its process, oldest first; then those in which a
+        message waits and nobody works."""
+        number = _number(tx, owner)
+        found = [*tx.rows("turns_open", owner=number), *tx.rows("sessions_waiting", owner=number)]
+        return list(dict.fromkeys(session_id for session_id, *holder in found if not alive(tx, *holder)))
 
     @transaction()
     def rename_session(self, tx: Transaction, session_id: str, title: str, owner: Principal) -> None:
         """Give a session another title. Raises UnknownName, and UserError when another session has it."""
         get_session(tx, session_id, owner)
         title = _title(title)
+        tx.alone("titles")
         for taken in tx.rows("session_titled", owner=_number(tx, owner), title=title) if title else ():
             if taken["id"] != session_id:
                 raise UserError(f"Session {taken['id']} has the title {title!r} already.", hint="Choose another title.")
@@ -158,7 +178,8 @@ class Sessions:
         get_session(tx, session_id, owner)
         check_free(tx, session_id)
         number = _number(tx, owner)
-        for row, body in tx.rows("messages_from", session_id=session_id, start=0, limit=-1):
+        known = () if tx.server else tx.rows("messages_from", session_id=session_id, start=0, limit=-1)
+        for row, body in known:  # on a server they go with the messages
             tx.change("search_drop", rowid=row, words=index_words(stored(body), number))
         tx.change("session_delete", id=session_id)  # the inbox keeps its row: the same event must not come in again
         if self._transcripts:
@@ -199,9 +220,9 @@ class Sessions:
         """Messages of an owner that hold all the words, newest (or oldest) first."""
         number, words = _number(tx, owner), clean(words)
         alone = tx.rows("owner_count")[0][0] == 1
-        query = match_query(words, None if alone else number)
+        query = (server_query if tx.server else match_query)(words, None if alone else number)
         name = "search_oldest" if sort == "oldest" else "search_newest"
-        rows = tx.rows(name, query=query, owner=number, limit=limit) if query else []
+        rows = tx.rows(name, **query, owner=number, limit=limit) if query else []
         return [made(Hit, row, snippet=snippet(searchable(stored(row["body"]).parts), words)) for row in rows]
 
     @transaction(READ, long=True)
@@ -218,11 +239,39 @@ class Sessions:
             made(HistoryEntry, row, arguments=json.loads(row["arguments"]), output=_output(row["body"])) for row in rows
         ]
 
+    @transaction(READ)
+    def spent(
+        self, tx: Transaction, *, session_id: str = "", owner: Principal | None = None, since: float = 0.0
+    ) -> Spent:
+        """What a session used, or all turns of an owner since an instant, as far as it is booked."""
+        if owner is None:
+            row = tx.row("turns_of", session_id=session_id, now=time.time())
+        else:
+            row = tx.row("turns_since", owner=_number(tx, owner), since=since, now=time.time())
+        known = {name: row[name] or 0 for name in row.keys()} if row else {}  # noqa: SIM118 - not a mapping
+        return Spent(
+            usage=Usage(**{k: v for k, v in known.items() if k != "seconds"}), seconds=known.get("seconds", 0.0)
+        )
+
     @transaction(READ, long=True)
     def usage_by_day(self, tx: Transaction, owner: Principal, *, days: int) -> list[UsageRow]:
         """What an owner used in the last days, newest day first, by provider and model."""
-        rows = tx.rows("usage_by_day", owner=_number(tx, owner), since=time.time() - days * 86400)
-        return [made(UsageRow, row, usage=made(Usage, row)) for row in rows]
+        totals: dict[tuple[str, str, str], dict[str, JSON]] = {}
+        for row in tx.rows("usage_by_quarter", owner=_number(tx, owner), since=time.time() - days * 86400):
+            day = time.strftime("%Y-%m-%d", time.localtime(int(row["quarter"]) * 900))
+            sums = totals.setdefault((day, row["provider"], row["model"]), {"turns": 0, **attrs.asdict(Usage())})
+            for name in sums:
+                sums[name] += row[name]
+        rows = sorted(sorted(totals.items()), key=lambda item: item[0][0], reverse=True)
+        return [
+            UsageRow(day=d, provider=p, model=m, turns=sums.pop("turns"), calls=sums["calls"], usage=Usage(**sums))
+            for (d, p, m), sums in rows
+        ]
+
+
+def _subject(first: object = "", *_rest: object) -> str:
+    """The id of the session that a method's first argument names, or an empty string."""
+    return first if isinstance(first, str) else str(getattr(first, "session_id", getattr(first, "id", "")))
 
 
 def stored(body: str) -> Message:
@@ -250,9 +299,9 @@ def made(cls: type[V], row: sqlite3.Row, **more: object) -> V:
     return cls(**{**{name: row[name] for name in row.keys() if name in known}, **more})  # noqa: SIM118 - not a mapping
 
 
-def _row(row: sqlite3.Row, owner: Principal) -> SessionRow:
+def _row(tx: Transaction, row: sqlite3.Row, owner: Principal) -> SessionRow:
     known = {"session": made(Session, row, owner=owner), "usage": made(Usage, row)}
-    state = "running" if alive(*(row[name] for name in ("holder", "place", "pid", "beat"))) else "interrupted"
+    state = "running" if alive(tx, *(row[name] for name in ("holder", "place", "pid", "beat"))) else "interrupted"
     return made(SessionRow, row, **known, preview=_preview(row["preview"]), state=state if row["holder"] else "idle")
 
 

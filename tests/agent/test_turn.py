@@ -379,17 +379,18 @@ async def test_an_empty_answer_is_asked_for_once_more(hermes, scripted) -> None:
     assert last(await play(hermes)).answer == "here"
 
 
-async def test_a_model_that_says_nothing_twice_is_told(hermes, scripted) -> None:
-    hermes.tmp_plugin(scripted("", ""))
+async def test_a_model_that_says_nothing_again_and_again_is_told(hermes, scripted) -> None:
+    hermes.tmp_plugin(scripted("", "", "", ""))
     assert "nothing" in next(e for e in await play(hermes) if isinstance(e, Failed)).text
 
 
 async def test_an_answer_that_was_cut_says_so(hermes, scripted) -> None:
     from hermes_core.types import Done, TextDelta
 
-    hermes.tmp_plugin(scripted([TextDelta(text="and then"), Done(reason="length")]))
+    cut = [[TextDelta(text=f"and then {n} "), Done(reason="length")] for n in range(4)]
+    hermes.tmp_plugin(scripted(*cut))
     ended = last(await play(hermes))
-    assert ended.answer == "and then"
+    assert ended.answer == "and then 0 and then 1 and then 2 and then 3 "
     assert "output limit" in ended.note
 
 

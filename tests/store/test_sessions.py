@@ -1,6 +1,7 @@
 """Sessions are found by name, listed, renamed, deleted and pruned; each person sees their own."""
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from hermes_core.errors import UnknownName, UserError
 from hermes_core.store.journal import Busy, Store
 from hermes_core.types import Envelope, Message, Principal, Session, Text, ToolCall, ToolResult, Usage
 
+Sql = Callable[[str], list[tuple[object, ...]]]
 ME, OTHER = Principal(), Principal(profile="work")
 
 
@@ -119,7 +121,7 @@ async def test_only_what_is_given_is_updated(store: Store) -> None:
     assert (session.provider, session.model, session.cwd) == ("p", "n", "/x")
 
 
-async def test_what_is_forgotten_is_gone(store: Store, folder: Path) -> None:
+async def test_what_is_forgotten_is_gone(store: Store, folder: Path, sql: Sql) -> None:
     await make(store, "a")
     said = Message(role="user", parts=(Text(text="hello"),))
     envelope = Envelope(platform="irc", account="a", event_id="1", chat="c", sender="s", message=said)
@@ -133,21 +135,17 @@ async def test_what_is_forgotten_is_gone(store: Store, folder: Path) -> None:
     assert await store.load_prompt("a") is None
     assert await store.search(ME, "hello") == []
     assert list(folder.iterdir()) == []
-    tables = [
-        row[0] for row in store._engine.connection.execute("SELECT name FROM sqlite_master WHERE sql LIKE '%body%'")
-    ]
-    for table in tables:
-        found = store._engine.connection.execute(f"SELECT count(*) FROM {table} WHERE body LIKE '%hello%'").fetchone()
-        assert found[0] == 0, table
+    for table in ("messages", "contexts", "inbox"):
+        assert sql(f"SELECT 1 FROM {table} WHERE body LIKE '%hello%'") == [], table
 
 
-async def test_sessions_not_used_for_long_are_pruned(store: Store) -> None:
+async def test_sessions_not_used_for_long_are_pruned(store: Store, sql: Sql) -> None:
     for name in ("old", "new", "busy"):
         await make(store, name)
-    store._engine.connection.execute("UPDATE sessions SET updated = 1000 WHERE id != 'new'")
+    sql("UPDATE sessions SET updated = 1000 WHERE id != 'new'")
     said = Message(role="user", parts=(Text(text="x"),))
     turn = await store.open_turn("busy", said, turn_id="t", holder="x", provider="", model="")
-    store._engine.connection.execute("UPDATE sessions SET updated = 1000 WHERE id != 'new'")
+    sql("UPDATE sessions SET updated = 1000 WHERE id != 'new'")
     assert await store.prune_sessions(ME, before=2000, dry_run=True) == ["busy", "old"]
     assert await store.prune_sessions(ME, before=2000) == ["old"]
     assert {row.session.id for row in await store.list_sessions(ME)} == {"new", "busy"}

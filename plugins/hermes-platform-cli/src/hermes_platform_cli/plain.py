@@ -1,5 +1,6 @@
 """The conversation without a terminal: a line in is a message, answers go to stdout, all else to stderr."""
 
+import asyncio
 import time
 
 from hermes_core.kinds import Desk
@@ -59,6 +60,10 @@ class Plain:
                 self._command = line.startswith("/")
                 return line
         return None
+
+    async def typed(self) -> str:
+        """Never: a line in a pipe is for after the turn, and an answer may be asked for meanwhile."""
+        return await asyncio.get_running_loop().create_future()  # type: ignore[no-any-return]
 
     async def show(self, event: Event) -> None:
         """Write what an event has for a pipe."""
