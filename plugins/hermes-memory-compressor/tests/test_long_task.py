@@ -9,11 +9,9 @@ from typing import Any
 import pytest
 from attrs import frozen
 
-from hermes_core.gateway.carry import Carrier
 from hermes_core.kinds import Provider, tool
 from hermes_core.store.codec import message_to_json
 from hermes_core.store.validity import valid
-from hermes_core.testing import FakePlatform
 from hermes_core.testing.bench import Bench
 from hermes_core.types import (
     CallDelta,
@@ -162,15 +160,16 @@ async def test_a_pinned_fact_outlives_a_summariser_that_drops_it(hermes: Any) ->
     provider = Forgetful(note="lying")
     provider.step = PAGES + 1
     put_in(hermes, provider, **{"memories.compressor.protect_first": 0})
-    platform = FakePlatform(features=())
-    for line in ("hello", "/pin the code is QX7", *["Go on. " + "word " * 1_000] * 8, "/compress", "and now?"):
-        await platform.say(line)
-    await platform.leave()
-    await Carrier(hermes.runtime, platform).serve()
-    seen = list(await platform.seen())
-    assert seen[1] == "Pinned, 1 in all. Whenever this conversation is compacted, it is kept word for word."
-    assert seen[-2].startswith("Compacted: about ")
-    assert seen[-1].startswith("code QX7")
+    hermes.runtime.loader.load_contributing("slash")
+    commands = {c.name: c for _, c in hermes.runtime.dispatch.contributions("register_slash_commands")}
+    session = await hermes.runtime.take_up("s", origin="cli")
+    await hermes.run("hello", session="s")
+    pinned = await commands["pin"].run(session, "the code is QX7")
+    assert pinned == "Pinned, 1 in all. Whenever this conversation is compacted, it is kept word for word."
+    for _ in range(8):
+        await hermes.run("Go on. " + "word " * 1_000, session="s")
+    assert (await commands["compress"].run(session, "")).startswith("Compacted: about ")
+    assert (await hermes.run("and now?", session="s")).text.startswith("code QX7")
     assert provider.notes
 
 

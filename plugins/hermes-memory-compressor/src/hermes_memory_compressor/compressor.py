@@ -110,7 +110,7 @@ class Compressor:
             )
         except SummaryFailed as failure:
             past.cool_until = self._clock() + self.config.cool_down_seconds
-            self._ctx.log.warning("session %s was not compacted: %s", session.id, failure)
+            self._ctx.log.warning("session %s was not compacted: %s", session.id, str(failure))
             return None
         before, after = tokens.of_messages(messages), tokens.of_messages(made.messages)
         smaller = after < before and tokens.bulk(made.messages) < tokens.bulk(messages)
