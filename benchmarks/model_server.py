@@ -50,10 +50,15 @@ async def answer(request: dict, size: int, arrived: float, writer: asyncio.Strea
             break
         rounds += message["role"] == "tool"
     words: list[dict] = []
-    if kind == "tools" and rounds < count:
-        call = {"index": 0, "id": f"call_{rounds}", "type": "function"}
-        call["function"] = {"name": "terminal", "arguments": json.dumps({"command": f"true {rounds}"})}
-        words.append({"tool_calls": [call]})
+    sleep = re.search(r"-s(\d+)", name)
+    command = f"sleep {int(sleep[1]) / 1000} && true" if sleep else "true"
+    if (kind == "tools" and rounds < count) or (kind == "parallel" and not rounds):
+        calls = []
+        for index in range(count if kind == "parallel" else 1):
+            call = {"index": index, "id": f"call_{rounds}_{index}", "type": "function"}
+            call["function"] = {"name": "terminal", "arguments": json.dumps({"command": f"{command} {rounds}{index}"})}
+            calls.append(call)
+        words.append({"tool_calls": calls})
     else:
         words += [{"content": f"word{i % 97} "} for i in range(count if kind == "stream" else 1)]
     if request.get("stream"):

@@ -36,10 +36,12 @@ class Reply:
         self._reasoning_meta: dict[str, JSON] = {}
         self._calls: dict[int, CallDelta] = {}
         self._usage = Usage()
+        self.begun = False
         self.done: Done | None = None
 
     def add(self, delta: Delta) -> None:
         """Take the next piece."""
+        self.begun = True
         if isinstance(delta, TextDelta):
             self._text.append(delta.text)
         elif isinstance(delta, ReasoningDelta):
@@ -76,7 +78,8 @@ class Reply:
             parts.append(Text(text=text))
         seen: set[str] = set()
         for index in sorted(self._calls):
-            call = _tool_call(self._calls[index], cut=self.done.reason == "length")
+            cut = self.done.reason == "length" and index == max(self._calls)
+            call = _tool_call(self._calls[index], cut=cut)
             if not call.id or call.id in seen:  # every call needs an id of its own, or its result cannot be told apart
                 call = evolve(call, id=f"call_{os.urandom(8).hex()}")
             seen.add(call.id)
@@ -88,7 +91,7 @@ class Reply:
 
 def _tool_call(delta: CallDelta, *, cut: bool) -> ToolCall:
     arguments, invalid = read_arguments(delta.arguments)
-    if invalid and cut:
+    if cut and (invalid or not delta.arguments.strip()):  # arguments that did not begin are no arguments
         invalid = "the reply reached its length limit in the middle of this call"
     meta: Meta = {**delta.meta, "hermes": {"raw": delta.arguments[:2000]}} if invalid else delta.meta
     return ToolCall(id=delta.id, name=delta.name.strip(), arguments=arguments, invalid=invalid, meta=meta)

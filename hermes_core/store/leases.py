@@ -61,6 +61,9 @@ class Resumed:
     history: Sequence[Message]
     calls: Mapping[str, str]
     usage: Usage
+    provider: str
+    model: str
+    resumes: int  # how often it was taken over before
 
 
 def check_free(tx: Transaction, session_id: str, left: int = 0) -> int:

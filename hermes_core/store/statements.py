@@ -32,8 +32,9 @@ search = sa.table(
 )  # an FTS5 table, unknown to SQLAlchemy; on a server a plain one
 
 _b = sa.bindparam
-USAGE = [field.name for field in fields(Usage)]
-SESSION = [field.name for field in fields(Session) if field.name not in ("owner", "turn")]
+USAGE = [field.name for field in fields(Usage) if field.name != "priced"]
+SESSION = [field.name for field in fields(Session) if field.name in sessions.c and field.name != "owner"]
+SPENT = ("provider", "model", "task", "turn_id", "priced")
 HOLDER = ("holder", "place", "pid", "beat")
 LEASE = ("fence", *HOLDER)
 END_ROWS = 2000
@@ -96,10 +97,10 @@ def _calls(*more: sa.ColumnElement[bool]) -> sa.Executable:
 def _used(quarter: sa.ColumnElement[object]) -> sa.Executable:
     """What was used in each quarter of an hour: no time zone cuts one in two."""
     return (
-        sa.select(quarter.label("quarter"), turns.c.provider, turns.c.model, sa.func.count().label("turns"))
-        .add_columns(*(sa.func.sum(turns.c[name]).label(name) for name in USAGE))
-        .where(*_is(turns, "owner"), turns.c.started >= _b("since"))
-        .group_by(sa.literal_column("quarter"), turns.c.provider, turns.c.model)
+        _get(model_calls, *SPENT)
+        .add_columns(quarter.label("quarter"), *(sa.func.sum(model_calls.c[name]).label(name) for name in USAGE))
+        .where(*_is(model_calls, "owner"), model_calls.c.created >= _b("since"))
+        .group_by(sa.literal_column("quarter"), *(model_calls.c[name] for name in SPENT))
     )
 
 
@@ -111,9 +112,16 @@ _words: sa.BindParameter[str] = _b("words")
 _named = (sa.func.substr(sessions.c.id, 1, sa.func.length(_words)) == _words) | (sessions.c.title != "")
 _titled = sa.func.lower(sessions.c.title) == sa.func.lower(_b("title"))
 _unused = sessions.c.updated < _b("before")
+_child: sa.ColumnElement[str] = sa.literal_column("'child'")  # the origin of a child agent's session
+_children = sa.select(sessions.c.id).where(*_is(sessions, "owner"), sessions.c.origin == _child)
+_own = turns.c.session_id.not_in(_children)  # what a child agent used is booked for its parent's turn too
+_listed = (sessions.c.origin == _b("origin")) | (
+    (_b("origin") == "") & (_b("children", type_=sa.Boolean()) | (sessions.c.origin != _child))
+)
 _newest = sessions.c["last"].desc(), sessions.c.created.desc(), sessions.c.id.desc()
 _owner = sa.select(sessions.c.owner).where(sessions.c.id == _b("session_id"))
 _preview = sa.select(messages.c.body).where(messages.c.session_id == sessions.c.id, messages.c.role == "user")
+_seconds = sa.func.sum(sa.case((turns.c.ended > 0, turns.c.ended), else_=_b("now")) - turns.c.started)
 _held = (*_is(leases, "session_id", "fence"), leases.c.holder != "")
 _hits = sa.select(search.c.rowid).where(search.c.search.op("MATCH")(_b("query"))).limit(_b("limit"))
 _held_words = sa.func.string_to_array(search.c.words, sa.literal_column("' '")).op("@>")(_b("words"))
@@ -147,10 +155,11 @@ STATEMENTS: dict[str, sa.Executable] = {
     .add_columns(*(leases.c[name] for name in HOLDER))
     .add_columns(_preview.order_by(messages.c.id).limit(1).scalar_subquery().label("preview"))
     .outerjoin_from(sessions, leases)
-    .where(*_is(sessions, "owner"), (_b("origin") == "") | (sessions.c.origin == _b("origin")))
+    .where(*_is(sessions, "owner"), _listed)
     .order_by(*_newest)
     .limit(_b("limit")),
     "sessions_before": _get(sessions, "id").where(*_is(sessions, "owner"), _unused).order_by(sessions.c.id),
+    "sessions_below": _get(sessions, "id").where(*_is(sessions, "owner", "parent"), sessions.c.origin == _child),
     "session_titled": _get(sessions, "id").where(*_is(sessions, "owner"), _titled),
     "session_rename": _set(sessions, "title"),
     "session_update": _set(sessions, **{name: _replaced(name) for name in ("cwd", "provider", "model")}),
@@ -186,21 +195,39 @@ STATEMENTS: dict[str, sa.Executable] = {
     "inbox_waiting": _get(inbox, "id", "body", "mode")
     .where(*_is(inbox, "session_id"), inbox.c.turn_id == sa.literal_column("''"))
     .order_by(inbox.c.id),
-    "inbox_taken": _set(inbox, "turn_id"),
+    "inbox_taken": _set(inbox, "turn_id").where(inbox.c.turn_id == sa.literal_column("''")),
+    "sessions_waiting": sa.select(inbox.c.session_id, *(leases.c[name] for name in HOLDER))
+    .join_from(inbox, sessions, inbox.c.session_id == sessions.c.id)
+    .outerjoin(leases, leases.c.session_id == inbox.c.session_id)
+    .where(*_is(sessions, "owner"), inbox.c.turn_id == sa.literal_column("''"))
+    .order_by(inbox.c.id),
     "turn_add": _add(turns, "id", "session_id", "owner", "holder", "state", "provider", "model", "started"),
     "turn_usage": _set(turns, **{name: turns.c[name] + _b(name) for name in USAGE}),
-    "turn_open": _get(turns, "id", *USAGE).where(*_is(turns, "session_id"), turns.c.state == "open"),
+    "turn_held": _set(turns, holder=turns.c.holder + " " + _b("by")),
+    "turn_open": _get(turns, "id", "holder", "provider", "model", *USAGE).where(
+        *_is(turns, "session_id"), turns.c.state == "open"
+    ),
+    "turn_last": _get(turns, "state", "error", "provider", "model", "started", "ended", *USAGE)
+    .where(*_is(turns, "session_id"))
+    .order_by(turns.c.seq.desc())
+    .limit(1),
     "turns_open": _get(leases, "session_id", *HOLDER)
     .join_from(leases, turns, turns.c.session_id == leases.c.session_id)
-    .where(*_is(turns, "owner"), turns.c.state == "open", leases.c.holder != "")
+    .where(*_is(turns, "owner"), turns.c.state == "open", leases.c.holder != "", _own)
     .order_by(turns.c.seq),
     "turn_close": _set(turns, "state", "error", "ended"),
     "turns_abandon": sa.update(turns)
     .where(*_is(turns, "session_id"), turns.c.state == "open")
     .values({**_given("ended"), "state": "interrupted"}),
-    "usage_by_quarter": _used(sa.cast(turns.c.started / 900, sa.Integer)),
+    "usage_by_quarter": _used(sa.cast(model_calls.c.created / 900, sa.Integer)),
     "model_call_add": _add(
-        model_calls, "owner", "session_id", "turn_id", "task", "provider", "model", "created", *USAGE
+        model_calls, "owner", "session_id", "turn_id", "task", "provider", "model", "created", "priced", *USAGE
+    ),
+    "turns_since": sa.select(
+        *(sa.func.sum(turns.c[name]).label(name) for name in USAGE), _seconds.label("seconds")
+    ).where(*_is(turns, "owner"), turns.c.started >= _b("since"), _own),
+    "turns_of": sa.select(*(sa.func.sum(turns.c[name]).label(name) for name in USAGE), _seconds.label("seconds")).where(
+        *_is(turns, "session_id")
     ),
     "spent_since": sa.select(*(sa.func.sum(model_calls.c[name]).label(name) for name in USAGE)).where(
         *_is(model_calls, "owner"), model_calls.c.created >= _b("since")
@@ -219,6 +246,9 @@ STATEMENTS: dict[str, sa.Executable] = {
     .limit(1),
     "call_start": _set(calls, "started", outcome="started", repeats=_repeats.scalar_subquery()),
     "call_finish": _set(calls, "outcome", "seconds", "result_id"),
+    "calls_ok": _get(calls, "name")
+    .where(*_is(calls, "session_id"), calls.c.outcome == sa.literal_column("'ok'"))
+    .distinct(),
     "calls_open": _get(calls, "id", "call_id", "name", "outcome")
     .where(*_is(calls, "session_id"), calls.c.outcome.in_(("pending", "started")))
     .order_by(calls.c.id),
@@ -233,7 +263,7 @@ SERVER: dict[str, sa.Executable] = {
     "search_oldest": _found(_server_hits, _by_index.c.rowid, messages.c.id),
     "search_newest_near": _found(_at_end, search.c.rowid.desc(), messages.c.id.desc()),
     "search_oldest_near": _found(_at_start, search.c.rowid, messages.c.id),
-    "usage_by_quarter": _used(sa.func.floor(turns.c.started / 900)),
+    "usage_by_quarter": _used(sa.func.floor(model_calls.c.created / 900)),
 }
 del SERVER["search_drop"]  # the row goes with its message
 

@@ -80,10 +80,12 @@ def test_resume_of_one_session_leaves_the_others(shell):
 
 def test_what_cannot_be_finished_is_said_and_the_session_stays_usable(shell):
     shell.killed()
+    assert shell("plugins", "disable", "offline").returncode == 0  # what the turn was begun with is gone
     done = shell("--provider", "ollama", "--model", "m", "resume", "--json")
     row = json.loads(done.stdout)
     assert (done.returncode, row["reason"], row["answer"]) == (1, "failed", "")
     assert row["error"]
+    assert shell("plugins", "enable", "offline", "--yes").returncode == 0
     assert ANSWER in shell("-c", "-z", "read notes.md").stdout
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.store.journal import Busy, Store
@@ -166,7 +167,9 @@ async def test_tool_calls_and_usage_are_remembered(store: Store) -> None:
     turn = await store.open_turn("a", said, turn_id="t", holder="x", provider="p", model="m")
     calls = [ToolCall(id=name, name=name, arguments={"n": 1}) for name in ("ls", "cat")]
     used = Usage(input=7, output=3, cache_read=2, cost=0.5, calls=1)
-    await store.add_reply(turn, Message(role="assistant", parts=tuple(calls)), used, "tools")
+    reply = Message(role="assistant", parts=tuple(calls))
+    await store.add_reply(turn, reply, used, "tools", calls=[("p", "m", used)])
+    await store.add_model_call(ME, evolve(used, priced="estimated"), task="title", provider="p", model="small")
     for call in calls:
         await store.start_call(turn, call.id)
         result = ToolResult(call_id=call.id, name=call.name, parts=(Text(text=f"ran {call.name}"),))
@@ -180,6 +183,8 @@ async def test_tool_calls_and_usage_are_remembered(store: Store) -> None:
     assert len(await store.tool_history(ME, session_id="a", limit=1)) == 1
     assert await store.tool_history(ME, session_id="b") == []
     assert await store.tool_history(OTHER) == []
-    [day] = await store.usage_by_day(ME, days=2)
-    assert (day.provider, day.model, day.turns, day.calls, day.usage) == ("p", "m", 1, 1, used)
-    assert await store.usage_by_day(OTHER, days=2) == []
+    talk, title = await store.usage(ME, days=2)
+    assert (talk.provider, talk.model, talk.task, talk.turns, talk.usage) == ("p", "m", "", 1, used)
+    assert (talk.unpriced, talk.estimated) == (1, 0)
+    assert (title.model, title.task, title.turns, title.unpriced, title.estimated) == ("small", "title", 0, 0, 0.5)
+    assert await store.usage(OTHER, days=2) == []

@@ -46,6 +46,7 @@ def upgrade() -> None:
         sa.Column("reasoning", number, server_default="0", nullable=False),
         sa.Column("calls", number, server_default="0", nullable=False),
         sa.Column("cost", sa.Float(), server_default="0", nullable=False),
+        sa.Column("priced", sa.Text(), server_default="", nullable=False),
         sa.ForeignKeyConstraint(["owner"], ["owners.id"]),
         sa.PrimaryKeyConstraint("id"),
     )
