@@ -20,6 +20,7 @@ from hermes_core.agent import grace, toolsearch
 from hermes_core.agent.asking import Asker
 from hermes_core.agent.budget import Allowance, Budgets
 from hermes_core.agent.failed import cause, failed
+from hermes_core.agent.held import Held
 from hermes_core.agent.live import Live, LiveSessions
 from hermes_core.agent.loops import Loops
 from hermes_core.agent.policy import AskPerson
@@ -36,21 +37,16 @@ from hermes_core.store.validity import valid
 from hermes_core.types import (
     JSON,
     Called,
-    Delta,
     Ended,
     Envelope,
     Event,
     Message,
-    Noticed,
-    ReasoningDelta,
     Request,
     Response,
     Said,
     Session,
     Started,
     Text,
-    TextDelta,
-    Thinking,
     ToolCall,
     Usage,
 )
@@ -349,30 +345,17 @@ class TurnRun:
     async def _stream(self, request: Request) -> ModelCall:
         if self._over:  # a plugin swallowed the end of its turn; nothing is asked in its name
             raise asyncio.CancelledError
-        held = list[Delta]()
-
-        def tell(text: str) -> None:
-            held.clear()  # what was held back is no part of the answer any more
-            self._emit(Noticed(text=text))
-
-        call = self._parts.router.call(self._route, request, tell=tell)
+        held = Held(self._emit)
+        call = self._parts.router.call(self._route, request, tell=held.notice)
         async with contextlib.aclosing(call.stream()) as stream:
             async for delta in stream:
-                held.append(delta)
+                held.add(delta)
                 if self._rows.there:  # nothing is shown that a crash could not find again
-                    self._show(held)
+                    held.show()
                 die_at("mid_stream")
         await self._rows.get()
-        self._show(held)
+        held.show()
         return call
-
-    def _show(self, held: list[Delta]) -> None:
-        for delta in held:
-            if isinstance(delta, TextDelta) and delta.text:
-                self._emit(Said(text=delta.text))
-            elif isinstance(delta, ReasoningDelta) and delta.text:
-                self._emit(Thinking(text=delta.text))
-        held.clear()
 
     async def _call(self, calls: Sequence[ToolCall], started: AbstractSet[str] = frozenset()) -> None:
         for call in calls:
