@@ -15,6 +15,7 @@ from hermes_core.agent.parts import Parts
 from hermes_core.agent.policy import AskPerson
 from hermes_core.errors import HermesError, ToolError, nearest
 from hermes_core.kinds import Tool, ToolContext, Workspace
+from hermes_core.store.codec import clean
 from hermes_core.store.killpoints import die_at
 from hermes_core.store.validity import NO_RESULT
 from hermes_core.types import (
@@ -128,7 +129,7 @@ class CallRunner:
         """The call's arguments as its class, or the ToolError that answers it."""
         tool = self.parts.toolbox().get(call.name)
         if tool is None:
-            close = nearest(call.name, self.parts.toolbox().names)
+            close = nearest(call.name[:100], self.parts.toolbox().names)
             known = (
                 f"Did you mean {close}?"
                 if close
@@ -152,7 +153,11 @@ class CallRunner:
             return frozenset()
         if tool.touches is None or isinstance(params, _Waits):
             return None
-        return frozenset(self._absolute(key) for key in tool.touches(params))
+        try:
+            return frozenset(self._absolute(key) for key in tool.touches(params))
+        except Exception as error:  # noqa: BLE001 - its author should know; the call runs alone, the others run
+            self.parts.report(tool, error)
+            return None
 
     def _absolute(self, key: str) -> str:
         """The same file has the same key, however its path was written."""
@@ -233,7 +238,7 @@ class CallRunner:
     async def _bounded(self, context: _Context, tool: Tool, part: Text | Blob) -> Text | Blob:
         if isinstance(part, Blob):
             return part
-        text = part.text or "(no output)"
+        text = clean(part.text) or "(no output)"
         size = self.parts.settings.config.agent.output_bytes
         if len(text) > size:
             path = await context.spill("output.txt", text.encode("utf-8", "replace"))
@@ -270,7 +275,7 @@ class _Waits:
 
 def failure(call: ToolCall, error: BaseException) -> ToolResult:
     """The result that tells the model why a call did not work."""
-    return ToolResult(call_id=call.id, name=call.name, parts=(Text(text=str(error)[:4000]),), failed=True)
+    return ToolResult(call_id=call.id, name=call.name, parts=(Text(text=clean(str(error)[:4000])),), failed=True)
 
 
 def names_that_ran(history: Sequence[Message]) -> set[str]:
