@@ -26,6 +26,7 @@ from hermes_core.config.settings import Settings
 from hermes_core.errors import HermesError, NotPermitted, Refused
 from hermes_core.plugins.index import Installed
 from hermes_core.store.killpoints import die_at
+from hermes_core.store.validity import valid
 from hermes_core.types import (
     JSON,
     Called,
@@ -101,7 +102,7 @@ class TurnRun:
         parts, session = self._parts, self._live.session
         self._route = await parts.routed()
         history = await (await parts.store()).history(session.id) if self._live.known else []
-        self.messages = [*history, envelope.message]
+        self.messages = valid([*history, envelope.message])  # a turn that failed left its question without an answer
         await self._run(self._open(envelope.message, original, stored), self._steps())
 
     async def resume(self) -> bool:
