@@ -36,7 +36,7 @@ def words(value: Any) -> list[str]:
             level += [*item.keys(), *item.values()]
         elif isinstance(item, list):
             level += item
-        elif isinstance(item, float) and (item != item or item in (float("inf"), float("-inf"))):  # noqa: PLR0124
+        elif isinstance(item, float) and (item != item or item in (float("inf"), float("-inf"))):
             raise ValueError("a number is not finite")
     return found
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from attrs import frozen
-
 from hostile_server import STALL, http
 
 RECORDED = Path(__file__).with_name("recorded")

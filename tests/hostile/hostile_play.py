@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from attrs import Factory, define, evolve, frozen
+from hostile_clock import JumpingLoop
+from hostile_dialects import check, strict
+from hostile_mutants import WIRES, Case, make, recorded
+from hostile_server import Server, http
 
 from hermes_core.kinds import Tool, ToolContext, tool
 from hermes_core.store.journal import Store
 from hermes_core.testing import Bench
 from hermes_core.types import Ended, Event, Failed, Message, Request, Text
-from hostile_clock import JumpingLoop
-from hostile_dialects import check, strict
-from hostile_mutants import WIRES, Case, make, recorded
-from hostile_server import Server, http
 
 FOREVER = 100_000.0  # seconds of the jumping clock; a turn that needs more hangs
 WATCHDOG = 120.0  # real seconds for one case, after which the process says where it is stuck, and dies
@@ -140,7 +140,7 @@ async def rows(store: Store, session: str, converters: dict[str, Any]) -> list[s
     wrong = []
     connection = store._engine.connection
     for table, column in (("messages", "body"), ("tool_calls", "arguments")):
-        for (text,) in connection.execute(f"SELECT {column} FROM {table} WHERE session_id = ?", (session,)):  # noqa: S608
+        for (text,) in connection.execute(f"SELECT {column} FROM {table} WHERE session_id = ?", (session,)):
             try:
                 strict(text)
             except (ValueError, RecursionError) as error:
@@ -154,7 +154,7 @@ async def rows(store: Store, session: str, converters: dict[str, Any]) -> list[s
     for wire, convert in converters.items():
         try:
             wrong += [f"for {wire}: {what}" for what in check(PATHS[wire], convert(history))]
-        except Exception as error:  # noqa: BLE001 - whatever it is, this history cannot be sent
+        except Exception as error:
             wrong.append(f"for {wire} it cannot be converted: {type(error).__name__}: {error}")
     return wrong
 

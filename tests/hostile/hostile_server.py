@@ -5,7 +5,6 @@ from collections import deque
 from collections.abc import Sequence
 
 from attrs import define, field
-
 from hostile_dialects import problems
 
 STALL = b"<stall>"  # in a piece list: say nothing more until the other side leaves
