@@ -14,7 +14,15 @@ from attrs import Factory, field, frozen
 
 from hermes_core.types import Endpoint, HistoryEntry, Hit, Message, Principal, Request, Response, Session
 
-__all__ = ["KERNEL_PERMISSIONS", "LlmBroker", "PluginContext", "PluginPaths", "SecretsBroker", "SessionsBroker"]
+__all__ = [
+    "KERNEL_PERMISSIONS",
+    "HistoryBroker",
+    "LlmBroker",
+    "PluginContext",
+    "PluginPaths",
+    "SecretsBroker",
+    "SessionsBroker",
+]
 
 KERNEL_PERMISSIONS = (
     "sessions.read",
@@ -70,6 +78,22 @@ class LlmBroker(ABC):
         """One whole reply; an empty ``request.model`` means the user's model. Raises ProviderError."""
 
 
+class HistoryBroker(ABC):
+    """What a model is told of a session's past, between its turns. Needs ``history.rewrite``."""
+
+    @abstractmethod
+    async def read(self, owner: Principal, session_id: str) -> Sequence[Message]:
+        """The context in force: the stored messages, or what they were compacted to and those after. UnknownName."""
+
+    @abstractmethod
+    async def replace(self, owner: Principal, session_id: str, messages: Sequence[Message]) -> None:
+        """Put another context in its place; the stored messages stay and can be searched.
+
+        Raises Busy while a turn runs, UnknownName, and UserError when the new one is not valid for every provider, not
+        smaller, without the last thing the person said, or with a call nobody made. Then nothing changed.
+        """
+
+
 @frozen(kw_only=True)
 class PluginPaths:
     """Folders a plugin may use: its own data and cache, and the home for reading what the user put there."""
@@ -81,10 +105,11 @@ class PluginPaths:
 
 @frozen(kw_only=True, eq=False)
 class PluginContext:
-    """Handed to every ``register_*`` hook.
+    """Handed to every hook that names ``ctx``.
 
     ``config`` is an instance of the manifest's config class, or None. ``endpoints`` holds what the user wrote under
-    ``providers`` for the names this plugin contributes.
+    ``providers`` for the names this plugin contributes. ``state`` is the plugin's own, to share what it made among its
+    hooks while this kernel lives: two kernels in one process have two.
     """
 
     name: str
@@ -95,5 +120,7 @@ class PluginContext:
     log: logging.Logger
     sessions: SessionsBroker
     llm: LlmBroker
+    history: HistoryBroker
     endpoints: Mapping[str, Endpoint] = Factory(dict)
     strict: bool = field(default=False)
+    state: dict[str, Any] = Factory(dict)

@@ -88,6 +88,7 @@ HERMES = Distribution(
         "hermes-provider-anthropic",
         "hermes-provider-offline",
         "hermes-provider-openai",
+        "hermes-tool-checkpoints",
         "hermes-tool-clarify",
         "hermes-tool-files",
         "hermes-tool-recall",

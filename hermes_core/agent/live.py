@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Live", "LiveSessions", "new_session_id"]
 
+_KEPT = 100  # resting sessions a process keeps at hand; the others are taken up again from the store
 
 def new_session_id(now: float | None = None) -> str:
     """A fresh session id: local time and six hex digits."""
@@ -40,6 +41,11 @@ class Live:
     workspace: Workspace | None = None
     asking: asyncio.Lock = field(factory=asyncio.Lock)
 
+    @property
+    def busy(self) -> bool:
+        """Whether something runs in its workspace that would end with it."""
+        return self.workspace is not None and self.workspace.busy
+
 
 class LiveSessions:
     """Takes sessions up, sets their scenes, and lets them go."""
@@ -55,6 +61,7 @@ class LiveSessions:
         if session_id and (live := self._live.get(session_id)):
             if live.session.owner != owner:
                 raise UnknownName("session", session_id)
+            self._live[session_id] = self._live.pop(session_id)  # the one used last comes last
             return live
         route = await parts.routed()
         session, stored = None, None
@@ -73,7 +80,9 @@ class LiveSessions:
             cwd=parts.settings.config.terminal.cwd or _here(),
             created=time.time(),
         )
-        session = evolve(session, provider=route.name, model=route.model)
+        session = evolve(
+            session, provider=route.name, model=route.model, backend=parts.settings.config.terminal.backend
+        )
         specs = parts.toolbox().specs(session)
         if stored:
             live = Live(session, stored[0], _same_tools(stored[1], specs), known=True, stored=True)
@@ -82,7 +91,15 @@ class LiveSessions:
             live = Live(session, prompt_text(prompt), specs, known=known, stored=False)
         self._live[session.id] = live
         await parts.dispatch.observe("on_session_start", session=session)
+        await self._let_go()
         return live
+
+    async def _let_go(self) -> None:
+        """End what this process did in the sessions that rest longest; not where something still runs."""
+        resting = [live for live in self._live.values() if not (live.session.turn or live.left or live.busy)]
+        for live in resting[: -_KEPT]:
+            del self._live[live.session.id]
+            await self._end(live)
 
     async def rename(self, session: Session, title: str) -> Session:
         """Give a session a title, in the store and here. Raises UserError when another one has it."""
@@ -95,6 +112,7 @@ class LiveSessions:
 
     async def keep(self, live: Live, store: "Store") -> None:
         """Give a session its rows, once."""
+        self._live[live.session.id] = live  # it may have been let go before its turn began
         if not live.known:
             await store.create_session(live.session)
             live.known = True
@@ -104,12 +122,14 @@ class LiveSessions:
 
     async def close(self) -> None:
         """End what this process did in its sessions; they can be taken up again."""
-        for live in self._live.values():
-            end = SessionEnd(reason="closed")
-            await self.parts.dispatch.observe("on_session_end", session=live.session, end=end)
-            if live.workspace is not None:
-                await live.workspace.close()
-        self._live.clear()
+        while self._live:
+            await self._end(self._live.popitem()[1])
+
+    async def _end(self, live: Live) -> None:
+        end = SessionEnd(reason="closed")
+        await self.parts.dispatch.observe("on_session_end", session=live.session, end=end)
+        if live.workspace is not None:
+            await live.workspace.close()
 
 
 def _here() -> str:

@@ -81,7 +81,9 @@ class Policy:
         for rule in self._deny:
             if _matches(rule, subject) or any(_matches(rule, part) for part in parts):
                 return Verdict(outcome="deny", reason=f"the rule {rule!r} in policy.deny forbids it", by="policy.deny")
-        verdict = await self._dispatch.decide("pre_tool_call", session=session, call=call, effects=tool.effects)
+        verdict = await self._dispatch.decide(
+            "pre_tool_call", session=session, call=call, effects=tool.effects, workspace=workspace
+        )
         if verdict.outcome == "deny":
             return verdict
         if self.mode == "off":

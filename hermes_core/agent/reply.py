@@ -81,7 +81,8 @@ class Reply:
             parts.append(Text(text=text))
         seen: set[str] = set()
         for index in sorted(self._calls):
-            call = _tool_call(self._calls[index], cut=self.done.reason == "length")
+            cut = self.done.reason == "length" and index == max(self._calls)
+            call = _tool_call(self._calls[index], cut=cut)
             if not call.id or call.id in seen:  # every call needs an id of its own, or its result cannot be told apart
                 call = evolve(call, id=f"call_{os.urandom(8).hex()}")
             seen.add(call.id)
@@ -93,7 +94,7 @@ class Reply:
 
 def _tool_call(delta: CallDelta, *, cut: bool) -> ToolCall:
     arguments, invalid = read_arguments(delta.arguments)
-    if invalid and cut:
+    if cut and (invalid or not delta.arguments.strip()):  # arguments that did not begin are no arguments
         invalid = "the reply reached its length limit in the middle of this call"
     meta = _sound({**delta.meta, "hermes": {"raw": delta.arguments[:2000]}} if invalid else delta.meta)
     call_id = clean(delta.id) if len(delta.id) <= _LONGEST_ID else ""

@@ -111,7 +111,7 @@ class Runtime(Parts):
         stored: Callable[[], Awaitable[None]] | None,
         emit: _Emit,
     ) -> TurnRun:
-        envelope = await self.dispatch.transform("transform_incoming", "envelope", original)
+        envelope = await self.dispatch.transform("transform_incoming", "envelope", original, session_id=session_id)
         verdict = await self.dispatch.decide("admit", envelope=envelope)
         if verdict.outcome == "deny":
             raise UserError(f"This message was not let in: {verdict.reason or verdict.by}")

@@ -276,9 +276,3 @@ class _Waits:
 def failure(call: ToolCall, error: BaseException) -> ToolResult:
     """The result that tells the model why a call did not work."""
     return ToolResult(call_id=call.id, name=call.name, parts=(Text(text=clean(str(error)[:4000])),), failed=True)
-
-
-def names_that_ran(history: Sequence[Message]) -> set[str]:
-    """The tools that came to a good end in a stored history."""
-    results = (p for m in history if m.role == "tool" for p in m.parts if isinstance(p, ToolResult))
-    return {r.name for r in results if not r.failed}

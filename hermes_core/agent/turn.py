@@ -20,11 +20,11 @@ from hermes_core.agent import usage as usages
 from hermes_core.agent.live import Live, LiveSessions
 from hermes_core.agent.policy import AskPerson
 from hermes_core.agent.reply import Reply
+from hermes_core.agent.rewriting import Rewriting
 from hermes_core.agent.route import stream_with_retries
-from hermes_core.agent.tools import CallRunner, names_that_ran
+from hermes_core.agent.tools import CallRunner
 from hermes_core.config.settings import Settings
-from hermes_core.errors import HermesError, NotPermitted, Refused
-from hermes_core.plugins.index import Installed
+from hermes_core.errors import HermesError, Refused
 from hermes_core.store.killpoints import die_at
 from hermes_core.store.validity import valid
 from hermes_core.types import (
@@ -83,7 +83,7 @@ class TurnRun:
         self._ask, self._emit = ask, emit
         self._id = os.urandom(16).hex()
         self._fence = 0
-        self._note = ""
+        self._note = self._compacted = ""
         self._used = Usage()
         self._began = time.monotonic()
 
@@ -102,7 +102,7 @@ class TurnRun:
         parts, session = self._parts, self._live.session
         self._route = await parts.routed()
         history = await (await parts.store()).history(session.id) if self._live.known else []
-        self.messages = valid([*history, envelope.message])  # a turn that failed left its question without an answer
+        self.messages = valid([*history, envelope.message])
         await self._run(self._open(envelope.message, original, stored), self._steps())
 
     async def resume(self) -> bool:
@@ -192,8 +192,7 @@ class TurnRun:
         if waiting := [call for call in asked if call.id in calls]:
             await self._call(waiting, started={i for i, state in calls.items() if state == "started"})
             self.messages = await store.history(turn.session_id)
-        said = max(i for i, m in enumerate(self.messages) if m.role == "user")
-        return await self._steps(1 + sum(m.role == "assistant" for m in self.messages[said:]))
+        return await self._steps(1 + self._used.calls)
 
     async def _steps(self, first: int = 1) -> str:
         for step in range(first, self._parts.settings.config.agent.max_calls + 1):
@@ -218,20 +217,23 @@ class TurnRun:
         messages = (Message(role="system", parts=(Text(text=self._live.prompt),)), *self.messages)
         options = _options(self._parts.settings)
         request = Request(model=self._route.model, messages=messages, tools=self._live.specs, options=options)
-        kept = len(messages) if step > 1 else 1
-
-        def judge(plugin: Installed, before: Request, after: Request) -> Request:
-            same = after.messages[:kept] == before.messages[:kept] and after.tools == before.tools
-            if not same and not plugin.may("history.rewrite"):
-                hint = 'Only append, or declare "history.rewrite" in [permissions] kernel.'
-                raise NotPermitted(plugin.label, "changed what a model was told before", hint=hint)
-            return after
-
+        rewriting = Rewriting(self.messages, sent=len(messages) - (step == 1))
         request = await self._parts.dispatch.transform(
-            "pre_llm_call", "request", request, judge=judge, session=self._live.session
+            "pre_llm_call", "request", request, judge=rewriting.judge, session=self._live.session
         )
+        if rewriting.by:
+            request = await self._compact(request, rewriting)
         die_at("prompted")
         return request
+
+    async def _compact(self, request: Request, rewriting: Rewriting) -> Request:
+        """Put a new context in force before it leaves: the same bytes now, after a restart and in later turns."""
+        store, turn = await self._rows()
+        appended = request.messages[1 + len(rewriting.context) :]
+        self._compacted = rewriting.summary(before=len(self.messages))
+        self.messages = await store.compact(turn, rewriting.context, rewriting.by)
+        die_at("compacted")
+        return evolve(request, messages=(request.messages[0], *self.messages, *appended))
 
     async def _respond(self, request: Request) -> Message:
         """One reply, stored. Raises Refused when the model answers nothing."""
@@ -283,7 +285,7 @@ class TurnRun:
         if live.workspace is None:
             live.workspace = await parts.workspace(live.session)
         if not live.ran:
-            live.ran |= names_that_ran(self.messages)
+            live.ran |= await store.tools_that_ran(turn.session_id)
         runner = CallRunner(
             store=store,
             turn=turn,
@@ -309,7 +311,8 @@ class TurnRun:
                 self._emit(failed(cause(fault)))
                 state, answer = "failed", ""
         ids = {"session_id": self._live.session.id, "turn_id": self._id}
-        self._emit(Ended(**ids, answer=answer, reason=state, usage=self._used, note=self._note if answer else ""))
+        note = "\n".join(filter(None, (self._note, self._compacted))) if answer else ""
+        self._emit(Ended(**ids, answer=answer, reason=state, usage=self._used, note=note))
 
     def _log(self, state: str, error: str) -> None:
         used = self._used

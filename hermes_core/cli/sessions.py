@@ -99,7 +99,7 @@ def _read(scope: Scope, which: str) -> tuple[Session, str, list[Message]]:
     async def read(store: "Store", owner: Principal) -> tuple[Session, str, list[Message]]:
         session = await store.find_session(which, owner)
         prompt = await store.load_prompt(session.id)
-        return session, prompt[0] if prompt else "", await store.history(session.id)
+        return session, prompt[0] if prompt else "", await store.history(session.id, whole=True)
 
     return with_store(scope, read)
 

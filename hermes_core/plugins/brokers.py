@@ -4,7 +4,7 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from hermes_core.context import LlmBroker, PluginContext, PluginPaths, SecretsBroker, SessionsBroker
+from hermes_core.context import HistoryBroker, LlmBroker, PluginContext, PluginPaths, SecretsBroker, SessionsBroker
 from hermes_core.plugins.index import Installed
 from hermes_core.plugins.loader import config_class
 from hermes_core.types import HistoryEntry, Hit, Message, Principal, Request, Response, Session
@@ -64,6 +64,22 @@ class _Llm(LlmBroker):
         return await self._complete(request)
 
 
+class _History(HistoryBroker):
+    def __init__(self, installed: Installed, store: "OpenStore") -> None:
+        self._installed, self._store = installed, store
+
+    async def _open(self) -> "Store":
+        self._installed.require("permissions", "kernel", "history.rewrite", "reached for what a model is told")
+        return await self._store()
+
+    async def read(self, owner: Principal, session_id: str) -> Sequence[Message]:
+        store = await self._open()
+        return await store.history((await store.session(session_id, owner)).id)
+
+    async def replace(self, owner: Principal, session_id: str, messages: Sequence[Message]) -> None:
+        await (await self._open()).replace_context(owner, session_id, messages, self._installed.label)
+
+
 def make_context(
     installed: Installed, settings: "Settings", *, store: "OpenStore", complete: Complete
 ) -> PluginContext:
@@ -84,5 +100,6 @@ def make_context(
         log=logging.getLogger(f"hermes.plugin.{manifest.kind}.{manifest.name}"),
         sessions=_Sessions(installed, store),
         llm=_Llm(installed, complete),
+        history=_History(installed, store),
         endpoints={name: endpoint for name, endpoint in endpoints.items() if endpoint},
     )

@@ -46,12 +46,13 @@ class Implementation:
 
     def call(self, arguments: Mapping[str, Any]) -> Any:
         """Call the function with the arguments it wants."""
-        return self.function(**{name: arguments[name] for name in self.wanted})
+        known = {**arguments, "ctx": self.context}
+        return self.function(**{name: known[name] for name in self.wanted})
 
     def ask(self) -> None:
         """Let it contribute. Raises what it raises, ContractError or NotPermitted; then it contributes nothing."""
         self.given = []
-        answer = self.call({"ctx": self.context})
+        answer = self.call({})
         if answer is None:
             raise self.installed.error(ContractError, f"{self.hook} returned nothing")
         things = list(answer)

@@ -1,22 +1,25 @@
 """The journal: turns and messages, each step one short transaction that commits before anyone acts on it."""
 
+import json
 import time
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 
 import attrs
 
 from hermes_core.errors import StoreError, UnknownName, UserError
 from hermes_core.store import leases
-from hermes_core.store.codec import canonical, clean, dumps, message_to_json
+from hermes_core.store.codec import canonical, clean, dumps, message_from_json, message_to_json
 from hermes_core.store.engine import READ, Engine, Transaction
+from hermes_core.store.killpoints import die_at
 from hermes_core.store.leases import Busy, Duplicate, Resumed, StaleLease, Turn
 from hermes_core.store.migrate import to_head
 from hermes_core.store.search import index_words
-from hermes_core.store.sessions import SessionRow, Sessions, UsageRow, made, stored, transaction
+from hermes_core.store.sessions import SessionRow, Sessions, UsageRow, get_session, made, stored, transaction
 from hermes_core.store.transcripts import Transcripts
-from hermes_core.store.validity import INTERRUPTED, NO_RESULT, NOT_RUN, result_message, said, valid
-from hermes_core.types import Envelope, Message, ToolCall, ToolResult, Usage
+from hermes_core.store.validity import INTERRUPTED, NO_RESULT, NOT_RUN, misfit, result_message, said, valid
+from hermes_core.types import Envelope, Message, Principal, ToolCall, ToolResult, Usage
 
 __all__ = ["Busy", "Duplicate", "Resumed", "SessionRow", "StaleLease", "Store", "Turn", "UsageRow", "open_store"]
 
@@ -205,13 +208,51 @@ class Store(Sessions):
         ]
 
     @transaction(READ)
-    def history(self, tx: Transaction, session_id: str) -> list[Message]:
-        """The messages a model may be sent, in order, valid for every provider whatever the rows are like."""
-        return _history(tx, session_id)
+    def history(self, tx: Transaction, session_id: str, *, whole: bool = False) -> list[Message]:
+        """The messages a model may be sent, in order, valid for every provider whatever the rows are like.
+
+        Where the session was compacted, what it was compacted to stands for the rows until then; ``whole`` reads these.
+        """
+        return _history(tx, session_id, whole=whole)
+
+    @transaction()
+    def compact(self, tx: Transaction, turn: Turn, messages: Sequence[Message], plugin: str) -> list[Message]:
+        """Let a context that was found fit stand for all rows so far; the history as it is then. Raises StaleLease."""
+        leases.hold(tx, turn)
+        return _compact(tx, turn.session_id, messages, plugin)
+
+    @transaction(long=True)
+    def replace_context(
+        self, tx: Transaction, owner: Principal, session_id: str, messages: Sequence[Message], plugin: str
+    ) -> None:
+        """The same outside of a turn. Raises UnknownName, Busy, and UserError when it does not fit."""
+        get_session(tx, session_id, owner)
+        leases.check_free(tx, session_id)
+        if tx.row("turn_open", session_id=session_id):
+            raise UserError(f"The last turn of {session_id} was cut off.", hint="Finish it first: hermes resume")
+        if why := misfit(_history(tx, session_id), messages):
+            raise UserError(f"The context of {session_id} was not replaced: {why}.", hint="The old one stays in force.")
+        _compact(tx, session_id, messages, plugin)
+
+    @transaction(READ)
+    def tools_that_ran(self, tx: Transaction, session_id: str) -> set[str]:
+        """The tools that came to a good end in a session, however much of it was compacted."""
+        return {row["name"] for row in tx.rows("calls_ok", session_id=session_id)}
 
 
-def _history(tx: Transaction, session_id: str) -> list[Message]:
-    return valid(stored(body) for _, body in tx.rows("messages_from", session_id=session_id, start=0, limit=-1))
+def _history(tx: Transaction, session_id: str, *, whole: bool = False) -> list[Message]:
+    context = None if whole else tx.row("context_last", session_id=session_id)
+    start, kept = (context["upto"] + 1, json.loads(context["body"])) if context else (0, ())
+    rows = tx.rows("messages_from", session_id=session_id, start=start, limit=-1)
+    return valid([*map(message_from_json, kept), *(stored(body) for _, body in rows)])
+
+
+def _compact(tx: Transaction, session_id: str, messages: Sequence[Message], plugin: str) -> list[Message]:
+    """Rows are never touched: a context is written beside them, and names the last one it stands for."""
+    upto, body = _session_facts(tx, session_id)[1], dumps([message_to_json(message) for message in messages])
+    tx.change("context_add", session_id=session_id, upto=upto, body=body, plugin=plugin, created=time.time())
+    die_at("compacting")
+    return _history(tx, session_id)
 
 
 def _session_facts(tx: Transaction, session_id: str) -> tuple[int, int]:

@@ -23,8 +23,10 @@ POINTS = {
     "tool_done": "a call did what it does; its result is not stored",
     "tool_stored": "the result of a call is stored",
     "answered": "the answer is stored; the turn is not closed",
+    "compacting": "a compacted context is written; not committed",
+    "compacted": "the compacted context is stored; the request did not leave",
 }
-RESERVED = ("received", "acked", "outboxed", "sending", "accepted", "receipted", "compacting", "compacted")
+RESERVED = ("received", "acked", "outboxed", "sending", "accepted", "receipted")
 
 
 def die_at(point: str) -> None:

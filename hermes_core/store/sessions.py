@@ -94,7 +94,7 @@ class Sessions:
     @transaction(READ)
     def session(self, tx: Transaction, session_id: str, owner: Principal) -> Session:
         """One session of an owner. Raises UnknownName."""
-        return _get(tx, session_id, owner)
+        return get_session(tx, session_id, owner)
 
     @transaction(READ, long=True)
     def find_session(self, tx: Transaction, words: str, owner: Principal) -> Session:
@@ -139,7 +139,7 @@ class Sessions:
     @transaction()
     def rename_session(self, tx: Transaction, session_id: str, title: str, owner: Principal) -> None:
         """Give a session another title. Raises UnknownName, and UserError when another session has it."""
-        _get(tx, session_id, owner)
+        get_session(tx, session_id, owner)
         title = _title(title)
         for taken in tx.rows("session_titled", owner=_number(tx, owner), title=title) if title else ():
             if taken["id"] != session_id:
@@ -156,7 +156,7 @@ class Sessions:
     @transaction(long=True)
     def delete_session(self, tx: Transaction, session_id: str, owner: Principal) -> None:
         """Delete a session with all it holds. Raises UnknownName, and Busy while a turn runs in it."""
-        _get(tx, session_id, owner)
+        get_session(tx, session_id, owner)
         check_free(tx, session_id)
         number = _number(tx, owner)
         for row, body in tx.rows("messages_from", session_id=session_id, start=0, limit=-1):
@@ -187,7 +187,7 @@ class Sessions:
         self, tx: Transaction, owner: Principal, session_id: str, *, around: int = 0, window: int = 10
     ) -> list[tuple[int, Message]]:
         """Stored messages with their ids: ``window`` on each side of ``around``, or the last ones when it is 0."""
-        _get(tx, session_id, owner)
+        get_session(tx, session_id, owner)
         rows = tx.rows("messages_before", session_id=session_id, before=around or _END, limit=window)[::-1]
         if around:
             rows += tx.rows("messages_from", session_id=session_id, start=around, limit=window + 1)
@@ -241,7 +241,8 @@ def _number(tx: Transaction, owner: Principal) -> int:
     return int(row["id"]) if row else -1
 
 
-def _get(tx: Transaction, session_id: str, owner: Principal) -> Session:
+def get_session(tx: Transaction, session_id: str, owner: Principal) -> Session:
+    """One session of an owner. Raises UnknownName."""
     row = tx.row("session_get", id=clean(session_id), owner=_number(tx, owner))
     if row is None:
         raise UnknownName("session", session_id)

@@ -192,6 +192,9 @@ STATEMENTS: dict[str, sa.Executable] = {
     .limit(1),
     "call_start": _set(calls, "started", outcome="started", repeats=_repeats.scalar_subquery()),
     "call_finish": _set(calls, "outcome", "seconds", "result_id"),
+    "calls_ok": _get(calls, "name")
+    .where(*_is(calls, "session_id"), calls.c.outcome == sa.literal_column("'ok'"))
+    .distinct(),
     "calls_open": _get(calls, "id", "call_id", "name", "outcome")
     .where(*_is(calls, "session_id"), calls.c.outcome.in_(("pending", "started")))
     .order_by(calls.c.id),

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from hermes_core.context import LlmBroker, PluginContext, PluginPaths, SecretsBroker, SessionsBroker
-from hermes_core.errors import NotPermitted, ProviderError
+from hermes_core.context import HistoryBroker, LlmBroker, PluginContext, PluginPaths, SecretsBroker, SessionsBroker
+from hermes_core.errors import NotPermitted, ProviderError, UnknownName, UserError
 from hermes_core.kinds import ToolContext, Workspace
 from hermes_core.types import (
     Endpoint,
@@ -36,10 +36,12 @@ def plugin_context(
     sessions: SessionsBroker | None = None,
     replies: Sequence[Response] = (),
     endpoints: Mapping[str, Endpoint] | None = None,
+    histories: Mapping[str, Sequence[Message]] | None = None,
 ) -> PluginContext:
     """A context as the kernel would make it, with an empty past and folders under ``home``.
 
-    ``secrets`` holds values by name, ``replies`` what ``llm.complete`` answers. Permissions are enforced as always.
+    ``secrets`` holds values by name, ``replies`` what ``llm.complete`` answers, ``histories`` the contexts in
+    force by session id, with which ``history.replace`` is as strict as the kernel. Permissions are enforced as always.
     """
     data, cache = home / "data" / manifest.name, home / "cache" / manifest.name
     for folder in (data, cache):
@@ -53,6 +55,7 @@ def plugin_context(
         log=logging.getLogger(f"hermes.test.{manifest.name}"),
         sessions=sessions or _NoSessions(manifest),
         llm=_Replies(manifest, replies),
+        history=_Histories(manifest, histories or {}),
         endpoints=dict(endpoints or {}),
         strict=True,
     )
@@ -145,6 +148,25 @@ class _NoSessions(SessionsBroker):
     async def tool_history(self, owner: Principal, session_id: str, *, limit: int = 50) -> Sequence[HistoryEntry]:
         _require(self._manifest, "sessions.read")
         return ()
+
+
+class _Histories(HistoryBroker):
+    def __init__(self, manifest: "Manifest", histories: Mapping[str, Sequence[Message]]) -> None:
+        self._manifest = manifest
+        self._histories = {name: list(messages) for name, messages in histories.items()}
+
+    async def read(self, owner: Principal, session_id: str) -> Sequence[Message]:
+        _require(self._manifest, "history.rewrite")
+        if session_id not in self._histories:
+            raise UnknownName("session", session_id)
+        return list(self._histories[session_id])
+
+    async def replace(self, owner: Principal, session_id: str, messages: Sequence[Message]) -> None:
+        from hermes_core.store.validity import misfit
+
+        if why := misfit(await self.read(owner, session_id), messages):
+            raise UserError(f"The context of {session_id} was not replaced: {why}.")
+        self._histories[session_id] = list(messages)
 
 
 class _Replies(LlmBroker):

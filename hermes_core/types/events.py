@@ -16,6 +16,7 @@ class Session:
     """One conversation. ``origin`` names the way in: ``cli``, a platform, ``embed``, ``child``.
 
     ``turn`` is the id of the turn that runs in it, as hooks and tools see it; empty between turns.
+    ``backend`` names what opens the place where its tools work; ``cwd`` is a folder there.
     """
 
     id: str
@@ -28,6 +29,7 @@ class Session:
     model: str = ""
     created: float = 0.0
     turn: str = ""
+    backend: str = ""
 
 
 @frozen(kw_only=True)

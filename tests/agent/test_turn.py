@@ -484,18 +484,6 @@ async def test_a_prefix_that_was_sent_cannot_be_changed(hermes, scripted) -> Non
     assert "changed what a model was told" in hermes.runtime.dispatch.faults[0].error
 
 
-async def test_a_plugin_that_may_rewrite_history_can(hermes, scripted) -> None:
-    @hookimpl
-    async def pre_llm_call(request):
-        return evolve(request, messages=(Message(role="system", parts=(Text(text="short"),)), *request.messages[1:]))
-
-    provider = scripted("done")
-    hermes.tmp_plugin(provider)
-    hermes.tmp_plugin(shout, pre_llm_call, manifest={"permissions": {"kernel": ["history.rewrite"]}})
-    await play(hermes)
-    assert provider.requests[0].messages[0].parts[0].text == "short"
-
-
 async def test_a_tool_sees_its_session_and_shows_progress(hermes, scripted) -> None:
     @tool
     async def look(context: ToolContext) -> str:

@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -34,11 +35,12 @@ class Stage:
         folder.mkdir()
         self._player, self.home, self.truth_file = player, folder / "home", folder / "truth"
         self.said: dict[str, str] = {}
+        self.compacts = False
 
     def play(self, die_at: str = "", **order) -> bool:
         """Play an order in a process of its own; whether it was killed."""
         env = {"HERMES_DIE_AT": die_at, "HERMES_TESTING": "1"}
-        wanted = {"resume": False, "patient": False, "env": env, **order}
+        wanted = {"resume": False, "patient": False, "compacts": self.compacts, "env": env, **order}
         self._player.stdin.write(json.dumps({"home": str(self.home), "truth": str(self.truth_file), **wanted}) + "\n")
         self._player.stdin.flush()
         status = int(self._player.stdout.readline())
@@ -114,6 +116,23 @@ class Stage:
         assert [e[1] for e in truth if e[0] == "answer"] == [f"the answer to {text}"]
         assert {e[1] for e in truth if e[0] == "failed"} <= {"duplicate"}
         assert (session.state, left, session.usage.calls) == ("idle", [], len(batches) + 1)
+
+    def judge_compacted(self, text: str) -> None:
+        """The turn that compacted the past is whole, and each request since begins like the one before."""
+        history, whole, calls = self.read(_told)
+        check_valid(history)
+        assert [m.parts[0].text for m in history if m.role == "user"] == ["so far", text]
+        assert history[2:] == whole[4:], "nothing of the turn was lost or made twice"
+        assert (history[-1].parts[0].text, len(calls)) == (f"the answer to {text}", 3)
+        assert [e[1] for e in self.truth if e[0] == "answer"][2:] == [f"the answer to {text}"]
+        told = [e[1] for e in self.truth if e[0] == "told" and "so far" in e[1][0]]
+        assert told
+        assert all(later[: len(earlier)] == earlier for earlier, later in pairwise(told))
+
+
+async def _told(store):
+    history, whole = await store.history("s"), await store.history("s", whole=True)
+    return history, whole, await store.tool_history(ME, session_id="s", limit=10)
 
 
 async def _whole(store):

@@ -11,10 +11,11 @@ import sys
 import traceback
 from pathlib import Path
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 import hermes_core.agent.runtime
 import hermes_core.store.journal  # noqa: F401 - forks find it imported
+from hermes_core.hooks import hookimpl
 from hermes_core.kinds import Provider, tool
 from hermes_core.testing.bench import Bench
 from hermes_core.types import (
@@ -69,7 +70,15 @@ class Outside:
             outside.note("effect", place.at)
             return f"looked {place.at}"
 
-        return [Planned(self), add, look]
+        @hookimpl
+        async def pre_llm_call(request):
+            *old, asked = (i for i, m in enumerate(request.messages) if m.role == "user")
+            if len(old) < 2 or len(request.messages) < asked + 3:  # in the middle of a turn, while there is a past
+                return None
+            so_far = [Message(role=role, parts=(Text(text="so far"),)) for role in ("user", "assistant")]
+            return evolve(request, messages=(request.messages[0], *so_far, *request.messages[asked:]))
+
+        return [Planned(self), add, look, *([pre_llm_call] if self.order["compacts"] else [])]
 
 
 class Planned(Provider):
@@ -93,6 +102,7 @@ class Planned(Provider):
         step = sum(m.role == "assistant" for m in request.messages[said:])
         resumed = self._outside.order["resume"]
         self._outside.note("resumed request" if resumed else "request", text, step)
+        self._outside.note("told", [repr(message) for message in request.messages[1:]])
         if self._outside.order["patient"] and not resumed:
             await self._outside.acked.wait()
         plan = PLANS[int(text.split()[-1])]
@@ -110,7 +120,7 @@ class Planned(Provider):
 async def play(order: dict) -> None:
     outside = Outside(order)
     hermes = Bench(Path(order["home"]))
-    hermes.tmp_plugin(*outside.plugin(), name="outside")
+    hermes.tmp_plugin(*outside.plugin(), name="outside", manifest={"permissions": {"kernel": ["history.rewrite"]}})
     async with hermes:
         if order["resume"]:
             for session in await hermes.interrupted():

@@ -26,7 +26,7 @@ class Here(Workspace):
 
     def __init__(self, cwd: str, env: Mapping[str, str]) -> None:
         self.cwd = cwd
-        self.features = frozenset({Feature.BACKGROUND})
+        self.features = frozenset({Feature.BACKGROUND, Feature.LOCAL})
         if shutil.which("bash", path=env.get("PATH")):
             self.features |= {Feature.PERSISTENT_SHELL}
         self._env = dict(env)
@@ -37,6 +37,11 @@ class Here(Workspace):
     def shell_cwd(self) -> str:
         """Where the next bash command begins; a policy that judges relative paths in commands needs it."""
         return self._shell_folder()
+
+    @property
+    def busy(self) -> bool:
+        """Whether a command runs in the background."""
+        return any(process.running for process in self._background)
 
     async def run(self, request: ExecRequest) -> ExecResult:
         """Run a command to its end."""
