@@ -1,7 +1,8 @@
 """A scripted model on loopback, played by model name; it answers as fast as the socket takes it.
 
 ``echo`` one short answer; ``tools-N`` N rounds of one tool call, then text; ``stream-N`` N one-word pieces; a suffix
-``-lMS`` waits that many milliseconds first. It notes for each request when its body was in and when the reply's last
+``-lMS`` waits that many milliseconds first. ``do`` calls the tools that the person's last message names, a line each
+(``terminal {"command": "true"}``), all in one reply, then answers. It notes for each request when its body was in and when the reply's last
 byte was handed over, on one clock, so that the gap between two requests can be read off.
 """
 
@@ -50,10 +51,13 @@ async def answer(request: dict, size: int, arrived: float, writer: asyncio.Strea
             break
         rounds += message["role"] == "tool"
     words: list[dict] = []
-    if kind == "tools" and rounds < count:
-        call = {"index": 0, "id": f"call_{rounds}", "type": "function"}
-        call["function"] = {"name": "terminal", "arguments": json.dumps({"command": f"true {rounds}"})}
-        words.append({"tool_calls": [call]})
+    if kind == "do" and not rounds:
+        said = next(m["content"] for m in reversed(request["messages"]) if m["role"] == "user")
+        calls = [line.split(" ", 1) for line in said.splitlines()]
+        words.append({"tool_calls": [_call(at, name, text) for at, (name, text) in enumerate(calls)]})
+    elif kind == "tools" and rounds < count:
+        call = _call(0, "terminal", json.dumps({"command": f"true {rounds}"}))
+        words.append({"tool_calls": [{**call, "id": f"call_{rounds}"}]})
     else:
         words += [{"content": f"word{i % 97} "} for i in range(count if kind == "stream" else 1)]
     if request.get("stream"):
@@ -61,7 +65,12 @@ async def answer(request: dict, size: int, arrived: float, writer: asyncio.Strea
     else:
         _whole(writer, json.dumps({"choices": [{"message": {"role": "assistant", **words[0]}}]}).encode())
     await writer.drain()
+    NOTES[:-10_000] = []
     NOTES.append({"start": arrived, "end": time.perf_counter(), "bytes": size})
+
+
+def _call(at: int, name: str, arguments: str) -> dict:
+    return {"index": at, "id": f"call_{at}", "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
 def _stream(writer: asyncio.StreamWriter, words: list[dict]) -> None:
