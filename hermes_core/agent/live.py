@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import time
 from collections.abc import Sequence
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Live", "LiveSessions", "new_session_id"]
 
+_ID = re.compile(r"(?!\.{1,2}$)[^\x00-\x1f\x7f/\\\ud800-\udfff]{1,100}")
 _KEPT = 100  # resting sessions a process keeps at hand; the others are taken up again from the store
 
 def new_session_id(now: float | None = None) -> str:
@@ -73,6 +75,8 @@ class LiveSessions:
             except UnknownName:
                 session = None
         known = session is not None
+        if session_id and not known and not _ID.fullmatch(session_id):
+            raise UserError(f"{session_id[:80]!r} cannot be the id of a session: files are named by it.")
         session = session or Session(
             id=session_id or new_session_id(),
             origin=origin,

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 __all__ = ["CallRunner"]
 
 log = logging.getLogger(__name__)
+_PIECE = 1_000_000  # characters written at once of an output that is too long for the model
 
 
 class _Context(ToolContext):
@@ -58,12 +59,22 @@ class _Context(ToolContext):
         return await self._runner.ask(question) or Verdict(outcome="deny", reason="Nobody is here to ask.")
 
     async def spill(self, name: str, data: bytes) -> str:
+        return await self.keep(name, [data])
+
+    async def keep(self, name: str, pieces: Iterable[bytes]) -> str:
+        """The same for output in pieces, so that it is not in memory twice."""
+        # Some services use the same ids in every reply: the turn keeps their outputs apart.
+        plain = "".join(c if c.isalnum() or c in "-_." else "_" for c in f"{self.call_id}-{name}")[-100:]
         folder = self._runner.parts.home.outputs / self.session.id
-        safe = "".join(c if c.isalnum() or c in "-_." else "_" for c in f"{self.call_id}-{name}")[-120:]
-        path = folder / safe
-        try:
+        path = folder / f"{self._runner.turn.id[:8]}-{plain}"
+
+        def write() -> None:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            path.write_bytes(data)
+            with path.open("wb") as file:
+                file.writelines(pieces)
+
+        try:
+            await asyncio.to_thread(write)
         except OSError as error:
             raise ToolError(f"The output could not be kept in {path}: {error.strerror}") from error
         return str(path)
@@ -241,7 +252,8 @@ class CallRunner:
         text = clean(part.text) or "(no output)"
         size = self.parts.settings.config.agent.output_bytes
         if len(text) > size:
-            path = await context.spill("output.txt", text.encode("utf-8", "replace"))
+            pieces = (text[at : at + _PIECE].encode("utf-8", "replace") for at in range(0, len(text), _PIECE))
+            path = await context.keep("output.txt", pieces)
             head, tail = text[: size * 2 // 5], text[-size * 3 // 5 :]
             text = f"{head}\n\n… {len(text) - size:,} characters left out; the whole output is in {path} …\n\n{tail}"
         if tool.untrusted:

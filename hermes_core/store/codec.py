@@ -34,10 +34,11 @@ class Unknown:
 
 def clean(text: str) -> str:
     """Text without NUL and lone surrogates; two halves that belong together are joined. Neither can be stored."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return text.replace("\x00", "")
 
 
