@@ -2,8 +2,8 @@
 
 ``echo`` one short answer; ``tools-N`` N rounds of one tool call, then text; ``stream-N`` N one-word pieces; a suffix
 ``-lMS`` waits that many milliseconds first. ``do`` calls the tools that the person's last message names, a line each
-(``terminal {"command": "true"}``), all in one reply, then answers. It notes for each request when its body was in and when the reply's last
-byte was handed over, on one clock, so that the gap between two requests can be read off.
+(``terminal {"command": "true"}``), all in one reply, then answers. It notes for each request when its body was in and
+when the reply's last byte was handed over, on one clock, so that the gap between two requests can be read off.
 """
 
 import asyncio

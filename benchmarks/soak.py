@@ -60,7 +60,7 @@ def look(turns: int, hermes: Hermes) -> Look:
     return Look(
         turns,
         pages * os.sysconf("SC_PAGE_SIZE") / 1e6,
-        len(os.listdir("/proc/self/fd")),
+        len(list(Path("/proc/self/fd").iterdir())),
         threading.active_count(),
         len(asyncio.all_tasks()),
         children(),

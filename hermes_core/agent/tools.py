@@ -235,6 +235,8 @@ class CallRunner:
         try:
             async with asyncio.timeout(limit) as clock:
                 output = await tool.run(context, params)
+            parts = (Text(text=output),) if isinstance(output, str) else tuple(output)
+            kept = [await self._bounded(context, tool, p) for p in parts if isinstance(p, Text | Blob)]
         except HermesError as error:
             return failure(call, error)
         except Exception as error:  # noqa: BLE001 - whatever a plugin raises is an answer to the model, not the end
@@ -242,8 +244,6 @@ class CallRunner:
                 return failure(call, ToolError(f"{tool.name} did not end within {limit:g} s and was stopped."))
             self.parts.report(tool, error)
             return failure(call, ToolError(f"{tool.name} failed: {type(error).__name__}: {error}"[:2000]))
-        parts = (Text(text=output),) if isinstance(output, str) else tuple(output)
-        kept = [await self._bounded(context, tool, p) for p in parts if isinstance(p, Text | Blob)]
         return ToolResult(call_id=call.id, name=call.name, parts=tuple(kept) or (Text(text="(no output)"),))
 
     async def _bounded(self, context: _Context, tool: Tool, part: Text | Blob) -> Text | Blob:

@@ -353,8 +353,9 @@ def _status(chance: random.Random, wire: str) -> tuple[Sequence[bytes], set[str]
     said = chance.choice(
         (
             "", "{}", "[]", "null", "<html><title>502 Bad Gateway</title>", '{"error": "text"}', '{"error": null}',
-            '{"error": {"message": null, "code": []}}', '{"error": {"message": {"a": ["b"]}}}', "{" * DEEP, "\x00\x1b[2J",
-            '{"error":{"message":"\\ud800 \\u0000","type":"rate_limit"}}', '{"detail": [{"loc": ["body"], "msg": "m"}]}',
+            '{"error": {"message": null, "code": []}}', '{"error": {"message": {"a": ["b"]}}}', "{" * DEEP,
+            "\x00\x1b[2J", '{"error":{"message":"\\ud800 \\u0000","type":"rate_limit"}}',
+            '{"detail": [{"loc": ["body"], "msg": "m"}]}',
             '{"error":{"message":"maximum context length is 8 tokens","code":"context_length_exceeded"}}',
             '{"error":{"message":"You exceeded your current quota","type":"insufficient_quota"}}',
             '{"error":{"message":"model m not found"}}', "model does not exist", "x" * 300_000, "[" * DEEP + "]" * DEEP,

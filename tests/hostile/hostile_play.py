@@ -129,10 +129,8 @@ def judged(events: list[Event]) -> list[str]:
     wrong = []
     if sum(isinstance(e, Ended) for e in events) != 1 or not isinstance(events[-1], Ended):
         wrong.append(f"it ended with {[type(e).__name__ for e in events[-3:]]}")
-    for event in events:
-        if isinstance(event, Failed) and event.kind == "hermes_error":  # an error nobody foresaw
-            wrong.append(f"it broke: {event.text}")
-    return wrong
+    unforeseen = [e for e in events if isinstance(e, Failed) and e.kind == "hermes_error"]
+    return wrong + [f"it broke: {e.text}" for e in unforeseen]
 
 
 async def rows(store: Store, session: str, converters: dict[str, Any]) -> list[str]:
