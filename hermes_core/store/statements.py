@@ -30,7 +30,7 @@ search = sa.table(
 
 _b = sa.bindparam
 USAGE = [field.name for field in fields(Usage)]
-SESSION = [field.name for field in fields(Session) if field.name not in ("owner", "turn")]
+SESSION = [field.name for field in fields(Session) if field.name in sessions.c and field.name != "owner"]
 HOLDER = ("holder", "place", "pid", "beat")
 LEASE = ("fence", *HOLDER)
 CALL = ("session_id", "turn_id", "message_id", "call_id", "name", "arguments", "mark")
