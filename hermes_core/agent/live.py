@@ -24,6 +24,7 @@ __all__ = ["Live", "LiveSessions", "new_session_id"]
 _ID = re.compile(r"(?!\.{1,2}$)[^\x00-\x1f\x7f/\\\ud800-\udfff]{1,100}")
 _KEPT = 100  # resting sessions a process keeps at hand; the others are taken up again from the store
 
+
 def new_session_id(now: float | None = None) -> str:
     """A fresh session id: local time and six hex digits."""
     return f"{time.strftime('%Y%m%d_%H%M%S', time.localtime(now))}_{os.urandom(3).hex()}"
@@ -101,7 +102,7 @@ class LiveSessions:
     async def _let_go(self) -> None:
         """End what this process did in the sessions that rest longest; not where something still runs."""
         resting = [live for live in self._live.values() if not (live.session.turn or live.left or live.busy)]
-        for live in resting[: -_KEPT]:
+        for live in resting[:-_KEPT]:
             del self._live[live.session.id]
             await self._end(live)
 

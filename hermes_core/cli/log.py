@@ -76,4 +76,4 @@ class _LogFile(logging.Handler):
         secrets = Secrets(self._home.env_file, os.environ)
         inherited = (n for n in os.environ if re.search(r"(?i)KEY|TOKEN|SECRET|PASSW", n))
         found = [*self._keys, *(secrets.get(name) for name in (*secrets.names(), *inherited))]
-        return sorted({value for value in found if len(value) >= 8 or value in self._keys and value}, key=len)[::-1]
+        return sorted({value for value in found if len(value) >= 6}, key=len, reverse=True)

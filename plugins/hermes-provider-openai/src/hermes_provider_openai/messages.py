@@ -94,7 +94,7 @@ def _assistant(message: Message, how: Conversion) -> JSON:
 
 
 def function_name(name: str) -> str:
-    """A name that can be sent back: models call tools by names that services then refuse, for the rest of the session."""
+    """A name that can be sent back. A model may call a tool by one that its service then refuses, ever after."""
     return _NAME.sub("_", name)[:64] or "unknown"
 
 
