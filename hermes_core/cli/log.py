@@ -31,8 +31,7 @@ class _LogFile(logging.Handler):
     def __init__(self, home: "Home", settings: "Settings") -> None:
         super().__init__()
         self._home, self._config = home, settings.config.logging
-        places = (settings.config.model, *settings.config.providers.values())
-        self._keys = [place.api_key for place in places if not place.api_key.startswith("env:")]
+        self._keys = [settings.config.model.api_key, *(p.api_key for p in settings.config.providers.values())]
         self._path = home.logs / "hermes.log"
 
     def emit(self, record: logging.LogRecord) -> None:
