@@ -51,13 +51,18 @@ async def answer(request: dict, size: int, arrived: float, writer: asyncio.Strea
             break
         rounds += message["role"] == "tool"
     words: list[dict] = []
+    sleep = re.search(r"-s(\d+)", name)
+    command = f"sleep {int(sleep[1]) / 1000} && true" if sleep else "true"
     if kind == "do" and not rounds:
         said = next(m["content"] for m in reversed(request["messages"]) if m["role"] == "user")
-        calls = [line.split(" ", 1) for line in said.splitlines()]
-        words.append({"tool_calls": [_call(at, name, text) for at, (name, text) in enumerate(calls)]})
-    elif kind == "tools" and rounds < count:
-        call = _call(0, "terminal", json.dumps({"command": f"true {rounds}"}))
-        words.append({"tool_calls": [{**call, "id": f"call_{rounds}"}]})
+        lines = [line.split(" ", 1) for line in said.splitlines()]
+        words.append({"tool_calls": [_call(at, f"call_{at}", name, text) for at, (name, text) in enumerate(lines)]})
+    elif (kind == "tools" and rounds < count) or (kind == "parallel" and not rounds):
+        calls = []
+        for index in range(count if kind == "parallel" else 1):
+            arguments = json.dumps({"command": f"{command} {rounds}{index}"})
+            calls.append(_call(index, f"call_{rounds}_{index}", "terminal", arguments))
+        words.append({"tool_calls": calls})
     else:
         words += [{"content": f"word{i % 97} "} for i in range(count if kind == "stream" else 1)]
     if request.get("stream"):
@@ -69,8 +74,8 @@ async def answer(request: dict, size: int, arrived: float, writer: asyncio.Strea
     NOTES.append({"start": arrived, "end": time.perf_counter(), "bytes": size})
 
 
-def _call(at: int, name: str, arguments: str) -> dict:
-    return {"index": at, "id": f"call_{at}", "type": "function", "function": {"name": name, "arguments": arguments}}
+def _call(at: int, call_id: str, name: str, arguments: str) -> dict:
+    return {"index": at, "id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
 def _stream(writer: asyncio.StreamWriter, words: list[dict]) -> None:

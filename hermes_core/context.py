@@ -74,8 +74,12 @@ class LlmBroker(ABC):
     """Model calls on the user's account. Needs ``llm.call``."""
 
     @abstractmethod
-    async def complete(self, request: Request) -> Response:
-        """One whole reply; an empty ``request.model`` means the user's model. Raises ProviderError."""
+    async def complete(self, request: Request, task: str = "", session: Session | None = None) -> Response:
+        """One whole reply; an empty ``request.model`` means the user's model. Raises ProviderError.
+
+        ``task`` names what it is for (``compression``, ``title``): the user may set up a model for it, under
+        ``auxiliary``, and sees what it cost. ``session`` is the one it is done for.
+        """
 
 
 class HistoryBroker(ABC):

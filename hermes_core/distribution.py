@@ -83,6 +83,7 @@ HERMES = Distribution(
     own=(
         "hermes-backend-local",
         "hermes-backend-ssh",
+        "hermes-memory-compressor",
         "hermes-memory-files",
         "hermes-platform-cli",
         "hermes-provider-anthropic",
@@ -90,6 +91,8 @@ HERMES = Distribution(
         "hermes-provider-openai",
         "hermes-tool-checkpoints",
         "hermes-tool-clarify",
+        "hermes-tool-context-files",
+        "hermes-tool-delegate",
         "hermes-tool-files",
         "hermes-tool-recall",
         "hermes-tool-terminal",

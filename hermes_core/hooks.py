@@ -182,15 +182,15 @@ async def pre_llm_call(ctx: PluginContext, session: Session, request: Request) -
 
     What was already sent may change only with the permission ``history.rewrite``, and only to a smaller context that
     keeps the system prompt, the tools and the last thing the person said; it is then in force for good. Anything else
-    is dropped and recorded.
+    is dropped and recorded. With that permission, ContextTooLong ends the turn: nothing is left to compact.
     """
 
 
 @transform
 async def transform_tool_result(
-    ctx: PluginContext, session: Session, call: ToolCall, result: ToolResult
+    ctx: PluginContext, session: Session, call: ToolCall, result: ToolResult, workspace: Workspace
 ) -> ToolResult | None:
-    """Change a tool's result before it is stored and shown to the model."""
+    """Change a tool's result before it is stored and shown to the model. ``workspace`` is where it ran."""
 
 
 @transform

@@ -41,10 +41,12 @@ class Reply:
         self._reasoning_meta: dict[str, JSON] = {}
         self._calls: dict[int, CallDelta] = {}
         self._usage = Usage()
+        self.begun = False
         self.done: Done | None = None
 
     def add(self, delta: Delta) -> None:
         """Take the next piece."""
+        self.begun = True
         if isinstance(delta, TextDelta):
             self._text.append(delta.text)
         elif isinstance(delta, ReasoningDelta):

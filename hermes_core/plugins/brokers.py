@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hermes_core.store.journal import Store
 
     OpenStore = Callable[[], Awaitable[Store]]
-Complete = Callable[[Request], Awaitable[Response]]
+Complete = Callable[[Request, str, Session | None], Awaitable[Response]]
 
 
 class _Secrets(SecretsBroker):
@@ -59,9 +59,9 @@ class _Llm(LlmBroker):
     def __init__(self, installed: Installed, complete: Complete) -> None:
         self._installed, self._complete = installed, complete
 
-    async def complete(self, request: Request) -> Response:
+    async def complete(self, request: Request, task: str = "", session: Session | None = None) -> Response:
         self._installed.require("permissions", "kernel", "llm.call", "called a model on your account")
-        return await self._complete(request)
+        return await self._complete(request, task, session)
 
 
 class _History(HistoryBroker):

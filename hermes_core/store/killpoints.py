@@ -12,6 +12,7 @@ from functools import cache
 from hermes_core.errors import UnknownName, UserError
 
 POINTS = {
+    "received": "a message that waits is stored; nobody was told",
     "migrating": "the tables are made or changed; not committed",
     "leased": "the session is taken for a turn; not committed",
     "journaled": "the message is stored; nobody was told",
@@ -26,7 +27,7 @@ POINTS = {
     "compacting": "a compacted context is written; not committed",
     "compacted": "the compacted context is stored; the request did not leave",
 }
-RESERVED = ("received", "acked", "outboxed", "sending", "accepted", "receipted")
+RESERVED = ("acked", "outboxed", "sending", "accepted", "receipted")
 
 
 def die_at(point: str) -> None:

@@ -5,7 +5,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Coroutine
 from functools import wraps
-from typing import Concatenate, ParamSpec, TypeAlias, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar
 
 import attrs
 from attrs import frozen
@@ -14,7 +14,7 @@ from hermes_core.errors import UnknownName, UserError
 from hermes_core.store.codec import clean, message_from_json, plain_text
 from hermes_core.store.engine import READ, WRITE, Engine, Transaction
 from hermes_core.store.leases import Busy, alive, check_free
-from hermes_core.store.search import index_words, match_query, searchable, snippet
+from hermes_core.store.search import index_words, match_query, searchable, server_query, snippet
 from hermes_core.store.transcripts import Transcripts
 from hermes_core.store.validity import said
 from hermes_core.types import HistoryEntry, Hit, Message, Principal, Role, Session, ToolResult, Usage
@@ -48,23 +48,59 @@ class SessionRow:
 
 @frozen(kw_only=True)
 class UsageRow:
-    """What one model was used for on one day (``YYYY-MM-DD``, local time); ``calls`` are model calls."""
+    """What one model was used for on one day (``YYYY-MM-DD``, local time). An empty ``task`` is the conversation.
+
+    ``turns`` are those in which it answered; ``unpriced`` the calls whose cost nobody knows.
+    """
 
     day: str
     provider: str
     model: str
+    task: str
     turns: int
-    calls: int
+    usage: Usage
+    estimated: float
+    unpriced: int
+
+
+@frozen(kw_only=True)
+class LastTurn:
+    """How far the last turn of a session came: ``open``, ``done``, ``failed`` or ``interrupted``."""
+
+    state: str
+    error: str
+    answer: str
+    provider: str
+    model: str
+    started: float
+    ended: float
     usage: Usage
 
 
+@frozen(kw_only=True)
+class Spent:
+    """What was used, and the seconds that turns took from their beginning to their end."""
+
+    usage: Usage
+    seconds: float
+
+
 def transaction(begin: str = WRITE, *, long: bool = False) -> Callable[[Work[S, P, T]], Step[S, P, T]]:
-    """Make a method that works in a transaction one to await: it runs in one of its own, again if need be."""
+    """Make a method that works in a transaction one to await: it runs in one of its own, again if need be.
+
+    One that writes is alone with the session that its first argument names (an id, a Session, a Turn); with all the
+    store, when it names none.
+    """
 
     def decorate(work: Work[S, P, T]) -> Step[S, P, T]:
         @wraps(work)
         async def run(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
-            return await self._engine.run(lambda tx: work(self, tx, *args, **kwargs), begin, long=long)
+            def unit(tx: Transaction) -> T:
+                if tx.server and begin == WRITE:
+                    tx.alone(_subject(*args))
+                return work(self, tx, *args, **kwargs)
+
+            return await self._engine.run(unit, begin, long=long)
 
         return run
 
@@ -83,9 +119,7 @@ class Sessions:
         """Store a new session. Raises UserError when the id is taken."""
         if tx.row("session_facts", id=session.id):
             raise UserError(f"There is a session {session.id} already.")
-        owner = {"profile": clean(session.owner.profile), "person": clean(session.owner.person)}
-        found, created = tx.row("owner_find", **owner), session.created or time.time()
-        number = found["id"] if found else tx.change("owner_add", **owner).lastrowid
+        number, created = _numbered(tx, session.owner), session.created or time.time()
         values = {
             name: clean(getattr(session, name)) for name in ("id", "origin", "parent", "cwd", "provider", "model")
         }
@@ -101,7 +135,7 @@ class Sessions:
         """A session by id, ``latest``, title, or the unique start of one. Raises UnknownName, UserError."""
         words, number = clean(words).strip(), _number(tx, owner)
         if words == "latest":
-            if row := tx.row("sessions_list", owner=number, origin="", limit=1):
+            if row := tx.row("sessions_list", owner=number, origin="", children=False, limit=1):
                 return made(Session, row, owner=owner)
             raise UnknownName("session", words, hint="There is no session yet.")
         named = [made(Session, row, owner=owner) for row in tx.rows("sessions_named", owner=number, words=words)]
@@ -122,25 +156,39 @@ class Sessions:
             )
         return matches[0]
 
+    @transaction(READ)
+    def last_turn(self, tx: Transaction, session_id: str) -> LastTurn | None:
+        """The last turn of a session; its answer is empty until it is done. None when there is none."""
+        row = tx.row("turn_last", session_id=session_id)
+        if row is None:
+            return None
+        last = tx.row("messages_before", session_id=session_id, before=_END, limit=1)
+        answer = plain_text(stored(last["body"]).parts) if last and row["state"] == "done" else ""
+        return made(LastTurn, row, usage=made(Usage, row), answer=answer)
+
     @transaction(READ, long=True)
     def list_sessions(
-        self, tx: Transaction, owner: Principal, *, limit: int = 20, origin: str = ""
+        self, tx: Transaction, owner: Principal, *, limit: int = 20, origin: str = "", children: bool = False
     ) -> list[SessionRow]:
-        """Sessions of an owner, last used first."""
-        found = tx.rows("sessions_list", owner=_number(tx, owner), limit=limit, origin=clean(origin))
-        return [_row(row, owner) for row in found]
+        """Sessions of an owner, last used first; those of child agents only when asked for."""
+        values = {"owner": _number(tx, owner), "limit": limit, "origin": clean(origin), "children": children}
+        found = tx.rows("sessions_list", **values)
+        return [_row(tx, row, owner) for row in found]
 
     @transaction(READ, long=True)
     def interrupted(self, tx: Transaction, owner: Principal) -> list[str]:
-        """The sessions in which a turn was cut off by the death of its process, oldest first."""
-        found = tx.rows("turns_open", owner=_number(tx, owner))
-        return [session_id for session_id, *holder in found if not alive(*holder)]
+        """The sessions in which a turn was cut off by the death of its process, oldest first; then those in which a
+        message waits and nobody works. Child agents' are not among them: their parents go on with them."""
+        number = _number(tx, owner)
+        found = [*tx.rows("turns_open", owner=number), *tx.rows("sessions_waiting", owner=number)]
+        return list(dict.fromkeys(session_id for session_id, *holder in found if not alive(tx, *holder)))
 
     @transaction()
     def rename_session(self, tx: Transaction, session_id: str, title: str, owner: Principal) -> None:
         """Give a session another title. Raises UnknownName, and UserError when another session has it."""
         get_session(tx, session_id, owner)
         title = _title(title)
+        tx.alone("titles")
         for taken in tx.rows("session_titled", owner=_number(tx, owner), title=title) if title else ():
             if taken["id"] != session_id:
                 raise UserError(f"Session {taken['id']} has the title {title!r} already.", hint="Choose another title.")
@@ -155,11 +203,19 @@ class Sessions:
 
     @transaction(long=True)
     def delete_session(self, tx: Transaction, session_id: str, owner: Principal) -> None:
-        """Delete a session with all it holds. Raises UnknownName, and Busy while a turn runs in it."""
+        """Delete a session with all it holds, and those of its child agents.
+
+        Raises UnknownName, and Busy while a turn runs in one of them.
+        """
         get_session(tx, session_id, owner)
+        self._delete(tx, session_id, _number(tx, owner))
+
+    def _delete(self, tx: Transaction, session_id: str, number: int) -> None:
         check_free(tx, session_id)
-        number = _number(tx, owner)
-        for row, body in tx.rows("messages_from", session_id=session_id, start=0, limit=-1):
+        for child in tx.rows("sessions_below", owner=number, parent=session_id):
+            self._delete(tx, child["id"], number)
+        known = () if tx.server else tx.rows("messages_from", session_id=session_id, start=0, limit=-1)
+        for row, body in known:  # on a server they go with the messages
             tx.change("search_drop", rowid=row, words=index_words(stored(body), number))
         tx.change("session_delete", id=session_id)  # the inbox keeps its row: the same event must not come in again
         if self._transcripts:
@@ -200,9 +256,9 @@ class Sessions:
         """Messages of an owner that hold all the words, newest (or oldest) first."""
         number, words = _number(tx, owner), clean(words)
         alone = tx.rows("owner_count")[0][0] == 1
-        query = match_query(words, None if alone else number)
+        query = (server_query if tx.server else match_query)(words, None if alone else number)
         name = "search_oldest" if sort == "oldest" else "search_newest"
-        rows = tx.rows(name, query=query, owner=number, limit=limit) if query else []
+        rows = tx.rows(name, **query, owner=number, limit=limit) if query else []
         return [made(Hit, row, snippet=snippet(searchable(stored(row["body"]).parts), words)) for row in rows]
 
     @transaction(READ, long=True)
@@ -219,11 +275,76 @@ class Sessions:
             made(HistoryEntry, row, arguments=json.loads(row["arguments"]), output=_output(row["body"])) for row in rows
         ]
 
+    @transaction(READ)
+    def spent(
+        self, tx: Transaction, *, session_id: str = "", owner: Principal | None = None, since: float = 0.0
+    ) -> Spent:
+        """What a session used, or all turns of an owner since an instant, as far as it is booked."""
+        if owner is None:
+            row = tx.row("turns_of", session_id=session_id, now=time.time())
+        else:
+            row = tx.row("turns_since", owner=_number(tx, owner), since=since, now=time.time())
+        known: dict[str, Any] = {name: row[name] or 0 for name in row.keys()} if row else {}  # noqa: SIM118 - no mapping
+        return Spent(
+            usage=Usage(**{k: v for k, v in known.items() if k != "seconds"}), seconds=known.get("seconds", 0.0)
+        )
+
+    @transaction()
+    def add_model_call(
+        self,
+        tx: Transaction,
+        owner: Principal,
+        usage: Usage,
+        *,
+        task: str = "",
+        provider: str = "",
+        model: str = "",
+        session_id: str = "",
+        turn_id: str = "",
+    ) -> None:
+        """Book a model call that is no reply of a turn."""
+        where = {"session_id": session_id, "turn_id": turn_id}
+        book(tx, _numbered(tx, owner), usage, task=task, provider=provider, model=model, **where)
+
     @transaction(READ, long=True)
-    def usage_by_day(self, tx: Transaction, owner: Principal, *, days: int) -> list[UsageRow]:
-        """What an owner used in the last days, newest day first, by provider and model."""
-        rows = tx.rows("usage_by_day", owner=_number(tx, owner), since=time.time() - days * 86400)
-        return [made(UsageRow, row, usage=made(Usage, row)) for row in rows]
+    def usage(self, tx: Transaction, owner: Principal, *, days: int) -> list[UsageRow]:
+        """What an owner used in the last days, newest day first, by provider, model and task."""
+        found: dict[tuple[str, str, str, str], list[sqlite3.Row]] = {}
+        for row in tx.rows("usage_by_quarter", owner=_number(tx, owner), since=time.time() - days * 86400):
+            day = time.strftime("%Y-%m-%d", time.localtime(int(row["quarter"]) * 900))
+            found.setdefault((day, row["provider"], row["model"], row["task"]), []).append(row)
+        names = [field.name for field in attrs.fields(Usage) if field.name != "priced"]
+        return [
+            UsageRow(
+                day=day,
+                provider=provider,
+                model=model,
+                task=task,
+                turns=len({row["turn_id"] for row in rows} - {""}),
+                usage=Usage(**{name: sum(row[name] for row in rows) for name in names}),
+                estimated=sum(row["cost"] for row in rows if row["priced"] == "estimated"),
+                unpriced=sum(row["calls"] for row in rows if not row["priced"]),
+            )
+            for (day, provider, model, task), rows in sorted(
+                sorted(found.items()), key=lambda item: item[0][0], reverse=True
+            )
+        ]
+
+
+def _subject(first: object = "", *_rest: object) -> str:
+    """The id of the session that a method's first argument names, or an empty string."""
+    return first if isinstance(first, str) else str(getattr(first, "session_id", getattr(first, "id", "")))
+
+
+def sums(usage: Usage) -> dict[str, float]:
+    """The figures of a usage, which can be added up."""
+    return {name: value for name, value in attrs.asdict(usage).items() if name != "priced"}
+
+
+def book(tx: Transaction, owner: int, usage: Usage, **where: str) -> None:
+    """Write down what one model call used, and how its cost is known."""
+    values = {name: clean(value) for name, value in where.items()}
+    tx.change("model_call_add", owner=owner, created=time.time(), **values, **attrs.asdict(usage))
 
 
 def stored(body: str) -> Message:
@@ -241,6 +362,15 @@ def _number(tx: Transaction, owner: Principal) -> int:
     return int(row["id"]) if row else -1
 
 
+def _numbered(tx: Transaction, owner: Principal) -> int:
+    """The same, made when it is new."""
+    found = _number(tx, owner)
+    if found >= 0:
+        return found
+    names = {"profile": clean(owner.profile), "person": clean(owner.person)}
+    return int(tx.change("owner_add", **names).lastrowid or 0)
+
+
 def get_session(tx: Transaction, session_id: str, owner: Principal) -> Session:
     """One session of an owner. Raises UnknownName."""
     row = tx.row("session_get", id=clean(session_id), owner=_number(tx, owner))
@@ -255,9 +385,9 @@ def made(cls: type[V], row: sqlite3.Row, **more: object) -> V:
     return cls(**{**{name: row[name] for name in row.keys() if name in known}, **more})  # noqa: SIM118 - not a mapping
 
 
-def _row(row: sqlite3.Row, owner: Principal) -> SessionRow:
+def _row(tx: Transaction, row: sqlite3.Row, owner: Principal) -> SessionRow:
     known = {"session": made(Session, row, owner=owner), "usage": made(Usage, row)}
-    state = "running" if alive(*(row[name] for name in ("holder", "place", "pid", "beat"))) else "interrupted"
+    state = "running" if alive(tx, *(row[name] for name in ("holder", "place", "pid", "beat"))) else "interrupted"
     return made(SessionRow, row, **known, preview=_preview(row["preview"]), state=state if row["holder"] else "idle")
 
 

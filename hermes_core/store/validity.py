@@ -78,8 +78,8 @@ def misfit(before: Sequence[Message], after: Sequence[Message]) -> str:
     return ""
 
 
-def _body(message: Message) -> str:
-    return dumps(message_to_json(message))
+def _body(message: Message) -> bytes:  # a byte says more of how many tokens there are than a character does
+    return dumps(message_to_json(message)).encode()
 
 
 def _calls(messages: Iterable[Message]) -> set[tuple[str, str]]:

@@ -1,7 +1,7 @@
 """The two contexts a plugin is handed, without a kernel behind them."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -9,6 +9,8 @@ from hermes_core.context import HistoryBroker, LlmBroker, PluginContext, PluginP
 from hermes_core.errors import NotPermitted, ProviderError, UnknownName, UserError
 from hermes_core.kinds import ToolContext, Workspace
 from hermes_core.types import (
+    ChildResult,
+    ChildTask,
     Endpoint,
     HistoryEntry,
     Hit,
@@ -65,9 +67,18 @@ class FakeToolContext(ToolContext):
     """A tool's context that keeps what the tool did: ``shown``, ``questions``, ``spilled``.
 
     ``verdict`` is the person's answer to every question; without one nobody is there and it is deny.
+    ``children`` are the results of child agents in the order they are started, or what plays them; without one a child
+    says back what it was given. What they were given is in ``tasks``.
     """
 
-    def __init__(self, workspace: Workspace, *, session: Session | None = None, verdict: Verdict | None = None) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        *,
+        session: Session | None = None,
+        verdict: Verdict | None = None,
+        children: Iterable[ChildResult | Callable[[ChildTask], Awaitable[ChildResult]]] = (),
+    ) -> None:
         self.workspace = workspace
         self.session = session or Session(id="test", origin="embed", cwd=workspace.cwd)
         self.call_id = "call-1"
@@ -75,6 +86,8 @@ class FakeToolContext(ToolContext):
         self.questions: list[Question] = []
         self.spilled: dict[str, bytes] = {}
         self.interrupted = False
+        self.tasks: list[ChildTask] = []
+        self.children = list(children)
         self._verdict = verdict or Verdict(outcome="deny", reason="Nobody is there to ask.")
 
     def progress(self, text: str) -> None:
@@ -91,6 +104,16 @@ class FakeToolContext(ToolContext):
         path = f"/spilled/{name}"
         self.spilled[path] = data
         return path
+
+    async def child(self, task: ChildTask) -> ChildResult:
+        """Keep the task in ``tasks`` and give the next of ``children``."""
+        self.tasks.append(task)
+        result = (
+            self.children.pop(0)
+            if self.children
+            else ChildResult(status="done", answer=f"Done: {task.goal}", session_id=f"child_{len(self.tasks)}")
+        )
+        return await result(task) if callable(result) else result
 
     @property
     def cancelled(self) -> bool:
@@ -174,7 +197,7 @@ class _Replies(LlmBroker):
         self._manifest = manifest
         self._replies: list[Any] = list(replies)
 
-    async def complete(self, request: Request) -> Response:
+    async def complete(self, request: Request, task: str = "", session: Session | None = None) -> Response:
         _require(self._manifest, "llm.call")
         if not self._replies:
             raise ProviderError("No reply is scripted for this model call.", hint="plugin_context(replies=[…])")

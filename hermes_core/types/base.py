@@ -50,3 +50,4 @@ class Effect(Enum):
     SCHEDULE = "schedule"
     ASK = "ask"
     CONFIGURE = "configure"
+    DELEGATE = "delegate"  # hands work to child agents

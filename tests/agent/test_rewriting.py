@@ -168,3 +168,40 @@ async def test_a_turn_after_one_that_failed_is_valid_and_the_same_bytes_later(he
     second, third = (list(request.messages) for request in provider.requests[1:])
     assert [m.role for m in second] == ["system", "user", "assistant", "user"]
     assert third[: len(second)] == second
+
+
+async def test_a_hook_gets_the_context_of_its_plugin_and_a_place_of_its_own(hermes, scripted):
+    seen = []
+
+    @hookimpl
+    def register_slash_commands(ctx):
+        ctx.state["made"] = "here"
+        return []
+
+    @hookimpl
+    async def pre_llm_call(ctx, request):
+        hermes.runtime.dispatch.contributions("register_slash_commands")
+        seen.append((ctx.name, ctx.state.get("made")))
+
+    hermes.tmp_plugin(scripted("one"))
+    hermes.tmp_plugin(register_slash_commands, pre_llm_call, name="mine")
+    await hermes.run("a")
+    assert seen == [("mine", "here")]
+
+
+@pytest.mark.parametrize("manifest", [MAY, {}])
+async def test_only_who_may_rewrite_can_stop_a_turn_that_does_not_fit(hermes, scripted, manifest):
+    from hermes_core.errors import ContextTooLong
+
+    @hookimpl
+    async def pre_llm_call(request):
+        raise ContextTooLong("Nothing is left to compact.", hint="/new")
+
+    hermes._wishes["strict"] = False
+    hermes.tmp_plugin(scripted() if manifest else scripted("went on"))
+    hermes.tmp_plugin(pre_llm_call, look, manifest=manifest, name="rewriter")
+    events = [event async for event in hermes.turn("a", session="s")]
+    assert events[-1].reason == ("failed" if manifest else "done")
+    if manifest:
+        assert (events[-2].kind, events[-2].hint) == ("context_too_long", "/new")
+    assert bool(hermes.runtime.dispatch.faults) == (not manifest), "with the permission it is no fault"

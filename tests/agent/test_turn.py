@@ -16,6 +16,7 @@ from hermes_core.types import (
     Ended,
     Failed,
     Message,
+    Noticed,
     Question,
     Returned,
     Said,
@@ -366,8 +367,19 @@ async def test_a_provider_with_a_bug_ends_the_turn_and_not_the_program(hermes, s
     assert last(await play(hermes, "again", session="s1")).answer == "fine"
 
 
-async def test_half_a_stream_is_no_reply(hermes, scripted) -> None:
+async def test_half_a_stream_is_no_reply_and_the_whole_is_asked_for_again(hermes, scripted) -> None:
     hermes.tmp_plugin(scripted(Fail(Unavailable("The reply was cut."), said="Hel"), "whole"))
+    events = await play(hermes, session="s1")
+    assert last(events).answer == "whole"
+    told = next(i for i, e in enumerate(events) if isinstance(e, Noticed))
+    assert events[told].text == "The reply was cut. The answer begins again."
+    assert "".join(e.text for e in events[told:] if isinstance(e, Said)) == "whole"
+    assert [text_of(m) for m in await history(hermes, "s1")] == ["hello", "whole"]
+
+
+async def test_a_stream_that_breaks_every_time_fails_the_turn(hermes, scripted) -> None:
+    cut = Fail(Unavailable("The reply was cut."), said="Hel")
+    hermes.tmp_plugin(scripted(cut, cut, cut, "whole"))
     events = await play(hermes, session="s1")
     assert last(events).reason == "failed"
     assert [m.role for m in await history(hermes, "s1")] == ["user"]
@@ -379,17 +391,18 @@ async def test_an_empty_answer_is_asked_for_once_more(hermes, scripted) -> None:
     assert last(await play(hermes)).answer == "here"
 
 
-async def test_a_model_that_says_nothing_twice_is_told(hermes, scripted) -> None:
-    hermes.tmp_plugin(scripted("", ""))
+async def test_a_model_that_says_nothing_again_and_again_is_told(hermes, scripted) -> None:
+    hermes.tmp_plugin(scripted("", "", "", ""))
     assert "nothing" in next(e for e in await play(hermes) if isinstance(e, Failed)).text
 
 
 async def test_an_answer_that_was_cut_says_so(hermes, scripted) -> None:
     from hermes_core.types import Done, TextDelta
 
-    hermes.tmp_plugin(scripted([TextDelta(text="and then"), Done(reason="length")]))
+    cut = [[TextDelta(text=f"and then {n} "), Done(reason="length")] for n in range(4)]
+    hermes.tmp_plugin(scripted(*cut))
     ended = last(await play(hermes))
-    assert ended.answer == "and then"
+    assert ended.answer == "and then 0 and then 1 and then 2 and then 3 "
     assert "output limit" in ended.note
 
 

@@ -14,7 +14,8 @@ from pathlib import Path
 from attrs import evolve, frozen
 
 import hermes_core.agent.runtime
-import hermes_core.store.journal  # noqa: F401 - forks find it imported
+import hermes_core.store.journal
+import hermes_core.store.postgresql
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import Provider, tool
 from hermes_core.testing.bench import Bench
@@ -43,6 +44,8 @@ class Place:
 class Outside:
     """The truth, and who acts on it."""
 
+    runtime: hermes_core.agent.runtime.Runtime
+
     def __init__(self, order: dict) -> None:
         self.order = order
         self.acked = asyncio.Event()
@@ -55,6 +58,17 @@ class Outside:
         self.note("ack", self.order["event"])
         self.acked.set()
 
+    async def meanwhile(self) -> None:
+        """The person says something while the turn runs; once, and again only when it was not acknowledged."""
+        how, self.order["meanwhile"] = self.order.get("meanwhile"), None
+        if how:
+            text, event = self.order["adds"], f"event of {self.order['adds']}"
+            message = Message(role="user", parts=(Text(text=text),))
+            key = {"platform": "test", "account": "", "event_id": event, "chat": "c", "sender": "owner"}
+            put = self.runtime.steer if how == "steer" else self.runtime.queue
+            await put("s", message, envelope=Envelope(**key, message=message))
+            self.note("ack", event)
+
     def plugin(self) -> list:
         outside = self
 
@@ -62,6 +76,7 @@ class Outside:
         async def add(place: Place) -> str:
             """Do something that must not happen twice."""
             outside.note("effect", place.at)
+            await outside.meanwhile()
             return f"added {place.at}"
 
         @tool(touches=lambda _place: (), idempotent=True)
@@ -121,15 +136,20 @@ async def play(order: dict) -> None:
     outside = Outside(order)
     hermes = Bench(Path(order["home"]))
     hermes.tmp_plugin(*outside.plugin(), name="outside", manifest={"permissions": {"kernel": ["history.rewrite"]}})
+    if order["url"]:
+        hermes.configure({"store.url": order["url"]})
     async with hermes:
+        outside.runtime = hermes.runtime
         if order["resume"]:
             for session in await hermes.interrupted():
-                await tell(outside, hermes.resume(session))
+                await tell(outside, hermes.catch_up(session))
             return
         message = Message(role="user", parts=(Text(text=order["say"]),))
         key = {"platform": "test", "account": "", "event_id": order["event"], "chat": "c", "sender": "owner"}
         envelope = Envelope(**key, message=message)
         await tell(outside, hermes.runtime.turn(message, session="s", envelope=envelope, stored=outside.ack))
+        if "adds" in order:
+            await tell(outside, hermes.catch_up("s"))
 
 
 async def tell(outside: Outside, turn) -> None:

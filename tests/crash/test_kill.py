@@ -7,7 +7,7 @@ import pytest
 
 from hermes_core.store.killpoints import POINTS
 
-EVERY_TURN = [p for p in POINTS if p not in ("migrating", "compacting", "compacted")]
+EVERY_TURN = [p for p in POINTS if p not in ("migrating", "received", "compacting", "compacted")]
 
 
 @pytest.mark.parametrize("calls", [0, 1, 3])
@@ -43,7 +43,7 @@ def test_a_session_that_was_resumed_goes_on(stages):
 
 
 def test_a_death_while_the_tables_are_made_leaves_a_home_that_works(stages, turn):
-    stage = stages()
+    stage = stages(empty=True)
     assert stage.say("hello 1", "migrating")
     stage.restart()
     stage.judge("hello 1", [])

@@ -35,7 +35,7 @@ def context(site, store, monkeypatch):
         async def opened():
             return store
 
-        async def complete(request):
+        async def complete(request, task, session):
             return f"answer to {request.model}"
 
         installed = load_index(site.cache, None).get("provider/board")

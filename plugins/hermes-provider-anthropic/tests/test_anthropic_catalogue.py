@@ -11,6 +11,7 @@ from hermes_provider_anthropic import entry as entries
 from hermes_provider_anthropic.entry import FOLDER, load_entry, parse_entry
 from hermes_provider_anthropic.line import open_line
 from hermes_provider_anthropic.listed import LISTED
+from hermes_provider_anthropic.provider import all_providers
 
 PACKAGE = Path(entries.__file__).parent
 
@@ -79,3 +80,21 @@ def test_addresses_are_taken_in_every_spelling_and_wrong_ones_refused(keys):
             open_line(entry, "x", keys(), Endpoint(name="x", base_url=url))
     with pytest.raises(UserError, match="Remove wire"):
         open_line(entry, "x", keys(), Endpoint(name="x", wire="chat"))
+
+
+def test_windows_and_prices_are_known_without_asking(keys):
+    provider = next(p for p in all_providers(keys(), {}) if p.name == "anthropic")
+    assert provider.window("claude-sonnet-4-5") == 200_000
+    price = provider.price("anthropic/claude-haiku-4.5")
+    assert (price.input, price.output, price.cache_read, price.cache_write) == (1.0, 5.0, 0.1, 1.25)
+    assert provider.price("claude-haiku-5-5") is None
+    elsewhere = provider.at(Endpoint(name="anthropic", base_url="https://llm.example", context=9_000))
+    assert (elsewhere.window("claude-sonnet-4-5"), elsewhere.price("claude-sonnet-4-5")) == (9_000, None)
+    assert load_entry("anthropic").prices_from.startswith("https://platform.claude.com/")
+
+
+@pytest.mark.parametrize("price", [[1.0, 2.0], [1.0, 2.0, 3.0, -4.0], ["1", 2, 3, 4]])
+def test_a_price_that_is_none_is_refused(price):
+    data = {"name": "x", "title": "X", "summary": "s", "models": [{"name": "m", "price": price}]}
+    with pytest.raises(ValueError, match="price is not"):
+        parse_entry(data, where="x.toml")

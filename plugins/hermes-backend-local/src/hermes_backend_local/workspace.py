@@ -12,7 +12,7 @@ from hermes_backend_local.background import Background
 from hermes_backend_local.capture import Capture
 from hermes_backend_local.environment import without_secrets
 from hermes_backend_local.shell import Shell, Trace, is_shell
-from hermes_backend_local.spawn import Spawned
+from hermes_backend_local.spawn import SHORT_GRACE, Spawned
 from hermes_core.errors import UserError
 from hermes_core.kinds import Backend, Process, Workspace
 from hermes_core.types import ExecRequest, ExecResult, Feature
@@ -83,7 +83,7 @@ class Here(Workspace):
             await command.end()
             status = TIMED_OUT
         except BaseException:
-            await command.end()
+            await command.end(SHORT_GRACE)
             raise
         finally:
             command.close()

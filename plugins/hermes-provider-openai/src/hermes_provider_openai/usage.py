@@ -43,6 +43,7 @@ def read_usage(found: Mapping[str, JSON]) -> Usage:
         reasoning=_first(found, _REASONING),
         cost=_money(cost),
         calls=1,
+        priced="actual" if isinstance(cost, int | float) else "",
     )
 
 

@@ -153,7 +153,7 @@ def _status(store: Store) -> "click.Command":
         ]  # fmt: skip
         pruned = read(store.root / "pruned.json").get("when", 0.0)
         row = {"enabled": config.enabled, "bytes": bytes_, "pruned": pruned, "folders": folders}
-        on = "on" if config.enabled else "off; to turn them on: hermes config set checkpoints.enabled true"
+        on = "on" if config.enabled else "off; to turn them on: hermes config set tools.checkpoints.enabled true"
         lines = [
             f"Snapshots are {on}.",
             f"They take {bytes_ / _MB:.1f} of {config.max_total_size_mb} MB in {store.root}.",

@@ -69,7 +69,7 @@ def look(git: Git, config: Config, closed: Iterable[Path]) -> Contents:
         if stat.S_ISREG(status.st_mode) and (mode := stat.S_IMODE(status.st_mode)) not in (0o644, 0o755):
             modes[name] = mode
     if total > config.max_total_size_mb * 1_000_000:
-        most = f"checkpoints.max_total_size_mb is {config.max_total_size_mb}"
+        most = f"tools.checkpoints.max_total_size_mb is {config.max_total_size_mb}"
         raise GitFailed(f"the folder holds {total // 1_000_000:,} MB, and {most}")
     return Contents(wanted=frozenset(wanted), skipped=skipped, modes=modes)
 

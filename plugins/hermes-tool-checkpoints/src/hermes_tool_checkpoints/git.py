@@ -73,12 +73,16 @@ class Job:
         self.fds: tuple[int, ...] = ()  # locks that live on in a child when this process is killed
 
     @property
+    def over(self) -> bool:
+        """Whether its time is up."""
+        return self._stopped or time.monotonic() >= self._until
+
+    @property
     def left(self) -> float:
         """Seconds that are left. Raises GitFailed when there are none."""
-        left = self._until - time.monotonic()
-        if left <= 0 or self._stopped:
+        if self.over:
             raise GitFailed("it took too long")
-        return left
+        return max(0.001, self._until - time.monotonic())
 
     def stop(self) -> None:
         """End it, and what it runs."""
@@ -114,7 +118,7 @@ def program() -> str:
     """Where git is. Raises UserError."""
     if found := shutil.which("git"):
         return found
-    raise UserError("There is no git on this machine.", hint="Install git, or set checkpoints.enabled to false.")
+    raise UserError("There is no git on this machine.", hint="Install git, or set tools.checkpoints.enabled to false.")
 
 
 def clean_environment() -> dict[str, str]:
@@ -123,7 +127,7 @@ def clean_environment() -> dict[str, str]:
     return kept | {
         "LC_ALL": "C", "HOME": "/nonexistent", "XDG_CONFIG_HOME": "/nonexistent", "GIT_CONFIG_GLOBAL": os.devnull,
         "GIT_CONFIG_SYSTEM": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "GIT_ATTR_NOSYSTEM": "1",
-        "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "GIT_LITERAL_PATHSPECS": "1",
+        "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0",
         "GIT_AUTHOR_NAME": "hermes", "GIT_AUTHOR_EMAIL": "hermes@localhost",
         "GIT_COMMITTER_NAME": "hermes", "GIT_COMMITTER_EMAIL": "hermes@localhost",
     }  # fmt: skip
@@ -172,7 +176,7 @@ def locked(path: Path, job: Job, *, shared: bool = False, wait: bool = True) -> 
                 fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
                 break
             except BlockingIOError:
-                if not wait or job.left < 0.02:
+                if not wait or job.over:
                     raise GitFailed("another Hermes is at work on the snapshots") from None
                 time.sleep(0.02)
         job.fds = (*before, handle)

@@ -110,8 +110,9 @@ class _Work:
         kept = {p for p in paths if os.fsdecode(p) in self._then.skipped}
         if asked := paths - kept:
             try:
-                ignored = self._git("check-ignore", "--no-index", "-z", "--stdin", feed=b"\0".join(asked) + b"\0")
-                kept |= set(filter(None, ignored.split(b"\0")))
+                feed = b"".join(b"./%s\0" % path for path in asked)  # a name may begin like a pattern
+                ignored = self._git("check-ignore", "--no-index", "-z", "--stdin", feed=feed)
+                kept |= {path[2:] for path in ignored.split(b"\0") if path}
             except GitFailed as error:
                 if error.status != 1:  # 1: none of them is ignored; else nobody knows
                     kept |= asked

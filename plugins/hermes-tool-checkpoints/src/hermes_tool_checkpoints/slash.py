@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hermes_core.errors import UserError
-from hermes_core.types import Session, SlashCommand
+from hermes_core.types import Session
 from hermes_tool_checkpoints.git import Job
 from hermes_tool_checkpoints.notes import Notes, note_of
 from hermes_tool_checkpoints.restore import Restored, cut_off, restore
@@ -41,31 +41,27 @@ def inside(folder: Path, name: str) -> str:
     return path
 
 
-def rollback_command(store: Store, notes: Notes) -> SlashCommand:
-    """``/rollback``; the model is not asked, and hears of it with the next message."""
+async def rollback(store: Store, notes: Notes, session: Session, rest: str) -> str:
+    """``/rollback``; the model is not asked, and hears of it with the next message. Raises UserError, GitFailed."""
+    return await asyncio.to_thread(_rollback, store, notes, session, rest)
 
-    def run(session: Session, rest: str) -> str:
-        folder, job = store.checked(session.cwd), Job(SECONDS)
-        found = store.snapshots(folder, job, session.backend)
-        words = rest.split(None, 1)
-        if not words or words == ["list"]:
-            if not found and not store.config.enabled:
-                return "Snapshots are off. To turn them on: hermes config set checkpoints.enabled true"
-            if not found:
-                return f"There is no snapshot of {folder} yet. One is taken before the first change of a turn."
-            return listing(folder, rows(store, folder, found, job), cut_off(store, folder))
-        if words[0] == "diff":
-            snapshot = pick(found, _number(words[1] if len(words) > 1 else "1"), folder)
-            return difference(store, folder, snapshot, job) or "Nothing changed since."
-        only = words[1] if len(words) > 1 else ""
-        done = bring_back(store, notes, folder, found, _number(words[0]), job, only=only, session=session)
-        return told(done, undo="/rollback 1")
 
-    async def rollback(session: Session, rest: str) -> str:
-        return await asyncio.to_thread(run, session, rest)
-
-    summary = "bring files back to how they were"
-    return SlashCommand(name="rollback", summary=summary, run=rollback, usage="[N [FILE]|diff N]")
+def _rollback(store: Store, notes: Notes, session: Session, rest: str) -> str:
+    folder, job = store.checked(session.cwd), Job(SECONDS)
+    found = store.snapshots(folder, job, session.backend)
+    words = rest.split(None, 1)
+    if not words or words == ["list"]:
+        if not found and not store.config.enabled:
+            return "Snapshots are off. To turn them on: hermes config set tools.checkpoints.enabled true"
+        if not found:
+            return f"There is no snapshot of {folder} yet. One is taken before the first change of a turn."
+        return listing(folder, rows(store, folder, found, job), cut_off(store, folder))
+    if words[0] == "diff":
+        snapshot = pick(found, _number(words[1] if len(words) > 1 else "1"), folder)
+        return difference(store, folder, snapshot, job) or "Nothing changed since."
+    only = words[1] if len(words) > 1 else ""
+    done = bring_back(store, notes, folder, found, _number(words[0]), job, only=only, session=session)
+    return told(done, undo="/rollback 1")
 
 
 def _number(word: str) -> int:

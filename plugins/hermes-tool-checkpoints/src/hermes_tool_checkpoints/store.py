@@ -25,7 +25,17 @@ from attrs import field, frozen
 from hermes_core.errors import HermesError, UserError
 from hermes_tool_checkpoints.config import Config
 from hermes_tool_checkpoints.contents import Contents, look
-from hermes_tool_checkpoints.git import ATTRIBUTES, CONFIG, EXCLUDE, Git, GitFailed, Job, locked
+from hermes_tool_checkpoints.git import (
+    ATTRIBUTES,
+    CONFIG,
+    EXCLUDE,
+    Git,
+    GitFailed,
+    Job,
+    clean_environment,
+    locked,
+    program,
+)
 
 _FRESH = 3600.0  # seconds for which an equal snapshot need not be taken again
 
@@ -109,8 +119,10 @@ class Store:
         with locked(self.root / "locks" / "make.lock", job):
             for folder in (self.root, self.root / "projects", self.repository):
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            git = Git(self.repository, self.root, self.root / "index", job)
-            git("init", "-q", "--bare", "--template=", str(self.repository))
+            words = [program(), "init", "-q", "--bare", "--template=", str(self.repository)]
+            status, _, errors = job.run(words, env=clean_environment(), cwd=self.root)
+            if status:
+                raise GitFailed(f"git init: {errors.decode(errors='replace').strip()[:300]}")
             (self.repository / "info").mkdir(exist_ok=True)
             for name, text in (("config", CONFIG), ("info/attributes", ATTRIBUTES), ("info/exclude", EXCLUDE)):
                 replace(self.repository / name, text)

@@ -5,12 +5,23 @@ import re
 import time
 from collections.abc import Mapping
 
-__all__ = ["seconds_to_wait"]
+__all__ = ["wait_in"]
 
 _PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _IN_TEXT = re.compile(
-    r"(?:try again|retry|wait)[^.\d]{0,40}?(\d+(?:\.\d+)?)\s*(ms|milliseconds?|s\b|sec\w*|m\b|min\w*)", re.IGNORECASE
+    r"(?:try again|retry|wait|reset)[^.\d]{0,40}?((?:\d+(?:\.\d+)?\s*"
+    r"(?:ms|milliseconds?|s|sec\w*|m|min\w*|h|hours?|d|days?)(?![a-z])[\s,]*(?:and )?)+)",
+    re.IGNORECASE,
+)
+_AMOUNT = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|mil|s|m|h|d)", re.IGNORECASE)
+_IN_FIELD = re.compile(
+    r'"(?:retry_?after(?:_?seconds)?|resets_in_seconds|retryDelay|estimated_time)"\s*:\s*"?(\d+(?:\.\d+)?)',
+    re.IGNORECASE,
+)
+_INSTANT = re.compile(r'"(?:x-ratelimit-reset|resets?_?at)"\s*:\s*"?(\d{10,13})\b', re.IGNORECASE)
+_DATE = re.compile(
+    r"(?:until|regain access on|resets? (?:on|at)) (\d{4}-\d\d-\d\d)(?:T| at | )(\d\d:\d\d(?::\d\d)?) ?(?:UTC|Z)"
 )
 _RESETS = (
     "x-ratelimit-reset",
@@ -21,7 +32,7 @@ _RESETS = (
 )
 
 
-def seconds_to_wait(headers: Mapping[str, str], body: str = "") -> float | None:
+def wait_in(headers: Mapping[str, str], body: str = "") -> float | None:
     """Seconds until asking again makes sense, or None when nothing says so. ``headers`` are in lower case."""
     milliseconds = _number(headers.get("retry-after-ms", ""))
     if milliseconds is not None:
@@ -32,10 +43,20 @@ def seconds_to_wait(headers: Mapping[str, str], body: str = "") -> float | None:
     known = [seconds for seconds in resets if seconds is not None]
     if known:
         return max(known)
-    if found := _IN_TEXT.search(body[:4000]):
-        unit = found.group(2).lower()
-        scale = 0.001 if unit.startswith("mil") or unit == "ms" else 60.0 if unit.startswith("m") else 1.0
-        return float(found.group(1)) * scale
+    return _in_body(body[:8000])
+
+
+def _in_body(body: str) -> float | None:
+    if found := _INSTANT.search(body):
+        return _duration(found[1])
+    if found := _IN_FIELD.search(body):
+        return float(found[1])
+    if found := _DATE.search(body):
+        return _from_date(f"{found[1]}T{found[2]}+00:00")
+    if found := _IN_TEXT.search(body):
+        return sum(
+            float(n) * _UNITS["ms" if unit.lower() == "mil" else unit.lower()] for n, unit in _AMOUNT.findall(found[1])
+        )
     return None
 
 

@@ -1,36 +1,44 @@
-"""Which provider and model answer, and what to do when one cannot just now."""
+"""Which provider and model answer."""
 
 import asyncio
 import contextlib
-import random
-from collections.abc import AsyncGenerator, Awaitable, Callable
 
-from attrs import frozen
+from attrs import field, frozen
 
+from hermes_core.config.schema import StandInSettings
 from hermes_core.config.settings import Settings
-from hermes_core.errors import PluginError, ProviderError, RateLimited, Unavailable, UnknownName, UserError
+from hermes_core.errors import PluginError, UnknownName, UserError
 from hermes_core.kinds import Provider
 from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.plugins.index import Index
 from hermes_core.plugins.loader import Loader
-from hermes_core.store.killpoints import die_at
-from hermes_core.types import Delta, Request
+from hermes_core.types import Endpoint
 
-__all__ = ["Route", "choose", "ranked_providers", "stream_with_retries"]
+__all__ = ["Route", "choose", "named", "ranked_providers"]
 
-_TRIES = 3  # a request is sent again only while nothing of its reply was seen
-_LONGEST_WAIT = 30.0  # seconds; a longer Retry-After is told to the person instead of waited for
+_WIRE_OWNER = {"messages": "anthropic"}  # who speaks a wire that the general provider does not
 CONNECT_HINT = "No model is connected, so simple rules answer. Connect one with `hermes model`."
 
 
 @frozen(kw_only=True, eq=False)
 class Route:
-    """Who answers. ``notice`` is one line for the person, when there is something to say."""
+    """Who answers. ``notice`` is one line for the person, when there is something to say.
+
+    ``endpoint`` is what the user said of it; ``effort`` how hard it thinks, when that is its own.
+    """
 
     name: str
     provider: Provider
     model: str
     notice: str = ""
+    endpoint: Endpoint | None = field(default=None, repr=False)
+    effort: str = ""
+
+    @property
+    def label(self) -> str:
+        """The model and where it answers, for people; also what tells two routes apart."""
+        url = self.endpoint.base_url if self.endpoint else ""
+        return f"{self.model} from {self.name}" + (f" at {url}" if url else "")
 
 
 async def choose(
@@ -49,7 +57,7 @@ async def choose(
     name = provider or configured.provider
     model = model or (configured.default if name == configured.provider else "")
     if name:
-        return await _named(name, model, settings, index, loader, dispatch)
+        return await named(name, model, settings, index, loader, dispatch)
     return await _ready(model, settings, loader, dispatch)
 
 
@@ -57,11 +65,23 @@ def _is_known(name: str, settings: Settings, index: Index) -> bool:
     return name in settings.config.providers or bool(index.contributing("providers", name))
 
 
-async def _named(name: str, model: str, settings: Settings, index: Index, loader: Loader, dispatch: Dispatch) -> Route:
-    endpoint = settings.endpoint(name)
+async def named(
+    name: str,
+    model: str,
+    settings: Settings,
+    index: Index,
+    loader: Loader,
+    dispatch: Dispatch,
+    stand_in: StandInSettings | None = None,
+) -> Route:
+    """The route to a provider by its name. Raises UnknownName, UserError, PluginError when it cannot be used."""
+    endpoint = settings.endpoint(name, stand_in)
     speaks = name
     if not index.contributing("providers", name) and name in settings.config.providers:
         speaks = settings.config.providers[name].like or "custom"
+    owner = _WIRE_OWNER.get(endpoint.wire, "") if endpoint else ""
+    if owner and not _owners(index, speaks) & _owners(index, owner):
+        speaks = owner
     loader.load_contributing("providers", [speaks])
     found = _providers(dispatch).get(speaks)
     if found is None:
@@ -73,7 +93,8 @@ async def _named(name: str, model: str, settings: Settings, index: Index, loader
         raise UnknownName("provider", name, known, hint="`hermes plugins list` shows what is installed.")
     if endpoint is not None:
         found = found.at(endpoint)
-    return Route(name=name, provider=found, model=model or await _default_model(found))
+    chosen = model or await _default_model(found)
+    return Route(name=name, provider=found, model=chosen, endpoint=endpoint, effort=stand_in.effort if stand_in else "")
 
 
 async def _ready(model: str, settings: Settings, loader: Loader, dispatch: Dispatch) -> Route:
@@ -83,7 +104,8 @@ async def _ready(model: str, settings: Settings, loader: Loader, dispatch: Dispa
         if state is True:
             notice = CONNECT_HINT if provider.rank >= 90 else ""
             chosen = model or await _default_model(provider)
-            return Route(name=provider.name, provider=provider, model=chosen, notice=notice)
+            endpoint = settings.endpoint(provider.name)
+            return Route(name=provider.name, provider=provider, model=chosen, notice=notice, endpoint=endpoint)
     raise UserError("No provider can answer.", hint="Connect a model with `hermes model`, or see `hermes doctor`.")
 
 
@@ -113,34 +135,3 @@ async def _default_model(provider: Provider) -> str:
     if not models:
         raise UserError(f"Provider {provider.name} offers no model.", hint="Name one: `--model NAME` or model.default.")
     return models[0].name
-
-
-async def stream_with_retries(
-    provider: Provider, request: Request, *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
-) -> AsyncGenerator[Delta, None]:
-    """The provider's stream; a passing fault before the first piece is waited out. Raises ProviderError."""
-    for attempt in range(1, _TRIES + 1):
-        seen = False
-        try:
-            async for delta in provider.stream(request):
-                if not seen:
-                    die_at("requested")
-                seen = True
-                yield delta
-            return
-        except ProviderError as error:
-            wait = _wait(error, attempt)
-            if seen or attempt == _TRIES or wait is None:
-                raise
-            await sleep(wait)
-
-
-def _wait(error: ProviderError, attempt: int) -> float | None:
-    """Seconds until the next try, or None when trying again does not help now."""
-    backoff = random.uniform(0, min(8.0, 0.5 * 2**attempt))  # noqa: S311 - full jitter, not a secret
-    if isinstance(error, RateLimited):
-        asked = error.retry_after
-        return None if asked is not None and asked > _LONGEST_WAIT else backoff if asked is None else asked
-    if isinstance(error, Unavailable) and error.transient:
-        return backoff
-    return None
