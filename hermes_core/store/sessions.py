@@ -16,7 +16,8 @@ from hermes_core.store.engine import READ, WRITE, Engine, Transaction
 from hermes_core.store.leases import Busy, alive, check_free
 from hermes_core.store.search import index_words, match_query, searchable, server_query, snippet
 from hermes_core.store.transcripts import Transcripts
-from hermes_core.types import HistoryEntry, Hit, Message, Principal, Session, ToolResult, Usage
+from hermes_core.store.validity import said
+from hermes_core.types import HistoryEntry, Hit, Message, Principal, Role, Session, ToolResult, Usage
 
 S = TypeVar("S", bound="Sessions")
 T = TypeVar("T")
@@ -256,8 +257,12 @@ def _subject(first: object = "", *_rest: object) -> str:
 
 
 def stored(body: str) -> Message:
-    """A message as its row has it."""
-    return message_from_json(json.loads(body))
+    """A message as its row has it; of a row that cannot be read, that it was there. A session is never lost to one."""
+    try:
+        return message_from_json(json.loads(body))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        role: Role = "assistant" if body.startswith('{"role":"assistant"') else "user"
+        return said(role, "(A message that was here cannot be read.)")
 
 
 def owner_number(tx: Transaction, owner: Principal) -> int:
