@@ -242,6 +242,11 @@ class Workspace(ABC):
         """The folder the next shell command starts in: not ``cwd`` where an earlier ``cd`` lasts."""
         return self.cwd
 
+    @property
+    def busy(self) -> bool:
+        """Whether something runs in it that ``close`` would end; then it is not closed for being idle."""
+        return False
+
     @abstractmethod
     async def run(self, request: ExecRequest) -> ExecResult:
         """Run a command to its end. A time-out kills all it started and gives status 124.

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import time
 from collections.abc import Sequence
 from weakref import WeakValueDictionary
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from hermes_core.store.journal import Store
 
 __all__ = ["Live", "LiveSessions", "new_session_id"]
+
+_ID = re.compile(r"(?!\.{1,2}$)[^\x00-\x1f\x7f/\\\ud800-\udfff]{1,100}")
+_KEPT = 100  # resting sessions a process keeps at hand; the others are taken up again from the store
 
 
 def new_session_id(now: float | None = None) -> str:
@@ -49,6 +53,12 @@ class Live:
             await asyncio.wait({self.closing})
             self.closing = None
 
+    @property
+    def busy(self) -> bool:
+        """Whether something of it is not at its end: a turn, what a turn left, a command in its workspace."""
+        running = self.session.turn or self.left or self.closing
+        return bool(running) or (self.workspace is not None and self.workspace.busy)
+
 
 class LiveSessions:
     """Takes sessions up, sets their scenes, and lets them go."""
@@ -70,6 +80,7 @@ class LiveSessions:
         if session_id and (live := self._live.get(session_id)):
             if live.session.owner != owner:
                 raise UnknownName("session", session_id)
+            self._live[session_id] = self._live.pop(session_id)  # the one used last comes last
             return live
         parts.load_hooks()
         route = await parts.routed()
@@ -82,6 +93,8 @@ class LiveSessions:
             except UnknownName:
                 session = None
         known = session is not None
+        if session_id and not known and not _ID.fullmatch(session_id):
+            raise UserError(f"{session_id[:80]!r} cannot be the id of a session: files are named by it.")
         session = session or Session(
             id=session_id or new_session_id(),
             origin=origin,
@@ -104,7 +117,15 @@ class LiveSessions:
             live = Live(session, prompt_text(prompt), specs, specs, known=known, stored=False)
         self._live[session.id] = live
         await parts.dispatch.observe("on_session_start", session=session)
+        await self._let_go()
         return live
+
+    async def _let_go(self) -> None:
+        """End what this process did in the sessions that rest longest; not where something still runs."""
+        resting = [live for live in self._live.values() if not live.busy]
+        for live in resting[:-_KEPT]:
+            del self._live[live.session.id]
+            await self._end(live)
 
     async def rename(self, session: Session, title: str) -> Session:
         """Give a session a title, in the store and here. Raises UserError when another one has it."""
@@ -117,6 +138,7 @@ class LiveSessions:
 
     async def keep(self, live: Live, store: "Store") -> None:
         """Give a session its rows, once."""
+        self._live[live.session.id] = live  # it may have been let go before its turn began
         async with live.keeping:
             if not live.known:
                 await store.create_session(live.session)
@@ -135,12 +157,14 @@ class LiveSessions:
 
     async def close(self) -> None:
         """End what this process did in its sessions; they can be taken up again."""
-        for live in self._live.values():
-            end = SessionEnd(reason="closed")
-            await self.parts.dispatch.observe("on_session_end", session=live.session, end=end)
-            if live.workspace is not None:
-                await live.workspace.close()
-        self._live.clear()
+        while self._live:
+            await self._end(self._live.popitem()[1])
+
+    async def _end(self, live: Live) -> None:
+        end = SessionEnd(reason="closed")
+        await self.parts.dispatch.observe("on_session_end", session=live.session, end=end)
+        if live.workspace is not None:
+            await live.workspace.close()
 
 
 def _here() -> str:

@@ -12,6 +12,8 @@ from functools import partial
 from typing import Any, Literal, TypeAlias
 from weakref import WeakValueDictionary
 
+from attrs import evolve
+
 from hermes_core.agent.budget import Budgets
 from hermes_core.agent.failed import cause, failed
 from hermes_core.agent.live import LiveSessions
@@ -20,6 +22,7 @@ from hermes_core.agent.policy import AskPerson
 from hermes_core.agent.turn import TurnRun
 from hermes_core.errors import HermesError, UserError
 from hermes_core.kinds import Memory
+from hermes_core.store.codec import clean
 from hermes_core.store.killpoints import die_at
 from hermes_core.types import (
     Ended,
@@ -27,6 +30,7 @@ from hermes_core.types import (
     Event,
     Message,
     Principal,
+    Progress,
     Session,
     Started,
     Text,
@@ -37,6 +41,8 @@ __all__ = ["Runtime"]
 
 log = logging.getLogger(__name__)
 _Emit: TypeAlias = Callable[[Event], None]
+_BACKLOG = 64  # events nobody took yet; live output beyond is not shown, as its end is in the result
+_LONGEST = 10_000_000  # characters of one message; no model reads more
 _LEARN = 60.0  # seconds a memory may look at one turn
 
 
@@ -84,7 +90,12 @@ class Runtime(Parts):
         self, session: str, play: Callable[[_Emit], Awaitable[TurnRun | None]]
     ) -> AsyncGenerator[Event, None]:
         events: asyncio.Queue[Event | None] = asyncio.Queue()
-        work = asyncio.create_task(self._guarded(session, play, events.put_nowait))
+
+        def emit(event: Event) -> None:
+            if events.qsize() < _BACKLOG or not isinstance(event, Progress):
+                events.put_nowait(event)
+
+        work = asyncio.create_task(self._guarded(session, play, emit))
         work.add_done_callback(lambda _: events.put_nowait(None))
         names = {session}
         try:
@@ -168,6 +179,7 @@ class Runtime(Parts):
 
     async def _admitted(self, original: Envelope, session_id: str) -> Envelope:
         """The message as plugins let it in. Raises UserError."""
+        original = evolve(original, message=_sound(original.message))
         envelope = await self.dispatch.transform("transform_incoming", "envelope", original, session_id=session_id)
         verdict = await self.dispatch.decide("admit", envelope=envelope)
         if verdict.outcome == "deny":
@@ -233,6 +245,17 @@ class Runtime(Parts):
             await asyncio.wait(self._learning)
         await self.sessions.close()
         await super().close()
+
+
+def _sound(message: Message) -> Message:
+    """What a person said, as it can be stored. Raises UserError for what no model reads."""
+    if (size := sum(len(part.text) for part in message.parts if isinstance(part, Text))) > _LONGEST:
+        raise UserError(
+            f"The message has {size:,} characters; at most {_LONGEST:,} are taken.",
+            hint="Save it in a file, and say where it is.",
+        )
+    parts = tuple(evolve(part, text=clean(part.text)) if isinstance(part, Text) else part for part in message.parts)
+    return message if parts == tuple(message.parts) else evolve(message, parts=parts)
 
 
 def _envelope(message: str | Message, session: str, origin: str, owner: Principal) -> Envelope:

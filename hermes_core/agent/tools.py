@@ -6,7 +6,7 @@ import os
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
@@ -21,6 +21,7 @@ from hermes_core.agent.loops import Loops, signature
 from hermes_core.agent.parts import Parts
 from hermes_core.errors import HermesError, ToolError, nearest
 from hermes_core.kinds import Tool, ToolContext, ToolOutput, Workspace
+from hermes_core.store.codec import clean
 from hermes_core.store.killpoints import die_at
 from hermes_core.store.validity import NO_RESULT
 from hermes_core.types import (
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 __all__ = ["CallRunner"]
 
 log = logging.getLogger(__name__)
+_PIECE = 1_000_000  # characters written at once of an output that is too long for the model
 _FENCE = re.compile("[<＜﹤‹〈]([\\W_]{0,20}untrusted)", re.IGNORECASE)
 _CANCEL_GRACE, _LATE_GRACE = 0.3, 5.0  # seconds for a tool to end when the turn was stopped, or its own time is over
 _NOTE = re.compile(r"<(?=/?note-from-user)", re.IGNORECASE)  # no tool may speak as the user
@@ -71,12 +73,22 @@ class _Context(ToolContext):
         return await self._runner.ask(question) or Verdict(outcome="deny", reason="Nobody is here to ask.")
 
     async def spill(self, name: str, data: bytes) -> str:
+        return await self.keep(name, [data])
+
+    async def keep(self, name: str, pieces: Iterable[bytes]) -> str:
+        """The same for output in pieces, so that it is not in memory twice."""
+        # Some services use the same ids in every reply: the turn keeps their outputs apart.
+        plain = "".join(c if c.isalnum() or c in "-_." else "_" for c in f"{self.call_id}-{name}")[-100:]
         folder = self._runner.parts.home.outputs / self.session.id
-        safe = "".join(c if c.isalnum() or c in "-_." else "_" for c in f"{self.call_id}-{name}")[-120:]
-        path = folder / safe
-        try:
+        path = folder / f"{self._runner.turn.id[:8]}-{plain}"
+
+        def write() -> None:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            path.write_bytes(data)
+            with path.open("wb") as file:
+                file.writelines(pieces)
+
+        try:
+            await asyncio.to_thread(write)
         except OSError as error:
             raise ToolError(f"The output could not be kept in {path}: {error.strerror}") from error
         return str(path)
@@ -180,7 +192,7 @@ class CallRunner:
         """The call's arguments as its class, or the ToolError that answers it."""
         tool = self.tools.get(call.name)
         if tool is None:
-            close = nearest(call.name, self.tools)
+            close = nearest(call.name[:100], self.tools)
             there = ", ".join([*self.tools][:50]) or "no tool at all"
             known = f"Did you mean {close}?" if close else f"There is: {there}."
             return ToolError(f"There is no tool named {call.name[:100]!r}. {known}")
@@ -201,7 +213,11 @@ class CallRunner:
             return frozenset()
         if tool.touches is None or isinstance(params, _Waits):
             return None
-        return frozenset(self._absolute(key) for key in tool.touches(params))
+        try:
+            return frozenset(self._absolute(key) for key in tool.touches(params))
+        except Exception as error:  # noqa: BLE001 - its author should know; the call runs alone, the others run
+            self.parts.report(tool, error)
+            return None
 
     def _absolute(self, key: str) -> str:
         """The same file has the same key, however its path was written."""
@@ -305,20 +321,27 @@ class CallRunner:
                 raise error
             self.parts.report(tool, error)
             return failure(call, ToolError(f"{tool.name} failed: {type(error).__name__}: {error}"[:2000])), True
-        return await self._shaped(context, tool, task.result()), True
+        return await self._shaped(context, tool, call, task.result()), True
 
-    async def _shaped(self, context: _Context, tool: Tool, output: ToolOutput) -> ToolResult:
-        parts = (Text(text=output),) if isinstance(output, str) else tuple(output)
-        kept = [await self._bounded(context, tool, p) for p in parts if isinstance(p, Text | Blob)]
-        return ToolResult(call_id=context.call_id, name=tool.name, parts=tuple(kept) or (Text(text="(no output)"),))
+    async def _shaped(self, context: _Context, tool: Tool, call: ToolCall, output: ToolOutput) -> ToolResult:
+        try:
+            parts = (Text(text=output),) if isinstance(output, str) else tuple(output)
+            kept = [await self._bounded(context, tool, p) for p in parts if isinstance(p, Text | Blob)]
+        except HermesError as error:  # it could not be kept
+            return failure(call, error)
+        except Exception as error:  # noqa: BLE001 - what is no output is an answer to the model, not the end
+            self.parts.report(tool, error)
+            return failure(call, ToolError(f"{tool.name} failed: {type(error).__name__}: {error}"[:2000]))
+        return ToolResult(call_id=call.id, name=call.name, parts=tuple(kept) or (Text(text="(no output)"),))
 
     async def _bounded(self, context: _Context, tool: Tool, part: Text | Blob) -> Text | Blob:
         if isinstance(part, Blob):
             return part
-        text = part.text or "(no output)"
+        text = clean(part.text) or "(no output)"
         size = self.parts.settings.config.agent.output_bytes
         if len(text) > size:
-            path = await context.spill("output.txt", text.encode("utf-8", "replace"))
+            pieces = (text[at : at + _PIECE].encode("utf-8", "replace") for at in range(0, len(text), _PIECE))
+            path = await context.keep("output.txt", pieces)
             head, tail = text[: size * 2 // 5], text[-size * 3 // 5 :]
             text = f"{head}\n\n… {len(text) - size:,} characters left out; the whole output is in {path} …\n\n{tail}"
         if tool.untrusted:
@@ -362,4 +385,4 @@ class _Waits:
 
 def failure(call: ToolCall, error: BaseException) -> ToolResult:
     """The result that tells the model why a call did not work."""
-    return ToolResult(call_id=call.id, name=call.name, parts=(Text(text=str(error)[:4000]),), failed=True)
+    return ToolResult(call_id=call.id, name=call.name, parts=(Text(text=clean(str(error)[:4000])),), failed=True)

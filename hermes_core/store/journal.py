@@ -17,17 +17,8 @@ from hermes_core.store.killpoints import die_at
 from hermes_core.store.leases import Busy, Duplicate, Resumed, StaleLease, Turn
 from hermes_core.store.migrate import to_head
 from hermes_core.store.search import index_words, server_words
-from hermes_core.store.sessions import (
-    SessionRow,
-    Sessions,
-    UsageRow,
-    book,
-    get_session,
-    made,
-    stored,
-    sums,
-    transaction,
-)
+from hermes_core.store.sessions import SessionRow, get_session, made, stored, transaction
+from hermes_core.store.spending import Spending, UsageRow, book, sums
 from hermes_core.store.transcripts import Transcripts
 from hermes_core.store.validity import INTERRUPTED, NO_RESULT, NOT_RUN, misfit, result_message, said, valid
 from hermes_core.types import Envelope, Message, Principal, ToolCall, ToolResult, Usage
@@ -77,7 +68,7 @@ def _server(url: str) -> Engine:
     return Server(url)
 
 
-class Store(Sessions):
+class Store(Spending):
     """What lasts. Used from one event loop; thread-safe inside. Every method raises StoreError."""
 
     @property

@@ -5,7 +5,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Coroutine
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar
+from typing import Concatenate, ParamSpec, TypeAlias, TypeVar
 
 import attrs
 from attrs import frozen
@@ -16,7 +16,8 @@ from hermes_core.store.engine import READ, WRITE, Engine, Transaction
 from hermes_core.store.leases import Busy, alive, check_free
 from hermes_core.store.search import index_words, match_query, searchable, server_query, snippet
 from hermes_core.store.transcripts import Transcripts
-from hermes_core.types import HistoryEntry, Hit, Message, Principal, Session, ToolResult, Usage
+from hermes_core.store.validity import said
+from hermes_core.types import HistoryEntry, Hit, Message, Principal, Role, Session, ToolResult, Usage
 
 S = TypeVar("S", bound="Sessions")
 T = TypeVar("T")
@@ -46,23 +47,6 @@ class SessionRow:
 
 
 @frozen(kw_only=True)
-class UsageRow:
-    """What one model was used for on one day (``YYYY-MM-DD``, local time). An empty ``task`` is the conversation.
-
-    ``turns`` are those in which it answered; ``unpriced`` the calls whose cost nobody knows.
-    """
-
-    day: str
-    provider: str
-    model: str
-    task: str
-    turns: int
-    usage: Usage
-    estimated: float
-    unpriced: int
-
-
-@frozen(kw_only=True)
 class LastTurn:
     """How far the last turn of a session came: ``open``, ``done``, ``failed`` or ``interrupted``."""
 
@@ -74,14 +58,6 @@ class LastTurn:
     started: float
     ended: float
     usage: Usage
-
-
-@frozen(kw_only=True)
-class Spent:
-    """What was used, and the seconds that turns took from their beginning to their end."""
-
-    usage: Usage
-    seconds: float
 
 
 def transaction(begin: str = WRITE, *, long: bool = False) -> Callable[[Work[S, P, T]], Step[S, P, T]]:
@@ -118,7 +94,7 @@ class Sessions:
         """Store a new session. Raises UserError when the id is taken."""
         if tx.row("session_facts", id=session.id):
             raise UserError(f"There is a session {session.id} already.")
-        number, created = _numbered(tx, session.owner), session.created or time.time()
+        number, created = owner_row(tx, session.owner), session.created or time.time()
         values = {
             name: clean(getattr(session, name)) for name in ("id", "origin", "parent", "cwd", "provider", "model")
         }
@@ -132,7 +108,7 @@ class Sessions:
     @transaction(READ, long=True)
     def find_session(self, tx: Transaction, words: str, owner: Principal) -> Session:
         """A session by id, ``latest``, title, or the unique start of one. Raises UnknownName, UserError."""
-        words, number = clean(words).strip(), _number(tx, owner)
+        words, number = clean(words).strip(), owner_number(tx, owner)
         if words == "latest":
             if row := tx.row("sessions_list", owner=number, origin="", children=False, limit=1):
                 return made(Session, row, owner=owner)
@@ -170,7 +146,7 @@ class Sessions:
         self, tx: Transaction, owner: Principal, *, limit: int = 20, origin: str = "", children: bool = False
     ) -> list[SessionRow]:
         """Sessions of an owner, last used first; those of child agents only when asked for."""
-        values = {"owner": _number(tx, owner), "limit": limit, "origin": clean(origin), "children": children}
+        values = {"owner": owner_number(tx, owner), "limit": limit, "origin": clean(origin), "children": children}
         found = tx.rows("sessions_list", **values)
         return [_row(tx, row, owner) for row in found]
 
@@ -178,7 +154,7 @@ class Sessions:
     def interrupted(self, tx: Transaction, owner: Principal) -> list[str]:
         """The sessions in which a turn was cut off by the death of its process, oldest first; then those in which a
         message waits and nobody works. Child agents' are not among them: their parents go on with them."""
-        number = _number(tx, owner)
+        number = owner_number(tx, owner)
         found = [*tx.rows("turns_open", owner=number), *tx.rows("sessions_waiting", owner=number)]
         return list(dict.fromkeys(session_id for session_id, *holder in found if not alive(tx, *holder)))
 
@@ -188,7 +164,7 @@ class Sessions:
         get_session(tx, session_id, owner)
         title = _title(title)
         tx.alone("titles")
-        for taken in tx.rows("session_titled", owner=_number(tx, owner), title=title) if title else ():
+        for taken in tx.rows("session_titled", owner=owner_number(tx, owner), title=title) if title else ():
             if taken["id"] != session_id:
                 raise UserError(f"Session {taken['id']} has the title {title!r} already.", hint="Choose another title.")
         tx.change("session_rename", id=session_id, title=title)
@@ -207,7 +183,7 @@ class Sessions:
         Raises UnknownName, and Busy while a turn runs in one of them.
         """
         get_session(tx, session_id, owner)
-        self._delete(tx, session_id, _number(tx, owner))
+        self._delete(tx, session_id, owner_number(tx, owner))
 
     def _delete(self, tx: Transaction, session_id: str, number: int) -> None:
         check_free(tx, session_id)
@@ -235,7 +211,7 @@ class Sessions:
 
     @transaction(READ, long=True)
     def _unused(self, tx: Transaction, owner: Principal, before: float) -> list[str]:
-        return [row["id"] for row in tx.rows("sessions_before", owner=_number(tx, owner), before=before)]
+        return [row["id"] for row in tx.rows("sessions_before", owner=owner_number(tx, owner), before=before)]
 
     @transaction(READ, long=True)
     def messages(
@@ -253,7 +229,7 @@ class Sessions:
         self, tx: Transaction, owner: Principal, words: str, *, limit: int = 20, sort: str = "newest"
     ) -> list[Hit]:
         """Messages of an owner that hold all the words, newest (or oldest) first."""
-        number, words = _number(tx, owner), clean(words)
+        number, words = owner_number(tx, owner), clean(words)
         alone = tx.rows("owner_count")[0][0] == 1
         query = (server_query if tx.server else match_query)(words, None if alone else number)
         name = "search_oldest" if sort == "oldest" else "search_newest"
@@ -268,7 +244,7 @@ class Sessions:
         self, tx: Transaction, owner: Principal, *, session_id: str = "", name: str = "", limit: int = 50
     ) -> list[HistoryEntry]:
         """Tool calls of an owner, newest first; of one session, or of one tool, if so asked."""
-        values = {"owner": _number(tx, owner), "name": clean(name), "limit": limit}
+        values = {"owner": owner_number(tx, owner), "name": clean(name), "limit": limit}
         if session_id:
             rows = tx.rows("calls_of_session", **values, session_id=clean(session_id))
         else:
@@ -277,92 +253,30 @@ class Sessions:
             made(HistoryEntry, row, arguments=json.loads(row["arguments"]), output=_output(row["body"])) for row in rows
         ]
 
-    @transaction(READ)
-    def spent(
-        self, tx: Transaction, *, session_id: str = "", owner: Principal | None = None, since: float = 0.0
-    ) -> Spent:
-        """What a session used, or all turns of an owner since an instant, as far as it is booked."""
-        if owner is None:
-            row = tx.row("turns_of", session_id=session_id, now=time.time())
-        else:
-            row = tx.row("turns_since", owner=_number(tx, owner), since=since, now=time.time())
-        known: dict[str, Any] = {name: row[name] or 0 for name in row.keys()} if row else {}  # noqa: SIM118 - no mapping
-        return Spent(
-            usage=Usage(**{k: v for k, v in known.items() if k != "seconds"}), seconds=known.get("seconds", 0.0)
-        )
-
-    @transaction()
-    def add_model_call(
-        self,
-        tx: Transaction,
-        owner: Principal,
-        usage: Usage,
-        *,
-        task: str = "",
-        provider: str = "",
-        model: str = "",
-        session_id: str = "",
-        turn_id: str = "",
-    ) -> None:
-        """Book a model call that is no reply of a turn."""
-        where = {"session_id": session_id, "turn_id": turn_id}
-        book(tx, _numbered(tx, owner), usage, task=task, provider=provider, model=model, **where)
-
-    @transaction(READ, long=True)
-    def usage(self, tx: Transaction, owner: Principal, *, days: int) -> list[UsageRow]:
-        """What an owner used in the last days, newest day first, by provider, model and task."""
-        found: dict[tuple[str, str, str, str], list[sqlite3.Row]] = {}
-        for row in tx.rows("usage_by_quarter", owner=_number(tx, owner), since=time.time() - days * 86400):
-            day = time.strftime("%Y-%m-%d", time.localtime(int(row["quarter"]) * 900))
-            found.setdefault((day, row["provider"], row["model"], row["task"]), []).append(row)
-        names = [field.name for field in attrs.fields(Usage) if field.name != "priced"]
-        return [
-            UsageRow(
-                day=day,
-                provider=provider,
-                model=model,
-                task=task,
-                turns=len({row["turn_id"] for row in rows} - {""}),
-                usage=Usage(**{name: sum(row[name] for row in rows) for name in names}),
-                estimated=sum(row["cost"] for row in rows if row["priced"] == "estimated"),
-                unpriced=sum(row["calls"] for row in rows if not row["priced"]),
-            )
-            for (day, provider, model, task), rows in sorted(
-                sorted(found.items()), key=lambda item: item[0][0], reverse=True
-            )
-        ]
-
 
 def _subject(first: object = "", *_rest: object) -> str:
     """The id of the session that a method's first argument names, or an empty string."""
     return first if isinstance(first, str) else str(getattr(first, "session_id", getattr(first, "id", "")))
 
 
-def sums(usage: Usage) -> dict[str, float]:
-    """The figures of a usage, which can be added up."""
-    return {name: value for name, value in attrs.asdict(usage).items() if name != "priced"}
-
-
-def book(tx: Transaction, owner: int, usage: Usage, **where: str) -> None:
-    """Write down what one model call used, and how its cost is known."""
-    values = {name: clean(value) for name, value in where.items()}
-    tx.change("model_call_add", owner=owner, created=time.time(), **values, **attrs.asdict(usage))
-
-
 def stored(body: str) -> Message:
-    """A message as its row has it."""
-    return message_from_json(json.loads(body))
+    """A message as its row has it; of a row that cannot be read, that it was there. A session is never lost to one."""
+    try:
+        return message_from_json(json.loads(body))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        role: Role = "assistant" if body.startswith('{"role":"assistant"') else "user"
+        return said(role, "(A message that was here cannot be read.)")
 
 
-def _number(tx: Transaction, owner: Principal) -> int:
+def owner_number(tx: Transaction, owner: Principal) -> int:
     """The number rows name an owner by; -1, which no row has, for one who owns nothing yet."""
     row = tx.row("owner_find", profile=clean(owner.profile), person=clean(owner.person))
     return int(row["id"]) if row else -1
 
 
-def _numbered(tx: Transaction, owner: Principal) -> int:
+def owner_row(tx: Transaction, owner: Principal) -> int:
     """The same, made when it is new."""
-    found = _number(tx, owner)
+    found = owner_number(tx, owner)
     if found >= 0:
         return found
     names = {"profile": clean(owner.profile), "person": clean(owner.person)}
@@ -371,7 +285,7 @@ def _numbered(tx: Transaction, owner: Principal) -> int:
 
 def get_session(tx: Transaction, session_id: str, owner: Principal) -> Session:
     """One session of an owner. Raises UnknownName."""
-    row = tx.row("session_get", id=clean(session_id), owner=_number(tx, owner))
+    row = tx.row("session_get", id=clean(session_id), owner=owner_number(tx, owner))
     if row is None:
         raise UnknownName("session", session_id)
     return made(Session, row, owner=owner)

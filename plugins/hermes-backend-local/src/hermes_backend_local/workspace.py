@@ -38,6 +38,11 @@ class Here(Workspace):
         """Where the next bash command begins; a policy that judges relative paths in commands needs it."""
         return self._shell_folder()
 
+    @property
+    def busy(self) -> bool:
+        """Whether a command runs in the background."""
+        return any(process.running for process in self._background)
+
     async def run(self, request: ExecRequest) -> ExecResult:
         """Run a command to its end."""
         if not is_shell(request.argv):

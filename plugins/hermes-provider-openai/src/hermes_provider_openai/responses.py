@@ -36,7 +36,7 @@ async def stream_responses(line: Line, request: Request, model: str) -> AsyncGen
         reply = _Reply(line, model)
         try:
             async for event in stream:
-                for delta in reply.take(event.to_dict() if hasattr(event, "to_dict") else event):
+                for delta in reply.take(event.to_dict(warnings=False) if hasattr(event, "to_dict") else event):
                     yield delta
                 if reply.ended:
                     break

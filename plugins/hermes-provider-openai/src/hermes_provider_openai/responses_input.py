@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from hermes_core.types import JSON, Blob, Message, Part, Request, Text, ToolCall, ToolResult
 from hermes_provider_openai.body import clamp_effort, encode, is_reasoning_model, output_limit
 from hermes_provider_openai.line import Line
+from hermes_provider_openai.messages import function_name
 from hermes_provider_openai.pictures import describe, picture_url
 
 __all__ = ["ITEMS", "responses_arguments", "responses_body"]
@@ -101,7 +102,7 @@ def _assistant(message: Message, key: str) -> list[JSON]:
         {
             "type": "function_call",
             "call_id": call.id,
-            "name": call.name,
+            "name": function_name(call.name),
             "arguments": json.dumps(dict(call.arguments), ensure_ascii=False, separators=(",", ":")),
         }
         for call in calls
