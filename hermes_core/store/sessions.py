@@ -63,16 +63,15 @@ class LastTurn:
 def transaction(begin: str = WRITE, *, long: bool = False) -> Callable[[Work[S, P, T]], Step[S, P, T]]:
     """Make a method that works in a transaction one to await: it runs in one of its own, again if need be.
 
-    One that writes is alone with the session that its first argument names (an id, a Session, a Turn); with all the
-    store, when it names none.
+    One that writes is alone with the session that an argument names first (an id, a Session, a Turn).
     """
 
     def decorate(work: Work[S, P, T]) -> Step[S, P, T]:
         @wraps(work)
         async def run(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
             def unit(tx: Transaction) -> T:
-                if tx.server and begin == WRITE:
-                    tx.alone(_subject(*args))
+                if tx.server and begin == WRITE and (name := _subject(*args, kwargs.get("session_id"))):
+                    tx.alone(name)
                 return work(self, tx, *args, **kwargs)
 
             return await self._engine.run(unit, begin, long=long)
@@ -254,9 +253,10 @@ class Sessions:
         ]
 
 
-def _subject(first: object = "", *_rest: object) -> str:
-    """The id of the session that a method's first argument names, or an empty string."""
-    return first if isinstance(first, str) else str(getattr(first, "session_id", getattr(first, "id", "")))
+def _subject(*arguments: object) -> str:
+    """The id of the session that a method's arguments name first, or an empty string."""
+    named = (a if isinstance(a, str) else getattr(a, "session_id", getattr(a, "id", "")) for a in arguments)
+    return next((str(name) for name in named if name), "")
 
 
 def stored(body: str) -> Message:
