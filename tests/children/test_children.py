@@ -160,7 +160,7 @@ async def test_its_use_is_its_parents_use(house) -> None:
 
     async def look(store):
         [row] = await store.list_sessions(ME)
-        return row, await store.last_turn("s"), await store.usage_by_day(ME, days=1)
+        return row, await store.last_turn("s"), await store.usage(ME, days=1)
 
     row, turn, [day] = house_read(house, look)
     assert (row.usage.calls, turn.usage.calls, day.usage.calls) == (5, 5, 5)
