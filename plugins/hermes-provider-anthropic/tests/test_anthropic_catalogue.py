@@ -71,6 +71,20 @@ def test_the_user_wins_over_the_environment_and_that_over_the_file(keys):
     assert "mine" not in repr(line)
 
 
+def test_a_services_key_goes_to_no_other_address_under_another_name(keys):
+    entry, env = load_entry("anthropic"), keys(ANTHROPIC_API_KEY="sk-theirs", ANTHROPIC_BASE_URL="https://gate.example")
+    for name in ("lab", "custom"):
+        line = open_line(entry, name, env, Endpoint(name=name, base_url="https://lab.example"))
+        assert (line.service.key, line.service.variables, line.service.signup) == ("", (), "")
+    same = (
+        ("lab", Endpoint(name="lab", base_url=entry.base_url)),
+        ("lab", Endpoint(name="lab")),  # where the environment says that the service is
+        ("claude", Endpoint(name="claude", base_url="https://gate.example")),
+    )
+    for name, endpoint in same:
+        assert open_line(entry, name, env, endpoint).service.key == "sk-theirs"
+
+
 def test_addresses_are_taken_in_every_spelling_and_wrong_ones_refused(keys):
     entry = load_entry("anthropic")
     for url in ("http://h:1", "http://h:1/", "http://h:1/v1", "http://h:1/v1/messages/", "http://h:1/v1/models"):

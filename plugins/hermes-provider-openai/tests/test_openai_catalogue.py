@@ -68,6 +68,16 @@ def test_the_user_wins_over_the_environment_and_that_over_the_file(keys):
     assert open_line(entry, "deepseek", keys(), None).stale_seconds == 300.0  # it thinks
 
 
+def test_a_services_key_goes_to_no_other_address_under_another_name(keys):
+    env = keys(OPENAI_API_KEY="sk-theirs", CUSTOM_API_KEY="anywhere")
+    lab = Endpoint(name="lab", base_url="https://lab.example/v1")
+    line = open_line(load_entry("openai"), "lab", env, lab)
+    assert (line.service.key, line.service.variables, line.service.signup) == ("", (), "")
+    assert open_line(load_entry("custom"), "lab", env, lab).service.key == "anywhere"
+    for name, endpoint in (("lab", Endpoint(name="lab")), ("openai", Endpoint(name="openai", base_url=lab.base_url))):
+        assert open_line(load_entry("openai"), name, env, endpoint).service.key == "sk-theirs"
+
+
 def test_windows_and_prices_are_known_without_asking(named):
     openai = named("openai", OPENAI_API_KEY="k")
     assert openai.window("gpt-5") == 400_000

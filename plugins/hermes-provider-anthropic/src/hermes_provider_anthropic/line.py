@@ -114,9 +114,11 @@ def open_line(entry: Entry, name: str, secrets: "SecretsBroker", endpoint: Endpo
             hint=f"Remove wire from providers.{name}.",
         )
     url = check_address(name, said.base_url or secrets.get(entry.base_url_env) or entry.base_url)
-    key = said.api_key or next((found for found in map(secrets.get, entry.env) if found), "")
     local = is_loopback(url)
     known = name == entry.name or name in entry.aliases
+    own = known or not said.base_url or url == entry.base_url
+    variables = entry.env if own else ()  # a service's key goes to no stranger who only speaks like it
+    key = said.api_key or next((found for found in map(secrets.get, variables) if found), "")
     return Line(
         key=entry.name if known else name,
         entry=entry,
@@ -124,8 +126,8 @@ def open_line(entry: Entry, name: str, secrets: "SecretsBroker", endpoint: Endpo
             title=entry.title if known else name,
             url=url,
             key=key.strip(),
-            variables=entry.env,
-            signup=entry.signup,
+            variables=variables,
+            signup=entry.signup if own else "",
             local=local,
             address_hint=f"Check base_url, now {url}: /v1/messages is added to it.",
         ),

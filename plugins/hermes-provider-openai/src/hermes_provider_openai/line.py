@@ -94,16 +94,19 @@ def open_line(entry: Entry, name: str, secrets: "SecretsBroker", endpoint: Endpo
             "http://127.0.0.1:8000/v1.",
         )
     url = check_address(name, url)
-    key = said.api_key or next((found for found in map(secrets.get, entry.env) if found), "")
+    known = name == entry.name or name in entry.aliases
+    own = known or not said.base_url or url == entry.base_url or not entry.base_url
+    variables = entry.env if own else ()  # a service's key goes to no stranger who only speaks like it
+    key = said.api_key or next((found for found in map(secrets.get, variables) if found), "")
     if said.wire not in ("", "chat", "responses"):
         raise UserError(f"Provider {name} speaks no wire called {said.wire}.", hint="Set wire to chat or responses.")
     local = entry.local or is_loopback(url)
     service = Service(
-        title=entry.title if name == entry.name or name in entry.aliases else name,
+        title=entry.title if known else name,
         url=url,
         key=key.strip(),
-        variables=entry.env,
-        signup=entry.signup,
+        variables=variables,
+        signup=entry.signup if own else "",
         local=local,
         address_hint=_address_hint(url),
     )
