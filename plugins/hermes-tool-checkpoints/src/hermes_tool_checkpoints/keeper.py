@@ -77,7 +77,7 @@ class Keeper:
         """Called before every call that may change files. None lets it go on, whether there is a snapshot or not."""
         if Feature.LOCAL not in workspace.features:
             return None
-        reason = await self._snapshot(session, call, workspace.cwd)
+        reason = (await self._snapshot(session, call, workspace.cwd)).rstrip(".")
         if not reason or (session.id, reason) in self._told:
             return None
         self._told.add((session.id, reason))
