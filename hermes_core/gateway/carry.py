@@ -7,10 +7,10 @@ chat has one turn at a time; what arrives meanwhile is stored and waits, steers 
 import asyncio
 import contextlib
 import logging
-import os
 from collections.abc import AsyncGenerator, Awaitable, Coroutine, Mapping, Sequence
 
 from hermes_core.agent.failed import failed
+from hermes_core.agent.live import here
 from hermes_core.agent.policy import AskPerson
 from hermes_core.agent.runtime import Runtime
 from hermes_core.errors import HermesError, nearest
@@ -68,7 +68,7 @@ class Carrier(Desk):
             "provider": route.name if route else "",
             "model": route.model if route else "",
             "notice": route.notice if route else "",
-            "cwd": session.cwd if session else self._runtime.settings.config.terminal.cwd or os.getcwd(),  # noqa: PTH109
+            "cwd": session.cwd if session else self._runtime.settings.config.terminal.cwd or here(),
             "mode": self._runtime.policy.mode,
         }
 

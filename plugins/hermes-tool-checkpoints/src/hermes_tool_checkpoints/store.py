@@ -103,7 +103,10 @@ class Store:
 
     def checked(self, folder: str) -> Path:
         """A folder that may have snapshots. Raises UserError."""
-        path = Path(os.path.realpath(folder))
+        try:
+            path = Path(os.path.realpath(folder))
+        except FileNotFoundError:
+            raise UserError("The current folder is gone.", hint="cd to another one, or name it: --folder.") from None
         home = Path(os.path.realpath(os.path.expanduser("~")))  # noqa: PTH111
         unreal = any(path.is_relative_to(place) for place in _UNREAL)
         wide = str(path) in _WIDE or path == Path(os.path.realpath(gettempdir()))
