@@ -209,7 +209,19 @@ async def test_a_child_that_is_killed_is_an_answer(house, monkeypatch) -> None:
     assert session.startswith("child_")
 
 
-@pytest.mark.parametrize("what", ["not JSON", '{"strange": 1}', "[1]", "flood", '{"ask": {"id": 1}}', '{"used": 7}'])
+@pytest.mark.parametrize(
+    "what",
+    [
+        "not JSON",
+        '{"strange": 1}',
+        "[1]",
+        "flood",
+        '{"ask": {"id": 1}}',
+        '{"used": 7}',
+        '{"used": {"input": "7"}}',
+        '{"used": {"priced": "dear"}}',
+    ],
+)
 async def test_a_child_that_breaks_its_protocol_is_an_answer(house, what) -> None:
     [[status, _, _, error, *_]] = await house.results([[{"noise": {"what": what}}, "never"]])
     assert status == "crashed"
