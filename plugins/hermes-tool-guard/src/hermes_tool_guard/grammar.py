@@ -1,0 +1,63 @@
+"""tree-sitter with the grammar of bash, loaded when first used and bounded in its work."""
+
+import re
+import time
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser
+
+__all__ = ["LONGEST", "Unparseable", "parse"]
+
+LONGEST = 64 * 1024  # bytes of a command; longer ones are asked about unread
+SECONDS = 0.2  # the longest a parse may take; a whole hostile one of 64 KB would take minutes
+# Invisible and look-alike characters: a person would read another command than the shell runs.
+_DECEIVING = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00a0\u00ad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200c\u200e\u200f"
+    "\u2028-\u202f\u205f-\u206f\u2800\u3000\u3164\ufeff\uffa0\ufff0-\uffff\ue000-\ue0ff\ud800-\udfff\U000e0000-\U000e0fff]"
+)
+
+
+class Unparseable(Exception):
+    """The text is no command that can be understood; the message continues a sentence that starts with "it"."""
+
+
+@cache
+def _parser() -> "Parser":
+    import tree_sitter_bash
+    from tree_sitter import Language, Parser
+
+    return Parser(Language(tree_sitter_bash.language()))
+
+
+def parse(source: bytes) -> "Node":
+    """The tree of a command. Raises Unparseable when it has errors, deceives the eye, or is too long or too tangled."""
+    if len(source) > LONGEST:
+        raise Unparseable(f"is longer than {LONGEST // 1024} KB")
+    if deceiving := _DECEIVING.search(source.decode(errors="replace")):
+        raise Unparseable(f"holds the invisible character U+{ord(deceiving[0]):04X}")
+    parser = _parser()
+    if len(source) < 256:  # so short that it cannot take long
+        root = parser.parse(source).root_node
+    else:
+        root = _bounded(parser, source)
+    if root.has_error:
+        raise Unparseable("is not shell that the guard can read")
+    return root
+
+
+def _bounded(parser: "Parser", source: bytes) -> "Node":
+    calls, most = 0, 100 + len(source) // 16
+    until = time.monotonic() + SECONDS
+
+    def stop(_offset: int, _failing: bool) -> bool:
+        nonlocal calls
+        calls += 1
+        return calls > most or time.monotonic() > until
+
+    try:
+        return parser.parse(lambda offset, _: source[offset:], progress_callback=stop).root_node
+    except ValueError:
+        parser.reset()
+        raise Unparseable("is too tangled to read") from None

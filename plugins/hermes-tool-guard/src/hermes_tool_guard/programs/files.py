@@ -1,0 +1,330 @@
+"""Programs that make, move, change and delete files."""
+
+import re
+from collections.abc import Sequence
+
+from hermes_tool_guard.judgement import DERIVED, OPAQUE, UNKNOWN, Class
+from hermes_tool_guard.places import Zone
+from hermes_tool_guard.run import Program, Run
+from hermes_tool_guard.scene import shown
+
+
+def _rm(run: Run) -> None:
+    options = run.options()
+    recursive = run.name in ("srm", "wipe", "rmdir", "trash") or options.has("-r", "-R", "--recursive")
+    _deletes(run, options.rest, recursive)
+
+
+def _deletes(run: Run, words: Sequence[str], recursive: bool) -> None:
+    run.note(Class.DELETE)
+    for word in words:
+        run.delete(word, recursive=recursive)
+    run.output = ""
+
+
+def _shred(run: Run) -> None:
+    options = run.options({"-n", "-s", "--size", "--iterations", "--random-source"})
+    _deletes(run, options.rest, True)
+
+
+def _truncate(run: Run) -> None:
+    options = run.options({"-s", "-r", "--size", "--reference"})
+    for word in options.rest:
+        run.delete(word, what="empties")
+
+
+def _mv(run: Run) -> None:
+    options = run.options({"-t", "--target-directory", "-S", "--suffix"})
+    target = options.value("-t", "--target-directory")
+    words = list(options.rest)
+    if not target and len(words) > 1:
+        target = words.pop()
+    for word in words:
+        run.delete(word, what="moves away")
+    if target:
+        _into(run, target, words)
+
+
+def _into(run: Run, target: str, words: Sequence[str]) -> None:
+    """A file that lands at ``target``, which may be a folder."""
+    run.write(target)
+    for word in words:
+        name = word.rstrip("/").rpartition("/")[2]
+        if name and name not in (".", "..") and not any(c in name for c in "*?[") and not any(c in name for c in UNKNOWN):
+            run.write(f"{target.rstrip('/')}/{name}")
+
+
+def _cp(run: Run) -> None:
+    options = run.options({"-t", "--target-directory", "-S", "--suffix", "-m", "--mode", "-o", "-g", "--owner", "--group"})
+    target = options.value("-t", "--target-directory")
+    words = list(options.rest)
+    if not target and len(words) > 1:
+        target = words.pop()
+    if run.name == "install" and options.has("-d", "--directory"):
+        words, target = [], ""
+        for word in options.rest:
+            run.write(word)
+    if run.name == "install" and re.search(r"[4267]\d{3}$|[+=].*s", options.value("-m", "--mode")):
+        run.ask(Class.PRIVILEGE, "makes a program run with the rights of its owner")
+    recursive = options.has("-r", "-R", "-a", "--recursive", "--archive")
+    for word in words:
+        (run.read_all if recursive else run.read)(word)
+    if target:
+        _into(run, target, words)
+
+
+def _ln(run: Run) -> None:
+    options = run.options({"-t", "--target-directory", "-S", "--suffix"})
+    words = list(options.rest)
+    target = options.value("-t", "--target-directory") or (words.pop() if len(words) > 1 else ".")
+    run.write(target)
+    for word in words:
+        if not options.has("-s", "--symbolic"):
+            run.read(word)
+        elif not all(zone in (Zone.INSIDE, Zone.TEMPORARY, Zone.SINK) for _, zone in run._zones(word)) and word.startswith(("/", "~", "..", "\0", "\1")):
+            inside = [z for _, z in run._zones(f"{target}/../{word}")]
+            if word.startswith("..") and all(z is Zone.INSIDE for z in inside):
+                continue
+            run.ask(Class.WRITE_OUTSIDE, f"makes a link to {shown(word)}, which leads out of the folder")
+
+
+def _makes(run: Run) -> None:
+    options = run.options({"-m", "--mode", "-d", "--date", "-r", "--reference", "-t", "-Z", "-b", "-n", "-l", "-C", "-a"})
+    for word in options.rest:
+        run.write(word)
+    if run.name == "mkfifo":
+        run.note(Class.WRITE)
+    run.output = ""
+
+
+def _mknod(run: Run) -> None:
+    if "p" in run.args:
+        run.write(run.args[0])
+        return
+    run.ask(Class.KERNEL, "makes a device")
+
+
+def _tee(run: Run) -> None:
+    for word in run.options().rest:
+        run.write(word)
+    run.output = run.stdin or DERIVED
+
+
+def _chmod(run: Run) -> None:
+    options = run.options({"--reference"})
+    recursive = options.has("-R", "--recursive")
+    # A mode such as -x or -rwx looks like an option.
+    modes = [a for a in run.args if re.fullmatch(r"[-+=ugoa,]*[-+=][rwxXstugo,+=-]*|[0-7]{1,5}", a) and a not in ("-R", "-v", "-f", "-c")]
+    words = [w for w in options.rest if w not in modes[:1]]
+    mode = modes[0] if modes else ""
+    if run.name == "chmod":
+        if re.search(r"^0?[2467]\d{3}$|[+=][a-zA-Z]*s", mode):
+            run.ask(Class.PRIVILEGE, "makes a program run with the rights of its owner")
+        if re.search(r"^\d?\d\d[2367]$|(?:^|,)[ugo]*[oa][ugoa]*[+=][rwxX]*w", mode):
+            run.ask(Class.PRIVILEGE, "lets everybody on this machine write")
+        if not mode and not options.has("--reference"):
+            words = options.rest[1:]
+            run.ask(Class.UNCLEAR, "sets a mode that is only known when it runs")
+    elif run.name in ("chown", "chgrp"):
+        words = options.rest if options.has("--reference") else options.rest[1:]
+        run.ask(Class.PRIVILEGE, "changes who owns files")
+    for word in words:
+        if recursive:
+            run.delete(word, what="changes the rights of")
+        else:
+            run.write(word, what="changes the rights of")
+
+
+def _attributes(run: Run) -> None:
+    options = run.options({"-m", "-x", "-M", "-X", "-n", "-v", "-p"})
+    for word in options.rest:
+        run.delete(word, recursive=options.has("-R", "-r"), what="changes the rights of")
+    run.ask(Class.PRIVILEGE, f"changes the rights of files with {run.name}")
+
+
+def _dd(run: Run) -> None:
+    run.note(Class.READ)
+    for word in run.args:
+        name, _, value = word.partition("=")
+        if name == "of":
+            run.delete(value, recursive=False, what="overwrites")
+            run.write(value, what="overwrites")
+        elif name == "if":
+            run.read(value)
+        elif name and any(c in name for c in UNKNOWN):
+            run.unknown([word])
+
+
+_TAR_RUNS = ("--checkpoint-action", "--to-command", "--use-compress-program", "--info-script", "--new-volume-script", "--rsh-command", "--rmt-command")
+
+
+def _tar(run: Run) -> None:
+    args = list(run.args)
+    if args and args[0][:1] not in ("-", "\0", "\1"):
+        args[0] = f"-{args[0]}"  # tar xzf
+    plain = Run(run.scene, [run.argv[0], *args], run.folders, run.stdin)
+    valued = {"-f", "-C", "-T", "-X", "-I", "-F", "-b", "-g", "-H", "-K", "-N", "-V", "--file", "--directory", "--exclude", "--transform"}
+    options = plain.options(valued)
+    for name in _TAR_RUNS:
+        if options.has(name) and not options.value(name).startswith(("exec=echo", "echo", "dot", "gzip", "pigz", "zstd", "xz", "bzip2", "lz4", "pbzip2")):
+            run.code(options.value(name).removeprefix("exec="))
+            run.ask(Class.CODE, f"runs another program with {name}")
+    if options.has("-F") or (options.has("-I") and options.value("-I").split(" ")[0] not in ("gzip", "pigz", "zstd", "xz", "bzip2", "lz4", "pbzip2")):
+        run.ask(Class.CODE, "runs another program")
+    archive = options.value("-f", "--file")
+    if ":" in archive and not archive.startswith(("/", ".")):
+        run.ask(Class.SEND, "uses an archive on another machine")
+        return
+    run.unknown(w for w in options.rest if w[:1] in ("\0", "\1"))
+    folder = options.value("-C", "--directory")
+    if options.has("-c", "-r", "-u", "--create", "--append", "--update"):
+        if archive not in ("", "-"):
+            run.write(archive)
+        for word in options.rest:
+            run.read_all(f"{folder}/{word}" if folder and not word.startswith("/") else word)
+    elif options.has("-x", "--extract", "--get"):
+        run.read(archive or ".")
+        run.write(folder or ".")
+        if options.has("-P", "--absolute-names"):
+            run.ask(Class.WRITE_OUTSIDE, "unpacks files to wherever their names say")
+    else:
+        run.read(archive or ".")
+    if options.has("--remove-files"):
+        _deletes(run, options.rest, True)
+
+
+def _unpack(run: Run) -> None:
+    options = run.options({"-d", "-o", "-x", "-P", "-O"})
+    if run.name in ("unzip", "bsdtar"):
+        if options.has("-l", "-v", "-t", "-p", "-Z"):
+            run.note(Class.READ)
+        else:
+            run.write(options.value("-d") or ".")
+    else:
+        run.write(".")
+    for word in options.rest[:1]:
+        run.read(word)
+
+
+def _seven(run: Run) -> None:
+    output = [a[2:] for a in run.args if a.startswith("-o")]
+    run.write(output[0] if output else ".")
+    for word in [a for a in run.args[1:] if a[:1] != "-"]:
+        run.read_all(word)
+
+
+def _zip(run: Run) -> None:
+    options = run.options({"-i", "-x", "-P", "-b", "-t", "-n", "-TT", "--unzip-command"})
+    if options.has("-T", "--unzip-command", "-TT") and any(a.startswith(("-TT", "--unzip-command")) for a in run.args):
+        run.ask(Class.CODE, "runs another program to test the archive")
+    if options.rest:
+        run.write(options.rest[0])
+    for word in options.rest[1:]:
+        run.read_all(word)
+    if options.has("-m", "--move"):
+        _deletes(run, options.rest[1:], True)
+
+
+def _compress(run: Run) -> None:
+    options = run.options({"-S", "-T", "-o", "-M", "-q", "-D"} if run.name in ("xz", "zstd", "brotli") else {"-S", "-p"})
+    for word in options.rest:
+        if options.has("-c", "--stdout", "--to-stdout", "-l", "--list", "-t", "--test", "-k", "--keep"):
+            run.read(word)
+        else:
+            run.write(word)
+    for word in options.values("-o"):
+        run.write(word)
+    run.note(Class.READ)
+
+
+def _split(run: Run) -> None:
+    options = run.options({"-b", "-l", "-n", "-a", "-C", "-t", "--bytes", "--lines", "--number", "-f", "-k"})
+    if options.has("--filter"):
+        run.code(options.value("--filter"))
+        run.ask(Class.CODE, "runs another program on every part")
+    run.write(options.rest[1] if len(options.rest) > 1 and run.name == "split" else "xaa")
+
+
+_FIND_VALUED = frozenset(
+    "-name -iname -path -ipath -regex -iregex -type -size -mtime -mmin -newer -anewer -cnewer -atime -ctime -amin -cmin -maxdepth "
+    "-mindepth -user -group -perm -printf -wholename -lname -samefile -inum -links -uid -gid -fstype -xtype -regextype -newermt -used".split()
+)
+_FIND_FLAGS = frozenset(
+    "-not -a -o -and -or -print -print0 -ls -prune -quit -empty -executable -readable -writable -depth -d -xdev -mount -follow "
+    "-true -false -daystart -noleaf -ignore_readdir_race -nouser -nogroup -H -L -P ! ( ) , -E -X -s".split()
+)
+
+
+def _find(run: Run) -> None:
+    run.note(Class.READ)
+    args = run.args
+    at = next((i for i, a in enumerate(args) if (a[:1] == "-" and a not in ("-H", "-L", "-P")) or a in ("!", "(")), len(args))
+    starts = [a for a in args[:at] if a[:1] != "-"] or ["."]
+    i = at
+    while i < len(args):
+        word = args[i]
+        if word in _FIND_VALUED:
+            i += 2
+        elif word in ("-exec", "-execdir", "-ok", "-okdir"):
+            end = next((j for j in range(i + 1, len(args)) if args[j] == ";" or (args[j] == "+" and args[j - 1] == "{}")), len(args))
+            _for_each(run, args[i + 1 : end], [f"{s.rstrip('/') or '/'}/*" for s in starts], starts, args[at:i])
+            i = end + 1
+        elif word == "-delete":
+            for start in starts:
+                _found_deleted(run, start, args[at:i])
+            i += 1
+        elif word in ("-fprint", "-fls", "-fprint0", "-fprintf"):
+            run.write(args[i + 1] if i + 1 < len(args) else OPAQUE)
+            i += 3 if word == "-fprintf" else 2
+        elif word in _FIND_FLAGS or re.match(r"-O\d|-newer[aBcmt]{2}", word):
+            i += 2 if word.startswith("-newer") else 1
+        elif any(c in word for c in UNKNOWN):
+            run.unknown([word])
+            i += 1
+        else:
+            i += 1
+
+
+def _found_deleted(run: Run, start: str, tests: Sequence[str]) -> None:
+    """find … -delete: without a test all of a folder goes; with one, some of it."""
+    selective = any(t in ("-name", "-iname", "-path", "-newer", "-mtime", "-mmin", "-regex", "-empty", "-size") for t in tests)
+    if any(name in ("*", ".*", "*.*", "?*") for name in tests):
+        selective = False
+    vital = any(zone in (Zone.VITAL, Zone.GUARDED, Zone.DEVICE) for _, zone in run._zones(start, whole=True))
+    if vital or not selective or not run.inside(start):
+        run.delete(start)
+    else:
+        run.note(Class.DELETE)
+
+
+def _for_each(run: Run, argv: Sequence[str], found: Sequence[str], starts: Sequence[str], tests: Sequence[str]) -> None:
+    if not argv:
+        return
+    sub = [a.replace("{}", found[0]) if "{}" in a else a for a in argv]
+    name = sub[0].rpartition("/")[2]
+    if name in ("rm", "rmdir", "unlink", "shred", "srm", "chmod", "chown", "mv", "truncate"):
+        if name in ("chmod", "chown"):
+            run.inner([a for a in argv if a != "{}"] + list(starts))
+        for start in starts:
+            _found_deleted(run, start, tests)
+        if name != "mv":
+            return
+    if name in ("sh", "bash", "dash", "zsh", "ksh"):
+        sub = [*[a for a in argv if a != "{}"], *found] if "{}" in argv else sub
+    from hermes_tool_guard.escapes import Glob
+
+    run.inner([Glob(a) if found[0] in a and a != argv[0] else a for a in sub], stdin=DERIVED)
+
+
+PROGRAMS: dict[str, Program] = {
+    **dict.fromkeys(("rm", "rmdir", "unlink", "srm", "wipe", "trash", "trash-put"), _rm),
+    **dict.fromkeys(("mkdir", "touch", "mkfifo"), _makes),
+    **dict.fromkeys(("chmod", "chown", "chgrp"), _chmod),
+    **dict.fromkeys(("chattr", "setfacl", "setfattr", "setcap", "chcon", "chflags"), _attributes),
+    **dict.fromkeys(("gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "zstd", "unzstd", "lz4", "pigz", "brotli", "compress"), _compress),
+    **dict.fromkeys(("split", "csplit"), _split), **dict.fromkeys(("7z", "7za", "7zr"), _seven),
+    **dict.fromkeys(("unzip", "unrar", "cpio", "ar"), _unpack), **dict.fromkeys(("cp", "install", "gcp", "ditto"), _cp),
+    **dict.fromkeys(("tar", "bsdtar", "gtar"), _tar), **dict.fromkeys(("find", "gfind", "bfs"), _find),
+    "shred": _shred, "truncate": _truncate, "mv": _mv, "ln": _ln, "mknod": _mknod, "tee": _tee, "dd": _dd, "zip": _zip,
+    "link": _ln, "rename": _mv, "dcfldd": _dd, "gdd": _dd,
+}  # fmt: skip

@@ -1,0 +1,283 @@
+"""Shells and languages: a file of the project is the project's code, text for a shell is read, other text is asked about."""
+
+import re
+
+from hermes_tool_guard.judgement import UNKNOWN, Class
+from hermes_tool_guard.run import Program, Run
+
+_SHELL_OPTION = re.compile(r"[-+][a-zA-Z]+$")
+
+
+def _shell(run: Run) -> None:
+    words = list(run.args)
+    reads_code = False
+    while words and words[0][:1] in ("-", "+") and words[0] not in ("-", "--"):
+        word = words.pop(0)
+        if word in ("-o", "+o", "-O", "+O", "--rcfile", "--init-file"):
+            value = words.pop(0) if words else ""
+            if word.startswith("--"):
+                run.script(value)
+        elif word.startswith("--"):
+            if word.partition("=")[0] in ("--rcfile", "--init-file"):
+                run.script(word.partition("=")[2])
+        elif "c" in word:
+            reads_code = True
+            if word.endswith("o") and words:
+                words.pop(0)
+        elif "s" in word:
+            words = []
+            break
+    run.unknown(w for w in run.args[: len(run.args) - len(words)])
+    if words[:1] == ["--"]:
+        words.pop(0)
+    if reads_code:
+        if not words:
+            return
+        _with_arguments(run, words[0], words[1:])
+    elif not words or words[0] in ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"):
+        _from_input(run)
+    elif words[0].startswith("/dev/fd/"):
+        run.ask(Class.CODE, "runs the output of another command as code")
+    elif words == ["--version"] or run.args == ["--version"]:
+        run.note(Class.READ)
+    elif "n" in "".join(a[1:] for a in run.args[: len(run.args) - len(words)] if _SHELL_OPTION.match(a) and "o" not in a):
+        run.read(words[0])  # bash -n only reads
+    else:
+        run.script(words[0])
+
+
+def _with_arguments(run: Run, code: str, arguments: list[str]) -> None:
+    variables = run.scene.variables
+    given = {str(i): [a] for i, a in enumerate(arguments[:10])}
+    rest = arguments[1:]
+    given |= {"@": ["\ue100".join(rest)], "*": [" ".join(rest)]} if rest else {}
+    before = variables.swap(given)
+    run.code(code, run.stdin)
+    variables.swap(before)
+
+
+def _from_input(run: Run) -> None:
+    if run.args and run.args[0] in ("--version", "--help"):
+        run.note(Class.READ)
+    elif run.stdin is None:
+        run.ask(Class.CODE, f"opens {run.name}, a shell that waits for input")
+    elif not run.stdin.strip():
+        run.ask(Class.CODE, f"runs whatever {run.name} is given as code")
+    else:
+        run.code(run.stdin)
+
+
+# Code in other languages is allowed where it plainly only calculates and prints.
+_PYTHON_SAFE = re.compile(
+    r"(?:import (?:sys|json|math|re|time|datetime|platform|random|string|collections|itertools|statistics|decimal|fractions"
+    r"|textwrap|uuid|calendar|locale|sysconfig|site|struct|hashlib|zlib|binascii|base64|this|antigravity)(?: *, *(?:sys|json|math|re|time|datetime|platform))*)"
+)
+_DANGER = re.compile(
+    r"(?i)\b(?:os|subprocess|socket|shutil|pty|ctypes|pathlib|importlib|builtins|urllib|http|requests|httpx|ftplib|telnetlib|smtplib"
+    r"|multiprocessing|threading|asyncio|signal|tempfile|glob|pickle|marshal|code|codeop|runpy|webbrowser|antigravity|pwd|grp|fcntl"
+    r"|mmap|resource|select|selectors|ssl|xmlrpc|sqlite3|io|inspect|gc|types|operator|functools|winreg|posix|nt|_\w+)\b"
+    r"|__|\b(?:exec|eval|compile|open|input|getattr|setattr|delattr|globals|locals|vars|breakpoint|exit_|help|memoryview)\s*\("
+    r"|\.(?:system|popen|spawn|fork|read_text|write|unlink|remove|rmtree|load_module|modules|__)|chr\(|decode|fromhex|\\x|\\u|\\[0-7]"
+)
+_MODULES = frozenset(
+    "pytest unittest mypy ruff black isort flake8 pylint build coverage tox nox doctest compileall py_compile json.tool venv virtualenv sphinx "
+    "mkdocs pyright bandit pydocstyle timeit cProfile pstats dis ast tokenize this calendar platform site sysconfig trace zipfile tarfile "
+    "django alembic pre_commit towncrier vulture radon interrogate yapf autopep8 pyupgrade twine_check "
+    "grpc_tools.protoc ipykernel nbconvert black.main pyinstaller cython mccabe pycodestyle pyflakes tabnanny json base64 zipapp "
+    "http.server pip piptools pipx uv ensurepip poetry setuptools wheel pip_audit safety hatch pdm invoke behave robot asv".split()
+)
+
+
+def _python(run: Run) -> None:
+    words = list(run.args)
+    while words and words[0][:1] == "-" and words[0] != "-":
+        word = words.pop(0)
+        if word in ("--version", "-V", "-VV", "--help", "-h", "-?"):
+            run.note(Class.READ)
+            return
+        if word in ("-W", "-X", "--check-hash-based-pycs"):
+            words[:1] = []
+        elif match := re.match(r"-[bBdEhiIOPqsSuvx]*([cm])(.*)$", word, re.DOTALL):
+            value = match[2] or (words.pop(0) if words else "")
+            (_python_code if match[1] == "c" else _module)(run, value, words)
+            return
+    if not words or words[0] == "-":
+        if run.stdin is None:
+            run.ask(Class.CODE, f"opens {run.name}, which waits for input")
+        else:
+            _python_code(run, run.stdin, words)
+        return
+    run.script(words[0])
+
+
+def _python_code(run: Run, code: str, _rest: list[str]) -> None:
+    _from_source(run, code)
+    imports = re.findall(r"(?:^|[;\n])\s*(?:import|from)\s+([^;\n]+)", code)
+    plain = all(_PYTHON_SAFE.fullmatch(f"import {i.partition(' import')[0].strip()}") for i in imports)
+    if any(c in code for c in UNKNOWN) or _DANGER.search(code) or not plain:
+        local = imports and not _DANGER.search(code) and all(re.fullmatch(r"[a-z_][\w.]*(?: import [\w, ]+)?", i.strip()) for i in imports)
+        if local and not any(c in code for c in UNKNOWN):
+            run.note(Class.PROJECT)
+            return
+        run.ask(Class.CODE, "runs Python code that does more than calculate and print")
+    run.note(Class.READ)
+
+
+def _from_source(run: Run, code: str) -> None:
+    """Commands and places named in code of another language: the hard limits hold for them too."""
+    if not any(w in code for w in ("system", "exec", "spawn", "popen", "Popen", "run", "call", "rmtree", "unlink", "remove", "`", "rm", "qx", "open")):
+        return
+    for text in re.findall(r"\"((?:\\.|[^\"\\])*)\"|'((?:\\.|[^'\\])*)'|`((?:\\.|[^`\\])*)`|qx\{([^}]*)\}", code):
+        inner = next((t for t in text if t), "")
+        if re.search(r"\b(?:system|exec\w*|spawn\w*|popen|Popen|run|call|check_\w+|shell_exec|passthru|getoutput|IO|qx)\b|`|%x", code) and re.match(r"\s*[\w/.~]+\s", inner):
+            run.code(inner)
+    listed = re.findall(r"[\[(]\s*((?:[\"'][^\"']*[\"']\s*,\s*)+[\"'][^\"']*[\"'])\s*[\])]", code)
+    for words in listed:
+        argv = re.findall(r"[\"']([^\"']*)[\"']", words)
+        run.inner(argv, stdin=None)
+    if re.search(r"rmtree|rmSync|rm_rf|rm_r|remove_tree|unlink|rmdir|removedirs|fs\.rm|rimraf|deltree|remove\b|FileUtils|writeFile|write_text|open", code):
+        for path in re.findall(r"[\"'](~?/[^\"']*|~)[\"']", code):
+            if re.search(r"rmtree|rmSync|rm_rf|rm_r|remove_tree|rmdir|removedirs|fs\.rm|rimraf", code):
+                run.delete(path.replace("~", run.scene.places.home, 1) if path.startswith("~") else path)
+            elif path.startswith("/dev/") and re.search(r"[\"'][wa]b?[\"']|write", code):
+                run.write(path)
+
+
+def _module(run: Run, module: str, rest: list[str]) -> None:
+    if module == "http.server" or module in ("http", "SimpleHTTPServer", "pyftpdlib", "smtpd", "aiosmtpd"):
+        run.ask(Class.SERVE, "serves the folder to the network")
+    elif module in ("pip", "pipx", "uv", "poetry", "hatch", "pdm"):
+        run.inner([module, *rest])
+    elif module in _MODULES:
+        if module in ("zipfile", "tarfile", "compileall"):
+            for word in [w for w in rest if w[:1] != "-"]:
+                run.write(word) if module == "compileall" else run.read(word)
+            if any(w in ("-e", "--extract", "-c", "--create") for w in rest):
+                run.write(rest[-1])
+        run.note(Class.PROJECT)
+    elif re.fullmatch(r"[a-z_]\w*(?:\.[a-z_]\w*)*", module):
+        if module in ("pty", "code", "pdb", "cgi", "webbrowser", "idlelib", "turtledemo", "asyncio", "sqlite3", "telnetlib", "ftplib", "smtplib", "poplib", "twine", "keyring", "awscli", "runpy"):
+            run.ask(Class.CODE, f"runs Python's module {module}")
+        else:
+            run.note(Class.PROJECT)
+    else:
+        run.ask(Class.UNCLEAR, "runs a Python module that is only known when it runs")
+
+
+_LANGUAGES: dict[str, tuple[str, str]] = {
+    # code options, options with a value
+    "node": ("-e -p --eval --print -pe", "-r --require --import --loader --experimental-loader -C --conditions --input-type --env-file"),
+    "bun": ("-e -p --eval --print", "-r --preload"), "deno": ("eval", ""), "ts-node": ("-e -p --eval --print", "-r -P --project"), "tsx": ("-e --eval -p", ""),
+    "ruby": ("-e", "-r -I -C -E"), "php": ("-r -B -R -E", "-d -c -z -S -t"), "lua": ("-e", "-l"), "luajit": ("-e", "-l"), "Rscript": ("-e", ""), "R": ("-e", "-f --file"),
+    "julia": ("-e -E --eval --print", "-p -t -J --project"), "osascript": ("-e", "-l"), "groovy": ("-e", "-cp"), "scala": ("-e", "-cp"), "elixir": ("-e --eval", "-r"),
+    "erl": ("-eval -run -s", ""), "ghci": ("-e", ""), "tclsh": ("", ""), "expect": ("-c", ""), "guile": ("-c -e", ""), "sbcl": ("--eval --load", ""), "clojure": ("-e -M -X", ""), "clj": ("-e -M -X", ""),
+    "swift": ("-e", ""), "crystal": ("eval", ""), "nu": ("-c", ""), "fish": ("-c", ""), "pwsh": ("-c -Command -EncodedCommand -e", ""), "powershell": ("-c -Command -EncodedCommand -e", ""), "xonsh": ("-c", ""),
+    "jshell": ("", ""), "irb": ("", ""), "iex": ("", ""), "racket": ("-e", ""), "ocaml": ("-e", ""), "perl6": ("-e", ""), "raku": ("-e", ""), "dc": ("-e -f", ""), "m4": ("", ""), "gnuplot": ("-e", ""), "octave": ("--eval", ""), "sage": ("-c", ""),
+}  # fmt: skip
+_NODE_SAFE = re.compile(r"(?:console\.log\()?[\w\s.+*/%()'\",-]*\)?;?")
+
+
+def _language(run: Run) -> None:
+    if run.args in (["--version"], ["-v"], ["-V"], ["version"], ["--help"], ["-version"]):
+        run.note(Class.READ)
+        return
+    coded, valued = (set(part.split()) for part in _LANGUAGES[run.name])
+    words = list(run.args)
+    while words:
+        word = words.pop(0)
+        if word in coded or word.partition("=")[0] in coded:
+            code = word.partition("=")[2] or (words.pop(0) if words else "")
+            _other_code(run, code)
+            return
+        short = word[:2]
+        if short in coded and len(word) > 2 and word[1] != "-":
+            _other_code(run, word[2:])
+            return
+        if word in valued:
+            value = words.pop(0) if words else ""
+            if word == "-S":
+                run.ask(Class.SERVE, "serves the folder to the network")
+            elif word in ("-r", "--require", "--import", "--loader", "--preload") and ("/" in value or "." in value):
+                run.script(value)
+        elif word[:1] != "-" or word == "-":
+            if word == "-":
+                break
+            _program_file(run, word, words)
+            return
+    if run.stdin is not None:
+        _other_code(run, run.stdin)
+    else:
+        run.ask(Class.CODE, f"opens {run.name}, which waits for input")
+
+
+def _program_file(run: Run, word: str, rest: list[str]) -> None:
+    if run.name in ("bun", "deno") and word in ("run", "test", "install", "i", "add", "fmt", "lint", "check", "build", "task", "x", "bench", "create", "remove", "cache", "serve", "repl", "upgrade", "compile", "pm", "update", "doc", "info", "coverage", "types"):
+        if word in ("x", "add", "create", "upgrade", "serve", "repl", "compile") or any(w.startswith("http") for w in rest):
+            run.ask(Class.INSTALL, f"runs {run.name} {word}")
+        run.note(Class.PROJECT)
+    elif word.startswith(("http:", "https:", "npm:", "jsr:", "data:")):
+        run.ask(Class.CODE, "runs code from the network")
+    else:
+        run.script(word)
+
+
+def _other_code(run: Run, code: str) -> None:
+    if run.name in ("fish", "xonsh", "nu"):
+        run.code(code)
+    else:
+        _from_source(run, code)
+    if run.name in ("node", "bun") and _NODE_SAFE.fullmatch(code) and not re.search(r"require|process(?!\.version)|import|eval|Function|global|constructor|fetch|Bun|module", code):
+        run.note(Class.READ)
+        return
+    run.ask(Class.CODE, f"runs {run.name} code given on the command line")
+
+
+def _perl(run: Run) -> None:
+    words = list(run.args)
+    code: list[str] = []
+    in_place = False
+    if words in (["-v"], ["--version"], ["-V"]):
+        run.note(Class.READ)
+        return
+    while words and words[0][:1] == "-" and words[0] != "-":
+        word = words.pop(0)
+        if word == "--":
+            break
+        match = re.match(r"-[a-zA-DF-HJ-LN-Z0-9]*?([eE])(.*)$", word, re.DOTALL) if not word.startswith(("-I", "-M", "-m", "-F")) else None
+        in_place = in_place or "i" in (word[1:] if not match else word[1 : match.start(1)])
+        if match:
+            code.append(match[2] or (words.pop(0) if words else ""))
+    if not code:
+        (run.script(words[0]) if words else _other_code(run, run.stdin or ""))
+        return
+    for text in code:
+        _from_source(run, text)
+        bare = re.sub(r"\b(?:s|tr|y|m|qr)([/|#!,{])(?:\\.|[^\\])*?\1(?:(?:\\.|[^\\])*?\1)?[msixgpodual]*", "", text)
+        executes = re.search(r"\b(?:s)([/|#!,{]).*\1[a-z]*e", text)
+        calm = not executes and not re.search(r"\b(?!print\b|printf\b|say\b|if\b|unless\b|and\b|or\b|not\b|length\b|chomp\b|lc\b|uc\b|join\b|split\b|sprintf\b|next\b|last\b|BEGIN\b|END\b|eq\b|ne\b|substr\b|reverse\b|sort\b|keys\b|my\b|for\b|foreach\b|while\b|scalar\b|int\b|push\b|shift\b|n\b|undef\b|F\b|_\b|ARGV\b)[a-zA-Z_]{2,}", re.sub(r"\"(?:\\.|[^\"\\@$`])*\"|[$@%]\w+", "", bare))
+        if not calm or any(c in bare for c in "`<>|") or any(c in text for c in UNKNOWN):
+            run.ask(Class.CODE, "runs perl code given on the command line")
+    for word in words:
+        run.read(word)
+        if in_place:
+            run.write(word)
+    run.note(Class.READ)
+
+
+def _java(run: Run) -> None:
+    if run.args[:1] and run.args[0] in ("-version", "--version", "-help", "--help"):
+        run.note(Class.READ)
+        return
+    options = run.options({"-cp", "-classpath", "--class-path", "-jar", "-p", "-m", "--module-path"}, single=True)
+    jar = options.value("-jar")
+    if any(o.startswith(("-javaagent", "-agentlib", "-agentpath", "-XX:OnOutOfMemoryError", "-XX:OnError")) for o, _ in options.given):
+        run.ask(Class.CODE, "loads an agent into Java")
+    (run.script(jar) if jar else run.note(Class.PROJECT))
+
+
+PROGRAMS: dict[str, Program] = {
+    **dict.fromkeys(("sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "rbash", "csh", "tcsh", "yash", "hush"), _shell),
+    **dict.fromkeys(("python", "python3", "python2", "pypy", "pypy3", "ipython", "micropython", "py"), _python),
+    **dict.fromkeys(_LANGUAGES, _language), "nodejs": _language, "perl": _perl, "java": _java,
+}  # fmt: skip
+_LANGUAGES["nodejs"] = _LANGUAGES["node"]
