@@ -2,9 +2,11 @@
 
 import os
 import re
+import time
 from collections.abc import Iterable, Sequence
 from enum import Enum
 from fnmatch import fnmatchcase
+from functools import lru_cache
 
 from hermes_tool_guard.judgement import UNKNOWN
 
@@ -50,7 +52,7 @@ _CREDENTIAL = re.compile(
     r"|gem/credentials|terraform\.d/credentials[^/]*|m2/settings\.xml|gradle/gradle\.properties)(?:/|$)"
     r"|\.env(?:rc)?(?:\.(?!example$|sample$|template$|dist$|test$|defaults$)[^/]*)?$"
     r"|(?:id_(?:rsa|dsa|ecdsa|ed25519)|credentials|secrets?)(?:\.(?:json|ya?ml|toml|txt|ini|env))?$"
-    r"|[^/]*\.(?:pem|p12|pfx|kdbx?|jks|keystore|ppk|gpg|asc)$|[^/]*_(?:rsa|ed25519)$|wallet\.dat$"
+    r"|[^/]*\.(?:pem|key|p12|pfx|kdbx?|jks|keystore|ppk|gpg|asc)$|[^/]*_(?:rsa|ed25519)$|wallet\.dat$"
     r"|Keychains(?:/|$)|Login Data$|logins\.json$|key4\.db$|Cookies$|cookies\.sqlite$)"
     r"|^/etc/(?:g?shadow|sudoers|ssl/private|krb5\.keytab|security/opasswd|ssh/ssh_host|openvpn|wireguard|kubernetes)"
     r"|^/(?:var/)?run/secrets|^/proc/(?:[^/]+/(?:environ|mem|maps|fd|cmdline|root|cwd)|kcore)|^/var/lib/(?:docker|kubelet)"
@@ -93,9 +95,8 @@ class Places:
     def __init__(self, root: str, home: str, guarded: Sequence[str] = (), temporary: str = "") -> None:
         self.root = os.path.normpath(root) if root else ""
         self.home = os.path.normpath(home)
-        self.guarded = tuple(dict.fromkeys(p for g in guarded for p in (os.path.normpath(g), os.path.realpath(g))))
+        self.guarded, self.guarded_name = _guarded(tuple(guarded), int(time.monotonic() / _FRESH))
         self._temporary = (*_TEMPORARY, *((f"{os.path.normpath(temporary)}/",) if temporary else ()))
-        self._real_root = os.path.realpath(self.root) if self.root else ""
         wide = not self.root or self.root == "/" or self.root in _VITAL
         self._inside = "" if wide else f"{self.root}/"
         self._links: dict[str, bool] = {}
@@ -123,10 +124,10 @@ class Places:
             return filled if filled in (Zone.VITAL, Zone.GUARDED, Zone.DEVICE, Zone.CREDENTIAL) else Zone.UNKNOWN
         plain = os.path.normpath(path)
         zone = self._plain(plain, whole)
-        if self._linked(path):
+        if zone is not Zone.SINK and self._linked(path):
             real = os.path.realpath(path)
             zones = [zone, self._plain(real, whole)] if real != plain else [zone]
-            if zone is Zone.INSIDE and real.startswith(f"{self._real_root}/"):
+            if zone is Zone.INSIDE and real.startswith(f"{os.path.realpath(self.root)}/"):
                 zones = [zone]
             zone = min(zones, key=_ORDER.index)
         return zone
@@ -218,6 +219,15 @@ class Places:
 
 
 _ORDER = list(Zone)
+_FRESH = 2.0  # seconds for which it is not asked again where guarded files really are
+
+
+@lru_cache(maxsize=4)
+def _guarded(paths: tuple[str, ...], _now: int) -> tuple[tuple[str, ...], re.Pattern[str] | None]:
+    """Guarded paths as written and as they really are, and a pattern that finds their names in a text."""
+    real = tuple(dict.fromkeys(p for path in paths for p in (os.path.normpath(path), os.path.realpath(path))))
+    names = {n for p in real for n in (os.path.basename(p), os.path.basename(os.path.dirname(p))) if n}
+    return real, re.compile("|".join(map(re.escape, sorted(names)))) if names else None
 
 
 def _everything(name: str) -> bool:

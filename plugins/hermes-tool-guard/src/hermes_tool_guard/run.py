@@ -286,10 +286,9 @@ def _versioned(name: str) -> "Program | None":
 def _mentions(one: Run) -> None:
     """Credentials and files of Hermes named anywhere in the arguments, whatever the program does with them."""
     together = "\n".join(one.args)
-    guarded = one.scene.places.guarded
-    names = {os.path.basename(os.path.dirname(g)) for g in guarded} | {os.path.basename(g) for g in guarded}  # noqa: PTH119, PTH120
+    own = one.scene.places.guarded_name
     globs = any(type(word) is Glob for word in one.args)
-    if not globs and not _HINT.search(together) and not any(n and n in together for n in names):
+    if not globs and not _HINT.search(together) and not (own and own.search(together)):
         return
     for word in one.args:
         if len(word) > 4096:

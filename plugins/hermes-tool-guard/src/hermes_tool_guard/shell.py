@@ -22,6 +22,7 @@ _REDIRECTS = ("file_redirect", "heredoc_redirect", "herestring_redirect")
 _SILENT = frozenset({"comment", ";", "&", "&&", "||", "|", "|&", "\n", ";;", ";&", ";;&", "(", ")", "{", "}", "do", "done"})
 _SILENT |= {"if", "then", "fi", "else", "elif", "while", "until", "for", "select", "in", "case", "esac", "function", "!"}
 _SILENT |= {"((", "))", "$(", "`", "<(", ">(", ")"}
+_ENDS_CASE = frozenset({";;", ";&", ";;&"})
 Ends = tuple[Folders, Folders]  # the folders after it went well, and after it failed
 
 
@@ -81,11 +82,17 @@ class Shell:
         """Statements one after another: a whole source, a group, the body of a loop."""
         ok = failed = folders
         end, outputs = node.start_byte, []
+        before = folders
         for child in node.children:
-            self._gap(end, child.start_byte)
+            kind, start = child.type, child.start_byte
+            if start > end:
+                self._gap(end, start)
             end = child.end_byte
-            kind = child.type
             if kind in _SILENT:
+                if kind == "&":  # what ran beside it moved nothing here
+                    ok = failed = before
+                if kind in _ENDS_CASE and node.type != "case_item":
+                    self.scene.ask(Class.UNCLEAR, "is not shell that the guard can read")
                 continue
             before = _both(ok, failed)
             if kind in _REDIRECTS:  # $(<file)
@@ -94,9 +101,6 @@ class Shell:
                 return folders, folders
             ok, failed = self.walk(child, before, stdin)
             outputs.append(self._output)
-            after = child.next_sibling
-            if after is not None and after.type == "&":
-                ok = failed = before
         self._output = "".join(outputs) if all(outputs) else DERIVED
         return ok, failed
 
@@ -368,6 +372,8 @@ class Shell:
                         words.append([[OPAQUE]])
                         self.scene.ask(Class.UNCLEAR, "is not shell that the guard can read")
                 if kind == "command_name" and child.child_count:
+                    if b"$(" in text[: child.end_byte - node.start_byte] or b"`" in text[: child.end_byte - node.start_byte]:
+                        self._computed(child)
                     child = child.children[0]  # noqa: PLW2901 - the word inside
                 words.append(self._expanded(child))
             self._gap(end, child.start_byte)
@@ -384,6 +390,10 @@ class Shell:
             if joined:
                 self._output = ""
         return ends
+
+    def _computed(self, name: "Node") -> None:
+        if any(_named(name, kind) for kind in ("command_substitution", "process_substitution")):
+            self.scene.ask(Class.UNCLEAR, "decides at run time which program runs")
 
     def _run(self, argv: list[str], folders: Folders, stdin: str | None) -> Ends:
         if not argv:

@@ -68,7 +68,11 @@ class Words:
 
     def single(self, node: "Node") -> list[str]:
         """What a word comes to where the shell does not split it, as in an assignment."""
-        return [finished(text.replace(_SPACE, " ")) for text in self.raw(node, quoted=False)]
+        texts = self.raw(node, quoted=False)
+        return [finished(re.sub(r"(?:^|(?<=:))~[^:/]*", self._tilde, text).replace(_SPACE, " ")) for text in texts]
+
+    def _tilde(self, match: re.Match[str]) -> str:
+        return self._home(match[0])
 
     def _fields(self, text: str) -> list[str]:
         if text.startswith("~"):

@@ -29,7 +29,7 @@ _TOOLS = (
 
 def _tool(run: Run) -> None:
     run.note(Class.PROJECT)
-    for word, after in zip(run.args, [*run.args[1:], ""], strict=True):
+    for word, after in zip(run.args, [*run.args[1:], ""], strict=False):
         if word in ("-o", "--output", "--outfile", "--out", "--out-dir", "--outDir", "--output-dir", "--report-file", "--output-file", "-outfile") and after:
             run.write(after)
         elif word.startswith(("--output=", "--outfile=", "--out=", "--out-dir=", "--outDir=", "--output-dir=", "--output-file=", "--junitxml=", "--basetemp=", "--rootdir=")):

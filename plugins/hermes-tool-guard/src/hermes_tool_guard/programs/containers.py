@@ -66,7 +66,7 @@ def _build(run: Run, words: list[str]) -> None:
 
 def _contained(run: Run, first: str, words: list[str]) -> None:
     risky = [w for w in words if re.match(r"--privileged|--cap-add|--device|--pid|--ipc|--userns|--security-opt|--volumes-from|--net(?:work)?=host|--uts|--cgroupns", w)]
-    mounts = [after for word, after in zip(words, [*words[1:], ""], strict=True) if word in ("-v", "--volume", "--mount")]
+    mounts = [after for word, after in zip(words, [*words[1:], ""], strict=False) if word in ("-v", "--volume", "--mount")]
     mounts += [w.partition("=")[2] for w in words if w.startswith(("--volume=", "--mount="))]
     mounts += [w[2:] for w in words if w.startswith("-v") and len(w) > 2 and w[2] != "e"]
     for mount in mounts:

@@ -5,9 +5,8 @@ import re
 from hermes_tool_guard.judgement import UNKNOWN, Class
 from hermes_tool_guard.run import Program, Run
 
-# A sed script that only prints, deletes, substitutes and the like. Whatever else it holds is looked at closely.
-_SED_RUNS = re.compile(r"(?:^|[;{}\n]|(?<=[\d$/!]))\s*(?:\d+|\$|/(?:\\.|[^/\\])*/I?)?(?:,(?:\d+|\$|/(?:\\.|[^/\\])*/|[+~]\d+))?\s*!?\s*(?:[ewWrRF])(?:\s|$|[^\w\s;}])")
-_SUBSTITUTE = re.compile(r"s([^\w\s\\])((?:\\.|(?!\1)[^\\])*)\1((?:\\.|(?!\1)[^\\])*)\1([a-zA-Z0-9]*)([^\n;}]*)", re.DOTALL)
+_SUBSTITUTE = re.compile(r"s([^\n\\])((?:\\.|(?!\1)[^\\])*)\1((?:\\.|(?!\1)[^\\])*)\1([gpiIemM0-9w]*)", re.DOTALL)
+_TRANSLATE = re.compile(r"y([^\n\\])(?:\\.|(?!\1).)*\1(?:\\.|(?!\1).)*\1", re.DOTALL)
 _AWK_RUNS = re.compile(r"\bsystem\s*\(|\|\s*&?\s*getline|\|&?\s*\"|\"\s*\|\s*(?:&\s*)?getline|print[^\n;}]*\|\s*\S|getline\s*<|@load|@include|/inet[46]?/|ENVIRON|@\w+\s*\(")
 _AWK_WRITES = re.compile(r"print[f]?\b[^;}\n]*?>>?\s*([^;}\n]+)")
 
@@ -22,6 +21,8 @@ def _sed(run: Run) -> None:
         run.script(file)
     run.unknown(w for w in [*scripts, *rest] if w[:1] in ("\0", "\1"))
     for script in scripts:
+        if not _known_substitution(script) and any(c in script for c in UNKNOWN):
+            run.ask(Class.UNCLEAR, "runs a sed script that is only known when it runs")
         _sed_script(run, script)
     in_place = options.has("-i", "--in-place") or any(re.match(r"-[nErsuz]*i", a) for a in run.args)
     for word in rest:
@@ -31,28 +32,69 @@ def _sed(run: Run) -> None:
     run.note(Class.READ)
 
 
+_ADDRESS = re.compile(r"(?:\d+(?:~\d+)?|\$|[+~]\d+|/(?:\\.|[^/\\\n])*/[IM]*|\\([^\n\\])(?:\\.|(?!\1)[^\n])*\1[IM]*)", re.DOTALL)
+_BETWEEN = re.compile(r"[\s;}]*")
+_REST = re.compile(r"[^\n]*")
+_LABEL = re.compile(r"[^\n;}]*")
+
+
 def _sed_script(run: Run, script: str) -> None:
-    flags = "".join(m[4] for m in _SUBSTITUTE.finditer(script))
-    targets = [m[5].strip() for m in _SUBSTITUTE.finditer(script) if "w" in m[4]]
-    if "e" in flags:
+    """Read a sed script command by command. What cannot be read is asked about."""
+    at = 0
+    for _ in range(400):
+        at = _BETWEEN.match(script, at).end()  # type: ignore[union-attr]
+        if at >= len(script):
+            return
+        for _ in range(2):
+            if address := _ADDRESS.match(script, at):
+                at = address.end()
+            at = re.compile(r"\s*,?\s*").match(script, at).end()  # type: ignore[union-attr]
+        at = re.compile(r"[!\s]*").match(script, at).end()  # type: ignore[union-attr]
+        after = _sed_command(run, script, at)
+        if after <= at:
+            break
+        at = after
+    run.ask(Class.UNCLEAR, "runs a sed script that the guard cannot read")
+
+
+def _sed_command(run: Run, script: str, at: int) -> int:
+    """Judge one command of a sed script; where the next one starts, or ``at`` when it cannot be read."""
+    letter = script[at : at + 1]
+    rest = _REST.match(script, at + 1)
+    assert rest
+    if letter == "#":
+        return rest.end()
+    if letter and letter in "{=dDgGhHnNpPxzF":
+        return at + 1
+    if letter and letter in "qQlLbtT:v":
+        return _LABEL.match(script, at + 1).end()  # type: ignore[union-attr]
+    if letter and letter in "aic":
+        end = re.compile(r"(?:\\.|[^\n\\])*", re.DOTALL).match(script, at + 1)
+        return end.end() if end and end.end() > at + 1 else rest.end() + 1
+    if letter == "e":
+        run.code(rest[0])
         run.ask(Class.CODE, "runs programs from a sed script")
-    for target in targets:
-        run.write(target or "sed's output")
-    bare = _SUBSTITUTE.sub("", script)
-    bare = re.sub(r"y([^\w\s\\])(?:\\.|(?!\1).)*\1(?:\\.|(?!\1).)*\1", "", bare)
-    bare = re.sub(r"[aic]\\?\s*[^\n]*", "", bare)
-    for match in re.finditer(r"(?<![\w\\])([eEwWrR])\s*([^;\n}]*)", re.sub(r"/(?:\\.|[^/\\])*/I?", "", bare)):
-        if match[1] == "e":
-            run.code(match[2])
+        return rest.end() + 1
+    if letter and letter in "rRwW":
+        (run.read if letter in "rR" else run.write)(rest[0].strip() or ".")
+        return rest.end() + 1
+    if letter in ("s", "y"):
+        found = _SUBSTITUTE.match(script, at) if letter == "s" else _TRANSLATE.match(script, at)
+        if not found:
+            return at
+        flags = found[4] if letter == "s" else ""
+        if "e" in flags:
             run.ask(Class.CODE, "runs programs from a sed script")
-        elif match[1] in "wW":
-            run.write(match[2].strip() or ".")
-        elif match[1] in "rR":
-            run.read(match[2].strip() or ".")
-    if any(c in script for c in UNKNOWN) and re.search(f"[{UNKNOWN}]", re.sub(r"'[^']*'", "", script)):
-        # s/x/$VALUE/ is everyday; a value with a newline or the delimiter could become a command of its own.
-        if not re.fullmatch(rf"s(.)[^{UNKNOWN}]*\1[\w./:@ {UNKNOWN}-]*\1[gIp0-9]*", script):
-            run.ask(Class.UNCLEAR, "runs a sed script that is only known when it runs")
+        if "w" in flags:
+            run.write(script[found.end() :].partition("\n")[0].strip() or ".")
+            return script.find("\n", found.end()) % (len(script) + 1) + 1
+        return found.end()
+    return at
+
+
+def _known_substitution(script: str) -> bool:
+    """s/name/$VALUE/ is everyday: the value stands where text stands, and the delimiter is a rare character."""
+    return bool(re.fullmatch(rf"s([/|#,@!%])[^{UNKNOWN}\n]*\1[\w./:@ {UNKNOWN}-]*\1[gIp0-9]*", script))
 
 
 def _awk(run: Run) -> None:

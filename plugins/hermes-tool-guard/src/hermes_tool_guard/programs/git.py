@@ -35,8 +35,8 @@ def _git(run: Run) -> None:
             if not run.inside(value) and not run.scene.places.root.startswith(value):
                 run.note(Class.READ)
                 _elsewhere(run, value, words)
-            else:
-                run.folders = tuple(run.scene.places.absolute(value, run.folders)) if name == "-C" else run.folders
+            if name != "--git-dir":
+                run.folders = tuple(run.scene.places.absolute(value, run.folders))
         elif name in ("--paginate", "-p"):
             pass
     if not words:
@@ -121,7 +121,7 @@ def _clean(run: Run) -> None:
         return
     for word in options.rest or ["."]:
         for path, zone in run._zones(word, whole=True):
-            if zone is Zone.VITAL:
+            if zone in (Zone.VITAL, Zone.GUARDED):
                 run.deny(Class.DELETE, f"deletes what git does not know in {path}, a place that everything else depends on")
     _rewrites(run, "deletes files that git does not know")
 

@@ -75,8 +75,8 @@ _PYTHON_SAFE = re.compile(
 _DANGER = re.compile(
     r"(?i)\b(?:os|subprocess|socket|shutil|pty|ctypes|pathlib|importlib|builtins|urllib|http|requests|httpx|ftplib|telnetlib|smtplib"
     r"|multiprocessing|threading|asyncio|signal|tempfile|glob|pickle|marshal|code|codeop|runpy|webbrowser|antigravity|pwd|grp|fcntl"
-    r"|mmap|resource|select|selectors|ssl|xmlrpc|sqlite3|io|inspect|gc|types|operator|functools|winreg|posix|nt|_\w+)\b"
-    r"|__|\b(?:exec|eval|compile|open|input|getattr|setattr|delattr|globals|locals|vars|breakpoint|exit_|help|memoryview)\s*\("
+    r"|mmap|resource|select|selectors|ssl|xmlrpc|sqlite3|io|inspect|gc|types|operator|functools|winreg|posix|nt|_(?!_(?:version|name|file|doc)__)\w+)\b"
+    r"|__(?!(?:version|name|file|doc)__)|\b(?:exec|eval|compile|open|input|getattr|setattr|delattr|globals|locals|vars|breakpoint|exit_|help|memoryview)\s*\("
     r"|\.(?:system|popen|spawn|fork|read_text|write|unlink|remove|rmtree|load_module|modules|__)|chr\(|decode|fromhex|\\x|\\u|\\[0-7]"
 )
 _MODULES = frozenset(
@@ -144,7 +144,9 @@ def _from_source(run: Run, code: str) -> None:
 
 
 def _module(run: Run, module: str, rest: list[str]) -> None:
-    if module == "http.server" or module in ("http", "SimpleHTTPServer", "pyftpdlib", "smtpd", "aiosmtpd"):
+    if rest in (["--help"], ["-h"], ["--version"]):
+        run.note(Class.READ)
+    elif module == "http.server" or module in ("http", "SimpleHTTPServer", "pyftpdlib", "smtpd", "aiosmtpd"):
         run.ask(Class.SERVE, "serves the folder to the network")
     elif module in ("pip", "pipx", "uv", "poetry", "hatch", "pdm"):
         run.inner([module, *rest])
@@ -253,6 +255,7 @@ def _perl(run: Run) -> None:
     for text in code:
         _from_source(run, text)
         bare = re.sub(r"\b(?:s|tr|y|m|qr)([/|#!,{])(?:\\.|[^\\])*?\1(?:(?:\\.|[^\\])*?\1)?[msixgpodual]*", "", text)
+        bare = re.sub(r"((?:^|[(!~,;{]|\b(?:if|unless|and|or|not)\b)\s*)/(?:\\.|[^/\\\n])*/[a-z]*", r"\1", bare)
         executes = re.search(r"\b(?:s)([/|#!,{]).*\1[a-z]*e", text)
         calm = not executes and not re.search(r"\b(?!print\b|printf\b|say\b|if\b|unless\b|and\b|or\b|not\b|length\b|chomp\b|lc\b|uc\b|join\b|split\b|sprintf\b|next\b|last\b|BEGIN\b|END\b|eq\b|ne\b|substr\b|reverse\b|sort\b|keys\b|my\b|for\b|foreach\b|while\b|scalar\b|int\b|push\b|shift\b|n\b|undef\b|F\b|_\b|ARGV\b)[a-zA-Z_]{2,}", re.sub(r"\"(?:\\.|[^\"\\@$`])*\"|[$@%]\w+", "", bare))
         if not calm or any(c in bare for c in "`<>|") or any(c in text for c in UNKNOWN):

@@ -152,7 +152,7 @@ def _copies(run: Run) -> None:
         if code.split(" ")[0].rpartition("/")[2] != "ssh" or re.search(r"(?i)proxycommand", code):
             run.code(code)
             run.ask(Class.CODE, f"makes {run.name} run another program")
-    far = [w for w in options.rest if re.match(r"[^/.]*[\w\]]:", w) or "://" in w]
+    far = [w for w in options.rest if re.match(r"(?![./])[^/\s]*[\w\]]:", w) or "://" in w]
     words = list(options.rest)
     target = words.pop() if len(words) > 1 else ""
     for word in words:

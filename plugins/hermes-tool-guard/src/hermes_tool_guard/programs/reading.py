@@ -17,7 +17,7 @@ _FILES = (
     "proselint write-good protolint "
 ).split()
 _FACTS = (
-    "id groups who w last lastlog users cal ncal uptime uname arch free df du vmstat iostat mpstat sar pidstat "
+    "whoami logname id groups who w last lastlog users cal ncal uptime uname arch free df du vmstat iostat mpstat sar pidstat "
     "lscpu lsblk lsusb lspci lsmem lsns lsipc lslocks lslogins lsmod lshw hostname hostnamectl timedatectl localectl getconf "
     "locale tty printenv ps pstree pgrep pidof top lsof ss netstat ip arp getent locate plocate mlocate "
     "whereis whatis apropos man info tldr help basename dirname realpath readlink seq sleep expr bc factor "

@@ -306,5 +306,5 @@ PROGRAMS: dict[str, Program] = {
     "base64": _base64, "base32": _base64, "xxd": _xxd, "date": _date, "pwd": _pwd, "mktemp": _mktemp, "set": _set_options,
     "shopt": _shopt, "read": _read, "mapfile": _mapfile, "readarray": _mapfile, "hash": _hash, "alias": _alias, "unalias": _hash,
     "enable": _enable, "trap": _trap, "let": _let, "eval": _eval, "source": _source, ".": _source, "type": _which, "which": _which,
-    "whoami": _constant("me"), "nproc": _constant("4"), "logname": _constant("me"),
+    "nproc": _constant("4"),
 }  # fmt: skip

@@ -27,7 +27,7 @@ def _kill(run: Run) -> None:
 
 _DESTROYS = re.compile(r"mkfs(?:\..+)?|mke2fs|mkdosfs|mkntfs|mkswap|wipefs|blkdiscard|fdisk|sfdisk|cfdisk|gdisk|sgdisk|parted|newfs|hdparm|nvme|badblocks|lvremove|vgremove|pvremove|zpool|mdadm|cryptsetup|dmsetup|flashrom|fwupdmgr|partprobe|losetup|swapoff|swapon|e2fsck|fsck(?:\..+)?|resize2fs|tune2fs|debugfs|xfs_\w+|btrfs|zfs|lvcreate|vgcreate|pvcreate|lvextend|growpart|kpartx|format|diskutil|dmidecode")
 _NEVER = re.compile(r"mkfs(?:\..+)?|mke2fs|mkdosfs|mkntfs|mkswap|wipefs|blkdiscard|sgdisk|newfs")
-_LOOKS = re.compile(r"-l$|-L$|--list|--version|-V$|--help|-h$|list$|status$|info$|id-ctrl$|smart-log$|print$|-I$|-a$|show$|-N$|--detail|-D$|-p$|-s$")
+_LOOKS = re.compile(r"-l$|-L$|--list|--version|-V$|--help|-h$|list$|status$|info$|id-ctrl$|smart-log$|print$|-I$|show$|--detail|--show|--all$")
 
 
 def _disk(run: Run) -> None:
@@ -37,7 +37,7 @@ def _disk(run: Run) -> None:
             run.write(image[-1])
             return
         run.deny(Class.KERNEL, f"destroys a file system with {run.name}")
-    if run.args and all(_LOOKS.match(a) or a.startswith("/dev/") for a in run.args if a[:1] == "-" or not a.startswith("/")) and any(_LOOKS.match(a) for a in run.args):
+    if run.name != "swapoff" and run.args and all(_LOOKS.match(a) or a.startswith("/dev/") for a in run.args if a[:1] == "-" or not a.startswith("/")) and any(_LOOKS.match(a) for a in run.args):
         run.note(Class.READ)
         return
     run.ask(Class.KERNEL, f"changes disks or file systems with {run.name}")

@@ -44,7 +44,7 @@ def _transparent(run: Run) -> None:
         run.ask(Class.PROCESSES, "changes other processes")
         return
     options = words[: len(words) - len(_after_options(words, frozenset(valued.split())))]
-    for word, after in zip(options, [*options[1:], ""], strict=True):
+    for word, after in zip(options, [*options[1:], ""], strict=False):
         if word in ("-o", "--output") and run.name in ("time", "ltrace", "perf"):
             run.write(after)
         if run.name in ("gdb",) or (run.name == "hyperfine" and word in ("-p", "--prepare", "-c", "--cleanup", "-s", "--setup")):
@@ -126,7 +126,7 @@ def _xargs(run: Run) -> None:
     inner = _after_options(run.args, valued)
     options = run.args[: len(run.args) - len(inner)]
     marks = ["{}"]
-    for word, after in zip(options, [*options[1:], ""], strict=True):
+    for word, after in zip(options, [*options[1:], ""], strict=False):
         if word in ("-I", "-J", "--replace"):
             marks.append(after)
         elif word.startswith("-I") and len(word) > 2:
