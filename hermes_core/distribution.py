@@ -90,6 +90,7 @@ HERMES = Distribution(
         "hermes-provider-openai",
         "hermes-tool-clarify",
         "hermes-tool-files",
+        "hermes-tool-guard",
         "hermes-tool-recall",
         "hermes-tool-terminal",
         "hermes-tool-todo",

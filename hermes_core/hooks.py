@@ -10,7 +10,8 @@ decide     may this happen?           deny > ask > allow       **deny**         
 ask        ask a person               first answer wins        recorded; no answer = deny         300 s
 ========== ========================== ======================== ================================== ==========
 
-Name only the arguments you want. ``contribute`` hooks are plain ``def`` without I/O, all others ``async def``.
+Name only the arguments you want. ``ctx`` is the plugin's own context.
+``contribute`` hooks are plain ``def`` without I/O, all others ``async def``.
 A transform of a plugin that may call a model (``llm.call``) has 330 seconds.
 They are called in the order of ``plugins.order``, else alphabetically by plugin; ``tryfirst`` and ``trylast`` work
 for observe and transform. Generator wrappers, ``historic`` and ``firstresult`` are refused.
@@ -30,6 +31,7 @@ from hermes_core.types import (
     Envelope,
     Fault,
     Message,
+    Place,
     Prompt,
     Question,
     Request,
@@ -199,10 +201,12 @@ async def admit(envelope: Envelope) -> Verdict | None:
 
 
 @decide
-async def pre_tool_call(session: Session, call: ToolCall, effects: frozenset[Effect]) -> Verdict | None:
+async def pre_tool_call(
+    ctx: PluginContext, session: Session, call: ToolCall, effects: frozenset[Effect], place: Place
+) -> Verdict | None:
     """May this call run? Asked after hard blocks and the user's deny rules, for every call from every door.
 
-    ``effects`` are those its tool declares.
+    ``effects`` are those its tool declares, ``place`` is where it would run.
     """
 
 

@@ -14,7 +14,7 @@ from hermes_core.agent.hardblocks import blocked_command, guarded_path, pieces, 
 from hermes_core.config.settings import Settings
 from hermes_core.kinds import Tool, Workspace
 from hermes_core.plugins.dispatch import Dispatch
-from hermes_core.types import Effect, Feature, Question, Session, ToolCall, Verdict
+from hermes_core.types import Effect, Feature, Place, Question, Session, ToolCall, Verdict
 
 __all__ = ["AskPerson", "Policy", "guarded_paths", "subject_of"]
 
@@ -81,7 +81,12 @@ class Policy:
         for rule in self._deny:
             if _matches(rule, subject) or any(_matches(rule, part) for part in parts):
                 return Verdict(outcome="deny", reason=f"the rule {rule!r} in policy.deny forbids it", by="policy.deny")
-        verdict = await self._dispatch.decide("pre_tool_call", session=session, call=call, effects=tool.effects)
+        place = Place(
+            root=workspace.cwd, folder=workspace.shell_cwd or workspace.cwd, features=frozenset(workspace.features)
+        )
+        verdict = await self._dispatch.decide(
+            "pre_tool_call", session=session, call=call, effects=tool.effects, place=place
+        )
         if verdict.outcome == "deny":
             return verdict
         if self.mode == "off":

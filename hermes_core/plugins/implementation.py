@@ -46,12 +46,12 @@ class Implementation:
 
     def call(self, arguments: Mapping[str, Any]) -> Any:
         """Call the function with the arguments it wants."""
-        return self.function(**{name: arguments[name] for name in self.wanted})
+        return self.function(**{n: self.context if n == "ctx" else arguments[n] for n in self.wanted})
 
     def ask(self) -> None:
         """Let it contribute. Raises what it raises, ContractError or NotPermitted; then it contributes nothing."""
         self.given = []
-        answer = self.call({"ctx": self.context})
+        answer = self.call({})
         if answer is None:
             raise self.installed.error(ContractError, f"{self.hook} returned nothing")
         things = list(answer)

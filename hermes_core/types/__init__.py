@@ -42,7 +42,7 @@ from hermes_core.types.model import (
     UsageDelta,
 )
 from hermes_core.types.people import Envelope, Principal, Question, Sent, Verdict
-from hermes_core.types.work import ExecRequest, ExecResult, Memo, Source
+from hermes_core.types.work import ExecRequest, ExecResult, Memo, Place, Source
 
 __all__ = [
     "JSON",
@@ -73,6 +73,7 @@ __all__ = [
     "Model",
     "Outcome",
     "Part",
+    "Place",
     "Phase",
     "Principal",
     "Progress",

@@ -1,8 +1,8 @@
 """tree-sitter with the grammar of bash, loaded when first used and bounded in its work."""
 
 import re
+import threading
 import time
-from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -23,12 +23,17 @@ class Unparseable(Exception):
     """The text is no command that can be understood; the message continues a sentence that starts with "it"."""
 
 
-@cache
-def _parser() -> "Parser":
-    import tree_sitter_bash
-    from tree_sitter import Language, Parser
+_local = threading.local()  # a parser is one thread's
 
-    return Parser(Language(tree_sitter_bash.language()))
+
+def _parser() -> "Parser":
+    parser: Parser | None = getattr(_local, "parser", None)
+    if parser is None:
+        import tree_sitter_bash
+        from tree_sitter import Language, Parser
+
+        parser = _local.parser = Parser(Language(tree_sitter_bash.language()))
+    return parser
 
 
 def parse(source: bytes) -> "Node":

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from pathlib import Path
 
 from hermes_tool_guard.judgement import Class, Decided, Judgement
 from hermes_tool_guard.places import Places
@@ -19,16 +20,18 @@ def check(
     folder: str = "",
     guarded: Sequence[str] = (),
     home: str = "",
+    lenient: bool = False,
     record: Callable[[Sequence[str]], None] | None = None,
 ) -> Judgement:
     """Judge a shell command that would start in ``folder``, which is ``root`` unless given.
 
     ``root`` is the working folder, ``guarded`` what belongs to Hermes itself. ``record`` is told of every program with
-    its arguments. Nothing is run; of the disk only links are looked at. Raises nothing.
+    its arguments. With ``lenient`` only what leaves the place counts: it is isolated. Nothing is run; of the disk only links are looked at. Raises nothing.
     """
     places = Places(root, home or os.path.expanduser("~"), guarded)  # noqa: PTH111
     start = folder or root or "/"
     scene = Scene(places, start)
+    scene.lenient = lenient
     scene.record = record
     try:
         judge_code(scene, command, (start,))
@@ -39,13 +42,19 @@ def check(
     return scene.result()
 
 
-@lru_cache(maxsize=4)
 def guarded_paths(home: str) -> tuple[str, ...]:
     """What no command may touch in a home of Hermes: settings, keys, plugins, the store, other profiles."""
+    own, parent = _own(home), Path(home).parent
+    if parent.name != "profiles":
+        return (*own, str(Path(home, "profiles")))
+    try:
+        others = sorted(entry.path for entry in os.scandir(parent) if entry.name != Path(home).name)
+    except OSError:
+        others = []
+    return (*own, *_own(str(parent.parent)), *others)
+
+
+@lru_cache(maxsize=8)
+def _own(home: str) -> tuple[str, ...]:
     names = ("config.yaml", ".env", "plugins.lock", "plugins", "state.db", "state.db-wal", "state.db-shm", "active_profile")
-    own = [os.path.join(home, name) for name in names]  # noqa: PTH118
-    parent = os.path.dirname(home)  # noqa: PTH120
-    if os.path.basename(parent) != "profiles":  # noqa: PTH119
-        return (*own, os.path.join(home, "profiles"))  # noqa: PTH118
-    base = os.path.dirname(parent)  # noqa: PTH120
-    return (*own, *(os.path.join(base, name) for name in names))  # noqa: PTH118
+    return tuple(str(Path(home, name)) for name in names)
