@@ -8,9 +8,7 @@ from hermes_core.types import Command, Effect, Place, ToolCall, Verdict
 
 
 @hookimpl
-async def pre_tool_call(
-    ctx: PluginContext, call: ToolCall, effects: frozenset[Effect], place: Place
-) -> Verdict | None:
+async def pre_tool_call(ctx: PluginContext, call: ToolCall, effects: frozenset[Effect], place: Place) -> Verdict | None:
     """Judge the shell command of a call; nothing is said of other calls."""
     if Effect.EXECUTE not in effects:
         return None

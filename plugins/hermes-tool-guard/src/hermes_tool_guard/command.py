@@ -23,7 +23,10 @@ def make_check(home: str) -> click.Command:
     )
     @click.option("--json", "more", is_flag=True, help="Also tell what each command does and which programs it runs.")
     @click.option(
-        "--cwd", type=click.Path(file_okay=False), default=".", help="The folder the commands would run in; default: here."
+        "--cwd",
+        type=click.Path(file_okay=False),
+        default=".",
+        help="The folder the commands would run in; default: here.",
     )
     def check(more: bool, cwd: str) -> None:
         from hermes_tool_guard import guard

@@ -12,13 +12,17 @@ if TYPE_CHECKING:
 __all__ = ["assigned"]
 
 _STEERING = re.compile(
-    r"PATH|IFS|ENV|BASH_ENV|BASH_FUNC.*|BASHOPTS|SHELLOPTS|PROMPT_COMMAND|PS[0-4]|HOME|SHELL|CDPATH|FPATH|ZDOTDIR|LD_.*|DYLD_.*"
+    r"PATH|IFS|ENV|BASH_ENV|BASH_FUNC.*|BASHOPTS|SHELLOPTS|PROMPT_COMMAND|PS[0-4]|HOME|SHELL|CDPATH"
+    r"|FPATH|ZDOTDIR|LD_.*|DYLD_.*"
     r"|PYTHON(?:STARTUP|HOME|INSPECT|BREAKPOINT|WARNINGS|USERBASE|EXECUTABLE)|PERL5?(?:OPT|LIB|DB)|RUBY(?:OPT|LIB)"
     r"|NODE_(?:OPTIONS|PATH|REPL_.*)|GIT_(?:SSH.*|PAGER|EDITOR|SEQUENCE_EDITOR|EXTERNAL_DIFF|ASKPASS|PROXY_COMMAND"
-    r"|CONFIG.*|EXEC_PATH|TEMPLATE_DIR|DIR|WORK_TREE|ALTERNATE.*)|PAGER|MANPAGER|EDITOR|VISUAL|BROWSER|LESS(?:OPEN|CLOSE|EDIT)"
+    r"|CONFIG.*|EXEC_PATH|TEMPLATE_DIR|DIR|WORK_TREE|ALTERNATE.*)|PAGER|MANPAGER|EDITOR|VISUAL|BROWSER"
+    r"|LESS(?:OPEN|CLOSE|EDIT)"
     r"|SUDO_.*|SSH_ASKPASS|MAKEFLAGS|MAKEFILES|GNUMAKEFLAGS|RUSTC(?:_.*)?|RUSTFLAGS|CARGO_(?:TARGET_.*|BUILD_.*|HOME)"
-    r"|JAVA_TOOL_OPTIONS|_?JAVA_OPTIONS|JDK_JAVA_OPTIONS|MAVEN_OPTS|TAR_OPTIONS|RSYNC_.*|CVS_RSH|BASH_.*|OPENSSL_.*|GCONV_PATH"
-    r"|DOCKER_HOST|KUBECONFIG|HERMES_.*|AWK.*|LUA_.*|PHPRC|PHP_INI.*|R_PROFILE.*|TERMINFO.*|npm_config_.*|PIP_.*|UV_.*"
+    r"|JAVA_TOOL_OPTIONS|_?JAVA_OPTIONS|JDK_JAVA_OPTIONS|MAVEN_OPTS|TAR_OPTIONS|RSYNC_.*|CVS_RSH"
+    r"|BASH_.*|OPENSSL_.*|GCONV_PATH"
+    r"|DOCKER_HOST|KUBECONFIG|HERMES_.*|AWK.*|LUA_.*|PHPRC|PHP_INI.*|R_PROFILE.*|TERMINFO.*"
+    r"|npm_config_.*|PIP_.*|UV_.*"
 )
 _HARMLESS = {
     "PAGER": r"cat|less(?: -\w+)*|",
@@ -29,7 +33,8 @@ _HARMLESS = {
     "GIT_EDITOR": r"true|:|cat|",
     "GIT_SEQUENCE_EDITOR": r"true|:|",
     "BROWSER": r"none|true|",
-    "NODE_OPTIONS": r"(?:--(?:max[-_]old[-_]space[-_]size=\d+|no-warnings|experimental-vm-modules|trace-warnings|openssl-legacy-provider) ?)*",
+    "NODE_OPTIONS": r"(?:--(?:max[-_]old[-_]space[-_]size=\d+|no-warnings|experimental-vm-modules|trace-warnings"
+    r"|openssl-legacy-provider) ?)*",
     "NODE_PATH": r"\.|\./[\w./-]*",
     "PYTHONWARNINGS": r"[\w:.,]*",
     "PYTHONBREAKPOINT": r"0|",
@@ -46,7 +51,8 @@ _HARMLESS = {
     "SHELLOPTS": r"",
 }
 _PATHS = re.compile(
-    r"(?:/usr)?(?:/local)?/s?bin|/home/[\w.-]+/(?:\.local|\.cargo|go|\.npm-global|\.bun|\.deno|\.pyenv|\.rbenv|\.poetry)/(?:bin|shims)"
+    r"(?:/usr)?(?:/local)?/s?bin|/home/[\w.-]+/(?:\.local|\.cargo|go|\.npm-global|\.bun|\.deno|\.pyenv"
+    r"|\.rbenv|\.poetry)/(?:bin|shims)"
     r"|/root/(?:\.local|\.cargo|go)/bin|/usr/local/[\w.-]+/bin|/opt/[\w.-]+/bin"
 )
 
@@ -73,13 +79,17 @@ def _names_secret(scene: "Scene", value: str) -> bool:
 
     if not value.startswith(("/", "~", ".")) or " " in value or len(value) > 400:
         return False
-    return any(scene.places.zone(p) is Zone.CREDENTIAL for p in scene.places.absolute(value, (scene.places.root or "/",)))
+    return any(
+        scene.places.zone(p) is Zone.CREDENTIAL for p in scene.places.absolute(value, (scene.places.root or "/",))
+    )
 
 
 def _usual_path(scene: "Scene", value: str) -> bool:
     """Whether a PATH only puts usual folders, or the project's own environment, before what was there."""
     for folder in value.split(":"):
-        own = re.fullmatch(r"(?:\./)?(?:\.?venv/bin|node_modules/\.bin|vendor/bin)", folder.removeprefix(f"{scene.places.root}/"))
+        own = re.fullmatch(
+            r"(?:\./)?(?:\.?venv/bin|node_modules/\.bin|vendor/bin)", folder.removeprefix(f"{scene.places.root}/")
+        )
         usual = _PATHS.fullmatch(folder.replace(scene.places.home, "/home/me", 1))
         if folder != "\x00" and not own and not usual:
             return False

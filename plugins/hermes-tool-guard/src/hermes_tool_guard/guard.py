@@ -56,5 +56,14 @@ def guarded_paths(home: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=8)
 def _own(home: str) -> tuple[str, ...]:
-    names = ("config.yaml", ".env", "plugins.lock", "plugins", "state.db", "state.db-wal", "state.db-shm", "active_profile")
+    names = (
+        "config.yaml",
+        ".env",
+        "plugins.lock",
+        "plugins",
+        "state.db",
+        "state.db-wal",
+        "state.db-shm",
+        "active_profile",
+    )
     return tuple(str(Path(home, name)) for name in names)

@@ -48,32 +48,63 @@ _CREDENTIAL = re.compile(
     r"|s3cfg|netrc|pgpass|my\.cnf|git-credentials|npmrc|yarnrc|yarnrc\.yml|pypirc|dockercfg|vault-token|htpasswd"
     r"|(?:bash|zsh|sh|psql|mysql|python|node_repl|sqlite|rediscli|dbshell)_history"
     r"|local/share/(?:keyrings|kwalletd)|config/(?:gcloud|gh|hub|op|google-chrome|chromium|BraveSoftware|rclone|doctl"
-    r"|heroku|configstore|git/credentials|keybase|Bitwarden[^/]*|1Password)|docker/config\.json|cargo/credentials(?:\.toml)?"
+    r"|heroku|configstore|git/credentials|keybase|Bitwarden[^/]*|1Password)|docker/config\.json"
+    r"|cargo/credentials(?:\.toml)?"
     r"|gem/credentials|terraform\.d/credentials[^/]*|m2/settings\.xml|gradle/gradle\.properties)(?:/|$)"
     r"|\.env(?:rc)?(?:\.(?!example$|sample$|template$|dist$|test$|defaults$)[^/]*)?$"
     r"|(?:id_(?:rsa|dsa|ecdsa|ed25519)|credentials|secrets?)(?:\.(?:json|ya?ml|toml|txt|ini|env))?$"
     r"|[^/]*\.(?:pem|key|p12|pfx|kdbx?|jks|keystore|ppk|gpg|asc)$|[^/]*_(?:rsa|ed25519)$|wallet\.dat$"
     r"|Keychains(?:/|$)|Login Data$|logins\.json$|key4\.db$|Cookies$|cookies\.sqlite$)"
     r"|^/etc/(?:g?shadow|sudoers|ssl/private|krb5\.keytab|security/opasswd|ssh/ssh_host|openvpn|wireguard|kubernetes)"
-    r"|^/(?:var/)?run/secrets|^/proc/(?:[^/]+/(?:environ|mem|maps|fd|cmdline|root|cwd)|kcore)|^/var/lib/(?:docker|kubelet)"
+    r"|^/(?:var/)?run/secrets|^/proc/(?:[^/]+/(?:environ|mem|maps|fd|cmdline|root|cwd)|kcore)"
+    r"|^/var/lib/(?:docker|kubelet)"
     r"|^/run/docker\.sock|^/var/run/docker\.sock"
 )
 _HIDDEN = (
-    ".ssh", ".aws", ".gnupg", ".env", ".netrc", ".kube", ".azure", ".npmrc", ".pypirc", ".git-credentials", ".mozilla",
-    ".bash_history", ".zsh_history", ".docker", ".config", ".password-store", ".pgpass", "id_rsa", "id_ed25519",
-    "id_ecdsa", "shadow", "sudoers", "environ", ".local", "credentials",
-)  # fmt: skip
+    ".ssh",
+    ".aws",
+    ".gnupg",
+    ".env",
+    ".netrc",
+    ".kube",
+    ".azure",
+    ".npmrc",
+    ".pypirc",
+    ".git-credentials",
+    ".mozilla",
+    ".bash_history",
+    ".zsh_history",
+    ".docker",
+    ".config",
+    ".password-store",
+    ".pgpass",
+    "id_rsa",
+    "id_ed25519",
+    "id_ecdsa",
+    "shadow",
+    "sudoers",
+    "environ",
+    ".local",
+    "credentials",
+)
 _PERSISTENT = re.compile(
-    r"(?:^|/)(?:\.(?:bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|zlogout"
-    r"|kshrc|cshrc|tcshrc|login|inputrc|xinitrc|xprofile|xsession(?:rc)?|pam_environment|vimrc|emacs|tmux\.conf|screenrc"
+    r"(?:^|/)(?:\.(?:bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv"
+    r"|zprofile|zlogin|zlogout"
+    r"|kshrc|cshrc|tcshrc|login|inputrc|xinitrc|xprofile|xsession(?:rc)?|pam_environment|vimrc|emacs"
+    r"|tmux\.conf|screenrc"
     r"|gitconfig|envrc|pythonrc|curlrc|wgetrc|gdbinit|irbrc|Rprofile|pdbrc|psqlrc|sqliterc|lesskey|hushlogin)$"
-    r"|\.git/(?:hooks(?:/|$)|config$|info/attributes$|modules/)|\.husky(?:/|$)|\.config/(?:autostart|systemd|fish|git|nvim"
+    r"|\.git/(?:hooks(?:/|$)|config$|info/attributes$|modules/)|\.husky(?:/|$)|\.config/(?:autostart"
+    r"|systemd|fish|git|nvim"
     r"|environment\.d|plasma-workspace|upstart|zsh)(?:/|$)|\.ssh/(?:authorized_keys2?|rc|config|environment)$"
     r"|Library/Launch(?:Agents|Daemons)|\.local/share/(?:applications|systemd)(?:/|$)"
-    r"|(?:sitecustomize|usercustomize)\.py$|site-packages/[^/]*\.pth$|\.vim/|\.oh-my-zsh/|\.claude/|\.cursor/|\.vscode/tasks\.json$)"
-    r"|^/etc/(?:cron|anacrontab|systemd|init|rc|profile|bash|zsh|environment|ld\.so|sudoers|pam\.d|passwd|group|shadow|xdg"
-    r"|skel|udev|modprobe|modules|sysctl|hosts$|resolv|nsswitch|ssh|apt|yum|update-motd|logrotate|inetd|xinetd|security"
-    r"|crontab|default|NetworkManager|network|doas)|^/var/spool/(?:cron|at)|^/(?:usr/)?lib/systemd|^/usr/(?:local/)?s?bin/|^/s?bin/"
+    r"|(?:sitecustomize|usercustomize)\.py$|site-packages/[^/]*\.pth$|\.vim/|\.oh-my-zsh/|\.claude/"
+    r"|\.cursor/|\.vscode/tasks\.json$)"
+    r"|^/etc/(?:cron|anacrontab|systemd|init|rc|profile|bash|zsh|environment|ld\.so|sudoers|pam\.d"
+    r"|passwd|group|shadow|xdg"
+    r"|skel|udev|modprobe|modules|sysctl|hosts$|resolv|nsswitch|ssh|apt|yum|update-motd|logrotate"
+    r"|inetd|xinetd|security"
+    r"|crontab|default|NetworkManager|network|doas)|^/var/spool/(?:cron|at)|^/(?:usr/)?lib/systemd"
+    r"|^/usr/(?:local/)?s?bin/|^/s?bin/"
 )
 _HARDWARE = re.compile(r"^/(?:dev|sys|proc|boot|lib/modules|run/udev)(?:/|$)")
 _TEMPORARY = ("/tmp/", "/var/tmp/", "/dev/shm/")  # noqa: S108 - these are the names of the places
@@ -163,7 +194,11 @@ class Places:
                 return Zone.WORKSPACE
             return Zone.REPOSITORY if rest == ".git" or rest.startswith(".git/") or _hides_git(rest) else Zone.INSIDE
         if path.startswith(self._temporary):
-            return Zone.TEMPORARY if path.rstrip("/").partition("/")[2].strip("*.?/") and not _all_of(path) else Zone.OUTSIDE
+            return (
+                Zone.TEMPORARY
+                if path.rstrip("/").partition("/")[2].strip("*.?/") and not _all_of(path)
+                else Zone.OUTSIDE
+            )
         if self.root in ("/", self.home) and path.startswith(f"{self.root.rstrip('/')}/") and self.root != "/":
             return Zone.INSIDE
         return Zone.OUTSIDE
@@ -257,4 +292,3 @@ def _may_match(pattern: str, guard: str, whole: bool) -> bool:
 def emptied(text: str) -> str:
     """A text in which what is not known is taken to be empty."""
     return _ANY.sub("", text)
-

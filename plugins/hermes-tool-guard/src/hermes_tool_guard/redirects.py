@@ -65,7 +65,15 @@ def _heredoc(shell: "Shell", node: "Node", folders: "Folders") -> "tuple[str | N
         elif child.type in ("file_redirect", "herestring_redirect"):
             writes = redirect(shell, child, folders, None)[2] or writes
         elif child.type == "pipeline" or child.is_named:
-            if child.type in ("word", "string", "raw_string", "concatenation", "number", "simple_expansion", "expansion"):
+            if child.type in (
+                "word",
+                "string",
+                "raw_string",
+                "concatenation",
+                "number",
+                "simple_expansion",
+                "expansion",
+            ):
                 shell.scene.ask(Class.UNCLEAR, "has words behind a here-document")
             elif child.type != "file_descriptor":
                 nested.append(child)
@@ -87,7 +95,11 @@ def _checked(shell: "Shell", node: "Node", start: "Node | None", body: "Node | N
     line_start = shell.source.rfind(b"\n", 0, end.start_byte) + 1
     line_end = shell.source.find(b"\n", end.end_byte)
     last = shell.source[line_start : len(shell.source) if line_end < 0 else line_end].decode(errors="replace")
-    if not re.fullmatch(r"[\w.-]+", delimiter) or (last.lstrip("\t") if tabs else last) != delimiter or delimiter in lines:
+    if (
+        not re.fullmatch(r"[\w.-]+", delimiter)
+        or (last.lstrip("\t") if tabs else last) != delimiter
+        or delimiter in lines
+    ):
         shell.scene.ask(Class.UNCLEAR, "has a here-document that the guard cannot read")
     if body is None:
         return "\n"

@@ -10,7 +10,7 @@ from hermes_tool_guard.judgement import DERIVED, OPAQUE, UNKNOWN, Class
 from hermes_tool_guard.places import Zone, credential_name
 from hermes_tool_guard.scene import Folders, Scene, shown
 
-__all__ = ["Options", "Program", "Run", "run"]
+__all__ = ["Options", "Program", "Run", "each", "names", "run"]
 
 Program = Callable[["Run"], None]
 
@@ -21,12 +21,25 @@ _STANDARD = re.compile(
 _ENVIRONMENT = re.compile(r"(?:^|/)(?:\.?venv|\.?env|virtualenv|node_modules/\.bin|vendor/bin)(?:/bin)?$")
 _TEXT_ONLY = frozenset({"echo", "printf", ":", "true", "false", "test", "[", "export"})
 _HINT = re.compile(
-    r"\.(?:ssh|aws|gnupg|az|kube|pass|moz|thunder|elec|bit|eth|oci|boto|s3|net|pg|my|git-|np|yarn|pypi|docker|vault|ht"
-    r"|[a-z_]*hist|local|config|cargo|gem|terra|m2|grad|env|pem|p12|pfx|kdb|jks|key|ppk|gpg|asc)|id_|[Cc]redential|secret"
-    r"|_rsa|_ed25519|wallet|Keychains|Login|logins|key4|[Cc]ookies|shadow|sudoers|/ssl/|opasswd|/etc/ssh|openvpn|wireguard"
+    r"\.(?:ssh|aws|gnupg|az|kube|pass|moz|thunder|elec|bit|eth|oci|boto|s3|net|pg|my|git-|np|yarn|pypi"
+    r"|docker|vault|ht"
+    r"|[a-z_]*hist|local|config|cargo|gem|terra|m2|grad|env|pem|p12|pfx|kdb|jks|key|ppk|gpg|asc)|id_"
+    r"|[Cc]redential|secret"
+    r"|_rsa|_ed25519|wallet|Keychains|Login|logins|key4|[Cc]ookies|shadow|sudoers|/ssl/|opasswd"
+    r"|/etc/ssh|openvpn|wireguard"
     r"|/proc/|/run/|kube|/var/lib/"
 )
 _AT = re.compile(r"(?<=.)[=@:,]")
+
+
+def names(text: str) -> frozenset[str]:
+    """Names written side by side."""
+    return frozenset(text.split())
+
+
+def each(judge: Program, text: str) -> dict[str, Program]:
+    """The same judge for every name."""
+    return dict.fromkeys(text.split(), judge)
 
 
 class Options:

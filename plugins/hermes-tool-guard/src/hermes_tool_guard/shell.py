@@ -19,8 +19,25 @@ _PLAIN = re.compile(rb"[\w./:,@%+-][\w./:=,@%+ \t-]*")
 _ASSIGNED = re.compile(rb"[\w]+\+?=")
 _BLANK = b" \t\n\\;"
 _REDIRECTS = ("file_redirect", "heredoc_redirect", "herestring_redirect")
-_SILENT = frozenset({"comment", ";", "&", "&&", "||", "|", "|&", "\n", ";;", ";&", ";;&", "(", ")", "{", "}", "do", "done"})
-_SILENT |= {"if", "then", "fi", "else", "elif", "while", "until", "for", "select", "in", "case", "esac", "function", "!"}
+_SILENT = frozenset(
+    {"comment", ";", "&", "&&", "||", "|", "|&", "\n", ";;", ";&", ";;&", "(", ")", "{", "}", "do", "done"}
+)
+_SILENT |= {
+    "if",
+    "then",
+    "fi",
+    "else",
+    "elif",
+    "while",
+    "until",
+    "for",
+    "select",
+    "in",
+    "case",
+    "esac",
+    "function",
+    "!",
+}
 _SILENT |= {"((", "))", "$(", "`", "<(", ">(", ")"}
 _ENDS_CASE = frozenset({";;", ";&", ";;&"})
 Ends = tuple[Folders, Folders]  # the folders after it went well, and after it failed
@@ -335,7 +352,7 @@ class Shell:
             self._output = ""
         for statement in after:  # the rest of a line whose here-document starts below it
             given = self._output
-            ends = self.walk(statement, _both(*ends), given if given else None)
+            ends = self.walk(statement, _both(*ends), given or None)
         return ends
 
     def _compound(self, node: "Node", folders: Folders, stdin: str | None) -> Ends:
@@ -372,7 +389,10 @@ class Shell:
                         words.append([[OPAQUE]])
                         self.scene.ask(Class.UNCLEAR, "is not shell that the guard can read")
                 if kind == "command_name" and child.child_count:
-                    if b"$(" in text[: child.end_byte - node.start_byte] or b"`" in text[: child.end_byte - node.start_byte]:
+                    if (
+                        b"$(" in text[: child.end_byte - node.start_byte]
+                        or b"`" in text[: child.end_byte - node.start_byte]
+                    ):
                         self._computed(child)
                     child = child.children[0]  # noqa: PLW2901 - the word inside
                 words.append(self._expanded(child))

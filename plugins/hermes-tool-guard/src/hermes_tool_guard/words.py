@@ -331,4 +331,3 @@ def alternatives(words: Sequence[list[list[str]]]) -> list[list[str]]:
     if total > MOST_VALUES:
         words = [word if len(word) == 1 else [[DERIVED]] for word in words]
     return [[field for fields in one for field in fields] for one in product(*words)]
-

@@ -3,58 +3,113 @@
 import re
 
 from hermes_tool_guard.judgement import UNKNOWN, Class
-from hermes_tool_guard.run import Program, Run
+from hermes_tool_guard.run import Program, Run, names
 
-_TOOLS = (
-    "pytest py.test tox nox mypy ruff black isort flake8 pylint pyright basedpyright bandit coverage sphinx-build mkdocs pre-commit "
-    "jest vitest mocha ava tap karma cypress playwright eslint prettier tsc webpack vite rollup esbuild parcel next nuxt astro "
-    "svelte-check svelte-kit turbo nx lerna biome oxlint stylelint babel swc tsup gulp grunt storybook tailwindcss postcss sass lint-staged "
-    "commitlint changeset knip depcheck madge c8 nyc wtr ng vue-cli-service remix gatsby eleventy hugo metro "
-    "cargo-clippy cargo-nextest rustc clippy-driver wasm-pack trunk sccache golangci-lint staticcheck govulncheck gotestsum "
-    "ninja meson cmake ctest cpack bazel bazelisk buck2 scons waf autoconf automake autoreconf libtool configure premake "
-    "gcc g++ cc c++ clang clang++ ld as nasm yasm gfortran nvcc ccache distcc ldc2 dmd zig nim ghc stack cabal ocamlfind dune "
-    "javac mvn mvnw gradle gradlew ant sbt lein kotlinc scalac groovyc bloop mill checkstyle spotbugs pmd "
-    "rake rspec rubocop minitest standardrb sorbet srb brakeman reek phpunit phpstan psalm pint php-cs-fixer phpcs phpcbf pest artisan rector "
-    "dotnet msbuild nunit-console mix rebar3 credo dialyzer swiftlint swift-format xcodebuild xcrun flutter dart "
-    "clang-tidy cppcheck cpplint iwyu gcovr protoc buf flatc thrift swig bison flex yacc lex re2c antlr4 "
-    "latex pdflatex xelatex lualatex latexmk bibtex biber makeindex pandoc asciidoctor typst texi2pdf rst2html doxygen jsdoc typedoc "
-    "terraform-docs tflint tfsec checkov ansible-lint helm-docs kubeval kubeconform conftest opa hcl2json cookiecutter copier cruft "
-    "sqlfluff alembic django-admin manage.py great_expectations pyinstaller nuitka cython maturin shiv pex "
-    "bats shellspec pdftotext pdfinfo pdftk qpdf gs convert magick optipng jpegoptim ffmpeg sox inkscape rsvg-convert graphviz plantuml mmdc "
-    "bump2version bumpver towncrier git-cliff jupyter nbconvert papermill nbstripout "
-    "strip ranlib objcopy patchelf install_name_tool lipo ctags cscope etags gettext msgfmt xgettext msgmerge pybabel "
-    "solc forge hardhat truffle anchor slither jest-cli ts-jest react-scripts craco vue-tsc tsd api-extractor tsgo rspack rsbuild"
-).split()
+_TOOLS = names(
+    "pytest py.test tox nox mypy ruff black isort flake8 pylint pyright basedpyright bandit coverage "
+    "sphinx-build mkdocs pre-commit jest vitest mocha ava tap karma cypress playwright eslint "
+    "prettier tsc webpack vite rollup esbuild parcel next nuxt astro svelte-check svelte-kit turbo "
+    "nx lerna biome oxlint stylelint babel swc tsup gulp grunt storybook tailwindcss postcss sass "
+    "lint-staged commitlint changeset knip depcheck madge c8 nyc wtr ng vue-cli-service remix gatsby "
+    "eleventy hugo metro cargo-clippy cargo-nextest rustc clippy-driver wasm-pack trunk sccache "
+    "golangci-lint staticcheck govulncheck gotestsum ninja meson cmake ctest cpack bazel bazelisk "
+    "buck2 scons waf autoconf automake autoreconf libtool configure premake gcc g++ cc c++ clang "
+    "clang++ ld as nasm yasm gfortran nvcc ccache distcc ldc2 dmd zig nim ghc stack cabal ocamlfind "
+    "dune javac mvn mvnw gradle gradlew ant sbt lein kotlinc scalac groovyc bloop mill checkstyle "
+    "spotbugs pmd rake rspec rubocop minitest standardrb sorbet srb brakeman reek phpunit phpstan "
+    "psalm pint php-cs-fixer phpcs phpcbf pest artisan rector dotnet msbuild nunit-console mix "
+    "rebar3 credo dialyzer swiftlint swift-format xcodebuild xcrun flutter dart clang-tidy cppcheck "
+    "cpplint iwyu gcovr protoc buf flatc thrift swig bison flex yacc lex re2c antlr4 latex pdflatex "
+    "xelatex lualatex latexmk bibtex biber makeindex pandoc asciidoctor typst texi2pdf rst2html "
+    "doxygen jsdoc typedoc terraform-docs tflint tfsec checkov ansible-lint helm-docs kubeval "
+    "kubeconform conftest opa hcl2json cookiecutter copier cruft sqlfluff alembic django-admin "
+    "manage.py great_expectations pyinstaller nuitka cython maturin shiv pex bats shellspec "
+    "pdftotext pdfinfo pdftk qpdf gs convert magick optipng jpegoptim ffmpeg sox inkscape "
+    "rsvg-convert graphviz plantuml mmdc bump2version bumpver towncrier git-cliff jupyter nbconvert "
+    "papermill nbstripout strip ranlib objcopy patchelf install_name_tool lipo ctags cscope etags "
+    "gettext msgfmt xgettext msgmerge pybabel solc forge hardhat truffle anchor slither jest-cli "
+    "ts-jest react-scripts craco vue-tsc tsd api-extractor tsgo rspack rsbuild"
+)
 
 
 def _tool(run: Run) -> None:
     run.note(Class.PROJECT)
     for word, after in zip(run.args, [*run.args[1:], ""], strict=False):
-        if word in ("-o", "--output", "--outfile", "--out", "--out-dir", "--outDir", "--output-dir", "--report-file", "--output-file", "-outfile") and after:
+        if (
+            word
+            in (
+                "-o",
+                "--output",
+                "--outfile",
+                "--out",
+                "--out-dir",
+                "--outDir",
+                "--output-dir",
+                "--report-file",
+                "--output-file",
+                "-outfile",
+            )
+            and after
+        ):
             run.write(after)
-        elif word.startswith(("--output=", "--outfile=", "--out=", "--out-dir=", "--outDir=", "--output-dir=", "--output-file=", "--junitxml=", "--basetemp=", "--rootdir=")):
+        elif word.startswith(
+            (
+                "--output=",
+                "--outfile=",
+                "--out=",
+                "--out-dir=",
+                "--outDir=",
+                "--output-dir=",
+                "--output-file=",
+                "--junitxml=",
+                "--basetemp=",
+                "--rootdir=",
+            )
+        ):
             run.write(word.partition("=")[2])
     if run.name in ("ffmpeg", "sox", "convert", "magick", "gs"):
         if run.args and run.args[-1][:1] != "-":
             run.write(run.args[-1])
         if any(re.match(r"(?:msl|ephemeral|https?|ftp|rtmp|tcp|udp|label:@|text:|\|)", a) for a in run.args):
             run.ask(Class.SEND, f"lets {run.name} use the network or more")
-    if run.name in ("pandoc",) and any(a.startswith(("--filter", "-F", "--lua-filter", "-L", "--pdf-engine")) for a in run.args):
+    if run.name in ("pandoc",) and any(
+        a.startswith(("--filter", "-F", "--lua-filter", "-L", "--pdf-engine")) for a in run.args
+    ):
         run.note(Class.PROJECT)
-    if run.name in ("gcc", "g++", "cc", "clang", "clang++") and any(a.startswith(("-fplugin", "-wrapper", "-B", "@")) for a in run.args):
+    if run.name in ("gcc", "g++", "cc", "clang", "clang++") and any(
+        a.startswith(("-fplugin", "-wrapper", "-B", "@")) for a in run.args
+    ):
         run.ask(Class.CODE, f"makes {run.name} run another program")
 
 
 def _make(run: Run) -> None:
-    options = run.options({"-C", "-f", "-I", "-j", "-l", "-o", "-W", "--directory", "--file", "--makefile", "--eval", "-E"})
+    options = run.options(
+        {"-C", "-f", "-I", "-j", "-l", "-o", "-W", "--directory", "--file", "--makefile", "--eval", "-E"}
+    )
     for code in options.values("--eval", "-E"):
         for inner in re.findall(r"\$\(shell ([^)]*)\)", code):
             run.code(inner)
         run.ask(Class.CODE, "gives make rules on the command line")
     for word in options.rest:
         name, eq, value = word.partition("=")
-        if eq and name.rstrip(":?+!") in ("SHELL", ".SHELLFLAGS", "MAKE", "MAKEFLAGS", "MAKEFILES", "CC", "CXX", "LD", "AR", "RM", "INSTALL"):
-            if not re.fullmatch(r"/bin/(?:ba)?sh|(?:gcc|g\+\+|clang|clang\+\+|cc|c\+\+)(?:-\d+)?|ccache (?:gcc|clang|g\+\+|clang\+\+)", value):
+        if eq and name.rstrip(":?+!") in (
+            "SHELL",
+            ".SHELLFLAGS",
+            "MAKE",
+            "MAKEFLAGS",
+            "MAKEFILES",
+            "CC",
+            "CXX",
+            "LD",
+            "AR",
+            "RM",
+            "INSTALL",
+        ):
+            if not re.fullmatch(
+                r"/bin/(?:ba)?sh|(?:gcc|g\+\+|clang|clang\+\+|cc|c\+\+)(?:-\d+)?|ccache (?:gcc|clang|g\+\+"
+                r"|clang\+\+)",
+                value,
+            ):
                 run.ask(Class.CODE, f"decides what make runs as {name}")
         elif eq and re.search(r"\$\(|`|[;|&]", value):
             run.ask(Class.CODE, f"gives make {name} with commands inside")
@@ -111,7 +166,11 @@ def _go(run: Run) -> None:
 
 
 def _rustup(run: Run) -> None:
-    if run.args[:1] and run.args[0] in ("show", "check", "which", "doc", "--version", "help") or run.args[1:2] == ["list"]:
+    if (
+        (run.args[:1]
+        and run.args[0] in ("show", "check", "which", "doc", "--version", "help"))
+        or run.args[1:2] == ["list"]
+    ):
         run.note(Class.READ)
     elif run.args[:1] == ["run"]:
         run.inner(run.args[2:])
@@ -119,7 +178,7 @@ def _rustup(run: Run) -> None:
         run.ask(Class.INSTALL, "changes the installed toolchains")
 
 
-PROGRAMS: dict[str, Program] = {name: _tool for name in _TOOLS}
+PROGRAMS: dict[str, Program] = dict.fromkeys(_TOOLS, _tool)
 PROGRAMS |= dict.fromkeys(("make", "gmake", "bmake", "remake"), _make)
 PROGRAMS |= dict.fromkeys(("just", "task", "mage", "invoke", "inv", "doit", "pants", "earthly", "dagger"), _just)
 PROGRAMS |= {"cargo": _cargo, "go": _go, "rustup": _rustup}

@@ -3,14 +3,28 @@
 import re
 
 from hermes_tool_guard.judgement import UNKNOWN, Class
-from hermes_tool_guard.run import Program, Run
+from hermes_tool_guard.run import Program, Run, each, names
 
 _READS = re.compile(
-    r"(?is)\s*(?:select|show|explain(?!\s+analy[sz]e\s+(?!select))|describe|desc|pragma\s+(?:table_info|table_list|index_list|database_list|user_version|integrity_check|quick_check|schema_version|foreign_key_list)"
-    r"|with\b(?!.*\b(?:insert|update|delete)\b)|values|\\(?:d\S*|l\+?|conninfo|dt\S*|du|dn|df|timing|x|q|\?|z|encoding)|\.(?:tables|schema|indexes|indices|mode|headers?|databases|dbinfo|help|quit|exit|width|nullvalue|separator|stats|show|timer|version|explain|fullschema|lint|eqp|sha3sum)|use\s+\w+|table\s)(?:\b|$|\s|\().*"
+    r"(?is)\s*(?:select|show|explain(?!\s+analy[sz]e\s+(?!select))|describe|desc"
+    r"|pragma\s+(?:table_info|table_list|index_list|database_list|user_version|integrity_check"
+    r"|quick_check|schema_version|foreign_key_list)"
+    r"|with\b(?!.*\b(?:insert|update|delete)\b)|values|\\(?:d\S*|l\+?|conninfo|dt\S*|du|dn|df|timing|x"
+    r"|q|\?|z|encoding)|\.(?:tables|schema|indexes|indices|mode|headers?|databases|dbinfo|help|quit"
+    r"|exit|width|nullvalue|separator|stats|show|timer|version|explain|fullschema|lint|eqp|sha3sum)"
+    r"|use\s+\w+|table\s)(?:\b|$|\s|\().*"
 )
-_WORST = re.compile(r"(?is)\b(?:drop|truncate|shutdown|flushall|flushdb|dropdatabase|drop_database|deleteMany|deleteOne|remove\(|alter|grant|revoke|create\s+(?:role|user))\b|\bdelete\s+from\b")
-_ESCAPES = re.compile(r"(?is)\binto\s+(?:out|dump)file\b|load_file\s*\(|\bcopy\b.*\b(?:program|to|from)\b|lo_(?:import|export)|pg_(?:read|ls|terminate|reload|write)|xp_cmdshell|\\(?:!|copy|i|o|g\b|gexec|w|e\b|setenv)|\.(?:shell|system|import|output|once|read|load|save|backup|clone|log|excel|open|cd|archive)|load_extension|writefile|readfile|fts3_tokenizer|attach\b|\bsystem\b|\bsource\b|\\\.|sys_exec|create\s+(?:function|extension)|dblink|pg_sleep|sleep\(")
+_WORST = re.compile(
+    r"(?is)\b(?:drop|truncate|shutdown|flushall|flushdb|dropdatabase|drop_database|deleteMany"
+    r"|deleteOne|remove\(|alter|grant|revoke|create\s+(?:role|user))\b|\bdelete\s+from\b"
+)
+_ESCAPES = re.compile(
+    r"(?is)\binto\s+(?:out|dump)file\b|load_file\s*\(|\bcopy\b.*\b(?:program|to|from)\b|lo_(?:import"
+    r"|export)|pg_(?:read|ls|terminate|reload|write)|xp_cmdshell|\\(?:!|copy|i|o|g\b|gexec|w|e\b"
+    r"|setenv)|\.(?:shell|system|import|output|once|read|load|save|backup|clone|log|excel|open|cd"
+    r"|archive)|load_extension|writefile|readfile|fts3_tokenizer|attach\b|\bsystem\b|\bsource\b|\\\."
+    r"|sys_exec|create\s+(?:function|extension)|dblink|pg_sleep|sleep\("
+)
 
 
 def _statement(run: Run, text: str) -> None:
@@ -30,7 +44,13 @@ def _sql(run: Run) -> None:
     if any(a in ("--version", "-V", "--help", "-version", "-?") for a in run.args):
         run.note(Class.READ)
         return
-    options = run.options(frozenset("-c --command -e --execute -U -h -p_ -P -d -D -u -f --file -o --output -v -F -S -Q -q_ -i -H --host --port --user --username --dbname --database -cmd -init -separator -L".split()), single=run.name.startswith(("sqlite", "duckdb", "sqlcmd")))
+    options = run.options(
+        names(
+            "-c --command -e --execute -U -h -p_ -P -d -D -u -f --file -o --output -v -F -S -Q -q_ -i -H "
+            "--host --port --user --username --dbname --database -cmd -init -separator -L"
+        ),
+        single=run.name.startswith(("sqlite", "duckdb", "sqlcmd")),
+    )
     statements = [*options.values("-c", "--command", "-e", "--execute", "-Q", "-cmd")]
     if run.name.startswith(("sqlite", "duckdb", "litecli")):
         if options.has("-init"):
@@ -55,24 +75,41 @@ def _sql(run: Run) -> None:
         _statement(run, text)
 
 
-_REDIS_READS = frozenset("ping info get mget keys scan ttl pttl type exists strlen llen lrange lindex hget hgetall hkeys hlen hmget smembers scard sismember zrange zcard zscore dbsize time memory object lastsave role echo xlen xrange xinfo randomkey".split())
+_REDIS_READS = names(
+    "ping info get mget keys scan ttl pttl type exists strlen llen lrange lindex hget hgetall hkeys "
+    "hlen hmget smembers scard sismember zrange zcard zscore dbsize time memory object lastsave role "
+    "echo xlen xrange xinfo randomkey"
+)
 
 
 def _redis(run: Run) -> None:
-    options = run.options(frozenset("-h -p -n -a -u -s --user --pass -r -i -t -x_ --eval".split()))
+    options = run.options(names("-h -p -n -a -u -s --user --pass -r -i -t -x_ --eval"))
     if options.has("--eval") or run.stdin:
         run.ask(Class.DATABASE, "runs code in a database")
     words = options.rest
-    if words and words[0].lower() in _REDIS_READS or options.has("--version", "--stat", "--bigkeys", "--latency", "--scan"):
+    if (
+        (words
+        and words[0].lower() in _REDIS_READS)
+        or options.has("--version", "--stat", "--bigkeys", "--latency", "--scan")
+    ):
         run.note(Class.READ)
         return
     run.ask(Class.DATABASE, f"changes, or opens, a database with {run.name} {' '.join(words[:1])[:30]}")
 
 
 def _mongo(run: Run) -> None:
-    options = run.options(frozenset("--eval --host --port -u -p -d --authenticationDatabase -f --file".split()))
+    options = run.options(names("--eval --host --port -u -p -d --authenticationDatabase -f --file"))
     code = options.value("--eval")
-    if code and re.fullmatch(r"(?:printjson\()?(?:db(?:\.getSiblingDB\([\"']\w+[\"']\))?\.(?:\w+\.)?(?:find|findOne|count|countDocuments|estimatedDocumentCount|stats|getCollectionNames|serverStatus|version|getIndexes|distinct|hello|runCommand\(\{\s*ping)\b[^;]*|show (?:dbs|collections|databases))\)?;?", code) and not _WORST.search(code):
+    if (
+        code
+        and re.fullmatch(
+            r"(?:printjson\()?(?:db(?:\.getSiblingDB\([\"']\w+[\"']\))?\.(?:\w+\.)?(?:find|findOne|count"
+            r"|countDocuments|estimatedDocumentCount|stats|getCollectionNames|serverStatus|version|getIndexes"
+            r"|distinct|hello|runCommand\(\{\s*ping)\b[^;]*|show (?:dbs|collections|databases))\)?;?",
+            code,
+        )
+        and not _WORST.search(code)
+    ):
         run.note(Class.READ)
         return
     run.ask(Class.DATABASE, f"changes, or opens, a database with {run.name}")
@@ -82,7 +119,7 @@ def _dumps(run: Run) -> None:
     if "--version" in run.args:
         run.note(Class.READ)
         return
-    options = run.options(frozenset("-f --file -r --result-file -o --out -U -h -p -u -d".split()))
+    options = run.options(names("-f --file -r --result-file -o --out -U -h -p -u -d"))
     for file in options.values("-f", "--file", "-r", "--result-file", "-o", "--out"):
         run.write(file)
     run.ask(Class.DATABASE, f"copies, restores or manages a whole database with {run.name}")
@@ -93,8 +130,20 @@ def _ready(run: Run) -> None:
 
 
 PROGRAMS: dict[str, Program] = {
-    **dict.fromkeys(("psql", "mysql", "mariadb", "sqlite3", "sqlite", "duckdb", "sqlcmd", "clickhouse-client", "clickhouse", "pgcli", "mycli", "litecli", "cqlsh", "usql", "isql", "sqlplus", "snowsql", "influx", "trino", "presto", "hive", "beeline", "spark-sql", "dbt", "cockroach", "surreal", "neo4j", "cypher-shell", "db2"), _sql),
-    **dict.fromkeys(("redis-cli", "valkey-cli", "keydb-cli", "etcdctl", "zkCli.sh", "consul-cli"), _redis), **dict.fromkeys(("mongo", "mongosh"), _mongo),
-    **dict.fromkeys(("pg_dump", "pg_dumpall", "pg_restore", "mysqldump", "mariadb-dump", "mongodump", "mongorestore", "mongoexport", "mongoimport", "createdb", "dropdb", "createuser", "dropuser", "mysqladmin", "mysqlimport", "pg_ctl", "initdb", "vacuumdb", "reindexdb", "pg_basebackup", "redis-dump", "pgbench", "mysql_secure_installation", "elasticdump", "kafka-topics", "kafka-topics.sh", "rabbitmqctl", "rabbitmqadmin", "nodetool"), _dumps),
-    **dict.fromkeys(("pg_isready", "pg_config", "mysql_config"), _ready),
-}  # fmt: skip
+    **each(
+        _sql,
+        "psql mysql mariadb sqlite3 sqlite duckdb sqlcmd clickhouse-client clickhouse pgcli mycli "
+        "litecli cqlsh usql isql sqlplus snowsql influx trino presto hive beeline spark-sql dbt "
+        "cockroach surreal neo4j cypher-shell db2",
+    ),
+    **each(_redis, "redis-cli valkey-cli keydb-cli etcdctl zkCli.sh consul-cli"),
+    **each(_mongo, "mongo mongosh"),
+    **each(
+        _dumps,
+        "pg_dump pg_dumpall pg_restore mysqldump mariadb-dump mongodump mongorestore mongoexport "
+        "mongoimport createdb dropdb createuser dropuser mysqladmin mysqlimport pg_ctl initdb vacuumdb "
+        "reindexdb pg_basebackup redis-dump pgbench mysql_secure_installation elasticdump kafka-topics "
+        "kafka-topics.sh rabbitmqctl rabbitmqadmin nodetool",
+    ),
+    **each(_ready, "pg_isready pg_config mysql_config"),
+}

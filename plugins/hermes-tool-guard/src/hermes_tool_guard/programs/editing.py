@@ -3,16 +3,19 @@
 import re
 
 from hermes_tool_guard.judgement import UNKNOWN, Class
-from hermes_tool_guard.run import Program, Run
+from hermes_tool_guard.run import Program, Run, each
 
 _SUBSTITUTE = re.compile(r"s([^\n\\])((?:\\.|(?!\1)[^\\])*)\1((?:\\.|(?!\1)[^\\])*)\1([gpiIemM0-9w]*)", re.DOTALL)
 _TRANSLATE = re.compile(r"y([^\n\\])(?:\\.|(?!\1).)*\1(?:\\.|(?!\1).)*\1", re.DOTALL)
-_AWK_RUNS = re.compile(r"\bsystem\s*\(|\|\s*&?\s*getline|\|&?\s*\"|\"\s*\|\s*(?:&\s*)?getline|print[^\n;}]*\|\s*\S|getline\s*<|@load|@include|/inet[46]?/|ENVIRON|@\w+\s*\(")
+_AWK_RUNS = re.compile(
+    r"\bsystem\s*\(|\|\s*&?\s*getline|\|&?\s*\"|\"\s*\|\s*(?:&\s*)?getline|print[^\n;}]*\|\s*\S"
+    r"|getline\s*<|@load|@include|/inet[46]?/|ENVIRON|@\w+\s*\("
+)
 _AWK_WRITES = re.compile(r"print[f]?\b[^;}\n]*?>>?\s*([^;}\n]+)")
 
 
 def _sed(run: Run) -> None:
-    options = run.options({"-e", "-f", "-l", "--expression", "--file", "--line-length"} )
+    options = run.options({"-e", "-f", "-l", "--expression", "--file", "--line-length"})
     scripts = options.values("-e", "--expression")
     rest = list(options.rest)
     if not scripts and not options.has("-f", "--file") and rest:
@@ -32,7 +35,9 @@ def _sed(run: Run) -> None:
     run.note(Class.READ)
 
 
-_ADDRESS = re.compile(r"(?:\d+(?:~\d+)?|\$|[+~]\d+|/(?:\\.|[^/\\\n])*/[IM]*|\\([^\n\\])(?:\\.|(?!\1)[^\n])*\1[IM]*)", re.DOTALL)
+_ADDRESS = re.compile(
+    r"(?:\d+(?:~\d+)?|\$|[+~]\d+|/(?:\\.|[^/\\\n])*/[IM]*|\\([^\n\\])(?:\\.|(?!\1)[^\n])*\1[IM]*)", re.DOTALL
+)
 _BETWEEN = re.compile(r"[\s;}]*")
 _REST = re.compile(r"[^\n]*")
 _LABEL = re.compile(r"[^\n;}]*")
@@ -98,7 +103,22 @@ def _known_substitution(script: str) -> bool:
 
 
 def _awk(run: Run) -> None:
-    options = run.options({"-F", "-v", "-f", "-i", "-e", "-l", "--file", "--assign", "--field-separator", "--source", "--include", "--load"})
+    options = run.options(
+        {
+            "-F",
+            "-v",
+            "-f",
+            "-i",
+            "-e",
+            "-l",
+            "--file",
+            "--assign",
+            "--field-separator",
+            "--source",
+            "--include",
+            "--load",
+        }
+    )
     rest = list(options.rest)
     scripts = options.values("-e", "--source")
     for file in options.values("-f", "--file", "-i", "--include"):
@@ -159,9 +179,12 @@ def _formatter(run: Run) -> None:
 
 
 PROGRAMS: dict[str, Program] = {
-    **dict.fromkeys(("sed", "gsed", "ssed"), _sed),
-    **dict.fromkeys(("awk", "gawk", "mawk", "nawk", "goawk"), _awk),
-    **dict.fromkeys(("vim", "vi", "nvim", "view", "ex", "ed", "emacs", "nano", "pico", "joe", "micro", "rvim", "rview", "gvim", "vimdiff", "emacsclient", "hx", "kak"), _vim),
-    **dict.fromkeys(("dos2unix", "unix2dos", "clang-format", "shfmt", "gofmt", "rustfmt", "goimports", "autopep8", "yapf", "stylua", "swiftformat", "ktlint"), _formatter),
+    **each(_sed, "sed gsed ssed"),
+    **each(_awk, "awk gawk mawk nawk goawk"),
+    **each(_vim, "vim vi nvim view ex ed emacs nano pico joe micro rvim rview gvim vimdiff emacsclient hx kak"),
+    **each(
+        _formatter,
+        "dos2unix unix2dos clang-format shfmt gofmt rustfmt goimports autopep8 yapf stylua swiftformat ktlint",
+    ),
     "patch": _patch,
-}  # fmt: skip
+}

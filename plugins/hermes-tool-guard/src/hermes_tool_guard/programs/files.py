@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from hermes_tool_guard.judgement import DERIVED, OPAQUE, UNKNOWN, Class
 from hermes_tool_guard.places import Zone
-from hermes_tool_guard.run import Program, Run
+from hermes_tool_guard.run import Program, Run, each, names
 from hermes_tool_guard.scene import shown
 
 
@@ -50,12 +50,19 @@ def _into(run: Run, target: str, words: Sequence[str]) -> None:
     run.write(target)
     for word in words:
         name = word.rstrip("/").rpartition("/")[2]
-        if name and name not in (".", "..") and not any(c in name for c in "*?[") and not any(c in name for c in UNKNOWN):
+        if (
+            name
+            and name not in (".", "..")
+            and not any(c in name for c in "*?[")
+            and not any(c in name for c in UNKNOWN)
+        ):
             run.write(f"{target.rstrip('/')}/{name}")
 
 
 def _cp(run: Run) -> None:
-    options = run.options({"-t", "--target-directory", "-S", "--suffix", "-m", "--mode", "-o", "-g", "--owner", "--group"})
+    options = run.options(
+        {"-t", "--target-directory", "-S", "--suffix", "-m", "--mode", "-o", "-g", "--owner", "--group"}
+    )
     target = options.value("-t", "--target-directory")
     words = list(options.rest)
     if not target and len(words) > 1:
@@ -81,7 +88,9 @@ def _ln(run: Run) -> None:
     for word in words:
         if not options.has("-s", "--symbolic"):
             run.read(word)
-        elif not all(zone in (Zone.INSIDE, Zone.TEMPORARY, Zone.SINK) for _, zone in run._zones(word)) and word.startswith(("/", "~", "..", "\0", "\1")):
+        elif not all(
+            zone in (Zone.INSIDE, Zone.TEMPORARY, Zone.SINK) for _, zone in run._zones(word)
+        ) and word.startswith(("/", "~", "..", "\0", "\1")):
             inside = [z for _, z in run._zones(f"{target}/../{word}")]
             if word.startswith("..") and all(z is Zone.INSIDE for z in inside):
                 continue
@@ -89,7 +98,9 @@ def _ln(run: Run) -> None:
 
 
 def _makes(run: Run) -> None:
-    options = run.options({"-m", "--mode", "-d", "--date", "-r", "--reference", "-t", "-Z", "-b", "-n", "-l", "-C", "-a"})
+    options = run.options(
+        {"-m", "--mode", "-d", "--date", "-r", "--reference", "-t", "-Z", "-b", "-n", "-l", "-C", "-a"}
+    )
     for word in options.rest:
         run.write(word)
     if run.name == "mkfifo":
@@ -114,7 +125,11 @@ def _chmod(run: Run) -> None:
     options = run.options({"--reference"})
     recursive = options.has("-R", "--recursive")
     # A mode such as -x or -rwx looks like an option.
-    modes = [a for a in run.args if re.fullmatch(r"[-+=ugoa,]*[-+=][rwxXstugo,+=-]*|[0-7]{1,5}", a) and a not in ("-R", "-v", "-f", "-c")]
+    modes = [
+        a
+        for a in run.args
+        if re.fullmatch(r"[-+=ugoa,]*[-+=][rwxXstugo,+=-]*|[0-7]{1,5}", a) and a not in ("-R", "-v", "-f", "-c")
+    ]
     words = [w for w in options.rest if w not in modes[:1]]
     mode = modes[0] if modes else ""
     if run.name == "chmod":
@@ -155,7 +170,15 @@ def _dd(run: Run) -> None:
             run.unknown([word])
 
 
-_TAR_RUNS = ("--checkpoint-action", "--to-command", "--use-compress-program", "--info-script", "--new-volume-script", "--rsh-command", "--rmt-command")
+_TAR_RUNS = (
+    "--checkpoint-action",
+    "--to-command",
+    "--use-compress-program",
+    "--info-script",
+    "--new-volume-script",
+    "--rsh-command",
+    "--rmt-command",
+)
 
 
 def _tar(run: Run) -> None:
@@ -163,13 +186,35 @@ def _tar(run: Run) -> None:
     if args and args[0][:1] not in ("-", "\0", "\1"):
         args[0] = f"-{args[0]}"  # tar xzf
     plain = Run(run.scene, [run.argv[0], *args], run.folders, run.stdin)
-    valued = {"-f", "-C", "-T", "-X", "-I", "-F", "-b", "-g", "-H", "-K", "-N", "-V", "--file", "--directory", "--exclude", "--transform"}
+    valued = {
+        "-f",
+        "-C",
+        "-T",
+        "-X",
+        "-I",
+        "-F",
+        "-b",
+        "-g",
+        "-H",
+        "-K",
+        "-N",
+        "-V",
+        "--file",
+        "--directory",
+        "--exclude",
+        "--transform",
+    }
     options = plain.options(valued)
     for name in _TAR_RUNS:
-        if options.has(name) and not options.value(name).startswith(("exec=echo", "echo", "dot", "gzip", "pigz", "zstd", "xz", "bzip2", "lz4", "pbzip2")):
+        if options.has(name) and not options.value(name).startswith(
+            ("exec=echo", "echo", "dot", "gzip", "pigz", "zstd", "xz", "bzip2", "lz4", "pbzip2")
+        ):
             run.code(options.value(name).removeprefix("exec="))
             run.ask(Class.CODE, f"runs another program with {name}")
-    if options.has("-F") or (options.has("-I") and options.value("-I").split(" ")[0] not in ("gzip", "pigz", "zstd", "xz", "bzip2", "lz4", "pbzip2")):
+    if options.has("-F") or (
+        options.has("-I")
+        and options.value("-I").split(" ")[0] not in ("gzip", "pigz", "zstd", "xz", "bzip2", "lz4", "pbzip2")
+    ):
         run.ask(Class.CODE, "runs another program")
     archive = options.value("-f", "--file")
     if ":" in archive and not archive.startswith(("/", ".")):
@@ -226,7 +271,9 @@ def _zip(run: Run) -> None:
 
 
 def _compress(run: Run) -> None:
-    options = run.options({"-S", "-T", "-o", "-M", "-q", "-D"} if run.name in ("xz", "zstd", "brotli") else {"-S", "-p"})
+    options = run.options(
+        {"-S", "-T", "-o", "-M", "-q", "-D"} if run.name in ("xz", "zstd", "brotli") else {"-S", "-p"}
+    )
     for word in options.rest:
         if options.has("-c", "--stdout", "--to-stdout", "-l", "--list", "-t", "--test", "-k", "--keep"):
             run.read(word)
@@ -245,20 +292,26 @@ def _split(run: Run) -> None:
     run.write(options.rest[1] if len(options.rest) > 1 and run.name == "split" else "xaa")
 
 
-_FIND_VALUED = frozenset(
-    "-name -iname -path -ipath -regex -iregex -type -size -mtime -mmin -newer -anewer -cnewer -atime -ctime -amin -cmin -maxdepth "
-    "-mindepth -user -group -perm -printf -wholename -lname -samefile -inum -links -uid -gid -fstype -xtype -regextype -newermt -used".split()
+_FIND_VALUED = names(
+    "-name -iname -path -ipath -regex -iregex -type -size -mtime -mmin -newer -anewer -cnewer -atime "
+    "-ctime -amin -cmin -maxdepth -mindepth -user -group -perm -printf -wholename -lname -samefile "
+    "-inum -links -uid -gid -fstype -xtype -regextype -newermt -used"
 )
 _FIND_FLAGS = frozenset(
-    "-not -a -o -and -or -print -print0 -ls -prune -quit -empty -executable -readable -writable -depth -d -xdev -mount -follow "
-    "-true -false -daystart -noleaf -ignore_readdir_race -nouser -nogroup -H -L -P ! ( ) , -E -X -s".split()
+    names(
+        "-not -a -o -and -or -print -print0 -ls -prune -quit -empty -executable -readable -writable "
+        "-depth -d -xdev -mount -follow -true -false -daystart -noleaf -ignore_readdir_race -nouser "
+        "-nogroup -H -L -P ! ( ) , -E -X -s"
+    )
 )
 
 
 def _find(run: Run) -> None:
     run.note(Class.READ)
     args = run.args
-    at = next((i for i, a in enumerate(args) if (a[:1] == "-" and a not in ("-H", "-L", "-P")) or a in ("!", "(")), len(args))
+    at = next(
+        (i for i, a in enumerate(args) if (a[:1] == "-" and a not in ("-H", "-L", "-P")) or a in ("!", "(")), len(args)
+    )
     starts = [a for a in args[:at] if a[:1] != "-"] or ["."]
     i = at
     while i < len(args):
@@ -266,7 +319,10 @@ def _find(run: Run) -> None:
         if word in _FIND_VALUED:
             i += 2
         elif word in ("-exec", "-execdir", "-ok", "-okdir"):
-            end = next((j for j in range(i + 1, len(args)) if args[j] == ";" or (args[j] == "+" and args[j - 1] == "{}")), len(args))
+            end = next(
+                (j for j in range(i + 1, len(args)) if args[j] == ";" or (args[j] == "+" and args[j - 1] == "{}")),
+                len(args),
+            )
             _for_each(run, args[i + 1 : end], [f"{s.rstrip('/') or '/'}/*" for s in starts], starts, args[at:i])
             i = end + 1
         elif word == "-delete":
@@ -287,7 +343,9 @@ def _find(run: Run) -> None:
 
 def _found_deleted(run: Run, start: str, tests: Sequence[str]) -> None:
     """find … -delete: without a test all of a folder goes; with one, some of it."""
-    selective = any(t in ("-name", "-iname", "-path", "-newer", "-mtime", "-mmin", "-regex", "-empty", "-size") for t in tests)
+    selective = any(
+        t in ("-name", "-iname", "-path", "-newer", "-mtime", "-mmin", "-regex", "-empty", "-size") for t in tests
+    )
     if any(name in ("*", ".*", "*.*", "?*") for name in tests):
         selective = False
     vital = any(zone in (Zone.VITAL, Zone.GUARDED, Zone.DEVICE) for _, zone in run._zones(start, whole=True))
@@ -317,14 +375,27 @@ def _for_each(run: Run, argv: Sequence[str], found: Sequence[str], starts: Seque
 
 
 PROGRAMS: dict[str, Program] = {
-    **dict.fromkeys(("rm", "rmdir", "unlink", "srm", "wipe", "trash", "trash-put"), _rm),
-    **dict.fromkeys(("mkdir", "touch", "mkfifo"), _makes),
-    **dict.fromkeys(("chmod", "chown", "chgrp"), _chmod),
-    **dict.fromkeys(("chattr", "setfacl", "setfattr", "setcap", "chcon", "chflags"), _attributes),
-    **dict.fromkeys(("gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "zstd", "unzstd", "lz4", "pigz", "brotli", "compress"), _compress),
-    **dict.fromkeys(("split", "csplit"), _split), **dict.fromkeys(("7z", "7za", "7zr"), _seven),
-    **dict.fromkeys(("unzip", "unrar", "cpio", "ar"), _unpack), **dict.fromkeys(("cp", "install", "gcp", "ditto"), _cp),
-    **dict.fromkeys(("tar", "bsdtar", "gtar"), _tar), **dict.fromkeys(("find", "gfind", "bfs"), _find),
-    "shred": _shred, "truncate": _truncate, "mv": _mv, "ln": _ln, "mknod": _mknod, "tee": _tee, "dd": _dd, "zip": _zip,
-    "link": _ln, "rename": _mv, "dcfldd": _dd, "gdd": _dd,
-}  # fmt: skip
+    **each(_rm, "rm rmdir unlink srm wipe trash trash-put"),
+    **each(_makes, "mkdir touch mkfifo"),
+    **each(_chmod, "chmod chown chgrp"),
+    **each(_attributes, "chattr setfacl setfattr setcap chcon chflags"),
+    **each(_compress, "gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd lz4 pigz brotli compress"),
+    **each(_split, "split csplit"),
+    **each(_seven, "7z 7za 7zr"),
+    **each(_unpack, "unzip unrar cpio ar"),
+    **each(_cp, "cp install gcp ditto"),
+    **each(_tar, "tar bsdtar gtar"),
+    **each(_find, "find gfind bfs"),
+    "shred": _shred,
+    "truncate": _truncate,
+    "mv": _mv,
+    "ln": _ln,
+    "mknod": _mknod,
+    "tee": _tee,
+    "dd": _dd,
+    "zip": _zip,
+    "link": _ln,
+    "rename": _mv,
+    "dcfldd": _dd,
+    "gdd": _dd,
+}

@@ -4,20 +4,39 @@ import re
 
 from hermes_tool_guard.judgement import UNKNOWN, Class
 from hermes_tool_guard.places import Zone
-from hermes_tool_guard.run import Program, Run
+from hermes_tool_guard.run import Program, Run, each, names
 
-_GLOBAL_VALUED = {"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env", "--super-prefix"}
-_LOCAL = frozenset(
-    "status log diff show blame annotate shortlog describe ls-files ls-tree ls-remote cat-file rev-parse rev-list name-rev grep "
-    "add commit init mv stash tag branch checkout switch restore merge cherry-pick revert rm reset notes archive apply am "
-    "format-patch show-ref show-branch for-each-ref var version help whatchanged cherry count-objects fsck diff-tree diff-index "
-    "diff-files merge-base merge-tree check-ignore check-attr check-ref-format config remote fetch pull clone worktree sparse-checkout "
-    "reflog bisect range-diff stripspace column symbolic-ref rebase clean gc prune push submodule verify-commit verify-tag patch-id "
-    "hash-object write-tree read-tree update-index mktree commit-tree interpret-trailers maintenance bundle bugreport diagnose "
-    "request-pull lfs flow merge-file rerere repack pack-refs fetch-pack send-email svn difftool mergetool filter-branch filter-repo "
-    "update-ref replace instaweb daemon gui citool credential subtree absorb standup machete town ls p4".split()
+_GLOBAL_VALUED = {
+    "-C",
+    "-c",
+    "--git-dir",
+    "--work-tree",
+    "--namespace",
+    "--exec-path",
+    "--config-env",
+    "--super-prefix",
+}
+_LOCAL = names(
+    "status log diff show blame annotate shortlog describe ls-files ls-tree ls-remote cat-file "
+    "rev-parse rev-list name-rev grep add commit init mv stash tag branch checkout switch restore "
+    "merge cherry-pick revert rm reset notes archive apply am format-patch show-ref show-branch "
+    "for-each-ref var version help whatchanged cherry count-objects fsck diff-tree diff-index "
+    "diff-files merge-base merge-tree check-ignore check-attr check-ref-format config remote fetch "
+    "pull clone worktree sparse-checkout reflog bisect range-diff stripspace column symbolic-ref "
+    "rebase clean gc prune push submodule verify-commit verify-tag patch-id hash-object write-tree "
+    "read-tree update-index mktree commit-tree interpret-trailers maintenance bundle bugreport "
+    "diagnose request-pull lfs flow merge-file rerere repack pack-refs fetch-pack send-email svn "
+    "difftool mergetool filter-branch filter-repo update-ref replace instaweb daemon gui citool "
+    "credential subtree absorb standup machete town ls p4"
 )
-_FREE_CONFIG = re.compile(r"(?i)user\.|color\.|core\.(?:autocrlf|quotepath|filemode|ignorecase|longpaths|abbrev|eol|safecrlf|symlinks|preloadindex|untrackedcache|compression)|init\.|push\.|pull\.|fetch\.|commit\.gpgsign|tag\.gpgsign|advice\.|log\.|diff\.(?:algorithm|renames|color|context|noprefix|mnemonic)|merge\.(?:conflict|ff)|rebase\.|status\.|branch\.|http\.(?:post|low|version)|gc\.|protocol\.version|safe\.directory|feature\.|index\.|pack\.|column\.|stash\.|help\.auto|rerere\.|versionsort|blame\.|grep\.")
+_FREE_CONFIG = re.compile(
+    r"(?i)user\.|color\.|core\.(?:autocrlf|quotepath|filemode|ignorecase|longpaths|abbrev|eol|safecrlf"
+    r"|symlinks|preloadindex|untrackedcache|compression)|init\.|push\.|pull\.|fetch\.|commit\.gpgsign"
+    r"|tag\.gpgsign|advice\.|log\.|diff\.(?:algorithm|renames|color|context|noprefix|mnemonic)"
+    r"|merge\.(?:conflict|ff)|rebase\.|status\.|branch\.|http\.(?:post|low|version)|gc\."
+    r"|protocol\.version|safe\.directory|feature\.|index\.|pack\.|column\.|stash\.|help\.auto|rerere\."
+    r"|versionsort|blame\.|grep\."
+)
 
 
 def _git(run: Run) -> None:
@@ -50,13 +69,55 @@ def _git(run: Run) -> None:
         run.ask(Class.CODE, f"runs git {command}, which may be an alias for anything")
         return
     run.args = words
-    run.unknown(w for w in words if w[:1] in ("\0", "\1") and command not in ("commit", "add", "log", "show", "diff", "tag", "checkout", "switch", "branch", "blame", "rev-parse", "cat-file", "describe", "merge", "rev-list", "cherry-pick", "revert", "stash", "show-ref"))
+    run.unknown(
+        w
+        for w in words
+        if w[:1] in ("\0", "\1")
+        and command
+        not in (
+            "commit",
+            "add",
+            "log",
+            "show",
+            "diff",
+            "tag",
+            "checkout",
+            "switch",
+            "branch",
+            "blame",
+            "rev-parse",
+            "cat-file",
+            "describe",
+            "merge",
+            "rev-list",
+            "cherry-pick",
+            "revert",
+            "stash",
+            "show-ref",
+        )
+    )
     _COMMANDS.get(command, _plain)(run)
     _runs_something(run, command)
 
 
 def _elsewhere(run: Run, folder: str, words: list[str]) -> None:
-    if words and words[0] not in ("status", "log", "diff", "show", "branch", "rev-parse", "ls-files", "blame", "describe", "remote", "shortlog", "grep", "rev-list", "ls-tree", "cat-file"):
+    if words and words[0] not in (
+        "status",
+        "log",
+        "diff",
+        "show",
+        "branch",
+        "rev-parse",
+        "ls-files",
+        "blame",
+        "describe",
+        "remote",
+        "shortlog",
+        "grep",
+        "rev-list",
+        "ls-tree",
+        "cat-file",
+    ):
         run.ask(Class.GIT, f"works in a git repository outside of the folder ({folder[:60]})")
 
 
@@ -74,13 +135,31 @@ def _config(run: Run, setting: str) -> None:
 
 def _runs_something(run: Run, command: str) -> None:
     for word in run.args:
-        if word.startswith(("--upload-pack", "--receive-pack", "--exec", "--extcmd", "--tool=", "--ext-diff", "--open-files-in-pager")) or (
-            command in ("clone", "fetch", "pull", "push", "ls-remote") and (word.startswith("ext::") or word == "-u" and command == "clone")
-        ) or (command == "grep" and word.startswith("-O")) or (command == "difftool" and word in ("-x", "-t")):
+        if (
+            word.startswith(
+                (
+                    "--upload-pack",
+                    "--receive-pack",
+                    "--exec",
+                    "--extcmd",
+                    "--tool=",
+                    "--ext-diff",
+                    "--open-files-in-pager",
+                )
+            )
+            or (
+                command in ("clone", "fetch", "pull", "push", "ls-remote")
+                and (word.startswith("ext::") or (word == "-u" and command == "clone"))
+            )
+            or (command == "grep" and word.startswith("-O"))
+            or (command == "difftool" and word in ("-x", "-t"))
+        ):
             run.ask(Class.CODE, f"makes git {command} run another program")
             return
     if command in ("rebase", "bisect") and any(w in ("-x", "run") or w.startswith(("--exec", "-x")) for w in run.args):
-        rest = run.args[next(i for i, w in enumerate(run.args) if w in ("-x", "run") or w.startswith(("--exec", "-x"))) + 1 :]
+        rest = run.args[
+            next(i for i, w in enumerate(run.args) if w in ("-x", "run") or w.startswith(("--exec", "-x"))) + 1 :
+        ]
         run.code(" ".join(rest))
         run.note(Class.PROJECT)
 
@@ -100,7 +179,9 @@ def _rewrites(run: Run, why: str) -> None:
 
 def _push(run: Run) -> None:
     options = run.options({"-o", "--push-option", "--repo"})
-    if options.has("--force", "-f", "--force-with-lease", "--force-if-includes", "--mirror", "--prune") or any(a.startswith("+") for a in options.rest):
+    if options.has("--force", "-f", "--force-with-lease", "--force-if-includes", "--mirror", "--prune") or any(
+        a.startswith("+") for a in options.rest
+    ):
         _rewrites(run, "overwrites history on the remote with git push --force")
     elif options.has("--delete", "-d") or any(a.startswith(":") for a in options.rest):
         _rewrites(run, "deletes a branch or tag on the remote")
@@ -122,7 +203,9 @@ def _clean(run: Run) -> None:
     for word in options.rest or ["."]:
         for path, zone in run._zones(word, whole=True):
             if zone in (Zone.VITAL, Zone.GUARDED):
-                run.deny(Class.DELETE, f"deletes what git does not know in {path}, a place that everything else depends on")
+                run.deny(
+                    Class.DELETE, f"deletes what git does not know in {path}, a place that everything else depends on"
+                )
     _rewrites(run, "deletes files that git does not know")
 
 
@@ -149,7 +232,9 @@ def _checkout(run: Run) -> None:
 
 def _restore(run: Run) -> None:
     options = run.options({"-s", "--source", "--conflict"})
-    if any(w in (".", "./", ":/", "*") for w in options.rest) and not (options.has("-S", "--staged") and not options.has("-W", "--worktree")):
+    if any(w in (".", "./", ":/", "*") for w in options.rest) and not (
+        options.has("-S", "--staged") and not options.has("-W", "--worktree")
+    ):
         _rewrites(run, "throws away changes that are not committed")
     run.note(Class.GIT)
 
@@ -168,7 +253,24 @@ def _rebase(run: Run) -> None:
 
 
 def _commit(run: Run) -> None:
-    options = run.options({"-m", "-F", "-C", "-c", "-t", "--message", "--file", "--author", "--date", "--fixup", "--squash", "--trailer", "--cleanup", "-S"})
+    options = run.options(
+        {
+            "-m",
+            "-F",
+            "-C",
+            "-c",
+            "-t",
+            "--message",
+            "--file",
+            "--author",
+            "--date",
+            "--fixup",
+            "--squash",
+            "--trailer",
+            "--cleanup",
+            "-S",
+        }
+    )
     for file in options.values("-F", "--file"):
         run.read(file)
     run.note(Class.GIT)
@@ -191,9 +293,15 @@ def _history(run: Run) -> None:
 
 
 def _configure(run: Run) -> None:
-    options = run.options({"-f", "--file", "--get", "--get-all", "--get-regexp", "--unset", "--type", "--default", "-t"})
-    reads = options.has("--get", "--get-all", "--get-regexp", "--list", "-l", "--show-origin", "--get-urlmatch") or options.rest[:1] in (["get"], ["list"])
-    if reads or (len(options.rest) == 1 and not options.has("--unset", "--edit", "-e", "--unset-all", "--remove-section")):
+    options = run.options(
+        {"-f", "--file", "--get", "--get-all", "--get-regexp", "--unset", "--type", "--default", "-t"}
+    )
+    reads = options.has(
+        "--get", "--get-all", "--get-regexp", "--list", "-l", "--show-origin", "--get-urlmatch"
+    ) or options.rest[:1] in (["get"], ["list"])
+    if reads or (
+        len(options.rest) == 1 and not options.has("--unset", "--edit", "-e", "--unset-all", "--remove-section")
+    ):
         run.note(Class.READ)
         return
     rest = [w for w in options.rest if w != "set"]
@@ -214,7 +322,24 @@ def _remote(run: Run) -> None:
 
 
 def _clone(run: Run) -> None:
-    options = run.options({"-b", "--branch", "--depth", "-o", "--origin", "-j", "--jobs", "-c", "--config", "--reference", "--filter", "--template", "--separate-git-dir", "-u"})
+    options = run.options(
+        {
+            "-b",
+            "--branch",
+            "--depth",
+            "-o",
+            "--origin",
+            "-j",
+            "--jobs",
+            "-c",
+            "--config",
+            "--reference",
+            "--filter",
+            "--template",
+            "--separate-git-dir",
+            "-u",
+        }
+    )
     for setting in options.values("-c", "--config"):
         _config(run, setting)
     if options.has("--template"):
@@ -265,27 +390,71 @@ def _rm(run: Run) -> None:
 
 
 _COMMANDS: dict[str, Program] = {
-    "push": _push, "reset": _reset, "clean": _clean, "branch": _branch, "tag": _tag, "checkout": _checkout, "switch": _checkout,
-    "restore": _restore, "stash": _stash, "rebase": _rebase, "commit": _commit, "reflog": _reflog, "gc": _gc, "prune": _gc,
-    "filter-branch": _history, "filter-repo": _history, "update-ref": _history, "replace": _history, "config": _configure,
-    "remote": _remote, "clone": _clone, "fetch": _fetch, "pull": _fetch, "worktree": _worktree, "submodule": _submodule,
-    "ls-remote": _fetch, "rm": _rm, "send-email": _asks("sends mail", Class.SEND), "daemon": _asks("serves the repository", Class.SERVE),
-    "instaweb": _asks("serves the repository", Class.SERVE), "credential": _asks("reads or changes stored passwords", Class.CREDENTIALS),
-    "svn": _asks("talks to a remote", Class.SEND), "p4": _asks("talks to a remote", Class.SEND), "request-pull": _plain,
-    "difftool": _asks("runs another program to show differences", Class.CODE), "mergetool": _asks("runs another program to merge", Class.CODE),
-}  # fmt: skip
-_FORGE_READS = {"view", "list", "status", "diff", "checks", "watch", "search", "ls", "show", "browse", "download", "checkout", "clone"}
+    "push": _push,
+    "reset": _reset,
+    "clean": _clean,
+    "branch": _branch,
+    "tag": _tag,
+    "checkout": _checkout,
+    "switch": _checkout,
+    "restore": _restore,
+    "stash": _stash,
+    "rebase": _rebase,
+    "commit": _commit,
+    "reflog": _reflog,
+    "gc": _gc,
+    "prune": _gc,
+    "filter-branch": _history,
+    "filter-repo": _history,
+    "update-ref": _history,
+    "replace": _history,
+    "config": _configure,
+    "remote": _remote,
+    "clone": _clone,
+    "fetch": _fetch,
+    "pull": _fetch,
+    "worktree": _worktree,
+    "submodule": _submodule,
+    "ls-remote": _fetch,
+    "rm": _rm,
+    "send-email": _asks("sends mail", Class.SEND),
+    "daemon": _asks("serves the repository", Class.SERVE),
+    "instaweb": _asks("serves the repository", Class.SERVE),
+    "credential": _asks("reads or changes stored passwords", Class.CREDENTIALS),
+    "svn": _asks("talks to a remote", Class.SEND),
+    "p4": _asks("talks to a remote", Class.SEND),
+    "request-pull": _plain,
+    "difftool": _asks("runs another program to show differences", Class.CODE),
+    "mergetool": _asks("runs another program to merge", Class.CODE),
+}
+_FORGE_READS = {
+    "view",
+    "list",
+    "status",
+    "diff",
+    "checks",
+    "watch",
+    "search",
+    "ls",
+    "show",
+    "browse",
+    "download",
+    "checkout",
+    "clone",
+}
 
 
 def _forge(run: Run) -> None:
     words = [w for w in run.args if w[:1] != "-"]
     if words[:2] in (["auth", "token"],) or "--show-token" in run.args or "-t" in run.args:
         run.ask(Class.CREDENTIALS, "shows the token of your account")
-    elif words[:2] == ["auth", "status"] or (len(words) > 1 and words[1] in _FORGE_READS and words[0] not in ("secret", "ssh-key", "gpg-key", "extension", "alias")):
-        run.note(Class.FETCH)
-    elif words[:1] == ["api"] and not any(a.startswith(("-X", "-f", "-F", "--method", "--field", "--raw-field", "--input")) for a in run.args):
-        run.note(Class.FETCH)
-    elif not words or words[0] in ("status", "help", "version", "search"):
+    elif words[:2] == ["auth", "status"] or (
+        len(words) > 1
+        and words[1] in _FORGE_READS
+        and words[0] not in ("secret", "ssh-key", "gpg-key", "extension", "alias")
+    ) or (words[:1] == ["api"] and not any(
+        a.startswith(("-X", "-f", "-F", "--method", "--field", "--raw-field", "--input")) for a in run.args
+    )) or not words or words[0] in ("status", "help", "version", "search"):
         run.note(Class.FETCH)
     else:
         run.ask(Class.SEND, f"changes something at the forge with {run.name} {' '.join(words[:2])}")
@@ -293,14 +462,41 @@ def _forge(run: Run) -> None:
 
 
 def _other_vcs(run: Run) -> None:
-    if run.args[:1] and run.args[0] in ("status", "st", "log", "diff", "info", "summary", "branches", "cat", "annotate", "blame", "heads", "id", "ls", "list"):
+    if run.args[:1] and run.args[0] in (
+        "status",
+        "st",
+        "log",
+        "diff",
+        "info",
+        "summary",
+        "branches",
+        "cat",
+        "annotate",
+        "blame",
+        "heads",
+        "id",
+        "ls",
+        "list",
+    ):
         run.note(Class.READ)
-    elif run.args[:1] and run.args[0] in ("add", "commit", "ci", "update", "up", "branch", "bookmark", "new", "describe"):
+    elif run.args[:1] and run.args[0] in (
+        "add",
+        "commit",
+        "ci",
+        "update",
+        "up",
+        "branch",
+        "bookmark",
+        "new",
+        "describe",
+    ):
         run.note(Class.GIT)
     else:
         run.ask(Class.GIT_HISTORY, f"changes a repository with {run.name} {' '.join(run.args[:1])}")
 
 
 PROGRAMS: dict[str, Program] = {
-    "git": _git, **dict.fromkeys(("gh", "glab", "hub", "tea"), _forge), **dict.fromkeys(("hg", "svn", "jj", "fossil", "bzr"), _other_vcs),
-}  # fmt: skip
+    "git": _git,
+    **each(_forge, "gh glab hub tea"),
+    **each(_other_vcs, "hg svn jj fossil bzr"),
+}

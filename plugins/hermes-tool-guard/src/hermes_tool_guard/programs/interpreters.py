@@ -3,7 +3,7 @@
 import re
 
 from hermes_tool_guard.judgement import UNKNOWN, Class
-from hermes_tool_guard.run import Program, Run
+from hermes_tool_guard.run import Program, Run, each, names
 
 _SHELL_OPTION = re.compile(r"[-+][a-zA-Z]+$")
 
@@ -40,7 +40,9 @@ def _shell(run: Run) -> None:
         run.ask(Class.CODE, "runs the output of another command as code")
     elif words == ["--version"] or run.args == ["--version"]:
         run.note(Class.READ)
-    elif "n" in "".join(a[1:] for a in run.args[: len(run.args) - len(words)] if _SHELL_OPTION.match(a) and "o" not in a):
+    elif "n" in "".join(
+        a[1:] for a in run.args[: len(run.args) - len(words)] if _SHELL_OPTION.match(a) and "o" not in a
+    ):
         run.read(words[0])  # bash -n only reads
     else:
         run.script(words[0])
@@ -69,22 +71,31 @@ def _from_input(run: Run) -> None:
 
 # Code in other languages is allowed where it plainly only calculates and prints.
 _PYTHON_SAFE = re.compile(
-    r"(?:import (?:sys|json|math|re|time|datetime|platform|random|string|collections|itertools|statistics|decimal|fractions"
-    r"|textwrap|uuid|calendar|locale|sysconfig|site|struct|hashlib|zlib|binascii|base64|this|antigravity)(?: *, *(?:sys|json|math|re|time|datetime|platform))*)"
+    r"(?:import (?:sys|json|math|re|time|datetime|platform|random|string|collections|itertools"
+    r"|statistics|decimal|fractions"
+    r"|textwrap|uuid|calendar|locale|sysconfig|site|struct|hashlib|zlib|binascii|base64|this"
+    r"|antigravity)(?: *, *(?:sys|json|math|re|time|datetime|platform))*)"
 )
 _DANGER = re.compile(
-    r"(?i)\b(?:os|subprocess|socket|shutil|pty|ctypes|pathlib|importlib|builtins|urllib|http|requests|httpx|ftplib|telnetlib|smtplib"
-    r"|multiprocessing|threading|asyncio|signal|tempfile|glob|pickle|marshal|code|codeop|runpy|webbrowser|antigravity|pwd|grp|fcntl"
-    r"|mmap|resource|select|selectors|ssl|xmlrpc|sqlite3|io|inspect|gc|types|operator|functools|winreg|posix|nt|_(?!_(?:version|name|file|doc)__)\w+)\b"
-    r"|__(?!(?:version|name|file|doc)__)|\b(?:exec|eval|compile|open|input|getattr|setattr|delattr|globals|locals|vars|breakpoint|exit_|help|memoryview)\s*\("
-    r"|\.(?:system|popen|spawn|fork|read_text|write|unlink|remove|rmtree|load_module|modules|__)|chr\(|decode|fromhex|\\x|\\u|\\[0-7]"
+    r"(?i)\b(?:os|subprocess|socket|shutil|pty|ctypes|pathlib|importlib|builtins|urllib|http|requests"
+    r"|httpx|ftplib|telnetlib|smtplib"
+    r"|multiprocessing|threading|asyncio|signal|tempfile|glob|pickle|marshal|code|codeop|runpy"
+    r"|webbrowser|antigravity|pwd|grp|fcntl"
+    r"|mmap|resource|select|selectors|ssl|xmlrpc|sqlite3|io|inspect|gc|types|operator|functools|winreg"
+    r"|posix|nt|_(?!_(?:version|name|file|doc)__)\w+)\b"
+    r"|__(?!(?:version|name|file|doc)__)|\b(?:exec|eval|compile|open|input|getattr|setattr|delattr"
+    r"|globals|locals|vars|breakpoint|exit_|help|memoryview)\s*\("
+    r"|\.(?:system|popen|spawn|fork|read_text|write|unlink|remove|rmtree|load_module|modules|__)|chr\("
+    r"|decode|fromhex|\\x|\\u|\\[0-7]"
 )
-_MODULES = frozenset(
-    "pytest unittest mypy ruff black isort flake8 pylint build coverage tox nox doctest compileall py_compile json.tool venv virtualenv sphinx "
-    "mkdocs pyright bandit pydocstyle timeit cProfile pstats dis ast tokenize this calendar platform site sysconfig trace zipfile tarfile "
-    "django alembic pre_commit towncrier vulture radon interrogate yapf autopep8 pyupgrade twine_check "
-    "grpc_tools.protoc ipykernel nbconvert black.main pyinstaller cython mccabe pycodestyle pyflakes tabnanny json base64 zipapp "
-    "http.server pip piptools pipx uv ensurepip poetry setuptools wheel pip_audit safety hatch pdm invoke behave robot asv".split()
+_MODULES = names(
+    "pytest unittest mypy ruff black isort flake8 pylint build coverage tox nox doctest compileall "
+    "py_compile json.tool venv virtualenv sphinx mkdocs pyright bandit pydocstyle timeit cProfile "
+    "pstats dis ast tokenize this calendar platform site sysconfig trace zipfile tarfile django "
+    "alembic pre_commit towncrier vulture radon interrogate yapf autopep8 pyupgrade twine_check "
+    "grpc_tools.protoc ipykernel nbconvert black.main pyinstaller cython mccabe pycodestyle pyflakes "
+    "tabnanny json base64 zipapp http.server pip piptools pipx uv ensurepip poetry setuptools wheel "
+    "pip_audit safety hatch pdm invoke behave robot asv"
 )
 
 
@@ -115,7 +126,11 @@ def _python_code(run: Run, code: str, _rest: list[str]) -> None:
     imports = re.findall(r"(?:^|[;\n])\s*(?:import|from)\s+([^;\n]+)", code)
     plain = all(_PYTHON_SAFE.fullmatch(f"import {i.partition(' import')[0].strip()}") for i in imports)
     if any(c in code for c in UNKNOWN) or _DANGER.search(code) or not plain:
-        local = imports and not _DANGER.search(code) and all(re.fullmatch(r"[a-z_][\w.]*(?: import [\w, ]+)?", i.strip()) for i in imports)
+        local = (
+            imports
+            and not _DANGER.search(code)
+            and all(re.fullmatch(r"[a-z_][\w.]*(?: import [\w, ]+)?", i.strip()) for i in imports)
+        )
         if local and not any(c in code for c in UNKNOWN):
             run.note(Class.PROJECT)
             return
@@ -125,17 +140,43 @@ def _python_code(run: Run, code: str, _rest: list[str]) -> None:
 
 def _from_source(run: Run, code: str) -> None:
     """Commands and places named in code of another language: the hard limits hold for them too."""
-    if not any(w in code for w in ("system", "exec", "spawn", "popen", "Popen", "run", "call", "rmtree", "unlink", "remove", "`", "rm", "qx", "open")):
+    if not any(
+        w in code
+        for w in (
+            "system",
+            "exec",
+            "spawn",
+            "popen",
+            "Popen",
+            "run",
+            "call",
+            "rmtree",
+            "unlink",
+            "remove",
+            "`",
+            "rm",
+            "qx",
+            "open",
+        )
+    ):
         return
     for text in re.findall(r"\"((?:\\.|[^\"\\])*)\"|'((?:\\.|[^'\\])*)'|`((?:\\.|[^`\\])*)`|qx\{([^}]*)\}", code):
         inner = next((t for t in text if t), "")
-        if re.search(r"\b(?:system|exec\w*|spawn\w*|popen|Popen|run|call|check_\w+|shell_exec|passthru|getoutput|IO|qx)\b|`|%x", code) and re.match(r"\s*[\w/.~]+\s", inner):
+        if re.search(
+            r"\b(?:system|exec\w*|spawn\w*|popen|Popen|run|call|check_\w+|shell_exec|passthru|getoutput|IO"
+            r"|qx)\b|`|%x",
+            code,
+        ) and re.match(r"\s*[\w/.~]+\s", inner):
             run.code(inner)
     listed = re.findall(r"[\[(]\s*((?:[\"'][^\"']*[\"']\s*,\s*)+[\"'][^\"']*[\"'])\s*[\])]", code)
     for words in listed:
         argv = re.findall(r"[\"']([^\"']*)[\"']", words)
         run.inner(argv, stdin=None)
-    if re.search(r"rmtree|rmSync|rm_rf|rm_r|remove_tree|unlink|rmdir|removedirs|fs\.rm|rimraf|deltree|remove\b|FileUtils|writeFile|write_text|open", code):
+    if re.search(
+        r"rmtree|rmSync|rm_rf|rm_r|remove_tree|unlink|rmdir|removedirs|fs\.rm|rimraf|deltree|remove\b"
+        r"|FileUtils|writeFile|write_text|open",
+        code,
+    ):
         for path in re.findall(r"[\"'](~?/[^\"']*|~)[\"']", code):
             if re.search(r"rmtree|rmSync|rm_rf|rm_r|remove_tree|rmdir|removedirs|fs\.rm|rimraf", code):
                 run.delete(path.replace("~", run.scene.places.home, 1) if path.startswith("~") else path)
@@ -158,7 +199,25 @@ def _module(run: Run, module: str, rest: list[str]) -> None:
                 run.write(rest[-1])
         run.note(Class.PROJECT)
     elif re.fullmatch(r"[a-z_]\w*(?:\.[a-z_]\w*)*", module):
-        if module in ("pty", "code", "pdb", "cgi", "webbrowser", "idlelib", "turtledemo", "asyncio", "sqlite3", "telnetlib", "ftplib", "smtplib", "poplib", "twine", "keyring", "awscli", "runpy"):
+        if module in (
+            "pty",
+            "code",
+            "pdb",
+            "cgi",
+            "webbrowser",
+            "idlelib",
+            "turtledemo",
+            "asyncio",
+            "sqlite3",
+            "telnetlib",
+            "ftplib",
+            "smtplib",
+            "poplib",
+            "twine",
+            "keyring",
+            "awscli",
+            "runpy",
+        ):
             run.ask(Class.CODE, f"runs Python's module {module}")
         else:
             run.note(Class.PROJECT)
@@ -168,14 +227,53 @@ def _module(run: Run, module: str, rest: list[str]) -> None:
 
 _LANGUAGES: dict[str, tuple[str, str]] = {
     # code options, options with a value
-    "node": ("-e -p --eval --print -pe", "-r --require --import --loader --experimental-loader -C --conditions --input-type --env-file"),
-    "bun": ("-e -p --eval --print", "-r --preload"), "deno": ("eval", ""), "ts-node": ("-e -p --eval --print", "-r -P --project"), "tsx": ("-e --eval -p", ""),
-    "ruby": ("-e", "-r -I -C -E"), "php": ("-r -B -R -E", "-d -c -z -S -t"), "lua": ("-e", "-l"), "luajit": ("-e", "-l"), "Rscript": ("-e", ""), "R": ("-e", "-f --file"),
-    "julia": ("-e -E --eval --print", "-p -t -J --project"), "osascript": ("-e", "-l"), "groovy": ("-e", "-cp"), "scala": ("-e", "-cp"), "elixir": ("-e --eval", "-r"),
-    "erl": ("-eval -run -s", ""), "ghci": ("-e", ""), "tclsh": ("", ""), "expect": ("-c", ""), "guile": ("-c -e", ""), "sbcl": ("--eval --load", ""), "clojure": ("-e -M -X", ""), "clj": ("-e -M -X", ""),
-    "swift": ("-e", ""), "crystal": ("eval", ""), "nu": ("-c", ""), "fish": ("-c", ""), "pwsh": ("-c -Command -EncodedCommand -e", ""), "powershell": ("-c -Command -EncodedCommand -e", ""), "xonsh": ("-c", ""),
-    "jshell": ("", ""), "irb": ("", ""), "iex": ("", ""), "racket": ("-e", ""), "ocaml": ("-e", ""), "perl6": ("-e", ""), "raku": ("-e", ""), "dc": ("-e -f", ""), "m4": ("", ""), "gnuplot": ("-e", ""), "octave": ("--eval", ""), "sage": ("-c", ""),
-}  # fmt: skip
+    "node": (
+        "-e -p --eval --print -pe",
+        "-r --require --import --loader --experimental-loader -C --conditions --input-type --env-file",
+    ),
+    "bun": ("-e -p --eval --print", "-r --preload"),
+    "deno": ("eval", ""),
+    "ts-node": ("-e -p --eval --print", "-r -P --project"),
+    "tsx": ("-e --eval -p", ""),
+    "ruby": ("-e", "-r -I -C -E"),
+    "php": ("-r -B -R -E", "-d -c -z -S -t"),
+    "lua": ("-e", "-l"),
+    "luajit": ("-e", "-l"),
+    "Rscript": ("-e", ""),
+    "R": ("-e", "-f --file"),
+    "julia": ("-e -E --eval --print", "-p -t -J --project"),
+    "osascript": ("-e", "-l"),
+    "groovy": ("-e", "-cp"),
+    "scala": ("-e", "-cp"),
+    "elixir": ("-e --eval", "-r"),
+    "erl": ("-eval -run -s", ""),
+    "ghci": ("-e", ""),
+    "tclsh": ("", ""),
+    "expect": ("-c", ""),
+    "guile": ("-c -e", ""),
+    "sbcl": ("--eval --load", ""),
+    "clojure": ("-e -M -X", ""),
+    "clj": ("-e -M -X", ""),
+    "swift": ("-e", ""),
+    "crystal": ("eval", ""),
+    "nu": ("-c", ""),
+    "fish": ("-c", ""),
+    "pwsh": ("-c -Command -EncodedCommand -e", ""),
+    "powershell": ("-c -Command -EncodedCommand -e", ""),
+    "xonsh": ("-c", ""),
+    "jshell": ("", ""),
+    "irb": ("", ""),
+    "iex": ("", ""),
+    "racket": ("-e", ""),
+    "ocaml": ("-e", ""),
+    "perl6": ("-e", ""),
+    "raku": ("-e", ""),
+    "dc": ("-e -f", ""),
+    "m4": ("", ""),
+    "gnuplot": ("-e", ""),
+    "octave": ("--eval", ""),
+    "sage": ("-c", ""),
+}
 _NODE_SAFE = re.compile(r"(?:console\.log\()?[\w\s.+*/%()'\",-]*\)?;?")
 
 
@@ -213,8 +311,36 @@ def _language(run: Run) -> None:
 
 
 def _program_file(run: Run, word: str, rest: list[str]) -> None:
-    if run.name in ("bun", "deno") and word in ("run", "test", "install", "i", "add", "fmt", "lint", "check", "build", "task", "x", "bench", "create", "remove", "cache", "serve", "repl", "upgrade", "compile", "pm", "update", "doc", "info", "coverage", "types"):
-        if word in ("x", "add", "create", "upgrade", "serve", "repl", "compile") or any(w.startswith("http") for w in rest):
+    if run.name in ("bun", "deno") and word in (
+        "run",
+        "test",
+        "install",
+        "i",
+        "add",
+        "fmt",
+        "lint",
+        "check",
+        "build",
+        "task",
+        "x",
+        "bench",
+        "create",
+        "remove",
+        "cache",
+        "serve",
+        "repl",
+        "upgrade",
+        "compile",
+        "pm",
+        "update",
+        "doc",
+        "info",
+        "coverage",
+        "types",
+    ):
+        if word in ("x", "add", "create", "upgrade", "serve", "repl", "compile") or any(
+            w.startswith("http") for w in rest
+        ):
             run.ask(Class.INSTALL, f"runs {run.name} {word}")
         run.note(Class.PROJECT)
     elif word.startswith(("http:", "https:", "npm:", "jsr:", "data:")):
@@ -228,7 +354,13 @@ def _other_code(run: Run, code: str) -> None:
         run.code(code)
     else:
         _from_source(run, code)
-    if run.name in ("node", "bun") and _NODE_SAFE.fullmatch(code) and not re.search(r"require|process(?!\.version)|import|eval|Function|global|constructor|fetch|Bun|module", code):
+    if (
+        run.name in ("node", "bun")
+        and _NODE_SAFE.fullmatch(code)
+        and not re.search(
+            r"require|process(?!\.version)|import|eval|Function|global|constructor|fetch|Bun|module", code
+        )
+    ):
         run.note(Class.READ)
         return
     run.ask(Class.CODE, f"runs {run.name} code given on the command line")
@@ -245,7 +377,11 @@ def _perl(run: Run) -> None:
         word = words.pop(0)
         if word == "--":
             break
-        match = re.match(r"-[a-zA-DF-HJ-LN-Z0-9]*?([eE])(.*)$", word, re.DOTALL) if not word.startswith(("-I", "-M", "-m", "-F")) else None
+        match = (
+            re.match(r"-[a-zA-DF-HJ-LN-Z0-9]*?([eE])(.*)$", word, re.DOTALL)
+            if not word.startswith(("-I", "-M", "-m", "-F"))
+            else None
+        )
         in_place = in_place or "i" in (word[1:] if not match else word[1 : match.start(1)])
         if match:
             code.append(match[2] or (words.pop(0) if words else ""))
@@ -257,7 +393,12 @@ def _perl(run: Run) -> None:
         bare = re.sub(r"\b(?:s|tr|y|m|qr)([/|#!,{])(?:\\.|[^\\])*?\1(?:(?:\\.|[^\\])*?\1)?[msixgpodual]*", "", text)
         bare = re.sub(r"((?:^|[(!~,;{]|\b(?:if|unless|and|or|not)\b)\s*)/(?:\\.|[^/\\\n])*/[a-z]*", r"\1", bare)
         executes = re.search(r"\b(?:s)([/|#!,{]).*\1[a-z]*e", text)
-        calm = not executes and not re.search(r"\b(?!print\b|printf\b|say\b|if\b|unless\b|and\b|or\b|not\b|length\b|chomp\b|lc\b|uc\b|join\b|split\b|sprintf\b|next\b|last\b|BEGIN\b|END\b|eq\b|ne\b|substr\b|reverse\b|sort\b|keys\b|my\b|for\b|foreach\b|while\b|scalar\b|int\b|push\b|shift\b|n\b|undef\b|F\b|_\b|ARGV\b)[a-zA-Z_]{2,}", re.sub(r"\"(?:\\.|[^\"\\@$`])*\"|[$@%]\w+", "", bare))
+        calm = not executes and not re.search(
+            r"\b(?!print\b|printf\b|say\b|if\b|unless\b|and\b|or\b|not\b|length\b|chomp\b|lc\b|uc\b|join\b"
+            r"|split\b|sprintf\b|next\b|last\b|BEGIN\b|END\b|eq\b|ne\b|substr\b|reverse\b|sort\b|keys\b|my\b"
+            r"|for\b|foreach\b|while\b|scalar\b|int\b|push\b|shift\b|n\b|undef\b|F\b|_\b|ARGV\b)[a-zA-Z_]{2,}",
+            re.sub(r"\"(?:\\.|[^\"\\@$`])*\"|[$@%]\w+", "", bare),
+        )
         if not calm or any(c in bare for c in "`<>|") or any(c in text for c in UNKNOWN):
             run.ask(Class.CODE, "runs perl code given on the command line")
     for word in words:
@@ -273,14 +414,20 @@ def _java(run: Run) -> None:
         return
     options = run.options({"-cp", "-classpath", "--class-path", "-jar", "-p", "-m", "--module-path"}, single=True)
     jar = options.value("-jar")
-    if any(o.startswith(("-javaagent", "-agentlib", "-agentpath", "-XX:OnOutOfMemoryError", "-XX:OnError")) for o, _ in options.given):
+    if any(
+        o.startswith(("-javaagent", "-agentlib", "-agentpath", "-XX:OnOutOfMemoryError", "-XX:OnError"))
+        for o, _ in options.given
+    ):
         run.ask(Class.CODE, "loads an agent into Java")
     (run.script(jar) if jar else run.note(Class.PROJECT))
 
 
 PROGRAMS: dict[str, Program] = {
-    **dict.fromkeys(("sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "rbash", "csh", "tcsh", "yash", "hush"), _shell),
-    **dict.fromkeys(("python", "python3", "python2", "pypy", "pypy3", "ipython", "micropython", "py"), _python),
-    **dict.fromkeys(_LANGUAGES, _language), "nodejs": _language, "perl": _perl, "java": _java,
-}  # fmt: skip
+    **each(_shell, "sh bash dash zsh ksh ash mksh rbash csh tcsh yash hush"),
+    **each(_python, "python python3 python2 pypy pypy3 ipython micropython py"),
+    **dict.fromkeys(_LANGUAGES, _language),
+    "nodejs": _language,
+    "perl": _perl,
+    "java": _java,
+}
 _LANGUAGES["nodejs"] = _LANGUAGES["node"]

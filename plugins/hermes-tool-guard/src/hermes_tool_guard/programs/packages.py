@@ -3,9 +3,13 @@
 import re
 
 from hermes_tool_guard.judgement import Class
-from hermes_tool_guard.run import Program, Run
+from hermes_tool_guard.run import Program, Run, each, names
 
-_LOOKS = frozenset("list ls show view info search outdated why audit check config get help version -v --version freeze tree explain doctor licenses query fund diff repo docs bugs ping whoami prefix root bin cache lock verify export env why-not about source licence license dependencies".split())
+_LOOKS = names(
+    "list ls show view info search outdated why audit check config get help version -v --version "
+    "freeze tree explain doctor licenses query fund diff repo docs bugs ping whoami prefix root bin "
+    "cache lock verify export env why-not about source licence license dependencies"
+)
 
 
 def _is_local(word: str) -> bool:
@@ -17,14 +21,65 @@ def _npm(run: Run) -> None:
     first = next((w for w in words if w[:1] != "-"), "install" if run.name == "yarn" else "")
     rest = words[words.index(first) + 1 :] if first in words else words
     named = [w for w in rest if w[:1] != "-"]
-    if first in ("run", "run-script", "test", "t", "tst", "start", "build", "lint", "dev", "rebuild", "ci", "clean-install", "pack", "dedupe", "prune", "version", "init", "format", "typecheck", "workspaces", "workspace", "import", "link", "stop", "restart", "coverage", "check", "generate", "fetch", "rb", "ddp", "--filter", "recursive", "stage", "e2e", "preview"):
-        if first == "init" and named or first == "link":
+    if first in (
+        "run",
+        "run-script",
+        "test",
+        "t",
+        "tst",
+        "start",
+        "build",
+        "lint",
+        "dev",
+        "rebuild",
+        "ci",
+        "clean-install",
+        "pack",
+        "dedupe",
+        "prune",
+        "version",
+        "init",
+        "format",
+        "typecheck",
+        "workspaces",
+        "workspace",
+        "import",
+        "link",
+        "stop",
+        "restart",
+        "coverage",
+        "check",
+        "generate",
+        "fetch",
+        "rb",
+        "ddp",
+        "--filter",
+        "recursive",
+        "stage",
+        "e2e",
+        "preview",
+    ):
+        if (first == "init" and named) or first == "link":
             run.ask(Class.INSTALL, f"runs {run.name} {first} {' '.join(named[:1])}")
         if any(w.startswith("--script-shell") for w in words):
             run.ask(Class.CODE, "decides which shell runs the scripts")
         run.unknown(named[:1])
         run.note(Class.PROJECT)
-    elif first in ("install", "i", "add", "in", "isntall", "up", "update", "upgrade", "remove", "rm", "uninstall", "un", "why"):
+    elif first in (
+        "install",
+        "i",
+        "add",
+        "in",
+        "isntall",
+        "up",
+        "update",
+        "upgrade",
+        "remove",
+        "rm",
+        "uninstall",
+        "un",
+        "why",
+    ):
         if any(w in ("-g", "--global", "--location=global") for w in words) or first == "global":
             run.ask(Class.INSTALL, "installs packages for the whole machine")
         elif first in ("install", "i", "add", "in", "isntall") and any(not _is_local(w) for w in named):
@@ -36,7 +91,23 @@ def _npm(run: Run) -> None:
             run.code(inner[-1])
             run.ask(Class.CODE, "runs a command through the package manager")
         _known_tool(run, [w for w in inner if w[:1] != "-"], first in ("exec",))
-    elif first in ("publish", "unpublish", "deprecate", "dist-tag", "login", "logout", "adduser", "owner", "access", "token", "team", "org", "profile", "hook", "npm"):
+    elif first in (
+        "publish",
+        "unpublish",
+        "deprecate",
+        "dist-tag",
+        "login",
+        "logout",
+        "adduser",
+        "owner",
+        "access",
+        "token",
+        "team",
+        "org",
+        "profile",
+        "hook",
+        "npm",
+    ):
         run.ask(Class.SEND, f"changes something at the registry with {run.name} {first}")
     elif first == "config" and named[:1] and named[0] in ("set", "delete", "edit", "rm"):
         run.ask(Class.PERSISTENCE, f"changes {run.name}'s settings")
@@ -73,7 +144,12 @@ def _known_tool(run: Run, words: list[str], local: bool = False) -> None:
         run.ask(Class.INSTALL, f"fetches and runs {name[:60]} from the registry")
 
 
-_PLAIN_TOOLS = frozenset("prisma drizzle-kit tailwindcss shadcn serve-handler husky rimraf cross-env concurrently nodemon ts-node tsx sort-package-json npm-check-updates ncu license-checker markdownlint markdownlint-cli2 cspell publint attw size-limit bundlewatch typeorm sequelize knex patch-package syncpack npm-run-all wait-on zx".split())
+_PLAIN_TOOLS = names(
+    "prisma drizzle-kit tailwindcss shadcn serve-handler husky rimraf cross-env concurrently nodemon "
+    "ts-node tsx sort-package-json npm-check-updates ncu license-checker markdownlint "
+    "markdownlint-cli2 cspell publint attw size-limit bundlewatch typeorm sequelize knex "
+    "patch-package syncpack npm-run-all wait-on zx"
+)
 
 
 def _npx(run: Run) -> None:
@@ -96,13 +172,44 @@ def _pip(run: Run) -> None:
     first = next((w for w in words if w[:1] != "-"), "")
     if first in ("install", "sync", "download", "wheel"):
         plain = Run(run.scene, [run.name, *words[words.index(first) + 1 :]], run.folders, run.stdin)
-        options = plain.options({"-r", "-c", "-e", "-t", "--requirement", "--constraint", "--editable", "--target", "--prefix", "--root", "-i", "--index-url", "--extra-index-url", "--find-links", "-f", "--python", "-d", "-w", "--no-binary", "--only-binary", "--python-version", "--platform", "--progress-bar"})
+        options = plain.options(
+            {
+                "-r",
+                "-c",
+                "-e",
+                "-t",
+                "--requirement",
+                "--constraint",
+                "--editable",
+                "--target",
+                "--prefix",
+                "--root",
+                "-i",
+                "--index-url",
+                "--extra-index-url",
+                "--find-links",
+                "-f",
+                "--python",
+                "-d",
+                "-w",
+                "--no-binary",
+                "--only-binary",
+                "--python-version",
+                "--platform",
+                "--progress-bar",
+            }
+        )
         if options.has("-i", "--index-url", "--extra-index-url", "--find-links", "-f", "--trusted-host", "--proxy"):
             run.ask(Class.INSTALL, "installs packages from another index")
         elif options.has("--break-system-packages", "--user", "--root", "--prefix"):
             run.ask(Class.INSTALL, "installs packages outside of the project")
         places = [*options.values("-e", "--editable"), *options.rest]
-        strangers = [w for w in places if not re.match(r"\.{1,2}(?:/|$|\[)|[\w-]+(?:/[\w./-]+)?\.whl$|(?:\./)?[\w./-]+\.txt$", w) and w not in _BASICS]
+        strangers = [
+            w
+            for w in places
+            if not re.match(r"\.{1,2}(?:/|$|\[)|[\w-]+(?:/[\w./-]+)?\.whl$|(?:\./)?[\w./-]+\.txt$", w)
+            and w not in _BASICS
+        ]
         if strangers:
             run.ask(Class.INSTALL, f"adds {' '.join(strangers)[:60]} from the index, whose code then runs here")
         for file in options.values("-r", "--requirement", "-c", "--constraint"):
@@ -112,13 +219,36 @@ def _pip(run: Run) -> None:
         run.note(Class.DELETE)
     elif first == "config" and not {"list", "get", "debug"} & set(words):
         run.ask(Class.PERSISTENCE, "changes pip's settings")
-    elif first in ("compile", "cache", "inspect", "index", "hash", "debug", "completion") or first in _LOOKS or not first:
+    elif (
+        first in ("compile", "cache", "inspect", "index", "hash", "debug", "completion") or first in _LOOKS or not first
+    ):
         run.note(Class.READ)
     else:
         run.ask(Class.CODE, f"runs {run.name} {first[:40]}, which the guard does not know")
 
 
-_BASICS = frozenset(("pip", "setuptools", "wheel", "build", "uv", "hatch", "tox", "nox", "pytest", "ruff", "mypy", "black", "coverage", "pre-commit", "pip-tools", "virtualenv", "poetry", "twine"))
+_BASICS = frozenset(
+    (
+        "pip",
+        "setuptools",
+        "wheel",
+        "build",
+        "uv",
+        "hatch",
+        "tox",
+        "nox",
+        "pytest",
+        "ruff",
+        "mypy",
+        "black",
+        "coverage",
+        "pre-commit",
+        "pip-tools",
+        "virtualenv",
+        "poetry",
+        "twine",
+    )
+)
 
 
 def _uv(run: Run) -> None:
@@ -130,7 +260,20 @@ def _uv(run: Run) -> None:
     elif first == "pip":
         inner = Run(run.scene, ["pip", *rest], run.folders, run.stdin)
         _pip(inner)
-    elif first in ("sync", "lock", "venv", "build", "tree", "export", "version", "python", "cache", "help", "init", "format"):
+    elif first in (
+        "sync",
+        "lock",
+        "venv",
+        "build",
+        "tree",
+        "export",
+        "version",
+        "python",
+        "cache",
+        "help",
+        "init",
+        "format",
+    ):
         if first == "python" and rest[:1] == ["install"]:
             run.ask(Class.INSTALL, "installs another Python")
         run.note(Class.PROJECT)
@@ -162,7 +305,17 @@ def _uv_run(run: Run, rest: list[str]) -> None:
             if word != "--with-editable":
                 run.ask(Class.INSTALL, "fetches another package to run with")
             words[:1] = []
-        elif word in ("--python", "-p", "--extra", "--group", "--package", "--project", "--directory", "--env-file", "--only-group"):
+        elif word in (
+            "--python",
+            "-p",
+            "--extra",
+            "--group",
+            "--package",
+            "--project",
+            "--directory",
+            "--env-file",
+            "--only-group",
+        ):
             words[:1] = []
         elif word in ("--script", "-s") and words:
             run.script(words[0])
@@ -196,7 +349,31 @@ def _manager(run: Run) -> None:
     named = [w for w in rest if w[:1] != "-"]
     if first in ("run", "exec", "shell") and named:
         _in_environment(run, [w for w in rest if w != "--"][next((i for i, w in enumerate(rest) if w[:1] != "-"), 0) :])
-    elif first in ("install", "sync", "lock", "update", "build", "check", "dump-autoload", "dumpautoload", "validate", "test", "remove", "clean", "graph", "status", "env", "deps.get", "compile", "resolve", "hash", "pristine", "outdated", "matrix", "fmt"):
+    elif first in (
+        "install",
+        "sync",
+        "lock",
+        "update",
+        "build",
+        "check",
+        "dump-autoload",
+        "dumpautoload",
+        "validate",
+        "test",
+        "remove",
+        "clean",
+        "graph",
+        "status",
+        "env",
+        "deps.get",
+        "compile",
+        "resolve",
+        "hash",
+        "pristine",
+        "outdated",
+        "matrix",
+        "fmt",
+    ):
         if named and first in ("install",) and run.name not in ("bundle", "poetry", "bundler", "hatch"):
             run.ask(Class.INSTALL, f"adds {' '.join(named)[:60]}, whose code then runs here")
         run.note(Class.PROJECT)
@@ -214,7 +391,13 @@ def _manager(run: Run) -> None:
         run.note(Class.PROJECT)
 
 
-_SYSTEM_LOOKS = frozenset("list search show info policy depends rdepends provides files whatprovides repolist check-update history -l -L -s -S -W -Q -Qi -Ql -Qs -Ss -Si -q -qa -ql -qi --version deps leaves outdated home log cat desc doctor config uses services tap-info --prefix --list --installed --get-selections list-units list-files listfiles contents why status --print-architecture --status --help apropos".split())
+_SYSTEM_LOOKS = names(
+    "list search show info policy depends rdepends provides files whatprovides repolist check-update "
+    "history -l -L -s -S -W -Q -Qi -Ql -Qs -Ss -Si -q -qa -ql -qi --version deps leaves outdated "
+    "home log cat desc doctor config uses services tap-info --prefix --list --installed "
+    "--get-selections list-units list-files listfiles contents why status --print-architecture "
+    "--status --help apropos"
+)
 
 
 def _system(run: Run) -> None:
@@ -241,8 +424,17 @@ def _gem(run: Run) -> None:
 
 
 PROGRAMS: dict[str, Program] = {
-    **dict.fromkeys(("npm", "yarn", "pnpm", "cnpm"), _npm), **dict.fromkeys(("npx", "bunx", "pnpx", "uvx", "pipx"), _npx), **dict.fromkeys(("pip", "pip3", "pip-sync", "pip-compile"), _pip),
-    **dict.fromkeys(("poetry", "pipenv", "bundle", "bundler", "composer", "hatch", "pdm", "rye", "pod", "carthage", "conan", "vcpkg", "pixi", "spack"), _manager),
-    **dict.fromkeys(("apt", "apt-get", "apt-cache", "aptitude", "dpkg", "yum", "dnf", "microdnf", "rpm", "zypper", "pacman", "yay", "paru", "apk", "brew", "port", "snap", "flatpak", "nix-env", "nix", "nix-shell", "emerge", "xbps-install", "pkg", "pkg_add", "choco", "winget", "scoop", "conda", "mamba", "micromamba", "opam", "asdf", "mise", "nvm", "fnm", "volta", "pyenv", "rbenv", "sdk", "update-alternatives", "alternatives", "add-apt-repository", "apt-key", "guix", "corepack"), _system),
-    **dict.fromkeys(("gem", "cpan", "cpanm", "luarocks", "hackage", "rebar", "tlmgr", "ansible-galaxy", "helm-plugin", "krew"), _gem), "uv": _uv,
-}  # fmt: skip
+    **each(_npm, "npm yarn pnpm cnpm"),
+    **each(_npx, "npx bunx pnpx uvx pipx"),
+    **each(_pip, "pip pip3 pip-sync pip-compile"),
+    **each(_manager, "poetry pipenv bundle bundler composer hatch pdm rye pod carthage conan vcpkg pixi spack"),
+    **each(
+        _system,
+        "apt apt-get apt-cache aptitude dpkg yum dnf microdnf rpm zypper pacman yay paru apk brew port "
+        "snap flatpak nix-env nix nix-shell emerge xbps-install pkg pkg_add choco winget scoop conda "
+        "mamba micromamba opam asdf mise nvm fnm volta pyenv rbenv sdk update-alternatives alternatives "
+        "add-apt-repository apt-key guix corepack",
+    ),
+    **each(_gem, "gem cpan cpanm luarocks hackage rebar tlmgr ansible-galaxy helm-plugin krew"),
+    "uv": _uv,
+}

@@ -3,34 +3,37 @@
 import re
 
 from hermes_tool_guard.judgement import DERIVED, Class
-from hermes_tool_guard.run import Program, Run
+from hermes_tool_guard.run import Program, Run, names
 
-_FILES = (
-    "head tail wc grep egrep fgrep zgrep zegrep zfgrep rg ripgrep ag ack cut paste nl tac od hexdump strings md5sum md5 sha1sum "
-    "sha224sum sha256sum sha384sum sha512sum shasum b2sum cksum sum jq yq xq tomlq zcat bzcat xzcat zstdcat less more most bat batcat "
-    "cmp diff diff3 sdiff colordiff comm join look fold fmt expand unexpand column pr uniq sort tsort nm objdump readelf size ldd "
-    "iconv hexyl tree cloc scc tokei stat file exiftool identify mediainfo ffprobe zipinfo "
-    "zdiff zcmp bzgrep xzgrep xzless zless delta difft dyff jless gron fx csvlook csvstat csvcut csvgrep csvsort mlr xsv qsv xmllint "
-    "numfmt shuf tail multitail lnav shellcheck hadolint yamllint jsonlint actionlint checkmake aspell hunspell wdiff "
-    "pcregrep pcre2grep ugrep sift rga zstdgrep envsubst crc32 xxhsum b3sum getfacl getfattr lsattr ls dir vdir exa eza lsd "
-    "gcov lcov readtags global pygmentize highlight glow mdcat jsonschema check-jsonschema codespell typos vale "
-    "proselint write-good protolint "
-).split()
-_FACTS = (
-    "whoami logname id groups who w last lastlog users cal ncal uptime uname arch free df du vmstat iostat mpstat sar pidstat "
-    "lscpu lsblk lsusb lspci lsmem lsns lsipc lslocks lslogins lsmod lshw hostname hostnamectl timedatectl localectl getconf "
-    "locale tty printenv ps pstree pgrep pidof top lsof ss netstat ip arp getent locate plocate mlocate "
-    "whereis whatis apropos man info tldr help basename dirname realpath readlink seq sleep expr bc factor "
-    "true false test [ : yes tput clear reset tset history jobs wait times ulimit umask dirs domainname nisdomainname "
-    "ping ping6 traceroute tracepath mtr dig nslookup host drill whois resolvectl nvidia-smi rocm-smi sensors acpi upower "
-    "journalctl dmesg blkid findmnt cpuid lstopo procinfo slabtop neofetch fastfetch screenfetch "
-    "xdpyinfo fc-list fc-match getopt getopts shift local return exit break continue logout "
-    "pathchk tabs ipcs runlevel systemd-analyze systemd-detect-virt systemd-cgls systemd-cgtop "
-    "sw_vers system_profiler vm_stat mdfind mdls compgen complete caller "
-    "fortune cowsay figlet lolcat units spell uuidgen mcookie tzselect zdump namei dpkg-query lsb_release "
-    "inotifywait inotifywatch wait-for-it pv progress ts vainfo vulkaninfo glxinfo clinfo dot jstat jps jinfo "
-    " "
-).split()
+_FILES = names(
+    "head tail wc grep egrep fgrep zgrep zegrep zfgrep rg ripgrep ag ack cut paste nl tac od hexdump "
+    "strings md5sum md5 sha1sum sha224sum sha256sum sha384sum sha512sum shasum b2sum cksum sum jq yq "
+    "xq tomlq zcat bzcat xzcat zstdcat less more most bat batcat cmp diff diff3 sdiff colordiff comm "
+    "join look fold fmt expand unexpand column pr uniq sort tsort nm objdump readelf size ldd iconv "
+    "hexyl tree cloc scc tokei stat file exiftool identify mediainfo ffprobe zipinfo zdiff zcmp "
+    "bzgrep xzgrep xzless zless delta difft dyff jless gron fx csvlook csvstat csvcut csvgrep "
+    "csvsort mlr xsv qsv xmllint numfmt shuf tail multitail lnav shellcheck hadolint yamllint "
+    "jsonlint actionlint checkmake aspell hunspell wdiff pcregrep pcre2grep ugrep sift rga zstdgrep "
+    "envsubst crc32 xxhsum b3sum getfacl getfattr lsattr ls dir vdir exa eza lsd gcov lcov readtags "
+    "global pygmentize highlight glow mdcat jsonschema check-jsonschema codespell typos vale "
+    "proselint write-good protolint"
+)
+_FACTS = names(
+    "whoami logname id groups who w last lastlog users cal ncal uptime uname arch free df du vmstat "
+    "iostat mpstat sar pidstat lscpu lsblk lsusb lspci lsmem lsns lsipc lslocks lslogins lsmod lshw "
+    "hostname hostnamectl timedatectl localectl getconf locale tty printenv ps pstree pgrep pidof "
+    "top lsof ss netstat ip arp getent locate plocate mlocate whereis whatis apropos man info tldr "
+    "help basename dirname realpath readlink seq sleep expr bc factor true false test [ : yes tput "
+    "clear reset tset history jobs wait times ulimit umask dirs domainname nisdomainname ping ping6 "
+    "traceroute tracepath mtr dig nslookup host drill whois resolvectl nvidia-smi rocm-smi sensors "
+    "acpi upower journalctl dmesg blkid findmnt cpuid lstopo procinfo slabtop neofetch fastfetch "
+    "screenfetch xdpyinfo fc-list fc-match getopt getopts shift local return exit break continue "
+    "logout pathchk tabs ipcs runlevel systemd-analyze systemd-detect-virt systemd-cgls "
+    "systemd-cgtop sw_vers system_profiler vm_stat mdfind mdls compgen complete caller fortune "
+    "cowsay figlet lolcat units spell uuidgen mcookie tzselect zdump namei dpkg-query lsb_release "
+    "inotifywait inotifywatch wait-for-it pv progress ts vainfo vulkaninfo glxinfo clinfo dot jstat "
+    "jps jinfo"
+)
 # Options that make a looking program write or run something: a pattern of them, what that is, and why.
 _BUT: dict[str, tuple[str, Class, str]] = {
     "rg": (r"--(?:pre|hostname-bin|search-zip-with)(?:=.*|$)", Class.CODE, "runs another program on every file"),
@@ -40,11 +43,19 @@ _BUT: dict[str, tuple[str, Class, str]] = {
     "bat": (r"--pager", Class.CODE, "runs a pager of the caller's choice"),
     "batcat": (r"--pager", Class.CODE, "runs a pager of the caller's choice"),
     "dmesg": (r"-[a-zA-Z]*[CcDEn]|--(?:clear|read-clear|console)", Class.KERNEL, "changes the kernel's log"),
-    "journalctl": (r"--(?:vacuum|rotate|flush|relinquish|setup|update|sync|smart)", Class.SERVICES, "changes the journal"),
+    "journalctl": (
+        r"--(?:vacuum|rotate|flush|relinquish|setup|update|sync|smart)",
+        Class.SERVICES,
+        "changes the journal",
+    ),
     "ss": (r"-[a-zA-Z]*K|--kill", Class.PROCESSES, "closes connections of others"),
     "date": (r"-s|--set|--s|\d{8,}", Class.KERNEL, "sets the clock"),
     "tput": (r"$^", Class.READ, ""),
-    "ip": (r"(?:add|del|delete|set|change|replace|flush|append|exec|attach|restore)$|-b|--?batch", Class.KERNEL, "changes the network"),
+    "ip": (
+        r"(?:add|del|delete|set|change|replace|flush|append|exec|attach|restore)$|-b|--?batch",
+        Class.KERNEL,
+        "changes the network",
+    ),
     "arp": (r"-[a-zA-Z]*[sdf]", Class.KERNEL, "changes the network"),
     "timedatectl": (r"set-|revert", Class.KERNEL, "sets the clock"),
     "hostnamectl": (r"set-|hostname$", Class.KERNEL, "renames the machine"),
@@ -53,14 +64,22 @@ _BUT: dict[str, tuple[str, Class, str]] = {
     "systemd-analyze": (r"set-|log-level", Class.SERVICES, "changes services"),
     "yes": (r"$^", Class.READ, ""),
     "inotifywait": (r"-o|--outfile", Class.WRITE, "writes its output to a file"),
-    "nvidia-smi": (r"-(?:pm|pl|r|c|e|ac|lgc|mig)$|--(?:gpu-reset|persistence|power|compute|applications)", Class.KERNEL, "changes the graphics card"),
+    "nvidia-smi": (
+        r"-(?:pm|pl|r|c|e|ac|lgc|mig)$|--(?:gpu-reset|persistence|power|compute|applications)",
+        Class.KERNEL,
+        "changes the graphics card",
+    ),
     "sar": (r"-o", Class.WRITE, "writes its output to a file"),
     "wait-for-it": (r"--", Class.CODE, "runs another program"),
     "top": (r"$^", Class.READ, ""),
     "ldd": (r"$^", Class.READ, ""),
     "set": (r"$^", Class.READ, ""),
     "jq": (r"$^", Class.READ, ""),
-    "mlr": (r"-I|--prepipex?|(?:tee|split|system|exec)\b|.*\b(?:system|exec|tee|emit|dump)\b.*[>|(]", Class.CODE, "runs another program"),
+    "mlr": (
+        r"-I|--prepipex?|(?:tee|split|system|exec)\b|.*\b(?:system|exec|tee|emit|dump)\b.*[>|(]",
+        Class.CODE,
+        "runs another program",
+    ),
     "less": (r"-[oOkT]|--(?:log|LOG|lesskey|tag)|\+.*!", Class.CODE, "does more than show"),
     "more": (r"\+.*!", Class.CODE, "does more than show"),
     "pr": (r"$^", Class.READ, ""),
@@ -91,8 +110,8 @@ def _files(run: Run) -> None:
     run.output = DERIVED
 
 
-_PATTERN_FIRST = frozenset("grep egrep fgrep zgrep zegrep zfgrep rg ripgrep ag ack jq yq look pcregrep pcre2grep ugrep".split())
-_SEARCHES = frozenset("grep egrep fgrep rg ripgrep ag ack ugrep rga".split())
+_PATTERN_FIRST = names("grep egrep fgrep zgrep zegrep zfgrep rg ripgrep ag ack jq yq look pcregrep pcre2grep ugrep")
+_SEARCHES = names("grep egrep fgrep rg ripgrep ag ack ugrep rga")
 
 
 def _recursive(run: Run) -> bool:
@@ -116,7 +135,9 @@ def _facts(run: Run) -> None:
 
 def _written_output(run: Run) -> None:
     """Programs whose output may go to a file by an option or a second operand."""
-    options = run.options({"-o", "--output", "-k", "-t", "-S", "-T", "-c", "-l", "-s", "-f", "-w", "-i", "-F", "-n", "-g"})
+    options = run.options(
+        {"-o", "--output", "-k", "-t", "-S", "-T", "-c", "-l", "-s", "-f", "-w", "-i", "-F", "-n", "-g"}
+    )
     for target in options.values("-o", "--output"):
         run.write(target)
     if run.name == "sort" and options.has("--compress-program"):
@@ -176,9 +197,11 @@ def _tree(run: Run) -> None:
     run.note(Class.READ)
 
 
-PROGRAMS: dict[str, Program] = {name: _files for name in _FILES}
-PROGRAMS |= {name: _facts for name in _FACTS}
+PROGRAMS: dict[str, Program] = dict.fromkeys(_FILES, _files)
+PROGRAMS |= dict.fromkeys(_FACTS, _facts)
 PROGRAMS |= dict.fromkeys(("sort", "uniq", "shuf", "column", "cmp"), _written_output)
 PROGRAMS |= dict.fromkeys(("yq", "xq", "tomlq"), _in_place)
-PROGRAMS |= dict.fromkeys(("ping", "ping6", "traceroute", "tracepath", "mtr", "dig", "nslookup", "host", "drill", "whois"), _names)
+PROGRAMS |= dict.fromkeys(
+    ("ping", "ping6", "traceroute", "tracepath", "mtr", "dig", "nslookup", "host", "drill", "whois"), _names
+)
 PROGRAMS |= {"ps": _ps, "hostname": _hostname, "domainname": _hostname, "file": _file_magic, "tree": _tree}

@@ -126,7 +126,10 @@ def _tr(run: Run) -> None:
 
 def _set(text: str) -> str:
     return re.sub(
-        r"(.)-(.)", lambda m: "".join(map(chr, range(ord(m[1]), min(ord(m[2]), ord(m[1]) + 300) + 1))), text, flags=re.DOTALL
+        r"(.)-(.)",
+        lambda m: "".join(map(chr, range(ord(m[1]), min(ord(m[2]), ord(m[1]) + 300) + 1))),
+        text,
+        flags=re.DOTALL,
     )
 
 
@@ -192,7 +195,11 @@ def _mktemp(run: Run) -> None:
     options = run.options({"-p", "--tmpdir", "--suffix"})
     folder = options.value("-p", "--tmpdir") or "/tmp"  # noqa: S108
     form = options.rest[0] if options.rest else "tmp.1a2b3c4d5e"
-    path = form if form.startswith("/") or (options.rest and not options.has("-p", "-t", "--tmpdir")) else f"{folder}/{form}"
+    path = (
+        form
+        if form.startswith("/") or (options.rest and not options.has("-p", "-t", "--tmpdir"))
+        else f"{folder}/{form}"
+    )
     run.write(path)
     _output(run, path)
 
@@ -302,9 +309,35 @@ def _run_input(run: Run) -> None:
 
 
 PROGRAMS: dict[str, Program] = {
-    "cd": _cd, "pushd": _cd, "popd": _pop, "echo": _echo, "printf": _printf, "cat": _cat, "rev": _rev, "tr": _tr,
-    "base64": _base64, "base32": _base64, "xxd": _xxd, "date": _date, "pwd": _pwd, "mktemp": _mktemp, "set": _set_options,
-    "shopt": _shopt, "read": _read, "mapfile": _mapfile, "readarray": _mapfile, "hash": _hash, "alias": _alias, "unalias": _hash,
-    "enable": _enable, "trap": _trap, "let": _let, "eval": _eval, "source": _source, ".": _source, "type": _which, "which": _which,
+    "cd": _cd,
+    "pushd": _cd,
+    "popd": _pop,
+    "echo": _echo,
+    "printf": _printf,
+    "cat": _cat,
+    "rev": _rev,
+    "tr": _tr,
+    "base64": _base64,
+    "base32": _base64,
+    "xxd": _xxd,
+    "date": _date,
+    "pwd": _pwd,
+    "mktemp": _mktemp,
+    "set": _set_options,
+    "shopt": _shopt,
+    "read": _read,
+    "mapfile": _mapfile,
+    "readarray": _mapfile,
+    "hash": _hash,
+    "alias": _alias,
+    "unalias": _hash,
+    "enable": _enable,
+    "trap": _trap,
+    "let": _let,
+    "eval": _eval,
+    "source": _source,
+    ".": _source,
+    "type": _which,
+    "which": _which,
     "nproc": _constant("4"),
-}  # fmt: skip
+}

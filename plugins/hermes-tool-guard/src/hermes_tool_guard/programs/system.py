@@ -4,7 +4,7 @@ import re
 
 from hermes_tool_guard.judgement import DERIVED, OPAQUE, Class
 from hermes_tool_guard.places import Zone
-from hermes_tool_guard.run import Program, Run
+from hermes_tool_guard.run import Program, Run, each, names
 
 
 def _kill(run: Run) -> None:
@@ -13,8 +13,16 @@ def _kill(run: Run) -> None:
         run.note(Class.READ)
         return
     targets = [w for w in words if not re.match(r"-(?:[A-Z]\w+|s$|\d{1,2}$|n$)", w)]
-    numbers = [w for w in words if w.lstrip("-").isdigit() and int(w.lstrip("-")[:12]) > 64 or w in ("1", "0", "-1")]
-    if run.name in ("killall5",) or (run.name == "kill" and ("-1" in words[1:] or (words[-1:] == ["1"] and len(words) > 1) or words == ["1"] or ("--" in words and words[-1:] == ["-1"]))):
+    numbers = [w for w in words if (w.lstrip("-").isdigit() and int(w.lstrip("-")[:12]) > 64) or w in ("1", "0", "-1")]
+    if run.name in ("killall5",) or (
+        run.name == "kill"
+        and (
+            "-1" in words[1:]
+            or (words[-1:] == ["1"] and len(words) > 1)
+            or words == ["1"]
+            or ("--" in words and words[-1:] == ["-1"])
+        )
+    ):
         run.deny(Class.PROCESSES, "ends every process, or the first one")
     if run.name == "kill" and targets and all(re.match(r"%", t) for t in targets):
         run.note(Class.PROCESSES)
@@ -25,26 +33,46 @@ def _kill(run: Run) -> None:
     run.ask(Class.PROCESSES, "ends processes")
 
 
-_DESTROYS = re.compile(r"mkfs(?:\..+)?|mke2fs|mkdosfs|mkntfs|mkswap|wipefs|blkdiscard|fdisk|sfdisk|cfdisk|gdisk|sgdisk|parted|newfs|hdparm|nvme|badblocks|lvremove|vgremove|pvremove|zpool|mdadm|cryptsetup|dmsetup|flashrom|fwupdmgr|partprobe|losetup|swapoff|swapon|e2fsck|fsck(?:\..+)?|resize2fs|tune2fs|debugfs|xfs_\w+|btrfs|zfs|lvcreate|vgcreate|pvcreate|lvextend|growpart|kpartx|format|diskutil|dmidecode")
+_DESTROYS = re.compile(
+    r"mkfs(?:\..+)?|mke2fs|mkdosfs|mkntfs|mkswap|wipefs|blkdiscard|fdisk|sfdisk|cfdisk|gdisk|sgdisk"
+    r"|parted|newfs|hdparm|nvme|badblocks|lvremove|vgremove|pvremove|zpool|mdadm|cryptsetup|dmsetup"
+    r"|flashrom|fwupdmgr|partprobe|losetup|swapoff|swapon|e2fsck|fsck(?:\..+)?|resize2fs|tune2fs"
+    r"|debugfs|xfs_\w+|btrfs|zfs|lvcreate|vgcreate|pvcreate|lvextend|growpart|kpartx|format|diskutil"
+    r"|dmidecode"
+)
 _NEVER = re.compile(r"mkfs(?:\..+)?|mke2fs|mkdosfs|mkntfs|mkswap|wipefs|blkdiscard|sgdisk|newfs")
-_LOOKS = re.compile(r"-l$|-L$|--list|--version|-V$|--help|-h$|list$|status$|info$|id-ctrl$|smart-log$|print$|-I$|show$|--detail|--show|--all$")
+_LOOKS = re.compile(
+    r"-l$|-L$|--list|--version|-V$|--help|-h$|list$|status$|info$|id-ctrl$|smart-log$|print$|-I$|show$"
+    r"|--detail|--show|--all$"
+)
 
 
 def _disk(run: Run) -> None:
     if _NEVER.fullmatch(run.name) and not any(a in ("--version", "-V", "--help", "-n", "--no-act") for a in run.args):
         image = [w for w in run.args if w[:1] != "-" and not w.isdigit()]
-        if image and all(z in (Zone.INSIDE, Zone.TEMPORARY) for _, z in run._zones(image[-1])) and run.name.startswith(("mkfs", "mke2fs", "mkswap")):
+        if (
+            image
+            and all(z in (Zone.INSIDE, Zone.TEMPORARY) for _, z in run._zones(image[-1]))
+            and run.name.startswith(("mkfs", "mke2fs", "mkswap"))
+        ):
             run.write(image[-1])
             return
         run.deny(Class.KERNEL, f"destroys a file system with {run.name}")
-    if run.name != "swapoff" and run.args and all(_LOOKS.match(a) or a.startswith("/dev/") for a in run.args if a[:1] == "-" or not a.startswith("/")) and any(_LOOKS.match(a) for a in run.args):
+    if (
+        run.name != "swapoff"
+        and run.args
+        and all(_LOOKS.match(a) or a.startswith("/dev/") for a in run.args if a[:1] == "-" or not a.startswith("/"))
+        and any(_LOOKS.match(a) for a in run.args)
+    ):
         run.note(Class.READ)
         return
     run.ask(Class.KERNEL, f"changes disks or file systems with {run.name}")
 
 
 def _mount(run: Run) -> None:
-    if run.name == "mount" and (not run.args or run.args in (["-l"], ["-V"]) or run.args[:1] == ["-t"] and len(run.args) == 2):
+    if run.name == "mount" and (
+        not run.args or run.args in (["-l"], ["-V"]) or (run.args[:1] == ["-t"] and len(run.args) == 2)
+    ):
         run.note(Class.READ)
         return
     run.ask(Class.KERNEL, f"changes what is mounted with {run.name}")
@@ -54,9 +82,7 @@ def _asks(what: Class, why: str, *, looks: str = "") -> Program:
     pattern = re.compile(looks) if looks else None
 
     def judge(run: Run) -> None:
-        if any(a in ("--version", "--help") for a in run.args) and len(run.args) == 1:
-            run.note(Class.READ)
-        elif pattern and pattern.fullmatch(" ".join(run.args)):
+        if (any(a in ("--version", "--help") for a in run.args) and len(run.args) == 1) or (pattern and pattern.fullmatch(" ".join(run.args))):
             run.note(Class.READ)
         else:
             run.ask(what, f"{why} with {run.name}")
@@ -72,14 +98,40 @@ def _power(run: Run) -> None:
 
 def _hermes(run: Run) -> None:
     words = [w for w in run.args if w[:1] != "-"]
-    if not words or words[0] in ("doctor", "sessions", "insights", "tools", "logs") or words[:2] in (["config", "get"], ["config", "show"], ["config", "check"], ["plugins", "list"], ["profile", "list"], ["guard", "check"]) or run.args in (["--version"], ["--help"]):
+    if (
+        not words
+        or words[0] in ("doctor", "sessions", "insights", "tools", "logs")
+        or words[:2]
+        in (
+            ["config", "get"],
+            ["config", "show"],
+            ["config", "check"],
+            ["plugins", "list"],
+            ["profile", "list"],
+            ["guard", "check"],
+        )
+        or run.args in (["--version"], ["--help"])
+    ):
         if any(a in ("--yolo", "-z", "-p") for a in run.args):
             run.ask(Class.HERMES, "starts another Hermes")
         elif words[:2] == ["sessions", "delete"] or words[:2] == ["sessions", "prune"]:
             run.ask(Class.HERMES, "deletes conversations of Hermes")
         run.note(Class.READ)
         return
-    if {"set", "unset", "edit", "enable", "disable", "install", "uninstall", "use", "create", "delete", "rename", "import"} & set(words[1:3]):
+    if {
+        "set",
+        "unset",
+        "edit",
+        "enable",
+        "disable",
+        "install",
+        "uninstall",
+        "use",
+        "create",
+        "delete",
+        "rename",
+        "import",
+    } & set(words[1:3]):
         run.deny(Class.HERMES, "changes the settings of Hermes, which are a person's to change")
     run.ask(Class.HERMES, f"drives Hermes itself with hermes {' '.join(words[:2])}")
 
@@ -125,18 +177,70 @@ def _sleepless(run: Run) -> None:
     run.output = DERIVED if OPAQUE else ""
 
 
-_USERS = "useradd userdel usermod adduser deluser groupadd groupdel groupmod addgroup delgroup passwd chpasswd chage gpasswd vipw vigr visudo chsh chfn newusers pwconv dscl faillock authselect pam-auth-update"
-_KERNEL = "insmod rmmod modprobe depmod kexec setterm sysrq kmod bpftool bpftrace ldconfig grub-install grub-mkconfig update-grub update-initramfs dracut mkinitcpio efibootmgr bootctl hwclock rtcwake setenforce semanage aa-disable aa-complain apparmor_parser auditctl iwconfig ethtool rfkill wpa_supplicant nmcli netplan ifup ifdown dhclient udevadm setkeycodes loadkeys xset xinput xdotool ydotool wtype devmem devmem2 i2cset setpci cpupower tuned-adm nvram systemsetup csrutil spctl nixos-rebuild"
+_USERS = (
+    "useradd userdel usermod adduser deluser groupadd groupdel groupmod addgroup delgroup passwd "
+    "chpasswd chage gpasswd vipw vigr visudo chsh chfn newusers pwconv dscl faillock authselect "
+    "pam-auth-update"
+)
+_KERNEL = (
+    "insmod rmmod modprobe depmod kexec setterm sysrq kmod bpftool bpftrace ldconfig grub-install "
+    "grub-mkconfig update-grub update-initramfs dracut mkinitcpio efibootmgr bootctl hwclock rtcwake "
+    "setenforce semanage aa-disable aa-complain apparmor_parser auditctl iwconfig ethtool rfkill "
+    "wpa_supplicant nmcli netplan ifup ifdown dhclient udevadm setkeycodes loadkeys xset xinput "
+    "xdotool ydotool wtype devmem devmem2 i2cset setpci cpupower tuned-adm nvram systemsetup csrutil "
+    "spctl nixos-rebuild"
+)
 
 PROGRAMS: dict[str, Program] = {
-    **dict.fromkeys(("kill", "killall", "pkill", "killall5", "skill", "snice", "xkill", "fuser"), _kill), **dict.fromkeys(("renice", "disown", "bg", "fg", "suspend"), _asks(Class.PROCESSES, "changes processes")),
-    **dict.fromkeys(("mount", "umount", "fusermount", "fusermount3", "sshfs", "mount.nfs", "mount.cifs", "pmount", "udisksctl", "autofs"), _mount), **dict.fromkeys(("shutdown", "reboot", "halt", "poweroff", "init", "telinit", "pm-suspend", "pm-hibernate"), _power),
-    **{name: _asks(Class.USERS, "changes users or groups") for name in _USERS.split()}, **{name: _asks(Class.KERNEL, "changes the kernel or hardware") for name in _KERNEL.split()},
-    **dict.fromkeys("mkfs mke2fs mkdosfs mkntfs mkswap wipefs blkdiscard fdisk sfdisk cfdisk gdisk sgdisk parted newfs hdparm nvme badblocks lvremove vgremove pvremove zpool mdadm cryptsetup dmsetup flashrom fwupdmgr losetup swapoff swapon fsck e2fsck resize2fs tune2fs debugfs btrfs zfs lvcreate vgcreate pvcreate lvextend growpart kpartx diskutil dmidecode mkfs.ext2 mkfs.ext3 mkfs.ext4 mkfs.xfs mkfs.btrfs mkfs.vfat mkfs.fat mkfs.ntfs mkfs.exfat mkfs.f2fs mkfs.minix mkfs.msdos mkfs.jfs mkfs.reiserfs fsck.ext4 fsck.xfs xfs_repair xfs_growfs".split(), _disk),
-    **dict.fromkeys(("iptables", "ip6tables", "nft", "ufw", "firewall-cmd", "ebtables", "ipset", "pfctl", "tc"), _asks(Class.KERNEL, "changes the firewall or the network", looks=r"(?:-t \w+ )?(?:-[LSnv]+|list|status|--list-all|--state|show)(?: -?[\w-]+| --line-numbers)*|list ruleset|status verbose|qdisc show.*|-s[rn]")),
-    **dict.fromkeys(("ifconfig", "route", "iwlist", "brctl", "bridge", "arping"), _asks(Class.KERNEL, "changes the network", looks=r"(?:-a|-n|-e|[a-z]+\d+|show|link|addr)?(?: -n)?")),
-    **dict.fromkeys(("crontab", "anacron", "fcrontab"), _editor_of(Class.PERSISTENCE, "changes planned jobs")), **dict.fromkeys(("hermes", "hermes-agent"), _hermes), "sysctl": _sysctl,
-    **dict.fromkeys(("xdg-open", "open", "gnome-open", "gio", "kde-open", "sensible-browser", "x-www-browser", "firefox", "chromium", "google-chrome", "chrome", "wslview", "start", "explorer.exe", "cmd.exe", "powershell.exe", "xterm", "gnome-terminal", "konsole", "kitty", "alacritty", "foot", "wezterm", "code", "subl", "atom", "idea", "zenity", "kdialog", "dialog", "whiptail", "gum", "fzf", "ranger", "nnn", "lf", "yazi", "xclip", "xsel", "pbcopy", "pbpaste", "wl-copy", "wl-paste", "import", "scrot", "maim", "gnome-screenshot", "flameshot", "arecord", "fswebcam", "logkeys", "xev", "screencapture", "claude", "codex", "gemini", "aider", "ollama", "llm"), _open),
-    **dict.fromkeys(("logger", "kdestroy", "accton", "lastcomb", "auditd"), _asks(Class.SERVICES, "writes to the system's log")),
-    **dict.fromkeys(("wineboot", "wine", "qemu-system-x86_64", "qemu-img", "virsh", "virt-install", "VBoxManage", "vagrant", "multipass", "limactl", "colima", "orb"), _looks_first(Class.CONTAINERS, "drives virtual machines", "list status info version global-status ls net-list dominfo")),
-}  # fmt: skip
+    **each(_kill, "kill killall pkill killall5 skill snice xkill fuser"),
+    **each(_asks(Class.PROCESSES, "changes processes"), "renice disown bg fg suspend"),
+    **each(_mount, "mount umount fusermount fusermount3 sshfs mount.nfs mount.cifs pmount udisksctl autofs"),
+    **each(_power, "shutdown reboot halt poweroff init telinit pm-suspend pm-hibernate"),
+    **{name: _asks(Class.USERS, "changes users or groups") for name in _USERS.split()},
+    **{name: _asks(Class.KERNEL, "changes the kernel or hardware") for name in _KERNEL.split()},
+    **dict.fromkeys(
+        names(
+            "mkfs mke2fs mkdosfs mkntfs mkswap wipefs blkdiscard fdisk sfdisk cfdisk gdisk sgdisk parted "
+            "newfs hdparm nvme badblocks lvremove vgremove pvremove zpool mdadm cryptsetup dmsetup flashrom "
+            "fwupdmgr losetup swapoff swapon fsck e2fsck resize2fs tune2fs debugfs btrfs zfs lvcreate "
+            "vgcreate pvcreate lvextend growpart kpartx diskutil dmidecode mkfs.ext2 mkfs.ext3 mkfs.ext4 "
+            "mkfs.xfs mkfs.btrfs mkfs.vfat mkfs.fat mkfs.ntfs mkfs.exfat mkfs.f2fs mkfs.minix mkfs.msdos "
+            "mkfs.jfs mkfs.reiserfs fsck.ext4 fsck.xfs xfs_repair xfs_growfs"
+        ),
+        _disk,
+    ),
+    **each(
+        _asks(
+            Class.KERNEL,
+            "changes the firewall or the network",
+            looks=(
+                r"(?:-t \w+ )?(?:-[LSnv]+|list|status|--list-all|--state|show)(?: -?[\w-]+| --line-numbers)*"
+                r"|list ruleset|status verbose|qdisc show.*|-s[rn]"
+            ),
+        ),
+        "iptables ip6tables nft ufw firewall-cmd ebtables ipset pfctl tc",
+    ),
+    **each(
+        _asks(Class.KERNEL, "changes the network", looks=r"(?:-a|-n|-e|[a-z]+\d+|show|link|addr)?(?: -n)?"),
+        "ifconfig route iwlist brctl bridge arping",
+    ),
+    **each(_editor_of(Class.PERSISTENCE, "changes planned jobs"), "crontab anacron fcrontab"),
+    **each(_hermes, "hermes hermes-agent"),
+    "sysctl": _sysctl,
+    **each(
+        _open,
+        "xdg-open open gnome-open gio kde-open sensible-browser x-www-browser firefox chromium "
+        "google-chrome chrome wslview start explorer.exe cmd.exe powershell.exe xterm gnome-terminal "
+        "konsole kitty alacritty foot wezterm code subl atom idea zenity kdialog dialog whiptail gum fzf "
+        "ranger nnn lf yazi xclip xsel pbcopy pbpaste wl-copy wl-paste import scrot maim "
+        "gnome-screenshot flameshot arecord fswebcam logkeys xev screencapture claude codex gemini aider "
+        "ollama llm",
+    ),
+    **each(_asks(Class.SERVICES, "writes to the system's log"), "logger kdestroy accton lastcomb auditd"),
+    **each(
+        _looks_first(
+            Class.CONTAINERS, "drives virtual machines", "list status info version global-status ls net-list dominfo"
+        ),
+        "wineboot wine qemu-system-x86_64 qemu-img virsh virt-install VBoxManage vagrant multipass limactl colima orb",
+    ),
+}

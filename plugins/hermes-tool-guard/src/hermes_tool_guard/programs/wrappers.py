@@ -4,21 +4,61 @@ import re
 from collections.abc import Sequence
 
 from hermes_tool_guard.judgement import DERIVED, OPAQUE, UNKNOWN, Class
-from hermes_tool_guard.run import Program, Run
+from hermes_tool_guard.run import Program, Run, each, names
 
 # Options that take a value, and how many words of its own stand before the program.
 _TRANSPARENT: dict[str, tuple[str, int]] = {
-    "nice": ("-n --adjustment", 0), "nohup": ("", 0), "time": ("-f -o --format --output", 0), "timeout": ("-k -s --kill-after --signal", 1),
-    "gtimeout": ("-k -s --kill-after --signal", 1), "setsid": ("", 0), "stdbuf": ("-i -o -e --input --output --error", 0), "unbuffer": ("", 0),
-    "ionice": ("-c -n -p -P -u --class --classdata", 0), "chrt": ("-p -T -P -D", 1), "taskset": ("", 1), "numactl": ("-m -N -C -i -p", 0),
-    "command": ("", 0), "builtin": ("", 0), "exec": ("-a", 0), "coproc": ("", 0), "busybox": ("", 0), "toybox": ("", 0), "catchsegv": ("", 0),
-    "caffeinate": ("-t -w", 0), "cpulimit": ("-l -p -e", 0), "prlimit": ("-p", 0), "faketime": ("-f", 1), "eatmydata": ("", 0), "rlwrap": ("-a -f -H", 0),
-    "dumb-init": ("", 0), "tini": ("", 0), "chronic": ("", 0), "hyperfine": ("-w -m -M -r -n -p -S -L -P", 0), "ltrace": ("-e -o -p -s", 0),
-    "dbus-run-session": ("", 0), "xvfb-run": ("-n -s -e -f -p", 0), "proxychains": ("-f", 0), "proxychains4": ("-f", 0), "torsocks": ("", 0),
-    "linux64": ("", 0), "linux32": ("", 0), "setarch": ("", 1), "firejail": ("", 0), "bwrap": ("", 0), "perf": ("-e -o -p", 1), "valgrind": ("", 0),
-    "!": ("", 0), "then": ("", 0), "do": ("", 0), "nocorrect": ("", 0), "noglob": ("", 0), "runcon": ("", 1), "systemd-cat": ("-t -p", 0),
+    "nice": ("-n --adjustment", 0),
+    "nohup": ("", 0),
+    "time": ("-f -o --format --output", 0),
+    "timeout": ("-k -s --kill-after --signal", 1),
+    "gtimeout": ("-k -s --kill-after --signal", 1),
+    "setsid": ("", 0),
+    "stdbuf": ("-i -o -e --input --output --error", 0),
+    "unbuffer": ("", 0),
+    "ionice": ("-c -n -p -P -u --class --classdata", 0),
+    "chrt": ("-p -T -P -D", 1),
+    "taskset": ("", 1),
+    "numactl": ("-m -N -C -i -p", 0),
+    "command": ("", 0),
+    "builtin": ("", 0),
+    "exec": ("-a", 0),
+    "coproc": ("", 0),
+    "busybox": ("", 0),
+    "toybox": ("", 0),
+    "catchsegv": ("", 0),
+    "caffeinate": ("-t -w", 0),
+    "cpulimit": ("-l -p -e", 0),
+    "prlimit": ("-p", 0),
+    "faketime": ("-f", 1),
+    "eatmydata": ("", 0),
+    "rlwrap": ("-a -f -H", 0),
+    "dumb-init": ("", 0),
+    "tini": ("", 0),
+    "chronic": ("", 0),
+    "hyperfine": ("-w -m -M -r -n -p -S -L -P", 0),
+    "ltrace": ("-e -o -p -s", 0),
+    "dbus-run-session": ("", 0),
+    "xvfb-run": ("-n -s -e -f -p", 0),
+    "proxychains": ("-f", 0),
+    "proxychains4": ("-f", 0),
+    "torsocks": ("", 0),
+    "linux64": ("", 0),
+    "linux32": ("", 0),
+    "setarch": ("", 1),
+    "firejail": ("", 0),
+    "bwrap": ("", 0),
+    "perf": ("-e -o -p", 1),
+    "valgrind": ("", 0),
+    "!": ("", 0),
+    "then": ("", 0),
+    "do": ("", 0),
+    "nocorrect": ("", 0),
+    "noglob": ("", 0),
+    "runcon": ("", 1),
+    "systemd-cat": ("-t -p", 0),
     "gdb": ("-ex -x -p", 0),
-}  # fmt: skip
+}
 
 
 def _after_options(words: Sequence[str], valued: frozenset[str], own: int = 0) -> list[str]:
@@ -40,14 +80,18 @@ def _transparent(run: Run) -> None:
         run.note(Class.READ)
         run.output = words[1] if len(words) == 2 else DERIVED
         return
-    if run.name in ("taskset", "numactl", "chrt", "prlimit", "ionice", "cpulimit") and any(re.match(r"-[a-z]*p$|--pid", w) for w in words):
+    if run.name in ("taskset", "numactl", "chrt", "prlimit", "ionice", "cpulimit") and any(
+        re.match(r"-[a-z]*p$|--pid", w) for w in words
+    ):
         run.ask(Class.PROCESSES, "changes other processes")
         return
     options = words[: len(words) - len(_after_options(words, frozenset(valued.split())))]
     for word, after in zip(options, [*options[1:], ""], strict=False):
         if word in ("-o", "--output") and run.name in ("time", "ltrace", "perf"):
             run.write(after)
-        if run.name in ("gdb",) or (run.name == "hyperfine" and word in ("-p", "--prepare", "-c", "--cleanup", "-s", "--setup")):
+        if run.name in ("gdb",) or (
+            run.name == "hyperfine" and word in ("-p", "--prepare", "-c", "--cleanup", "-s", "--setup")
+        ):
             run.ask(Class.CODE, f"gives {run.name} commands to run")
     inner = _after_options(words, frozenset(valued.split()), own)
     run.unknown(w for w in words[: len(words) - len(inner)] if w[:1] in ("\0", "\1"))
@@ -81,7 +125,9 @@ def _env(run: Run) -> None:
         elif word.startswith(("-S", "--split-string=")):
             run.code(" ".join([word.removeprefix("--split-string=").removeprefix("-S"), *words[1:]]))
             return
-        elif word in ("-i", "-", "-0", "--ignore-environment", "--null", "-v", "--debug", "--") or word.startswith(("--unset=", "--chdir=", "-i", "-u", "-v")):
+        elif word in ("-i", "-", "-0", "--ignore-environment", "--null", "-v", "--debug", "--") or word.startswith(
+            ("--unset=", "--chdir=", "-i", "-u", "-v")
+        ):
             words = words[1:]
         elif re.match(r"[\w.]+=", word):
             name, _, value = word.partition("=")
@@ -92,7 +138,7 @@ def _env(run: Run) -> None:
     run.inner(words)
 
 
-_SUDO = frozenset("-u -g -h -p -C -r -t -T -U -D -R --user --group --host --prompt --chdir --chroot --role --type".split())
+_SUDO = names("-u -g -h -p -C -r -t -T -U -D -R --user --group --host --prompt --chdir --chroot --role --type")
 
 
 def _sudo(run: Run) -> None:
@@ -115,14 +161,17 @@ def _su(run: Run) -> None:
 
 def _inside_other(run: Run) -> None:
     """chroot, unshare, nsenter and the like: the program runs, somewhere with other rules."""
-    valued = frozenset("-t -S -G -r -w -u -g --target --userspec --groups --root --wd --uid --user".split())
+    valued = names("-t -S -G -r -w -u -g --target --userspec --groups --root --wd --uid --user")
     run.inner(_after_options(run.args, valued, 1 if run.name == "chroot" else 0))
     run.ask(Class.PRIVILEGE, f"runs something in another system, through {run.name}")
 
 
 def _xargs(run: Run) -> None:
     """xargs, parallel: the program's arguments come from elsewhere."""
-    valued = frozenset("-I -a -E -d -n -P -L -s -i -j --max-args --max-procs --delimiter --arg-file --replace --max-lines --jobs -J -R -S --joblog --colsep -N".split())
+    valued = names(
+        "-I -a -E -d -n -P -L -s -i -j --max-args --max-procs --delimiter --arg-file --replace "
+        "--max-lines --jobs -J -R -S --joblog --colsep -N"
+    )
     inner = _after_options(run.args, valued)
     options = run.args[: len(run.args) - len(inner)]
     marks = ["{}"]
@@ -149,7 +198,13 @@ def _xargs(run: Run) -> None:
         name = filled[0].rpartition("/")[2]
         if run.name == "parallel":
             run.code(" ".join(filled))
-        elif name in ("sh", "bash", "dash", "zsh", "ksh") and value == DERIVED and filled[-1] == DERIVED and "-c" in filled and filled[-2] != "-c":
+        elif (
+            name in ("sh", "bash", "dash", "zsh", "ksh")
+            and value == DERIVED
+            and filled[-1] == DERIVED
+            and "-c" in filled
+            and filled[-2] != "-c"
+        ):
             run.inner(filled[:-1], stdin=DERIVED)  # sh -c '… "$@"' sh: the arguments are no code
         else:
             run.inner(filled, stdin=None)
@@ -171,12 +226,12 @@ def _filled(word: str, marks: Sequence[str], value: str) -> str:
 
 
 def _watch(run: Run) -> None:
-    inner = _after_options(run.args, frozenset("-n --interval -d -p".split()) - {"-d", "-p"})
+    inner = _after_options(run.args, names("-n --interval -d -p") - {"-d", "-p"})
     run.code(" ".join(inner))
 
 
 def _flock(run: Run) -> None:
-    inner = _after_options(run.args, frozenset("-w --timeout -E".split()))
+    inner = _after_options(run.args, names("-w --timeout -E"))
     if inner:
         run.write(inner[0])
     rest = inner[1:]
@@ -197,7 +252,7 @@ def _script(run: Run) -> None:
 
 
 def _strace(run: Run) -> None:
-    valued = frozenset("-e -o -p -s -u -a -b -E -I -O -S -X -P --trace --output --attach".split())
+    valued = names("-e -o -p -s -u -a -b -E -I -O -S -X -P --trace --output --attach")
     if any(a in ("-p", "--attach") or a.startswith("-p") for a in run.args):
         run.ask(Class.PROCESSES, "looks into another process")
     options = run.options(valued)
@@ -209,15 +264,27 @@ def _strace(run: Run) -> None:
 def _multiplexer(run: Run) -> None:
     """tmux and screen: what is sent to a window is run there."""
     words = run.args
-    if words[:1] and words[0] in ("ls", "list-sessions", "list-windows", "list-panes", "capture-pane", "has-session", "-ls", "-list", "display-message", "show-options", "-V"):
+    if words[:1] and words[0] in (
+        "ls",
+        "list-sessions",
+        "list-windows",
+        "list-panes",
+        "capture-pane",
+        "has-session",
+        "-ls",
+        "-list",
+        "display-message",
+        "show-options",
+        "-V",
+    ):
         run.note(Class.READ)
         return
     for word in words:
         if " " in word or "\n" in word:
             run.code(re.sub(r"\^M|\\n|\\r|\r", "\n", word))
-    rest = _after_options(words, frozenset("-S -L -f -t -s -n -c -d -X -p -e -T".split()))
+    rest = _after_options(words, names("-S -L -f -t -s -n -c -d -X -p -e -T"))
     tail = [w for w in rest[1:] if w not in ("C-m", "Enter", "KPEnter")]
-    tail = _after_options(tail, frozenset("-t -s -n -c -x -y -e -F -l -p".split()))
+    tail = _after_options(tail, names("-t -s -n -c -x -y -e -F -l -p"))
     if tail and " " not in tail[0]:
         run.code(" ".join(tail))
     run.ask(Class.CODE, f"runs something in a window of {run.name}, where nobody sees it")
@@ -252,9 +319,18 @@ def _fd(run: Run) -> None:
 
 
 PROGRAMS: dict[str, Program] = {
-    **dict.fromkeys(_TRANSPARENT, _transparent), **dict.fromkeys(("sudo", "doas", "pkexec", "run0", "gosu", "su-exec", "sudoedit", "gksudo", "kdesudo", "dzdo"), _sudo),
-    **dict.fromkeys(("su", "runuser", "sg", "newgrp"), _su), **dict.fromkeys(("chroot", "unshare", "nsenter", "setpriv", "capsh", "systemd-nspawn", "machinectl", "proot", "fakeroot", "fakechroot"), _inside_other),
-    **dict.fromkeys(("xargs", "parallel", "gxargs"), _xargs), **dict.fromkeys(("strace", "dtruss", "truss"), _strace), **dict.fromkeys(("tmux", "screen", "byobu", "zellij", "dtach", "abduco"), _multiplexer),
-    **dict.fromkeys(("at", "batch", "atq", "atrm", "systemd-run"), _later), **dict.fromkeys(("entr", "watchexec", "nodemon", "chokidar"), _entr), **dict.fromkeys(("fd", "fdfind"), _fd),
-    "env": _env, "watch": _watch, "flock": _flock, "script": _script,
-}  # fmt: skip
+    **dict.fromkeys(_TRANSPARENT, _transparent),
+    **each(_sudo, "sudo doas pkexec run0 gosu su-exec sudoedit gksudo kdesudo dzdo"),
+    **each(_su, "su runuser sg newgrp"),
+    **each(_inside_other, "chroot unshare nsenter setpriv capsh systemd-nspawn machinectl proot fakeroot fakechroot"),
+    **each(_xargs, "xargs parallel gxargs"),
+    **each(_strace, "strace dtruss truss"),
+    **each(_multiplexer, "tmux screen byobu zellij dtach abduco"),
+    **each(_later, "at batch atq atrm systemd-run"),
+    **each(_entr, "entr watchexec nodemon chokidar"),
+    **each(_fd, "fd fdfind"),
+    "env": _env,
+    "watch": _watch,
+    "flock": _flock,
+    "script": _script,
+}
