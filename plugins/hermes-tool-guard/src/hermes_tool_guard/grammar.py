@@ -19,6 +19,9 @@ _DECEIVING = re.compile(
 )
 
 
+_BEFORE_COMMENT = (b" ", b"\t", b"\n", b";", b"&", b"|", b"(", b")", b"")
+
+
 class Unparseable(Exception):
     """The text is no command that can be understood; the message continues a sentence that starts with "it"."""
 
@@ -47,9 +50,22 @@ def parse(source: bytes) -> "Node":
         root = parser.parse(source).root_node
     else:
         root = _bounded(parser, source)
-    if root.has_error:
+    if root.has_error or (b"#" in source and not _comments_agree(root, source)):
         raise Unparseable("is not shell that the guard can read")
     return root
+
+
+def _comments_agree(root: "Node", source: bytes) -> bool:
+    """Whether comments begin where the shell begins them: the grammar also takes ``a=#b`` for one."""
+    todo = [root]
+    while todo:
+        node = todo.pop()
+        start = node.start_byte
+        if source[start : start + 1] == b"#" and node.type in ("comment", "word"):
+            if (source[start - 1 : start] in _BEFORE_COMMENT or not start) != (node.type == "comment"):
+                return False
+        todo += node.children
+    return True
 
 
 def _bounded(parser: "Parser", source: bytes) -> "Node":

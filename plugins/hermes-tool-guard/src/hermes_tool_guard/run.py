@@ -7,7 +7,7 @@ from functools import cache
 
 from hermes_tool_guard.escapes import Glob
 from hermes_tool_guard.judgement import DERIVED, OPAQUE, UNKNOWN, Class
-from hermes_tool_guard.places import Zone, credential_name
+from hermes_tool_guard.places import Zone, credential_name, emptied
 from hermes_tool_guard.scene import Folders, Scene, shown
 
 __all__ = ["Options", "Program", "Run", "each", "names", "run"]
@@ -20,6 +20,7 @@ _STANDARD = re.compile(
 )
 _ENVIRONMENT = re.compile(r"(?:^|/)(?:\.?venv|\.?env|virtualenv|node_modules/\.bin|vendor/bin)(?:/bin)?$")
 _TEXT_ONLY = frozenset({"echo", "printf", ":", "true", "false", "test", "[", "export"})
+_RESERVED = frozenset("if then else elif fi for while until do done case esac in function select { } [[ ]] !".split())
 _HINT = re.compile(
     r"\.(?:ssh|aws|gnupg|az|kube|pass|moz|thunder|elec|bit|eth|oci|boto|s3|net|pg|my|git-|np|yarn|pypi"
     r"|docker|vault|ht"
@@ -264,8 +265,11 @@ def run(one: Run) -> None:
         return
     if not word or OPAQUE in word or DERIVED in word:
         one.ask(Class.UNCLEAR, "decides at run time which program runs")
-        if one.args:
-            _mentions(one)
+        if not emptied(word):  # then it may be nothing at all, and the next word is the program
+            one.inner(one.args)
+        return
+    if word in _RESERVED:
+        one.ask(Class.UNCLEAR, "is not shell that the guard can read")
         return
     scene.programs[one.name] = None
     if word in scene.functions:

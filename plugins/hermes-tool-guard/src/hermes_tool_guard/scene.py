@@ -1,7 +1,8 @@
 """One check in progress: what was found so far, what the command knows of its variables, and how much work is left."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from hermes_tool_guard.judgement import DERIVED, OPAQUE, UNKNOWN, Class, Decided, Judgement, Outcome
@@ -49,6 +50,13 @@ class Scene:
         self._steps = STEPS
         self._outcome: Outcome = "allow"
         self._reason = ""
+
+    @contextmanager
+    def perhaps(self) -> Iterator[None]:
+        """A part of the command that may not run, or runs in a shell of its own."""
+        before = self.variables.names()
+        yield
+        self.variables.perhaps(before)
 
     def step(self, count: int = 1) -> None:
         """Some work was done. Raises Decided when there was too much of it."""

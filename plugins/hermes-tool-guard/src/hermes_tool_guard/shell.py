@@ -17,7 +17,7 @@ __all__ = ["Shell", "judge_code"]
 
 _PLAIN = re.compile(rb"[\w./:,@%+-][\w./:=,@%+ \t-]*")
 _ASSIGNED = re.compile(rb"[\w]+\+?=")
-_BLANK = b" \t\n\\;"
+_BLANK = b" \t\n;"
 _REDIRECTS = ("file_redirect", "heredoc_redirect", "herestring_redirect")
 _SILENT = frozenset(
     {"comment", ";", "&", "&&", "||", "|", "|&", "\n", ";;", ";&", ";;&", "(", ")", "{", "}", "do", "done"}
@@ -60,7 +60,10 @@ def judge_code(scene: Scene, code: str, folders: Folders, stdin: str | None = No
         return folders
     scene.depth += 1
     try:
-        ok, failed = Shell(scene, source).walk(root, folders, stdin)
+        shell = Shell(scene, source)
+        shell._gap(0, root.start_byte)
+        shell._gap(root.end_byte, len(source))
+        ok, failed = shell.walk(root, folders, stdin)
     finally:
         scene.depth -= 1
     return _both(ok, failed)
@@ -72,10 +75,13 @@ class Shell:
     def __init__(self, scene: Scene, source: bytes) -> None:
         self.scene = scene
         self.source = source
-        self.words = Words(source, scene.variables, self._substitute)
+        self.words = Words(source, scene.variables, self._substitute, self._misread)
         self._folders: Folders = ()
         self._output: str = ""
         self._level = 0
+
+    def _misread(self) -> None:
+        self.scene.ask(Class.UNCLEAR, "is not shell that the guard can read")
 
     def walk(self, node: "Node", folders: Folders, stdin: str | None = None) -> Ends:
         """Judge a statement. ``stdin`` is what it reads, if anything; unknown parts are marked."""
@@ -89,6 +95,8 @@ class Shell:
             if method is None:
                 self.scene.ask(Class.UNCLEAR, "uses shell syntax that the guard does not know")
                 return folders, folders
+            if node.type != "command":
+                self._gaps(node)
             return method(self, node, folders, stdin)
         finally:
             self._level -= 1
@@ -98,13 +106,10 @@ class Shell:
     def _sequence(self, node: "Node", folders: Folders, stdin: str | None) -> Ends:
         """Statements one after another: a whole source, a group, the body of a loop."""
         ok = failed = folders
-        end, outputs = node.start_byte, []
+        outputs: list[str] = []
         before = folders
         for child in node.children:
-            kind, start = child.type, child.start_byte
-            if start > end:
-                self._gap(end, start)
-            end = child.end_byte
+            kind = child.type
             if kind in _SILENT:
                 if kind == "&":  # what ran beside it moved nothing here
                     ok = failed = before
@@ -121,20 +126,28 @@ class Shell:
         self._output = "".join(outputs) if all(outputs) else DERIVED
         return ok, failed
 
+    def _gaps(self, node: "Node") -> None:
+        end = node.start_byte
+        for child in node.children:
+            if child.start_byte > end:
+                self._gap(end, child.start_byte)
+            end = child.end_byte
+
     def _gap(self, start: int, end: int) -> None:
         """Between two parts there may only be blanks; else grammar and shell read it differently."""
-        if end > start and self.source[start:end].strip(_BLANK):
+        if end > start and self.source[start:end].replace(b"\\\n", b"").strip(_BLANK):
             self.scene.ask(Class.UNCLEAR, "is not shell that the guard can read")
 
     def _list(self, node: "Node", folders: Folders, stdin: str | None) -> Ends:
         left, operator, right = [c for c in node.children if c.type != "comment"][:3]
         ok, failed = self.walk(left, folders, stdin)
-        if operator.type == "&&":
-            ok, late = self.walk(right, ok, stdin)
-            result = ok, _both(failed, late)
-        else:
-            late, failed = self.walk(right, failed, stdin)
-            result = _both(ok, late), failed
+        with self.scene.perhaps():
+            if operator.type == "&&":
+                ok, late = self.walk(right, ok, stdin)
+                result = ok, _both(failed, late)
+            else:
+                late, failed = self.walk(right, failed, stdin)
+                result = _both(ok, late), failed
         self._output = DERIVED
         return result
 
@@ -143,12 +156,14 @@ class Shell:
             if child.type in _SILENT:
                 continue
             self._output = DERIVED
-            self.walk(child, folders, stdin)
+            with self.scene.perhaps():
+                self.walk(child, folders, stdin)
             stdin = self._output
         return folders, folders
 
     def _subshell(self, node: "Node", folders: Folders, stdin: str | None) -> Ends:
-        self._sequence(node, folders, stdin)
+        with self.scene.perhaps():
+            self._sequence(node, folders, stdin)
         return folders, folders
 
     def _negated(self, node: "Node", folders: Folders, stdin: str | None) -> Ends:
@@ -160,12 +175,13 @@ class Shell:
         possible = folders
         for child in node.children:
             if child.type not in _SILENT:
-                possible = _both(possible, *self.walk(child, possible, stdin))
+                with self.scene.perhaps():
+                    possible = _both(possible, *self.walk(child, possible, stdin))
         self._output = DERIVED
         return possible, possible
 
     def _loop(self, node: "Node", folders: Folders, stdin: str | None) -> Ends:
-        """Walked twice: what the body does may change what it does the next time."""
+        """Walked until nothing changes: what the body does may change what it does the next time."""
         self._folders = folders
         names = node.child_by_field_name("variable")
         if names is not None:
@@ -175,13 +191,17 @@ class Shell:
         if node.type == "c_style_for_statement":
             self._numbers(node)
             parts = [c for c in parts if c.type in ("do_group", "compound_statement")]
-        possible = folders
-        for _ in range(2):
-            before, fresh = possible, len(self.scene.variables.changed)
-            for part in parts:
-                possible = _both(possible, *self.walk(part, possible, stdin or DERIVED))
-            if possible == before and len(self.scene.variables.changed) == fresh:
+        possible, variables = folders, self.scene.variables
+        for turn in range(3):
+            before, variables.grown = possible, set()
+            with self.scene.perhaps():
+                for part in parts:
+                    possible = _both(possible, *self.walk(part, possible, stdin or DERIVED))
+            if possible == before and not variables.grown:
                 break
+            if turn == 1:  # it may grow with every turn
+                for name in variables.grown:
+                    variables.add(name, [DERIVED])
         self._output = DERIVED
         return possible, possible
 
@@ -199,11 +219,14 @@ class Shell:
         for item in node.children:
             if item.type == "case_item":
                 ok = failed = folders
+                self._gaps(item)
+                known = self.scene.variables.names()
                 for child in item.children:
                     if child.type in _STATEMENTS:
                         ok, failed = self.walk(child, _both(ok, failed), stdin)
                     elif child.type not in _SILENT:
                         self._expanded(child)
+                self.scene.variables.perhaps(known)
                 possible = _both(possible, ok, failed)
         self._output = DERIVED
         return possible, possible
@@ -223,7 +246,8 @@ class Shell:
             self.scene.ask(Class.PROCESSES, f"defines the function {label}, which runs itself")
             if b"&" in self.source[body.start_byte : body.end_byte]:
                 self.scene.deny(Class.PROCESSES, "is a fork bomb")
-        self.walk(body, folders, DERIVED)
+        with self.scene.perhaps():
+            self.walk(body, folders, DERIVED)
         self.scene.functions[label] = (self, body)
         self._output = DERIVED
         return folders, folders
@@ -255,7 +279,9 @@ class Shell:
                 judge_code(self.scene, inner, folders)
                 return DERIVED
             self._output = ""
-            self._sequence(node, folders, None)
+            self._gaps(node)
+            with self.scene.perhaps():
+                self._sequence(node, folders, None)
             return self._output or DERIVED if node.type == "command_substitution" else DERIVED
         finally:
             self._folders, self._output = folders, output
@@ -370,18 +396,19 @@ class Shell:
             return self._run(text.decode().split(), folders, stdin)
         self._folders = folders
         words: list[list[list[str]]] = []
+        prefixes: list[Node] = []
         end, joined = node.start_byte, False
         for child in node.children:
             kind = child.type
             if kind == "variable_assignment":
-                self._assigned(child, folders, prefix=True)
+                prefixes.append(child)
             elif kind in _REDIRECTS:
                 from hermes_tool_guard.redirects import redirect
 
                 stdin, _, writes = redirect(self, child, folders, stdin)
                 joined = joined or writes
             else:
-                touching = child.start_byte == end or not self.source[end : child.start_byte].strip(b"\\\n")
+                touching = child.start_byte == end or not self.source[end : child.start_byte].replace(b"\\\n", b"")
                 if words and touching and child.start_byte > node.start_byte:
                     if words[-1] == [["$"]] and kind == "string":  # $"…"
                         words.pop()
@@ -396,10 +423,16 @@ class Shell:
                         self._computed(child)
                     child = child.children[0]  # noqa: PLW2901 - the word inside
                 words.append(self._expanded(child))
-            self._gap(end, child.start_byte)
+            if child.start_byte > end:
+                self._gap(end, child.start_byte)
+                if b"\n" in self.source[end : child.start_byte].replace(b"\\\n", b""):
+                    self._misread()
             end = child.end_byte
         ends: Ends = (folders, folders)
         found = alternatives(words)
+        before = self.scene.variables.names()
+        for prefix in prefixes:
+            self._assigned(prefix, folders, prefix=True)
         if len(found) > 1:
             self.scene.step(len(found))
         names = {one[0] if one else "" for one in found}
@@ -409,6 +442,8 @@ class Shell:
             ends = self._run(argv, folders, stdin)
             if joined:
                 self._output = ""
+        if any(found):
+            self.scene.variables.perhaps(before)
         return ends
 
     def _computed(self, name: "Node") -> None:

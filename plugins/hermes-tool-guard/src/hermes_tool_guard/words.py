@@ -17,6 +17,7 @@ MOST_VALUES = 16  # of a variable or a command line; beyond that they cannot be 
 _SPACE = "\ue100"  # where an unquoted value is split into fields
 _PARAMETER = re.compile(r"\$\{([A-Za-z_]\w*|\d+|[@*#?$!-])(.*)\}", re.DOTALL)
 _OPERATOR = re.compile(r"(:?[-=?+]|%%?|##?|//?[#%]?|\^\^?|,,?|:|@|\[)(.*)", re.DOTALL)
+_BARE_SPACE = re.compile(r"(?<!\\)(?:\\\\)*[ \t\n]")
 _SPLIT = re.compile(f"[ \t\n{_SPACE}]+")
 
 
@@ -26,6 +27,7 @@ class Variables:
     def __init__(self, known: dict[str, str]) -> None:
         self._values: dict[str, list[str]] = {name: [value] for name, value in known.items()}
         self.changed: set[str] = set()
+        self.grown: set[str] = set()  # since somebody last looked
 
     def get(self, name: str) -> Sequence[str]:
         """The values a variable may have."""
@@ -34,10 +36,27 @@ class Variables:
     def add(self, name: str, values: Sequence[str]) -> None:
         """Another value; too many make it unknown."""
         there = self._values.setdefault(name, [])
-        there += [value for value in values if value not in there]
+        fresh = [value for value in values if value not in there]
+        if fresh:
+            there += fresh
+            self.grown.add(name)
         if len(there) > MOST_VALUES:
             there[:] = [DERIVED]
         self.changed.add(name)
+
+    def names(self) -> set[str]:
+        """The variables set so far; what is set after that, in a part that may not run, is given to ``perhaps``."""
+        return set(self._values)
+
+    def perhaps(self, before: set[str]) -> None:
+        """What was set since may not have been: then it is what it was outside of the command."""
+        for name in self._values.keys() - before:
+            if OPAQUE not in self._values[name]:
+                self._values[name] = [*self._values[name], OPAQUE]
+
+    def inherited(self) -> dict[str, list[str]]:
+        """What a new shell sees: variables that were set here may not be exported."""
+        return {name: [*self._values[name], OPAQUE] for name in self.changed if name in self._values}
 
     def swap(self, values: dict[str, list[str]]) -> dict[str, list[str]]:
         """Give variables other values, as for a function's arguments; returns what they had before."""
@@ -51,10 +70,16 @@ class Variables:
 
 
 class Words:
-    """Expands the words of one source. ``run`` judges what a substitution runs and gives its output, if it is known."""
+    """Expands the words of one source. ``run`` judges what a substitution runs and gives its output, if it is known.
 
-    def __init__(self, source: bytes, variables: Variables, run: "Callable[[Node], str]") -> None:
+    ``misread`` is called where the grammar and the shell do not agree on what a word is.
+    """
+
+    def __init__(
+        self, source: bytes, variables: Variables, run: "Callable[[Node], str]", misread: Callable[[], None]
+    ) -> None:
         self._source = source
+        self._misread = misread
         self._variables = variables
         self._run = run
 
@@ -64,7 +89,10 @@ class Words:
 
     def fields(self, node: "Node") -> list[list[str]]:
         """What a word comes to: for each way it may turn out, its fields (none, one or many)."""
-        return [self._fields(text) for text in self.raw(node, quoted=False)]
+        found = [self._fields(text) for text in self.raw(node, quoted=False)]
+        if [""] in found and not any(c in self.text(node) for c in "'\""):
+            found = [[] if fields == [""] else fields for fields in found]
+        return found
 
     def single(self, node: "Node") -> list[str]:
         """What a word comes to where the shell does not split it, as in an assignment."""
@@ -106,7 +134,10 @@ class Words:
         return method(self, node, quoted)
 
     def _word(self, node: "Node", _quoted: bool) -> list[str]:
-        return [unquoted(self.text(node))]
+        text = self.text(node)
+        if _BARE_SPACE.search(text):
+            self._misread()
+        return [unquoted(text)]
 
     def _raw_string(self, node: "Node", _quoted: bool) -> list[str]:
         return [marked(self.text(node)[1:-1])]
@@ -115,11 +146,16 @@ class Words:
         return [marked(ansi_c(self.text(node)[2:-1]))]
 
     def _concatenation(self, node: "Node", quoted: bool) -> list[str]:
-        parts, end = [], node.start_byte
+        parts, end, last = [], node.start_byte, ""
         for child in node.children:
             gap = self._source[end : child.start_byte]
             if gap.replace(b"\\\n", b""):
-                parts.append([OPAQUE])  # the grammar took two words for one
+                self._misread()
+            text = self._source[child.start_byte : child.start_byte + 1]
+            if text == b"{" and end > node.start_byte and parts and last == "simple_expansion":
+                self._inner(node)
+                return [OPAQUE]  # braces come first: $a{1,2} is $a1 $a2
+            last = child.type
             parts.append(self.raw(child, quoted=quoted))
             end = child.end_byte
         return _joined(parts)

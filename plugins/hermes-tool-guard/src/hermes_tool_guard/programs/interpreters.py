@@ -50,11 +50,12 @@ def _shell(run: Run) -> None:
 
 def _with_arguments(run: Run, code: str, arguments: list[str]) -> None:
     variables = run.scene.variables
-    given = {str(i): [a] for i, a in enumerate(arguments[:10])}
     rest = arguments[1:]
-    given |= {"@": ["\ue100".join(rest)], "*": [" ".join(rest)]} if rest else {}
-    before = variables.swap(given)
-    run.code(code, run.stdin)
+    given = variables.inherited() | {str(i): [""] for i in range(1, 10)} | {"#": [str(len(rest))]}
+    given |= {str(i): [a] for i, a in enumerate(arguments[:10])}
+    before = variables.swap(given | {"@": ["\ue100".join(["", *rest])], "*": [" ".join(rest)]})
+    with run.scene.perhaps():
+        run.code(code, run.stdin if code is not run.stdin else None)
     variables.swap(before)
 
 
@@ -66,7 +67,7 @@ def _from_input(run: Run) -> None:
     elif not run.stdin.strip():
         run.ask(Class.CODE, f"runs whatever {run.name} is given as code")
     else:
-        run.code(run.stdin)
+        _with_arguments(run, run.stdin, [])
 
 
 # Code in other languages is allowed where it plainly only calculates and prints.

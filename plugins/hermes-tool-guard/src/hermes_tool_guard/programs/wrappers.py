@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from hermes_tool_guard.environment import assigned
 from hermes_tool_guard.judgement import DERIVED, OPAQUE, UNKNOWN, Class
 from hermes_tool_guard.run import Program, Run, each, names
 
@@ -50,9 +51,6 @@ _TRANSPARENT: dict[str, tuple[str, int]] = {
     "bwrap": ("", 0),
     "perf": ("-e -o -p", 1),
     "valgrind": ("", 0),
-    "!": ("", 0),
-    "then": ("", 0),
-    "do": ("", 0),
     "nocorrect": ("", 0),
     "noglob": ("", 0),
     "runcon": ("", 1),
@@ -106,13 +104,14 @@ def _transparent(run: Run) -> None:
         inner = _after_options(run.args[1:], frozenset(valued.split()))
     if run.name == "firejail" or run.name == "bwrap":
         run.ask(Class.CODE, f"runs something inside {run.name}")
+    while run.name in ("time", "coproc", "noglob") and inner and re.match(r"\w+\+?=", inner[0]):
+        name, _, value = inner.pop(0).partition("=")
+        assigned(run.scene, name, [value], prefix=True)
     run.note(Class.READ)
     run.inner(inner)
 
 
 def _env(run: Run) -> None:
-    from hermes_tool_guard.environment import assigned
-
     run.note(Class.READ)
     words = list(run.args)
     while words:
