@@ -93,6 +93,8 @@ def seen_by(words: list[str], recorded: list[list[str]]) -> bool:
 
 
 def _fits(words: list[str], argv: list[str]) -> bool:
+    # Nobody has those names here, so bash leaves them as they are.
+    words, argv = ([re.sub("^~(?=[a-z])", "/home/", word) for word in line] for line in (words, argv))
     """Whether a recorded command line stands for a real one; what is not known stands for anything."""
     if any("\0" in w or "\1" in w for w in argv):
         pattern = "\2".join(re.sub("[\0\1]", ".*", re.escape(w)) for w in argv)

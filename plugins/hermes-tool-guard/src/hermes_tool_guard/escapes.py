@@ -78,8 +78,6 @@ def braces(word: str) -> Sequence[str]:
     while todo:
         one = todo.pop(0)
         for match in _BRACES.finditer(one):
-            if match.start() and one[match.start() - 1] == "$":
-                continue
             parts = match[1].split(",") if "," in match[1] else _range(match[1])
             if parts:
                 todo += [one[: match.start()] + part + one[match.end() :] for part in parts]

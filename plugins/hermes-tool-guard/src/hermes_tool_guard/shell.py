@@ -8,7 +8,7 @@ from hermes_tool_guard.grammar import Unparseable, parse
 from hermes_tool_guard.judgement import DERIVED, OPAQUE, UNKNOWN, Class
 from hermes_tool_guard.run import Run, run
 from hermes_tool_guard.scene import DEPTH, Folders, Scene
-from hermes_tool_guard.words import Words, alternatives
+from hermes_tool_guard.words import NOTHING, Words, alternatives
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -39,6 +39,7 @@ _SILENT |= {
     "!",
 }
 _SILENT |= {"((", "))", "$(", "`", "<(", ">(", ")"}
+_SPACED = ("declaration_command", "unset_command", "for_statement", "case_statement")
 _ENDS_CASE = frozenset({";;", ";&", ";;&"})
 Ends = tuple[Folders, Folders]  # the folders after it went well, and after it failed
 
@@ -107,31 +108,45 @@ class Shell:
         """Statements one after another: a whole source, a group, the body of a loop."""
         ok = failed = folders
         outputs: list[str] = []
-        before = folders
-        for child in node.children:
+        joined, end = False, node.start_byte
+        children = node.children
+        for child, after in zip(children, [*children[1:], None], strict=False):
             kind = child.type
             if kind in _SILENT:
-                if kind == "&":  # what ran beside it moved nothing here
-                    ok = failed = before
+                joined = False
                 if kind in _ENDS_CASE and node.type != "case_item":
                     self.scene.ask(Class.UNCLEAR, "is not shell that the guard can read")
                 continue
+            if joined and child.start_byte > end and b"\n" not in self.source[end : child.start_byte]:
+                self._misread()  # two statements with nothing between them
+            joined, end = True, child.end_byte
             before = _both(ok, failed)
             if kind in _REDIRECTS:  # $(<file)
                 self._redirected(node, folders, stdin)
                 self._output = DERIVED
                 return folders, folders
-            ok, failed = self.walk(child, before, stdin)
+            if after is not None and after.type == "&":  # it runs in a shell of its own
+                with self.scene.perhaps():
+                    self.walk(child, before, stdin)
+                ok = failed = before
+            else:
+                ok, failed = self.walk(child, before, stdin)
             outputs.append(self._output)
         self._output = "".join(outputs) if all(outputs) else DERIVED
         return ok, failed
 
     def _gaps(self, node: "Node") -> None:
-        end = node.start_byte
+        end, named = node.start_byte, False
         for child in node.children:
             if child.start_byte > end:
                 self._gap(end, child.start_byte)
-            end = child.end_byte
+                if named and child.is_named and not self.source[end : child.start_byte].replace(b"\\\n", b""):
+                    self._misread()  # a word broken over two lines
+            elif named and child.is_named and node.type in _SPACED:
+                self._misread()
+            end, named = child.end_byte, child.is_named
+        if end < node.end_byte:
+            self._gap(end, node.end_byte)
 
     def _gap(self, start: int, end: int) -> None:
         """Between two parts there may only be blanks; else grammar and shell read it differently."""
@@ -255,7 +270,7 @@ class Shell:
     def call(self, body: "Node", arguments: Sequence[str], folders: Folders, stdin: str | None) -> Ends:
         """Run a function of this source with arguments."""
         given = {str(i): [a] for i, a in enumerate(arguments[:9], 1)}
-        given |= {"@": ["\ue100".join(arguments)], "*": [" ".join(arguments)], "#": [str(len(arguments))]}
+        given |= {"@": ["\ue100".join(arguments) or NOTHING], "*": [" ".join(arguments)], "#": [str(len(arguments))]}
         before = self.scene.variables.swap(given)
         self.scene.depth += 1
         try:
@@ -324,6 +339,9 @@ class Shell:
         for child in node.children[1:]:
             if child.type == "variable_assignment":
                 self._assigned(child, folders)
+                if b"{" in self.source[child.start_byte : child.end_byte]:  # export a={b,c}: braces work here
+                    name = self.words.text(child).partition("=")[0]
+                    self.scene.variables.add(name, [OPAQUE])
             else:
                 words += [field for one in self._expanded(child) for field in one]
         if any(re.fullmatch(r"-[a-zA-Z]*[nf][a-zA-Z]*", w) for w in words[1:]) and words[0] != "export":
@@ -409,8 +427,8 @@ class Shell:
                 joined = joined or writes
             else:
                 touching = child.start_byte == end or not self.source[end : child.start_byte].replace(b"\\\n", b"")
-                if words and touching and child.start_byte > node.start_byte:
-                    if words[-1] == [["$"]] and kind == "string":  # $"…"
+                if (words or prefixes) and touching and child.start_byte > node.start_byte:
+                    if words and words[-1] == [["$"]] and kind == "string":  # $"…"
                         words.pop()
                     else:
                         words.append([[OPAQUE]])

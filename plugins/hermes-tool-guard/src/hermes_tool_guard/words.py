@@ -11,13 +11,16 @@ from hermes_tool_guard.judgement import DERIVED, OPAQUE, UNKNOWN
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-__all__ = ["MOST_VALUES", "Variables", "Words", "alternatives"]
+__all__ = ["MOST_VALUES", "NOTHING", "Variables", "Words", "alternatives"]
 
 MOST_VALUES = 16  # of a variable or a command line; beyond that they cannot be known
+NOTHING = "\ue101"  # "$@" without arguments: no word at all
 _SPACE = "\ue100"  # where an unquoted value is split into fields
 _PARAMETER = re.compile(r"\$\{([A-Za-z_]\w*|\d+|[@*#?$!-])(.*)\}", re.DOTALL)
 _OPERATOR = re.compile(r"(:?[-=?+]|%%?|##?|//?[#%]?|\^\^?|,,?|:|@|\[)(.*)", re.DOTALL)
-_BARE_SPACE = re.compile(r"(?<!\\)(?:\\\\)*[ \t\n]")
+_BARE = re.compile(r"(?<!\\)(?:\\\\)*(?:[ \t\n`]|\$[\w({@*#?$!-])")
+_NAMES = frozenset(bytes((b,)) for b in b"({@*#?$!-_" + bytes(range(48, 58)) + bytes(range(65, 91)) + bytes(range(97, 123)))
+_TILDE = re.compile(rb"~[\w.+-]*(?:[/\s;&|)<>`]|$)|\{")
 _SPLIT = re.compile(f"[ \t\n{_SPACE}]+")
 
 
@@ -89,7 +92,8 @@ class Words:
 
     def fields(self, node: "Node") -> list[list[str]]:
         """What a word comes to: for each way it may turn out, its fields (none, one or many)."""
-        found = [self._fields(text) for text in self.raw(node, quoted=False)]
+        tilde = bool(_TILDE.match(self._source, node.start_byte))
+        found = [self._fields(text, tilde) for text in self.raw(node, quoted=False)]
         if [""] in found and not any(c in self.text(node) for c in "'\""):
             found = [[] if fields == [""] else fields for fields in found]
         return found
@@ -102,14 +106,18 @@ class Words:
     def _tilde(self, match: re.Match[str]) -> str:
         return self._home(match[0])
 
-    def _fields(self, text: str) -> list[str]:
-        if text.startswith("~"):
+    def _fields(self, text: str, tilde: bool) -> list[str]:
+        if NOTHING in text:
+            text = text.replace(NOTHING, "")
+            if not text:
+                return []
+        if tilde and text.startswith("~"):
             text = self._home(text)
         words = braces(text)
         if len(words) == 1 and _SPACE not in text:
             return [finished(words[0])]
         parts = [part for word in words for part in (_SPLIT.split(word) if _SPACE in word else (word,))]
-        return [finished(self._home(part)) for part in parts if part]
+        return [finished(self._home(part) if tilde else part) for part in parts if part]
 
     def _home(self, text: str) -> str:
         if not text.startswith("~"):
@@ -135,7 +143,7 @@ class Words:
 
     def _word(self, node: "Node", _quoted: bool) -> list[str]:
         text = self.text(node)
-        if _BARE_SPACE.search(text):
+        if _BARE.search(text):
             self._misread()
         return [unquoted(text)]
 
@@ -151,6 +159,7 @@ class Words:
             gap = self._source[end : child.start_byte]
             if gap.replace(b"\\\n", b""):
                 self._misread()
+            self._lone(child)
             text = self._source[child.start_byte : child.start_byte + 1]
             if text == b"{" and end > node.start_byte and parts and last == "simple_expansion":
                 self._inner(node)
@@ -159,6 +168,11 @@ class Words:
             parts.append(self.raw(child, quoted=quoted))
             end = child.end_byte
         return _joined(parts)
+
+    def _lone(self, node: "Node") -> None:
+        """A dollar sign that the grammar takes for itself; the shell may read on."""
+        if node.type == "$" and self._source[node.end_byte : node.end_byte + 1] in _NAMES:
+            self._misread()
 
     def _string(self, node: "Node", _quoted: bool) -> list[str]:
         """Double quotes. The grammar leaves out some spaces between expansions, so gaps are read too."""
@@ -173,6 +187,7 @@ class Words:
             if child.type == "string_content":
                 parts.append([marked(_in_quotes(self.text(child)))])
             elif child.type == "$":
+                self._lone(child)
                 parts.append(["$"])
             elif child.type != '"':
                 parts.append(self.raw(child, quoted=True))

@@ -3,6 +3,7 @@
 import re
 
 from hermes_tool_guard.judgement import UNKNOWN, Class
+from hermes_tool_guard.words import NOTHING
 from hermes_tool_guard.run import Program, Run, each, names
 
 _SHELL_OPTION = re.compile(r"[-+][a-zA-Z]+$")
@@ -53,7 +54,7 @@ def _with_arguments(run: Run, code: str, arguments: list[str]) -> None:
     rest = arguments[1:]
     given = variables.inherited() | {str(i): [""] for i in range(1, 10)} | {"#": [str(len(rest))]}
     given |= {str(i): [a] for i, a in enumerate(arguments[:10])}
-    before = variables.swap(given | {"@": ["\ue100".join(["", *rest])], "*": [" ".join(rest)]})
+    before = variables.swap(given | {"@": ["\ue100".join(rest) or NOTHING], "*": [" ".join(rest)]})
     with run.scene.perhaps():
         run.code(code, run.stdin if code is not run.stdin else None)
     variables.swap(before)

@@ -27,7 +27,7 @@ _FACTS = names(
     "clear reset tset history jobs wait times ulimit umask dirs domainname nisdomainname ping ping6 "
     "traceroute tracepath mtr dig nslookup host drill whois resolvectl nvidia-smi rocm-smi sensors "
     "acpi upower journalctl dmesg blkid findmnt cpuid lstopo procinfo slabtop neofetch fastfetch "
-    "screenfetch xdpyinfo fc-list fc-match getopt getopts shift local return exit break continue "
+    "screenfetch xdpyinfo fc-list fc-match getopt getopts shift return exit break continue "
     "logout pathchk tabs ipcs runlevel systemd-analyze systemd-detect-virt systemd-cgls "
     "systemd-cgtop sw_vers system_profiler vm_stat mdfind mdls compgen complete caller fortune "
     "cowsay figlet lolcat units spell uuidgen mcookie tzselect zdump namei dpkg-query lsb_release "

@@ -7,7 +7,7 @@ import re
 from hermes_tool_guard.escapes import octal_text
 from hermes_tool_guard.judgement import DERIVED, OPAQUE, UNKNOWN, Class
 from hermes_tool_guard.programs import reading
-from hermes_tool_guard.run import Program, Run
+from hermes_tool_guard.run import Program, Run, each
 
 _LONGEST = 20_000  # characters of output that are followed
 
@@ -308,7 +308,25 @@ def _run_input(run: Run) -> None:
         run.ask(Class.CODE, "runs whatever it is given as code")
 
 
+def _declare(run: Run) -> None:
+    """export and its kin, behind ``time`` or ``command``; by itself the grammar knows it."""
+    from hermes_tool_guard.environment import assigned
+
+    run.note(Class.READ)
+    if run.name != "export" and any(re.fullmatch(r"-[a-zA-Z]*[nf][a-zA-Z]*", word) for word in run.args):
+        run.ask(Class.UNCLEAR, f"changes what names mean with {run.name}")
+    for word in run.args:
+        name, eq, value = word.partition("=")
+        if eq:
+            assigned(run.scene, name, [value], prefix=False)
+            run.scene.variables.add(name, [value])
+        elif any(c in word for c in UNKNOWN):
+            run.ask(Class.UNCLEAR, f"gives {run.name} a name that is only known when it runs")
+    run.output = ""
+
+
 PROGRAMS: dict[str, Program] = {
+    **each(_declare, "export declare local readonly typeset"),
     "cd": _cd,
     "pushd": _cd,
     "popd": _pop,
