@@ -82,19 +82,27 @@ def really_run(command: str, stubs: Path, folder: Path) -> list[list[str]]:
     env = {"PATH": str(stubs), "STUB_LOG": str(log), "HOME": "/home/me", "LC_ALL": "C.UTF-8"}
     assert BASH
     subprocess.run(
-        [BASH, "-c", command], cwd=folder, env=env, capture_output=True, timeout=20, check=False, stdin=subprocess.DEVNULL
+        [BASH, "-c", command],
+        cwd=folder,
+        env=env,
+        capture_output=True,
+        timeout=20,
+        check=False,
+        stdin=subprocess.DEVNULL,
     )
     runs = log.read_bytes().decode(errors="replace").split("\2")
     return [run.split("\1")[:-1] for run in runs if run]
 
 
 def seen_by(words: list[str], recorded: list[list[str]]) -> bool:
-    return any(_fits(words, argv) for argv in recorded)
+    if any(_fits(words, argv) for argv in recorded):
+        return True
+    # ~name: nobody has those names here, so bash leaves them as they are.
+    named = [re.sub("^~(?=[a-z])", "/home/", word) for word in words]
+    return named != words and any(_fits(named, argv) for argv in recorded)
 
 
 def _fits(words: list[str], argv: list[str]) -> bool:
-    # Nobody has those names here, so bash leaves them as they are.
-    words, argv = ([re.sub("^~(?=[a-z])", "/home/", word) for word in line] for line in (words, argv))
     """Whether a recorded command line stands for a real one; what is not known stands for anything."""
     if any("\0" in w or "\1" in w for w in argv):
         pattern = "\2".join(re.sub("[\0\1]", ".*", re.escape(w)) for w in argv)

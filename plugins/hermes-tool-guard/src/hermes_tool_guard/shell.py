@@ -321,6 +321,8 @@ class Shell:
         else:
             self.scene.step()
             values = self.words.single(value)
+        if value is not None and self.source[value.start_byte - 1 : value.start_byte] != b"=":
+            self._misread()
         if name is not None and name.type == "subscript":
             self.words._inner(name)
         if b"+=" in self.source[node.start_byte : node.start_byte + len(label) + 2]:

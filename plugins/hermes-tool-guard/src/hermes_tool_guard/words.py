@@ -19,7 +19,9 @@ _SPACE = "\ue100"  # where an unquoted value is split into fields
 _PARAMETER = re.compile(r"\$\{([A-Za-z_]\w*|\d+|[@*#?$!-])(.*)\}", re.DOTALL)
 _OPERATOR = re.compile(r"(:?[-=?+]|%%?|##?|//?[#%]?|\^\^?|,,?|:|@|\[)(.*)", re.DOTALL)
 _BARE = re.compile(r"(?<!\\)(?:\\\\)*(?:[ \t\n`]|\$[\w({@*#?$!-])")
-_NAMES = frozenset(bytes((b,)) for b in b"({@*#?$!-_" + bytes(range(48, 58)) + bytes(range(65, 91)) + bytes(range(97, 123)))
+_NAMES = frozenset(
+    bytes((b,)) for b in b"({@*#?$!-_" + bytes(range(48, 58)) + bytes(range(65, 91)) + bytes(range(97, 123))
+)
 _TILDE = re.compile(rb"~[\w.+-]*(?:[/\s;&|)<>`]|$)|\{")
 _SPLIT = re.compile(f"[ \t\n{_SPACE}]+")
 
@@ -139,6 +141,9 @@ class Words:
         method = _METHODS.get(node.type)
         if method is None:
             return self._other(node, quoted)
+        begins = _BEGINS.get(node.type)
+        if begins and not self._source.startswith(begins, node.start_byte):
+            self._misread()
         return method(self, node, quoted)
 
     def _word(self, node: "Node", _quoted: bool) -> list[str]:
@@ -241,7 +246,7 @@ class Words:
         operand = self._home(operand) if plain else OPAQUE
         kind = operator.lstrip(":")
         if kind in ("-", "="):
-            return [v for v in values if v not in ("", OPAQUE)] + ([operand] if _may_be_unset(values) else [])
+            return [v for v in values if v] + ([operand] if _may_be_unset(values) else [])
         if kind == "?":
             return [v for v in values if v] or [OPAQUE]
         if kind == "+":
@@ -320,6 +325,14 @@ _METHODS: "dict[str, Callable[[Words, Node, bool], list[str]]]" = {
     "regex": Words._pattern,
     "$": Words._dollar,
 }
+
+
+# How these begin; the grammar sometimes takes more into them.
+_BEGINS: dict[str, bytes | tuple[bytes, ...]] = {
+    "raw_string": b"'", "ansi_c_string": b"$'", "string": (b'"', b'$"'), "translated_string": b'$"', "simple_expansion": b"$",
+    "expansion": b"${", "command_substitution": (b"$(", b"`"), "arithmetic_expansion": (b"$((", b"$["),
+    "process_substitution": (b"<(", b">("), "brace_expression": b"{",
+}  # fmt: skip
 
 
 def _in_quotes(text: str, but: str = "") -> str:

@@ -166,11 +166,9 @@ def _go(run: Run) -> None:
 
 
 def _rustup(run: Run) -> None:
-    if (
-        (run.args[:1]
-        and run.args[0] in ("show", "check", "which", "doc", "--version", "help"))
-        or run.args[1:2] == ["list"]
-    ):
+    if (run.args[:1] and run.args[0] in ("show", "check", "which", "doc", "--version", "help")) or run.args[1:2] == [
+        "list"
+    ]:
         run.note(Class.READ)
     elif run.args[:1] == ["run"]:
         run.inner(run.args[2:])

@@ -168,7 +168,13 @@ def _kubectl(run: Run) -> None:
         run.ask(Class.CLOUD, "changes which cluster is driven")
     elif first == "config" and "--raw" in run.args:
         run.ask(Class.CREDENTIALS, "shows the keys of a cluster")
-    elif (first == "rollout" and len(words) > 1 and words[1] in ("status", "history")) or first in _KUBE_READS or not first or "--dry-run=client" in run.args or "--dry-run=server" in run.args:
+    elif (
+        (first == "rollout" and len(words) > 1 and words[1] in ("status", "history"))
+        or first in _KUBE_READS
+        or not first
+        or "--dry-run=client" in run.args
+        or "--dry-run=server" in run.args
+    ):
         run.note(Class.READ)
     else:
         run.ask(Class.CLOUD, f"changes a cluster with {run.name} {first[:40]}")

@@ -87,10 +87,8 @@ def _redis(run: Run) -> None:
     if options.has("--eval") or run.stdin:
         run.ask(Class.DATABASE, "runs code in a database")
     words = options.rest
-    if (
-        (words
-        and words[0].lower() in _REDIS_READS)
-        or options.has("--version", "--stat", "--bigkeys", "--latency", "--scan")
+    if (words and words[0].lower() in _REDIS_READS) or options.has(
+        "--version", "--stat", "--bigkeys", "--latency", "--scan"
     ):
         run.note(Class.READ)
         return

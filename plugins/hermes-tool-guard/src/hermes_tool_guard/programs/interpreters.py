@@ -3,8 +3,9 @@
 import re
 
 from hermes_tool_guard.judgement import UNKNOWN, Class
+from hermes_tool_guard.programs.foreign import from_source
+from hermes_tool_guard.run import Program, Run, each
 from hermes_tool_guard.words import NOTHING
-from hermes_tool_guard.run import Program, Run, each, names
 
 _SHELL_OPTION = re.compile(r"[-+][a-zA-Z]+$")
 
@@ -69,162 +70,6 @@ def _from_input(run: Run) -> None:
         run.ask(Class.CODE, f"runs whatever {run.name} is given as code")
     else:
         _with_arguments(run, run.stdin, [])
-
-
-# Code in other languages is allowed where it plainly only calculates and prints.
-_PYTHON_SAFE = re.compile(
-    r"(?:import (?:sys|json|math|re|time|datetime|platform|random|string|collections|itertools"
-    r"|statistics|decimal|fractions"
-    r"|textwrap|uuid|calendar|locale|sysconfig|site|struct|hashlib|zlib|binascii|base64|this"
-    r"|antigravity)(?: *, *(?:sys|json|math|re|time|datetime|platform))*)"
-)
-_DANGER = re.compile(
-    r"(?i)\b(?:os|subprocess|socket|shutil|pty|ctypes|pathlib|importlib|builtins|urllib|http|requests"
-    r"|httpx|ftplib|telnetlib|smtplib"
-    r"|multiprocessing|threading|asyncio|signal|tempfile|glob|pickle|marshal|code|codeop|runpy"
-    r"|webbrowser|antigravity|pwd|grp|fcntl"
-    r"|mmap|resource|select|selectors|ssl|xmlrpc|sqlite3|io|inspect|gc|types|operator|functools|winreg"
-    r"|posix|nt|_(?!_(?:version|name|file|doc)__)\w+)\b"
-    r"|__(?!(?:version|name|file|doc)__)|\b(?:exec|eval|compile|open|input|getattr|setattr|delattr"
-    r"|globals|locals|vars|breakpoint|exit_|help|memoryview)\s*\("
-    r"|\.(?:system|popen|spawn|fork|read_text|write|unlink|remove|rmtree|load_module|modules|__)|chr\("
-    r"|decode|fromhex|\\x|\\u|\\[0-7]"
-)
-_MODULES = names(
-    "pytest unittest mypy ruff black isort flake8 pylint build coverage tox nox doctest compileall "
-    "py_compile json.tool venv virtualenv sphinx mkdocs pyright bandit pydocstyle timeit cProfile "
-    "pstats dis ast tokenize this calendar platform site sysconfig trace zipfile tarfile django "
-    "alembic pre_commit towncrier vulture radon interrogate yapf autopep8 pyupgrade twine_check "
-    "grpc_tools.protoc ipykernel nbconvert black.main pyinstaller cython mccabe pycodestyle pyflakes "
-    "tabnanny json base64 zipapp http.server pip piptools pipx uv ensurepip poetry setuptools wheel "
-    "pip_audit safety hatch pdm invoke behave robot asv"
-)
-
-
-def _python(run: Run) -> None:
-    words = list(run.args)
-    while words and words[0][:1] == "-" and words[0] != "-":
-        word = words.pop(0)
-        if word in ("--version", "-V", "-VV", "--help", "-h", "-?"):
-            run.note(Class.READ)
-            return
-        if word in ("-W", "-X", "--check-hash-based-pycs"):
-            words[:1] = []
-        elif match := re.match(r"-[bBdEhiIOPqsSuvx]*([cm])(.*)$", word, re.DOTALL):
-            value = match[2] or (words.pop(0) if words else "")
-            (_python_code if match[1] == "c" else _module)(run, value, words)
-            return
-    if not words or words[0] == "-":
-        if run.stdin is None:
-            run.ask(Class.CODE, f"opens {run.name}, which waits for input")
-        else:
-            _python_code(run, run.stdin, words)
-        return
-    run.script(words[0])
-
-
-def _python_code(run: Run, code: str, _rest: list[str]) -> None:
-    _from_source(run, code)
-    imports = re.findall(r"(?:^|[;\n])\s*(?:import|from)\s+([^;\n]+)", code)
-    plain = all(_PYTHON_SAFE.fullmatch(f"import {i.partition(' import')[0].strip()}") for i in imports)
-    if any(c in code for c in UNKNOWN) or _DANGER.search(code) or not plain:
-        local = (
-            imports
-            and not _DANGER.search(code)
-            and all(re.fullmatch(r"[a-z_][\w.]*(?: import [\w, ]+)?", i.strip()) for i in imports)
-        )
-        if local and not any(c in code for c in UNKNOWN):
-            run.note(Class.PROJECT)
-            return
-        run.ask(Class.CODE, "runs Python code that does more than calculate and print")
-    run.note(Class.READ)
-
-
-def _from_source(run: Run, code: str) -> None:
-    """Commands and places named in code of another language: the hard limits hold for them too."""
-    if not any(
-        w in code
-        for w in (
-            "system",
-            "exec",
-            "spawn",
-            "popen",
-            "Popen",
-            "run",
-            "call",
-            "rmtree",
-            "unlink",
-            "remove",
-            "`",
-            "rm",
-            "qx",
-            "open",
-        )
-    ):
-        return
-    for text in re.findall(r"\"((?:\\.|[^\"\\])*)\"|'((?:\\.|[^'\\])*)'|`((?:\\.|[^`\\])*)`|qx\{([^}]*)\}", code):
-        inner = next((t for t in text if t), "")
-        if re.search(
-            r"\b(?:system|exec\w*|spawn\w*|popen|Popen|run|call|check_\w+|shell_exec|passthru|getoutput|IO"
-            r"|qx)\b|`|%x",
-            code,
-        ) and re.match(r"\s*[\w/.~]+\s", inner):
-            run.code(inner)
-    listed = re.findall(r"[\[(]\s*((?:[\"'][^\"']*[\"']\s*,\s*)+[\"'][^\"']*[\"'])\s*[\])]", code)
-    for words in listed:
-        argv = re.findall(r"[\"']([^\"']*)[\"']", words)
-        run.inner(argv, stdin=None)
-    if re.search(
-        r"rmtree|rmSync|rm_rf|rm_r|remove_tree|unlink|rmdir|removedirs|fs\.rm|rimraf|deltree|remove\b"
-        r"|FileUtils|writeFile|write_text|open",
-        code,
-    ):
-        for path in re.findall(r"[\"'](~?/[^\"']*|~)[\"']", code):
-            if re.search(r"rmtree|rmSync|rm_rf|rm_r|remove_tree|rmdir|removedirs|fs\.rm|rimraf", code):
-                run.delete(path.replace("~", run.scene.places.home, 1) if path.startswith("~") else path)
-            elif path.startswith("/dev/") and re.search(r"[\"'][wa]b?[\"']|write", code):
-                run.write(path)
-
-
-def _module(run: Run, module: str, rest: list[str]) -> None:
-    if rest in (["--help"], ["-h"], ["--version"]):
-        run.note(Class.READ)
-    elif module == "http.server" or module in ("http", "SimpleHTTPServer", "pyftpdlib", "smtpd", "aiosmtpd"):
-        run.ask(Class.SERVE, "serves the folder to the network")
-    elif module in ("pip", "pipx", "uv", "poetry", "hatch", "pdm"):
-        run.inner([module, *rest])
-    elif module in _MODULES:
-        if module in ("zipfile", "tarfile", "compileall"):
-            for word in [w for w in rest if w[:1] != "-"]:
-                run.write(word) if module == "compileall" else run.read(word)
-            if any(w in ("-e", "--extract", "-c", "--create") for w in rest):
-                run.write(rest[-1])
-        run.note(Class.PROJECT)
-    elif re.fullmatch(r"[a-z_]\w*(?:\.[a-z_]\w*)*", module):
-        if module in (
-            "pty",
-            "code",
-            "pdb",
-            "cgi",
-            "webbrowser",
-            "idlelib",
-            "turtledemo",
-            "asyncio",
-            "sqlite3",
-            "telnetlib",
-            "ftplib",
-            "smtplib",
-            "poplib",
-            "twine",
-            "keyring",
-            "awscli",
-            "runpy",
-        ):
-            run.ask(Class.CODE, f"runs Python's module {module}")
-        else:
-            run.note(Class.PROJECT)
-    else:
-        run.ask(Class.UNCLEAR, "runs a Python module that is only known when it runs")
 
 
 _LANGUAGES: dict[str, tuple[str, str]] = {
@@ -355,7 +200,7 @@ def _other_code(run: Run, code: str) -> None:
     if run.name in ("fish", "xonsh", "nu"):
         run.code(code)
     else:
-        _from_source(run, code)
+        from_source(run, code)
     if (
         run.name in ("node", "bun")
         and _NODE_SAFE.fullmatch(code)
@@ -391,7 +236,7 @@ def _perl(run: Run) -> None:
         (run.script(words[0]) if words else _other_code(run, run.stdin or ""))
         return
     for text in code:
-        _from_source(run, text)
+        from_source(run, text)
         bare = re.sub(r"\b(?:s|tr|y|m|qr)([/|#!,{])(?:\\.|[^\\])*?\1(?:(?:\\.|[^\\])*?\1)?[msixgpodual]*", "", text)
         bare = re.sub(r"((?:^|[(!~,;{]|\b(?:if|unless|and|or|not)\b)\s*)/(?:\\.|[^/\\\n])*/[a-z]*", r"\1", bare)
         executes = re.search(r"\b(?:s)([/|#!,{]).*\1[a-z]*e", text)
@@ -426,7 +271,6 @@ def _java(run: Run) -> None:
 
 PROGRAMS: dict[str, Program] = {
     **each(_shell, "sh bash dash zsh ksh ash mksh rbash csh tcsh yash hush"),
-    **each(_python, "python python3 python2 pypy pypy3 ipython micropython py"),
     **dict.fromkeys(_LANGUAGES, _language),
     "nodejs": _language,
     "perl": _perl,

@@ -5,127 +5,19 @@ import re
 from hermes_tool_guard.judgement import Class
 from hermes_tool_guard.run import Program, Run, each, names
 
-_LOOKS = names(
+LOOKS = names(
     "list ls show view info search outdated why audit check config get help version -v --version "
     "freeze tree explain doctor licenses query fund diff repo docs bugs ping whoami prefix root bin "
     "cache lock verify export env why-not about source licence license dependencies"
 )
 
 
-def _is_local(word: str) -> bool:
+def is_local(word: str) -> bool:
+    """Whether a package is named by a path."""
     return bool(re.match(r"\.{1,2}(?:/|$|\[)|[\w./-]+\.(?:whl|tar\.gz|tgz|zip|txt)$|/", word))
 
 
-def _npm(run: Run) -> None:
-    words = list(run.args)
-    first = next((w for w in words if w[:1] != "-"), "install" if run.name == "yarn" else "")
-    rest = words[words.index(first) + 1 :] if first in words else words
-    named = [w for w in rest if w[:1] != "-"]
-    if first in (
-        "run",
-        "run-script",
-        "test",
-        "t",
-        "tst",
-        "start",
-        "build",
-        "lint",
-        "dev",
-        "rebuild",
-        "ci",
-        "clean-install",
-        "pack",
-        "dedupe",
-        "prune",
-        "version",
-        "init",
-        "format",
-        "typecheck",
-        "workspaces",
-        "workspace",
-        "import",
-        "link",
-        "stop",
-        "restart",
-        "coverage",
-        "check",
-        "generate",
-        "fetch",
-        "rb",
-        "ddp",
-        "--filter",
-        "recursive",
-        "stage",
-        "e2e",
-        "preview",
-    ):
-        if (first == "init" and named) or first == "link":
-            run.ask(Class.INSTALL, f"runs {run.name} {first} {' '.join(named[:1])}")
-        if any(w.startswith("--script-shell") for w in words):
-            run.ask(Class.CODE, "decides which shell runs the scripts")
-        run.unknown(named[:1])
-        run.note(Class.PROJECT)
-    elif first in (
-        "install",
-        "i",
-        "add",
-        "in",
-        "isntall",
-        "up",
-        "update",
-        "upgrade",
-        "remove",
-        "rm",
-        "uninstall",
-        "un",
-        "why",
-    ):
-        if any(w in ("-g", "--global", "--location=global") for w in words) or first == "global":
-            run.ask(Class.INSTALL, "installs packages for the whole machine")
-        elif first in ("install", "i", "add", "in", "isntall") and any(not _is_local(w) for w in named):
-            run.ask(Class.INSTALL, f"adds {' '.join(named)[:60]} from the registry, whose code then runs here")
-        run.note(Class.PROJECT)
-    elif first in ("exec", "x", "dlx", "create"):
-        inner = [w for w in rest if w != "--"]
-        if any(w in ("-c", "--call") for w in inner):
-            run.code(inner[-1])
-            run.ask(Class.CODE, "runs a command through the package manager")
-        _known_tool(run, [w for w in inner if w[:1] != "-"], first in ("exec",))
-    elif first in (
-        "publish",
-        "unpublish",
-        "deprecate",
-        "dist-tag",
-        "login",
-        "logout",
-        "adduser",
-        "owner",
-        "access",
-        "token",
-        "team",
-        "org",
-        "profile",
-        "hook",
-        "npm",
-    ):
-        run.ask(Class.SEND, f"changes something at the registry with {run.name} {first}")
-    elif first == "config" and named[:1] and named[0] in ("set", "delete", "edit", "rm"):
-        run.ask(Class.PERSISTENCE, f"changes {run.name}'s settings")
-    elif first in ("cache", "store") and named[:1] and named[0] in ("clean", "clear", "prune"):
-        run.note(Class.DELETE)
-    elif first in _LOOKS or first in ("completion", "prefix", "set-script", "pkg", "store", "node", "plugin", "setup"):
-        if first in ("setup", "plugin", "node"):
-            run.ask(Class.INSTALL, f"runs {run.name} {first}")
-        run.note(Class.READ)
-    elif run.name in ("yarn", "pnpm") and re.fullmatch(r"[a-z][\w:.-]*", first):
-        run.note(Class.PROJECT)  # the name of a script, or of a tool of the project
-    elif not first:
-        run.note(Class.READ)
-    else:
-        run.ask(Class.CODE, f"runs {run.name} {first[:40]}, which the guard does not know")
-
-
-def _known_tool(run: Run, words: list[str], local: bool = False) -> None:
+def known_tool(run: Run, words: list[str], local: bool = False) -> None:
     """npx and its kin: tools of the trade run from the project, others come from the registry."""
     from hermes_tool_guard.programs.building import PROGRAMS as TOOLS
 
@@ -164,7 +56,7 @@ def _npx(run: Run) -> None:
         if word[:1] != "-":
             words = list(run.args[i:])
             break
-    _known_tool(run, words)
+    known_tool(run, words)
 
 
 def _pip(run: Run) -> None:
@@ -220,7 +112,7 @@ def _pip(run: Run) -> None:
     elif first == "config" and not {"list", "get", "debug"} & set(words):
         run.ask(Class.PERSISTENCE, "changes pip's settings")
     elif (
-        first in ("compile", "cache", "inspect", "index", "hash", "debug", "completion") or first in _LOOKS or not first
+        first in ("compile", "cache", "inspect", "index", "hash", "debug", "completion") or first in LOOKS or not first
     ):
         run.note(Class.READ)
     else:
@@ -280,7 +172,7 @@ def _uv(run: Run) -> None:
     elif first == "remove":
         run.note(Class.PROJECT)
     elif first == "add":
-        named = [w for w in rest if w[:1] != "-" and not _is_local(w) and w not in _BASICS]
+        named = [w for w in rest if w[:1] != "-" and not is_local(w) and w not in _BASICS]
         if named:
             run.ask(Class.INSTALL, f"adds {' '.join(named)[:60]} from the index, whose code then runs here")
         run.note(Class.PROJECT)
@@ -288,7 +180,7 @@ def _uv(run: Run) -> None:
         if rest[:1] == ["list"] or rest[:1] == ["dir"]:
             run.note(Class.READ)
         elif rest[:1] == ["run"]:
-            _known_tool(run, [w for w in rest[1:] if w[:1] != "-"])
+            known_tool(run, [w for w in rest[1:] if w[:1] != "-"])
         else:
             run.ask(Class.INSTALL, "installs a tool with uv")
     elif not first:
@@ -384,7 +276,7 @@ def _manager(run: Run) -> None:
             run.note(Class.READ)
         else:
             run.ask(Class.SEND, f"runs {run.name} {first}")
-    elif first in _LOOKS or not first:
+    elif first in LOOKS or not first:
         run.note(Class.READ)
     else:
         run.unknown([first])
@@ -415,7 +307,7 @@ def _system(run: Run) -> None:
 
 def _gem(run: Run) -> None:
     first = run.args[0] if run.args else ""
-    if first in _LOOKS or first in ("which", "contents", "environment", "specification", "stale", "dependency"):
+    if first in LOOKS or first in ("which", "contents", "environment", "specification", "stale", "dependency"):
         run.note(Class.READ)
     elif first == "build":
         run.note(Class.PROJECT)
@@ -424,7 +316,6 @@ def _gem(run: Run) -> None:
 
 
 PROGRAMS: dict[str, Program] = {
-    **each(_npm, "npm yarn pnpm cnpm"),
     **each(_npx, "npx bunx pnpx uvx pipx"),
     **each(_pip, "pip pip3 pip-sync pip-compile"),
     **each(_manager, "poetry pipenv bundle bundler composer hatch pdm rye pod carthage conan vcpkg pixi spack"),

@@ -82,7 +82,9 @@ def _asks(what: Class, why: str, *, looks: str = "") -> Program:
     pattern = re.compile(looks) if looks else None
 
     def judge(run: Run) -> None:
-        if (any(a in ("--version", "--help") for a in run.args) and len(run.args) == 1) or (pattern and pattern.fullmatch(" ".join(run.args))):
+        if (any(a in ("--version", "--help") for a in run.args) and len(run.args) == 1) or (
+            pattern and pattern.fullmatch(" ".join(run.args))
+        ):
             run.note(Class.READ)
         else:
             run.ask(what, f"{why} with {run.name}")
