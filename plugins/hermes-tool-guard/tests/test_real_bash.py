@@ -1,6 +1,5 @@
 """Does the real bash run what the guard saw? Random commands of harmless stubs, in an empty folder, compared."""
 
-import os
 import random
 import re
 import shutil
@@ -9,6 +8,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
+
 from hermes_tool_guard.guard import check
 from hermes_tool_guard.judgement import Class
 

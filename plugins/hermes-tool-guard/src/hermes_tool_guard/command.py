@@ -17,8 +17,8 @@ def make_check(home: str) -> click.Command:
 
     @click.command(
         "check",
-        help="Read shell commands from standard input, one a line, and print one verdict a line, as JSON: allow, ask or "
-        "deny, and why. Nothing is run. The reason continues a sentence that starts with 'it'.",
+        help="Read shell commands from standard input, one a line, and print one verdict a line, as JSON: allow, ask "
+        "or deny, and why. Nothing is run. The reason continues a sentence that starts with 'it'.",
         epilog="Example: echo 'rm -rf /' | hermes guard check",
     )
     @click.option("--json", "more", is_flag=True, help="Also tell what each command does and which programs it runs.")

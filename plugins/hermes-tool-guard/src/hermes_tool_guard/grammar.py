@@ -30,12 +30,12 @@ _local = threading.local()  # a parser is one thread's
 
 
 def _parser() -> "Parser":
-    parser: Parser | None = getattr(_local, "parser", None)
-    if parser is None:
+    if not hasattr(_local, "parser"):
+        import tree_sitter
         import tree_sitter_bash
-        from tree_sitter import Language, Parser
 
-        parser = _local.parser = Parser(Language(tree_sitter_bash.language()))
+        _local.parser = tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
+    parser: Parser = _local.parser
     return parser
 
 
@@ -46,10 +46,8 @@ def parse(source: bytes) -> "Node":
     if deceiving := _DECEIVING.search(source.decode(errors="replace")):
         raise Unparseable(f"holds the invisible character U+{ord(deceiving[0]):04X}")
     parser = _parser()
-    if len(source) < 256:  # so short that it cannot take long
-        root = parser.parse(source).root_node
-    else:
-        root = _bounded(parser, source)
+    short = len(source) < 256  # so short that it cannot take long
+    root = parser.parse(source).root_node if short else _bounded(parser, source)
     if root.has_error or (b"#" in source and not _comments_agree(root, source)):
         raise Unparseable("is not shell that the guard can read")
     return root
@@ -62,7 +60,8 @@ def _comments_agree(root: "Node", source: bytes) -> bool:
         node = todo.pop()
         start = node.start_byte
         if source[start : start + 1] == b"#" and node.type in ("comment", "word"):
-            if (source[start - 1 : start] in _BEFORE_COMMENT or not start) != (node.type == "comment"):
+            begins = not start or source[start - 1 : start] in _BEFORE_COMMENT
+            if begins != (node.type == "comment"):
                 return False
         todo += node.children
     return True

@@ -26,7 +26,8 @@ def check(
     """Judge a shell command that would start in ``folder``, which is ``root`` unless given.
 
     ``root`` is the working folder, ``guarded`` what belongs to Hermes itself. ``record`` is told of every program with
-    its arguments. With ``lenient`` only what leaves the place counts: it is isolated. Nothing is run; of the disk only links are looked at. Raises nothing.
+    its arguments. With ``lenient`` only what leaves the place counts: it is
+    isolated. Nothing is run; of the disk only links are looked at. Raises nothing.
     """
     places = Places(root, home or os.path.expanduser("~"), guarded)  # noqa: PTH111
     start = folder or root or "/"

@@ -1,6 +1,6 @@
 """What comes of looking at a command: a verdict, why, and what the command would do."""
 
-from enum import Enum
+from enum import StrEnum
 from typing import Literal, NamedTuple
 
 __all__ = ["DERIVED", "OPAQUE", "UNKNOWN", "Class", "Decided", "Judgement", "Outcome"]
@@ -13,7 +13,7 @@ DERIVED = "\x01"  # made by the command itself at run time: a substitution, a lo
 UNKNOWN = OPAQUE + DERIVED
 
 
-class Class(str, Enum):
+class Class(StrEnum):
     """What a command does. The name is what ``--json`` shows."""
 
     READ = "reads"

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from enum import Enum
 from fnmatch import fnmatchcase
 from functools import lru_cache
+from pathlib import Path
 
 from hermes_tool_guard.judgement import UNKNOWN
 
@@ -157,7 +158,7 @@ class Places:
         zone = self._plain(plain, whole)
         if zone is not Zone.SINK and self._linked(path):
             real = os.path.realpath(path)
-            zones = [zone, self._plain(real, whole)] if real != plain else [zone]
+            zones: list[Zone] = [zone, self._plain(real, whole)] if real != plain else [zone]
             if zone is Zone.INSIDE and real.startswith(f"{os.path.realpath(self.root)}/"):
                 zones = [zone]
             zone = min(zones, key=_ORDER.index)
@@ -167,7 +168,7 @@ class Places:
         if path.startswith("//"):
             path = path[1:]
         if path.startswith("/dev/"):
-            if path.startswith("/dev/shm/"):
+            if path.startswith("/dev/shm/"):  # noqa: S108 - the name of a place
                 return Zone.TEMPORARY
             if _SINK.match(path):
                 return Zone.SINK
@@ -244,7 +245,7 @@ class Places:
             known = self._links.get(at)
             if known is None:
                 try:
-                    known = os.path.islink(at)
+                    known = os.path.islink(at)  # noqa: PTH114 - it is asked very often
                 except ValueError:
                     known = False
                 self._links[at] = known
@@ -261,7 +262,7 @@ _FRESH = 2.0  # seconds for which it is not asked again where guarded files real
 def _guarded(paths: tuple[str, ...], _now: int) -> tuple[tuple[str, ...], re.Pattern[str] | None]:
     """Guarded paths as written and as they really are, and a pattern that finds their names in a text."""
     real = tuple(dict.fromkeys(p for path in paths for p in (os.path.normpath(path), os.path.realpath(path))))
-    names = {n for p in real for n in (os.path.basename(p), os.path.basename(os.path.dirname(p))) if n}
+    names = {n for p in map(Path, real) for n in (p.name, p.parent.name) if n}
     return real, re.compile("|".join(map(re.escape, sorted(names)))) if names else None
 
 

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from hermes_tool_guard.scene import Folders
     from hermes_tool_guard.shell import Shell
 
-__all__ = ["redirect"]
+__all__ = ["REDIRECTS", "redirect"]
+
+REDIRECTS = ("file_redirect", "heredoc_redirect", "herestring_redirect")
 
 _DUPLICATE = re.compile(r"\d+-?|-")
 

@@ -20,7 +20,7 @@ _STANDARD = re.compile(
 )
 _ENVIRONMENT = re.compile(r"(?:^|/)(?:\.?venv|\.?env|virtualenv|node_modules/\.bin|vendor/bin)(?:/bin)?$")
 _TEXT_ONLY = frozenset({"echo", "printf", ":", "true", "false", "test", "[", "export"})
-_RESERVED = frozenset("if then else elif fi for while until do done case esac in function select { } [[ ]] !".split())
+_RESERVED = frozenset("if then else elif fi for while until do done case esac in function select { } [[ ]] !".split())  # noqa: SIM905 - read as a line
 _HINT = re.compile(
     r"\.(?:ssh|aws|gnupg|az|kube|pass|moz|thunder|elec|bit|eth|oci|boto|s3|net|pg|my|git-|np|yarn|pypi"
     r"|docker|vault|ht"
@@ -68,7 +68,7 @@ def _means(given: str, name: str) -> bool:
 
 
 class Run:
-    """A program about to be run. ``output`` is what it prints, if that is known; ``ok`` and ``failed`` where it ends."""
+    """A program about to be run. ``output`` is what it prints, if known; ``ok`` and ``failed`` where it ends."""
 
     def __init__(self, scene: Scene, argv: Sequence[str], folders: Folders, stdin: str | None) -> None:
         self.scene = scene
@@ -95,7 +95,7 @@ class Run:
 
     def options(self, valued: Iterable[str] = (), *, single: bool = False) -> Options:
         """Take the arguments apart. ``valued`` options take one; ``single``: long options have one dash."""
-        takes = valued if isinstance(valued, (set, frozenset)) else frozenset(valued)
+        takes = valued if isinstance(valued, frozenset) else frozenset(valued)
         given: list[tuple[str, str]] = []
         rest: list[str] = []
         words = iter(self.args)
@@ -260,16 +260,7 @@ def run(one: Run) -> None:
     scene.step(1 + len(one.args) // 8)
     if scene.record:
         scene.record(one.argv)
-    if isinstance(word, Glob) and one.name not in ("[",):
-        one.ask(Class.UNCLEAR, "decides at run time which program runs")
-        return
-    if not word or OPAQUE in word or DERIVED in word:
-        one.ask(Class.UNCLEAR, "decides at run time which program runs")
-        if not emptied(word):  # then it may be nothing at all, and the next word is the program
-            one.inner(one.args)
-        return
-    if word in _RESERVED:
-        one.ask(Class.UNCLEAR, "is not shell that the guard can read")
+    if _unclear(one, word):
         return
     scene.programs[one.name] = None
     if word in scene.functions:
@@ -278,20 +269,38 @@ def run(one: Run) -> None:
         return
     if one.name not in _TEXT_ONLY:
         _mentions(one)
-    folder = word.rpartition("/")[0]
-    if "/" in word and not _STANDARD.fullmatch(folder):
-        if not (_ENVIRONMENT.search(folder) and one.inside(folder)):
-            one.script(word)
-            if one.name not in _programs():
-                return
-        elif one.name not in _programs():
-            one.note(Class.PROJECT)
-            return
     judge = _programs().get(one.name) or _versioned(one.name)
+    if "/" in word and _of_the_project(one, word) and judge is None:
+        return
     if judge is None:
         one.ask(Class.CODE, f"runs {shown(one.name)}, which the guard does not know")
         return
     judge(one)
+
+
+def _unclear(one: Run, word: str) -> bool:
+    """Whether it cannot be said which program runs; asks if so."""
+    if word in _RESERVED:
+        one.ask(Class.UNCLEAR, "is not shell that the guard can read")
+        return True
+    if word and OPAQUE not in word and DERIVED not in word and not (isinstance(word, Glob) and word != "["):
+        return False
+    one.ask(Class.UNCLEAR, "decides at run time which program runs")
+    if not emptied(word):  # then it may be nothing at all, and the next word is the program
+        one.inner(one.args)
+    return True
+
+
+def _of_the_project(one: Run, word: str) -> bool:
+    """Whether a program named by a path is not one of the system's; judges it as a script then."""
+    folder = word.rpartition("/")[0]
+    if _STANDARD.fullmatch(folder):
+        return False
+    if _ENVIRONMENT.search(folder) and one.inside(folder):
+        one.note(Class.PROJECT)
+    else:
+        one.script(word)
+    return True
 
 
 def _versioned(name: str) -> "Program | None":

@@ -14,9 +14,10 @@ if TYPE_CHECKING:
 
     from hermes_tool_guard.shell import Shell
 
-__all__ = ["Folders", "Scene", "shown"]
+__all__ = ["Ends", "Folders", "Scene", "shown"]
 
 Folders = tuple[str, ...]  # the folders a command may be run in; several where a cd may have failed
+Ends = tuple[Folders, Folders]  # the folders after it went well, and after it failed
 STEPS = 12_000  # commands, words and repetitions looked at in one check
 DEPTH = 12  # code inside code inside code
 _LEAVES = (Class.SEND, Class.CLOUD)

@@ -4,21 +4,20 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from hermes_tool_guard import commands
+from hermes_tool_guard.commands import named
 from hermes_tool_guard.grammar import Unparseable, parse
 from hermes_tool_guard.judgement import DERIVED, OPAQUE, UNKNOWN, Class
-from hermes_tool_guard.run import Run, run
-from hermes_tool_guard.scene import DEPTH, Folders, Scene
-from hermes_tool_guard.words import NOTHING, Words, alternatives
+from hermes_tool_guard.redirects import REDIRECTS, redirect
+from hermes_tool_guard.scene import DEPTH, Ends, Folders, Scene
+from hermes_tool_guard.words import NOTHING, Words
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 __all__ = ["Shell", "judge_code"]
 
-_PLAIN = re.compile(rb"[\w./:,@%+-][\w./:=,@%+ \t-]*")
-_ASSIGNED = re.compile(rb"[\w]+\+?=")
 _BLANK = b" \t\n;"
-_REDIRECTS = ("file_redirect", "heredoc_redirect", "herestring_redirect")
 _SILENT = frozenset(
     {"comment", ";", "&", "&&", "||", "|", "|&", "\n", ";;", ";&", ";;&", "(", ")", "{", "}", "do", "done"}
 )
@@ -41,7 +40,6 @@ _SILENT |= {
 _SILENT |= {"((", "))", "$(", "`", "<(", ">(", ")"}
 _SPACED = ("declaration_command", "unset_command", "for_statement", "case_statement")
 _ENDS_CASE = frozenset({";;", ";&", ";;&"})
-Ends = tuple[Folders, Folders]  # the folders after it went well, and after it failed
 
 
 def judge_code(scene: Scene, code: str, folders: Folders, stdin: str | None = None) -> Folders:
@@ -121,7 +119,7 @@ class Shell:
                 self._misread()  # two statements with nothing between them
             joined, end = True, child.end_byte
             before = _both(ok, failed)
-            if kind in _REDIRECTS:  # $(<file)
+            if kind in REDIRECTS:  # $(<file)
                 self._redirected(node, folders, stdin)
                 self._output = DERIVED
                 return folders, folders
@@ -253,11 +251,11 @@ class Shell:
             self.scene.ask(Class.UNCLEAR, "defines a function that the guard cannot read")
             return folders, folders
         label = self.words.text(name)
-        if any(label == self.words.text(n) for n in _named(body, "command_name")) and re.search(
+        if any(label == self.words.text(n) for n in named(body, "command_name")) and re.search(
             rf"\b{re.escape(label)}\s*\|\s*{re.escape(label)}\b", self.words.text(body)
         ):
             self.scene.deny(Class.PROCESSES, "is a fork bomb")
-        if any(label == self.words.text(n) for n in _named(body, "command_name")):
+        if any(label == self.words.text(n) for n in named(body, "command_name")):
             self.scene.ask(Class.PROCESSES, f"defines the function {label}, which runs itself")
             if b"&" in self.source[body.start_byte : body.end_byte]:
                 self.scene.deny(Class.PROCESSES, "is a fork bomb")
@@ -305,86 +303,14 @@ class Shell:
         self.scene.step()
         return self.words.fields(node)
 
-    def _assigned(self, node: "Node", folders: Folders, _stdin: str | None = None, *, prefix: bool = False) -> Ends:
-        self._folders = folders
-        if node.type == "variable_assignments":
-            for child in node.children:
-                self._assigned(child, folders)
-            return folders, folders
-        name = node.child_by_field_name("name")
-        value = node.child_by_field_name("value")
-        label = self.words.text(name).partition("[")[0] if name is not None else ""
-        if value is None:
-            values = [""]
-        elif value.type == "array":
-            values = [f for c in value.children if c.is_named for one in self._expanded(c) for f in one] or [""]
-        else:
-            self.scene.step()
-            values = self.words.single(value)
-        if value is not None and self.source[value.start_byte - 1 : value.start_byte] != b"=":
-            self._misread()
-        if name is not None and name.type == "subscript":
-            self.words._inner(name)
-        if b"+=" in self.source[node.start_byte : node.start_byte + len(label) + 2]:
-            values = [DERIVED, *(old + new for old in self.scene.variables.get(label) for new in values)]
-        from hermes_tool_guard.environment import assigned
-
-        assigned(self.scene, label, values, prefix=prefix)
-        self.scene.variables.add(label, values)
-        self._output = ""
-        return folders, folders
-
-    def _declared(self, node: "Node", folders: Folders, _stdin: str | None) -> Ends:
-        """declare, export, local, readonly, typeset."""
-        self._folders = folders
-        words = [self.words.text(node.children[0])]
-        for child in node.children[1:]:
-            if child.type == "variable_assignment":
-                self._assigned(child, folders)
-                if b"{" in self.source[child.start_byte : child.end_byte]:  # export a={b,c}: braces work here
-                    name = self.words.text(child).partition("=")[0]
-                    self.scene.variables.add(name, [OPAQUE])
-            else:
-                words += [field for one in self._expanded(child) for field in one]
-        if any(re.fullmatch(r"-[a-zA-Z]*[nf][a-zA-Z]*", w) for w in words[1:]) and words[0] != "export":
-            self.scene.ask(Class.UNCLEAR, f"changes what names mean with {words[0]}")
-        for word in words[1:]:
-            name, eq, value = word.partition("=")
-            if eq:
-                from hermes_tool_guard.environment import assigned
-
-                assigned(self.scene, name, [value], prefix=False)
-                self.scene.variables.add(name, [value])
-            elif any(c in word for c in UNKNOWN):
-                self.scene.ask(Class.UNCLEAR, f"gives {words[0]} a name that is only known when it runs")
-        self._output = ""
-        return folders, folders
-
-    def _unset(self, node: "Node", folders: Folders, _stdin: str | None) -> Ends:
-        self._folders = folders
-        for child in node.children[1:]:
-            for name in (field for one in self._expanded(child) for field in one):
-                self.scene.variables.add(name, [""])
-        self._output = ""
-        return folders, folders
-
-    def _test(self, node: "Node", folders: Folders, _stdin: str | None) -> Ends:
-        self._folders = folders
-        self.words._inner(node)
-        self.scene.programs["["] = None
-        self.scene.note(Class.READ)
-        self._output = ""
-        return folders, folders
-
     # --- commands and redirections -------------------------------------------------------------------------------
 
     def _redirected(self, node: "Node", folders: Folders, stdin: str | None) -> Ends:
-        from hermes_tool_guard.redirects import redirect
 
         body, after, out = None, [], False
         self._folders = folders
         for child in node.children:
-            if child.type in _REDIRECTS:
+            if child.type in REDIRECTS:
                 stdin, nested, writes = redirect(self, child, folders, stdin)
                 after += nested
                 out = out or writes
@@ -409,86 +335,6 @@ class Shell:
             return folders, folders
         return self._sequence(node, folders, stdin)
 
-    def command(self, node: "Node", folders: Folders, stdin: str | None) -> Ends:
-        """One command with its words."""
-        text = self.source[node.start_byte : node.end_byte]
-        if _PLAIN.fullmatch(text) and not _ASSIGNED.match(text):
-            return self._run(text.decode().split(), folders, stdin)
-        self._folders = folders
-        words: list[list[list[str]]] = []
-        prefixes: list[Node] = []
-        end, joined = node.start_byte, False
-        for child in node.children:
-            kind = child.type
-            if kind == "variable_assignment":
-                prefixes.append(child)
-            elif kind in _REDIRECTS:
-                from hermes_tool_guard.redirects import redirect
-
-                stdin, _, writes = redirect(self, child, folders, stdin)
-                joined = joined or writes
-            else:
-                touching = child.start_byte == end or not self.source[end : child.start_byte].replace(b"\\\n", b"")
-                if (words or prefixes) and touching and child.start_byte > node.start_byte:
-                    if words and words[-1] == [["$"]] and kind == "string":  # $"…"
-                        words.pop()
-                    else:
-                        words.append([[OPAQUE]])
-                        self.scene.ask(Class.UNCLEAR, "is not shell that the guard can read")
-                if kind == "command_name" and child.child_count:
-                    if (
-                        b"$(" in text[: child.end_byte - node.start_byte]
-                        or b"`" in text[: child.end_byte - node.start_byte]
-                    ):
-                        self._computed(child)
-                    child = child.children[0]  # noqa: PLW2901 - the word inside
-                words.append(self._expanded(child))
-            if child.start_byte > end:
-                self._gap(end, child.start_byte)
-                if b"\n" in self.source[end : child.start_byte].replace(b"\\\n", b""):
-                    self._misread()
-            end = child.end_byte
-        ends: Ends = (folders, folders)
-        found = alternatives(words)
-        before = self.scene.variables.names()
-        for prefix in prefixes:
-            self._assigned(prefix, folders, prefix=True)
-        if len(found) > 1:
-            self.scene.step(len(found))
-        names = {one[0] if one else "" for one in found}
-        if len(names) > 1:
-            self.scene.ask(Class.UNCLEAR, "decides at run time which program runs")
-        for argv in found:
-            ends = self._run(argv, folders, stdin)
-            if joined:
-                self._output = ""
-        if any(found):
-            self.scene.variables.perhaps(before)
-        return ends
-
-    def _computed(self, name: "Node") -> None:
-        if any(_named(name, kind) for kind in ("command_substitution", "process_substitution")):
-            self.scene.ask(Class.UNCLEAR, "decides at run time which program runs")
-
-    def _run(self, argv: list[str], folders: Folders, stdin: str | None) -> Ends:
-        if not argv:
-            self._output = ""
-            return folders, folders
-        one = Run(self.scene, argv, folders, stdin)
-        run(one)
-        self._output = one.output
-        return one.ok, one.failed
-
-
-def _named(node: "Node", kind: str) -> "list[Node]":
-    found, todo = [], [node]
-    while todo:
-        one = todo.pop()
-        if one.type == kind:
-            found.append(one)
-        todo += one.children
-    return found
-
 
 def _both(*folders: Folders) -> Folders:
     first = folders[0]
@@ -502,7 +348,7 @@ _STATEMENTS = {
     "program": Shell._sequence,
     "list": Shell._list,
     "pipeline": Shell._pipeline,
-    "command": Shell.command,
+    "command": commands.command,
     "redirected_statement": Shell._redirected,
     "subshell": Shell._subshell,
     "compound_statement": Shell._compound,
@@ -516,9 +362,9 @@ _STATEMENTS = {
     "case_statement": Shell._case,
     "negated_command": Shell._negated,
     "function_definition": Shell._function,
-    "variable_assignment": Shell._assigned,
-    "variable_assignments": Shell._assigned,
-    "declaration_command": Shell._declared,
-    "unset_command": Shell._unset,
-    "test_command": Shell._test,
+    "variable_assignment": commands.assigned,
+    "variable_assignments": commands.assigned,
+    "declaration_command": commands.declared,
+    "unset_command": commands.unset,
+    "test_command": commands.test,
 }

@@ -159,7 +159,8 @@ class Words:
         return [marked(ansi_c(self.text(node)[2:-1]))]
 
     def _concatenation(self, node: "Node", quoted: bool) -> list[str]:
-        parts, end, last = [], node.start_byte, ""
+        parts: list[list[str]] = []
+        end, last = node.start_byte, ""
         for child in node.children:
             gap = self._source[end : child.start_byte]
             if gap.replace(b"\\\n", b""):

@@ -133,5 +133,4 @@ PROGRAMS: dict[str, Program] = {
     **each(_unpack, "unzip unrar cpio ar"),
     **each(_tar, "tar bsdtar gtar"),
     "zip": _zip,
-    "zip": _zip,
 }

@@ -72,7 +72,7 @@ def _tool(run: Run) -> None:
             run.write(run.args[-1])
         if any(re.match(r"(?:msl|ephemeral|https?|ftp|rtmp|tcp|udp|label:@|text:|\|)", a) for a in run.args):
             run.ask(Class.SEND, f"lets {run.name} use the network or more")
-    if run.name in ("pandoc",) and any(
+    if run.name == "pandoc" and any(
         a.startswith(("--filter", "-F", "--lua-filter", "-L", "--pdf-engine")) for a in run.args
     ):
         run.note(Class.PROJECT)
@@ -140,9 +140,8 @@ def _cargo(run: Run) -> None:
         run.ask(Class.CODE, "gives cargo settings that decide what runs")
     if first in ("publish", "login", "logout", "owner", "yank"):
         run.ask(Class.SEND, f"changes something at the registry with cargo {first}")
-    elif first in ("install", "uninstall"):
-        if not any(a.startswith("--path") for a in words):
-            run.ask(Class.INSTALL, "installs a program with cargo")
+    elif first in ("install", "uninstall") and not any(a.startswith("--path") for a in words):
+        run.ask(Class.INSTALL, "installs a program with cargo")
     run.unknown([first])
     run.note(Class.PROJECT)
 

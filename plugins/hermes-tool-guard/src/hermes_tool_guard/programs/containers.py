@@ -6,11 +6,6 @@ from hermes_tool_guard.judgement import UNKNOWN, Class
 from hermes_tool_guard.places import Zone
 from hermes_tool_guard.run import Program, Run, each, names
 
-_DOCKER_LOOKS = names(
-    "ps images logs inspect version info stats top port diff history events search ls list df config "
-    "network volume image container system manifest buildx compose builder scout node service stack "
-    "plugin"
-)
 _DOCKER_GROUPS = names(
     "network volume image container system buildx builder manifest context node service stack plugin "
     "swarm secret config"
@@ -28,27 +23,23 @@ def _docker(run: Run) -> None:
     words = list(run.args)
     while words and words[0][:1] == "-":
         word = words.pop(0)
-        if word in ("-H", "--host", "-c", "--context") and words:
-            words.pop(0)
+        if word.startswith(("-H", "--host", "-c", "--context")) and word != "--config":
             run.ask(Class.CONTAINERS, "drives containers on another machine")
-        elif word in ("--config", "-l", "--log-level") and words:
+        if word in ("-H", "--host", "-c", "--context", "--config", "-l", "--log-level") and words:
             words.pop(0)
-        elif word.startswith(("-H", "--host")):
-            run.ask(Class.CONTAINERS, "drives containers on another machine")
-    first = words[0] if words else ""
-    rest = words[1:]
+    if words[:1] and words[0] in _DOCKER_GROUPS and words[1:2] and words[1][:1] != "-":
+        words.pop(0)
+    _docker_command(run, words[0] if words else "", words[1:])
+
+
+def _docker_command(run: Run, first: str, rest: list[str]) -> None:
     if first == "compose":
         _compose(run, rest)
+    elif run.unknown([first]):
         return
-    if first in _DOCKER_GROUPS and rest and rest[0][:1] != "-":
-        first, rest = rest[0], rest[1:]
-        if first in ("run", "exec", "start", "build", "create", "rm", "prune"):
-            pass
-    if any(c in first for c in UNKNOWN):
-        run.unknown([first])
-    if first == "build" or first == "bake":
+    elif first in ("build", "bake"):
         _build(run, rest)
-    elif first in _READS or first in ("--version", "search", "") or (first in ("images", "wait")):
+    elif first in _READS or first in ("--version", "search", "images", "wait", ""):
         run.note(Class.READ)
     elif first in ("run", "create", "exec"):
         _contained(run, first, rest)

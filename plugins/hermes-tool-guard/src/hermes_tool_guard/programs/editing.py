@@ -3,7 +3,7 @@
 import re
 
 from hermes_tool_guard.judgement import UNKNOWN, Class
-from hermes_tool_guard.run import Program, Run, each
+from hermes_tool_guard.run import Program, Run, each, names
 
 _SUBSTITUTE = re.compile(r"s([^\n\\])((?:\\.|(?!\1)[^\\])*)\1((?:\\.|(?!\1)[^\\])*)\1([gpiIemM0-9w]*)", re.DOTALL)
 _TRANSLATE = re.compile(r"y([^\n\\])(?:\\.|(?!\1).)*\1(?:\\.|(?!\1).)*\1", re.DOTALL)
@@ -102,23 +102,24 @@ def _known_substitution(script: str) -> bool:
     return bool(re.fullmatch(rf"s([/|#,@!%])[^{UNKNOWN}\n]*\1[\w./:@ {UNKNOWN}-]*\1[gIp0-9]*", script))
 
 
+def _awk_script(run: Run, script: str) -> None:
+    bare = re.sub(r"/(?:\\.|[^/\\\n])*/", "//", script)
+    if any(c in script for c in UNKNOWN):
+        run.ask(Class.UNCLEAR, "runs an awk script that is only known when it runs")
+    if _AWK_RUNS.search(script) or _AWK_RUNS.search(bare):
+        for inner in re.findall(r"system\s*\(\s*\"((?:\\.|[^\"\\])*)\"", script):
+            run.code(inner.replace('\\"', '"'))
+        for inner in re.findall(r"\"((?:\\.|[^\"\\])*)\"\s*\|\s*getline", script):
+            run.code(inner.replace('\\"', '"'))
+        run.ask(Class.CODE, "runs programs, or more, from an awk script")
+    elif (_AWK_WRITES.search(bare)) and (target := re.search(r">>?\s*\"([^\"]*)\"", script)):
+        run.write(target[1])
+    elif re.search(r"print[f]?\b[^;}\n()]*>", bare):
+        run.ask(Class.WRITE_OUTSIDE, "writes from an awk script to a file that is only known when it runs")
+
+
 def _awk(run: Run) -> None:
-    options = run.options(
-        {
-            "-F",
-            "-v",
-            "-f",
-            "-i",
-            "-e",
-            "-l",
-            "--file",
-            "--assign",
-            "--field-separator",
-            "--source",
-            "--include",
-            "--load",
-        }
-    )
+    options = run.options(names("-F -v -f -i -e -l --file --assign --field-separator --source --include --load"))
     rest = list(options.rest)
     scripts = options.values("-e", "--source")
     for file in options.values("-f", "--file", "-i", "--include"):
@@ -129,19 +130,7 @@ def _awk(run: Run) -> None:
     if not scripts and not options.has("-f", "--file") and rest:
         scripts = [rest.pop(0)]
     for script in scripts:
-        bare = re.sub(r"/(?:\\.|[^/\\\n])*/", "//", script)
-        if any(c in script for c in UNKNOWN):
-            run.ask(Class.UNCLEAR, "runs an awk script that is only known when it runs")
-        if _AWK_RUNS.search(script) or _AWK_RUNS.search(bare):
-            for inner in re.findall(r"system\s*\(\s*\"((?:\\.|[^\"\\])*)\"", script):
-                run.code(inner.replace('\\"', '"'))
-            for inner in re.findall(r"\"((?:\\.|[^\"\\])*)\"\s*\|\s*getline", script):
-                run.code(inner.replace('\\"', '"'))
-            run.ask(Class.CODE, "runs programs, or more, from an awk script")
-        elif (_AWK_WRITES.search(bare)) and (target := re.search(r">>?\s*\"([^\"]*)\"", script)):
-            run.write(target[1])
-        elif re.search(r"print[f]?\b[^;}\n()]*>", bare):
-            run.ask(Class.WRITE_OUTSIDE, "writes from an awk script to a file that is only known when it runs")
+        _awk_script(run, script)
     for word in rest:
         if "=" not in word:
             run.read(word)

@@ -22,7 +22,7 @@ _FORGE_READS = {
 
 def _forge(run: Run) -> None:
     words = [w for w in run.args if w[:1] != "-"]
-    if words[:2] in (["auth", "token"],) or "--show-token" in run.args or "-t" in run.args:
+    if words[:2] == ["auth", "token"] or "--show-token" in run.args or "-t" in run.args:
         run.ask(Class.CREDENTIALS, "shows the token of your account")
     elif (
         words[:2] == ["auth", "status"]

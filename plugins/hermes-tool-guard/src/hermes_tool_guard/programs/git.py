@@ -1,9 +1,8 @@
 """git and its forges: local work is free, what goes out or rewrites is not."""
 
-import re
-
 from hermes_tool_guard.judgement import UNKNOWN, Class
 from hermes_tool_guard.places import Zone
+from hermes_tool_guard.programs.git_settings import configure, setting
 from hermes_tool_guard.run import Program, Run, names
 
 _GLOBAL_VALUED = {
@@ -29,14 +28,6 @@ _LOCAL = names(
     "difftool mergetool filter-branch filter-repo update-ref replace instaweb daemon gui citool "
     "credential subtree absorb standup machete town ls p4"
 )
-_FREE_CONFIG = re.compile(
-    r"(?i)user\.|color\.|core\.(?:autocrlf|quotepath|filemode|ignorecase|longpaths|abbrev|eol|safecrlf"
-    r"|symlinks|preloadindex|untrackedcache|compression)|init\.|push\.|pull\.|fetch\.|commit\.gpgsign"
-    r"|tag\.gpgsign|advice\.|log\.|diff\.(?:algorithm|renames|color|context|noprefix|mnemonic)"
-    r"|merge\.(?:conflict|ff)|rebase\.|status\.|branch\.|http\.(?:post|low|version)|gc\."
-    r"|protocol\.version|safe\.directory|feature\.|index\.|pack\.|column\.|stash\.|help\.auto|rerere\."
-    r"|versionsort|blame\.|grep\."
-)
 
 
 def _git(run: Run) -> None:
@@ -47,7 +38,7 @@ def _git(run: Run) -> None:
         if name in _GLOBAL_VALUED and not eq:
             value = words.pop(0) if words else ""
         if name == "-c" or name == "--config-env":
-            _config(run, value)
+            setting(run, value)
         elif name == "--exec-path" and value:
             run.ask(Class.CODE, "decides which programs git runs")
         elif name in ("-C", "--git-dir", "--work-tree"):
@@ -119,18 +110,6 @@ def _elsewhere(run: Run, folder: str, words: list[str]) -> None:
         "cat-file",
     ):
         run.ask(Class.GIT, f"works in a git repository outside of the folder ({folder[:60]})")
-
-
-def _config(run: Run, setting: str) -> None:
-    name = setting.partition("=")[0]
-    value = setting.partition("=")[2]
-    if _FREE_CONFIG.match(name) and not value.startswith("!"):
-        return
-    if name.lower() in ("core.pager", "core.editor") and value in ("cat", "true", ":", "less", "", "vim", "vi", "nano"):
-        return
-    for code in re.findall(r"!?(.+)", value)[:1]:
-        run.code(code.lstrip("!"))
-    run.ask(Class.CODE, f"sets git's {name[:60]}, which may run anything")
 
 
 def _runs_something(run: Run, command: str) -> None:
@@ -292,26 +271,6 @@ def _history(run: Run) -> None:
     _rewrites(run, "rewrites the history of the repository")
 
 
-def _configure(run: Run) -> None:
-    options = run.options(
-        {"-f", "--file", "--get", "--get-all", "--get-regexp", "--unset", "--type", "--default", "-t"}
-    )
-    reads = options.has(
-        "--get", "--get-all", "--get-regexp", "--list", "-l", "--show-origin", "--get-urlmatch"
-    ) or options.rest[:1] in (["get"], ["list"])
-    if reads or (
-        len(options.rest) == 1 and not options.has("--unset", "--edit", "-e", "--unset-all", "--remove-section")
-    ):
-        run.note(Class.READ)
-        return
-    rest = [w for w in options.rest if w != "set"]
-    if options.has("--global", "--system", "-e", "--edit") or options.has("-f", "--file"):
-        run.ask(Class.PERSISTENCE, "changes git's settings for more than this repository")
-    if len(rest) > 1 and not (_FREE_CONFIG.match(rest[0]) and not rest[1].startswith("!")):
-        run.ask(Class.PERSISTENCE, f"sets git's {rest[0][:60]}, which may run something later")
-    run.note(Class.GIT)
-
-
 def _remote(run: Run) -> None:
     words = [w for w in run.args if w[:1] != "-"]
     if words[:1] and words[0] in ("add", "set-url", "remove", "rm", "rename", "set-head", "prune", "update"):
@@ -340,8 +299,8 @@ def _clone(run: Run) -> None:
             "-u",
         }
     )
-    for setting in options.values("-c", "--config"):
-        _config(run, setting)
+    for given in options.values("-c", "--config"):
+        setting(run, given)
     if options.has("--template"):
         run.ask(Class.CODE, "takes git hooks from a template")
     if len(options.rest) > 1:
@@ -408,7 +367,7 @@ _COMMANDS: dict[str, Program] = {
     "filter-repo": _history,
     "update-ref": _history,
     "replace": _history,
-    "config": _configure,
+    "config": configure,
     "remote": _remote,
     "clone": _clone,
     "fetch": _fetch,

@@ -1,4 +1,4 @@
-"""Shells and languages: a file of the project is the project's code, text for a shell is read, other text is asked about."""
+"""Shells and languages: a file of the project is its code, text for a shell is read, other text is asked about."""
 
 import re
 
@@ -7,47 +7,39 @@ from hermes_tool_guard.programs.foreign import from_source
 from hermes_tool_guard.run import Program, Run, each
 from hermes_tool_guard.words import NOTHING
 
-_SHELL_OPTION = re.compile(r"[-+][a-zA-Z]+$")
-
 
 def _shell(run: Run) -> None:
-    words = list(run.args)
-    reads_code = False
-    while words and words[0][:1] in ("-", "+") and words[0] not in ("-", "--"):
-        word = words.pop(0)
-        if word in ("-o", "+o", "-O", "+O", "--rcfile", "--init-file"):
-            value = words.pop(0) if words else ""
-            if word.startswith("--"):
-                run.script(value)
-        elif word.startswith("--"):
-            if word.partition("=")[0] in ("--rcfile", "--init-file"):
-                run.script(word.partition("=")[2])
-        elif "c" in word:
-            reads_code = True
-            if word.endswith("o") and words:
-                words.pop(0)
-        elif "s" in word:
-            words = []
-            break
-    run.unknown(w for w in run.args[: len(run.args) - len(words)])
-    if words[:1] == ["--"]:
-        words.pop(0)
-    if reads_code:
-        if not words:
-            return
-        _with_arguments(run, words[0], words[1:])
-    elif not words or words[0] in ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"):
+    words, letters = _shell_options(run)
+    run.unknown(run.args[: len(run.args) - len(words)])
+    if "c" in letters:
+        if words:
+            _with_arguments(run, words[0], words[1:])
+    elif "s" in letters or not words or words[0] in ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"):
         _from_input(run)
     elif words[0].startswith("/dev/fd/"):
         run.ask(Class.CODE, "runs the output of another command as code")
-    elif words == ["--version"] or run.args == ["--version"]:
-        run.note(Class.READ)
-    elif "n" in "".join(
-        a[1:] for a in run.args[: len(run.args) - len(words)] if _SHELL_OPTION.match(a) and "o" not in a
-    ):
+    elif "n" in letters:
         run.read(words[0])  # bash -n only reads
     else:
         run.script(words[0])
+
+
+def _shell_options(run: Run) -> tuple[list[str], str]:
+    """The words behind a shell's options, and the letters of those."""
+    words, letters = list(run.args), ""
+    while words and words[0][:1] in ("-", "+") and words[0] != "-":
+        word = words.pop(0)
+        if word == "--":
+            break
+        if word.startswith("--"):
+            name, eq, file = word.partition("=")
+            if name in ("--rcfile", "--init-file"):
+                run.script(file if eq else words.pop(0) if words else "")
+        else:
+            letters += word[1:].replace("o", "").replace("O", "")
+            if word[-1:] in ("o", "O") and words:
+                words.pop(0)
+    return words, letters
 
 
 def _with_arguments(run: Run, code: str, arguments: list[str]) -> None:

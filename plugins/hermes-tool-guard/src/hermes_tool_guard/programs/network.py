@@ -4,7 +4,7 @@ import re
 from urllib.parse import urlsplit
 
 from hermes_tool_guard.judgement import DERIVED, UNKNOWN, Class
-from hermes_tool_guard.run import Program, Run, each, names
+from hermes_tool_guard.run import Options, Program, Run, each, names
 
 _LOCAL = re.compile(
     r"localhost$|127\.\d+\.\d+\.\d+$|\[?::1\]?$|0\.0\.0\.0$|[\w.-]+\.localhost$"
@@ -80,14 +80,7 @@ def _fetches(run: Run, url: str) -> bool:
     return local
 
 
-def _curl(run: Run) -> None:
-    options = run.options(_CURL_VALUED)
-    urls = [*options.rest, *options.values("--url", "--expand-url")]
-    local = bool(urls)
-    for url in urls:
-        local = _fetches(run, url) and local
-    uploads = [(o, v) for o, v in options.given if o in _UPLOADS]
-    method = options.value("-X", "--request").upper()
+def _uploads(run: Run, uploads: list[tuple[str, str]]) -> None:
     for option, value in uploads:
         if (value.startswith("@") and len(value) > 1) or option in ("-T", "--upload-file"):
             run.read(value.lstrip("@") if value not in ("-", "@-") else ".")
@@ -100,28 +93,33 @@ def _curl(run: Run) -> None:
             or option in ("-T", "--upload-file", "-F", "--form")
         ):
             run.ask(Class.SEND, "uploads files or text to the network")
+
+
+_TELLS = names("-H --header -A --user-agent -e --referer -b --cookie -u --user --oauth2-bearer")
+_PASSES = names("-u --user -n --netrc --netrc-file --oauth2-bearer -E --cert --key -G --get")
+
+
+def _identified(run: Run, options: Options) -> None:
+    for value in options.values(*_TELLS):
+        if any(c in value for c in UNKNOWN) or value.startswith("@"):
+            run.ask(Class.SEND, "sends something to the network that is only known when it runs")
+    if options.has(*_PASSES):
+        run.ask(Class.SEND, "sends a password or data to the network")
+
+
+def _curl(run: Run) -> None:
+    options = run.options(_CURL_VALUED)
+    urls = [*options.rest, *options.values("--url", "--expand-url")]
+    local = bool(urls)
+    for url in urls:
+        local = _fetches(run, url) and local
+    uploads = [(o, v) for o, v in options.given if o in _UPLOADS]
+    method = options.value("-X", "--request").upper()
+    _uploads(run, uploads)
     if not local:
         if (uploads and not options.has("-G", "--get")) or method not in ("", "GET", "HEAD", "OPTIONS"):
             run.ask(Class.SEND, "sends data to the network")
-        for value in options.values(
-            "-H",
-            "--header",
-            "-A",
-            "--user-agent",
-            "-e",
-            "--referer",
-            "-b",
-            "--cookie",
-            "-u",
-            "--user",
-            "--oauth2-bearer",
-        ):
-            if any(c in value for c in UNKNOWN) or value.startswith("@"):
-                run.ask(Class.SEND, "sends something to the network that is only known when it runs")
-        if options.has(
-            "-u", "--user", "-n", "--netrc", "--netrc-file", "--oauth2-bearer", "-E", "--cert", "--key", "-G", "--get"
-        ):
-            run.ask(Class.SEND, "sends a password or data to the network")
+        _identified(run, options)
     if options.has(
         "-K",
         "--config",

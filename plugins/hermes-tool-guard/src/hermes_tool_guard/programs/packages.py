@@ -107,7 +107,7 @@ def _pip(run: Run) -> None:
         for file in options.values("-r", "--requirement", "-c", "--constraint"):
             (run.ask(Class.INSTALL, "installs what a list on the network says") if "://" in file else run.script(file))
         run.note(Class.PROJECT)
-    elif first in ("uninstall",):
+    elif first == "uninstall":
         run.note(Class.DELETE)
     elif first == "config" and not {"list", "get", "debug"} & set(words):
         run.ask(Class.PERSISTENCE, "changes pip's settings")
@@ -266,7 +266,7 @@ def _manager(run: Run) -> None:
         "matrix",
         "fmt",
     ):
-        if named and first in ("install",) and run.name not in ("bundle", "poetry", "bundler", "hatch"):
+        if named and first == "install" and run.name not in ("bundle", "poetry", "bundler", "hatch"):
             run.ask(Class.INSTALL, f"adds {' '.join(named)[:60]}, whose code then runs here")
         run.note(Class.PROJECT)
     elif first in ("add", "require", "global", "create-project", "create", "new", "plugin", "self"):
@@ -297,7 +297,7 @@ def _system(run: Run) -> None:
     first = words[0] if words else ""
     if first in _SYSTEM_LOOKS or not words or (run.name in ("rpm", "pacman") and re.match(r"-[qQ]|-S[sil]$", first)):
         run.note(Class.READ)
-        if first in ("services",) and len(words) > 1 and words[1] != "list":
+        if first == "services" and len(words) > 1 and words[1] != "list":
             run.ask(Class.SERVICES, "changes services")
         return
     if first.startswith("-o") or any(w.startswith(("-o", "--option")) for w in words):

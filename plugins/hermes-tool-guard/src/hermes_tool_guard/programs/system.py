@@ -14,7 +14,7 @@ def _kill(run: Run) -> None:
         return
     targets = [w for w in words if not re.match(r"-(?:[A-Z]\w+|s$|\d{1,2}$|n$)", w)]
     numbers = [w for w in words if (w.lstrip("-").isdigit() and int(w.lstrip("-")[:12]) > 64) or w in ("1", "0", "-1")]
-    if run.name in ("killall5",) or (
+    if run.name == "killall5" or (
         run.name == "kill"
         and (
             "-1" in words[1:]

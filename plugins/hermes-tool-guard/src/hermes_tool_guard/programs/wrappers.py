@@ -87,7 +87,7 @@ def _transparent(run: Run) -> None:
     for word, after in zip(options, [*options[1:], ""], strict=False):
         if word in ("-o", "--output") and run.name in ("time", "ltrace", "perf"):
             run.write(after)
-        if run.name in ("gdb",) or (
+        if run.name == "gdb" or (
             run.name == "hyperfine" and word in ("-p", "--prepare", "-c", "--cleanup", "-s", "--setup")
         ):
             run.ask(Class.CODE, f"gives {run.name} commands to run")
