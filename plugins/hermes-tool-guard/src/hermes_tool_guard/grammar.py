@@ -26,6 +26,9 @@ class Unparseable(Exception):
     """The text is no command that can be understood; the message continues a sentence that starts with "it"."""
 
 
+# The grammar's scanner reads beyond its tables at characters above U+FFFF, and the process dies. To the shell any byte
+# above 127 is a plain character of a word, and so is a percent sign; places in the source stay what they are.
+_ASCII = bytes(range(128)) + b"%" * 128
 _local = threading.local()  # a parser is one thread's
 
 
@@ -45,7 +48,7 @@ def parse(source: bytes) -> "Node":
         raise Unparseable(f"is longer than {LONGEST // 1024} KB")
     if deceiving := _DECEIVING.search(source.decode(errors="replace")):
         raise Unparseable(f"holds the invisible character U+{ord(deceiving[0]):04X}")
-    parser = _parser()
+    parser, source = _parser(), source if source.isascii() else source.translate(_ASCII)
     short = len(source) < 256  # so short that it cannot take long
     root = parser.parse(source).root_node if short else _bounded(parser, source)
     if root.has_error or (b"#" in source and not _comments_agree(root, source)):

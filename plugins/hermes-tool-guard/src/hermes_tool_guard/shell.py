@@ -51,11 +51,11 @@ def judge_code(scene: Scene, code: str, folders: Folders, stdin: str | None = No
         scene.ask(Class.UNCLEAR, "runs code inside code, too deep to follow")
         return folders
     scene.step(5)
-    source = code.encode("utf-8", "surrogateescape")
     try:
+        source = code.encode()
         root = parse(source)
-    except Unparseable as error:
-        scene.ask(Class.UNCLEAR, str(error))
+    except (Unparseable, UnicodeEncodeError) as error:
+        scene.ask(Class.UNCLEAR, str(error) if isinstance(error, Unparseable) else "holds characters that are none")
         return folders
     scene.depth += 1
     try:
@@ -204,19 +204,26 @@ class Shell:
         if node.type == "c_style_for_statement":
             self._numbers(node)
             parts = [c for c in parts if c.type in ("do_group", "compound_statement")]
-        possible, variables = folders, self.scene.variables
-        for turn in range(3):
-            before, variables.grown = possible, set()
-            with self.scene.perhaps():
-                for part in parts:
-                    possible = _both(possible, *self.walk(part, possible, stdin or DERIVED))
-            if possible == before and not variables.grown:
-                break
-            if turn == 1:  # it may grow with every turn
-                for name in variables.grown:
-                    variables.add(name, [DERIVED])
+        possible = folders
+        with self.scene.perhaps():
+            for turn in range(3):
+                before = possible
+                possible = self._turn(parts, possible, stdin, widen=turn == 1)
+                if possible == before and not self.scene.variables.grown:
+                    break
         self._output = DERIVED
         return possible, possible
+
+    def _turn(self, parts: "list[Node]", folders: Folders, stdin: str | None, *, widen: bool) -> Folders:
+        """One turn of a loop. What grows in the second one may grow with every turn, so it becomes unknown."""
+        variables = self.scene.variables
+        variables.grown = set()
+        for part in parts:
+            folders = _both(folders, *self.walk(part, folders, stdin or DERIVED))
+        if widen:
+            for name in tuple(variables.grown):
+                variables.add(name, [DERIVED])
+        return folders
 
     def _numbers(self, node: "Node") -> None:
         for child in node.children:

@@ -330,7 +330,8 @@ _METHODS: "dict[str, Callable[[Words, Node, bool], list[str]]]" = {
 
 # How these begin; the grammar sometimes takes more into them.
 _BEGINS: dict[str, bytes | tuple[bytes, ...]] = {
-    "raw_string": b"'", "ansi_c_string": b"$'", "string": (b'"', b'$"'), "translated_string": b'$"', "simple_expansion": b"$",
+    "raw_string": b"'", "ansi_c_string": b"$'", "string": (b'"', b'$"'), "translated_string": b'$"',
+    "simple_expansion": b"$",
     "expansion": b"${", "command_substitution": (b"$(", b"`"), "arithmetic_expansion": (b"$((", b"$["),
     "process_substitution": (b"<(", b">("), "brace_expression": b"{",
 }  # fmt: skip

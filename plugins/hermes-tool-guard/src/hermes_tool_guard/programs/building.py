@@ -153,9 +153,9 @@ def _go(run: Run) -> None:
         run.ask(Class.CODE, "makes go run another program")
     if first == "env" and "-w" in rest:
         run.ask(Class.PERSISTENCE, "changes go's settings for good")
-    if first in ("install", "get", "run") and any("@" in a or re.match(r"(?:[\w-]+\.)+[a-z]{2,}/", a) for a in rest):
-        if first != "get":
-            run.ask(Class.INSTALL, f"fetches and runs code with go {first}")
+    far = any("@" in a or re.match(r"(?:[\w-]+\.)+[a-z]{2,}/", a) for a in rest)
+    if first in ("install", "run") and far:
+        run.ask(Class.INSTALL, f"fetches and runs code with go {first}")
     if first == "run":
         for word in rest:
             if word.endswith(".go"):
