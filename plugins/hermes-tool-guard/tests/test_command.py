@@ -34,8 +34,8 @@ def test_json_tells_classes_and_programs() -> None:
     (row,) = checked("cat a | grep b > c", "--json")
     assert row == {
         "verdict": "allow",
-        "reason": "reads and writes inside",
-        "classes": ["reads", "writes inside"],
+        "reason": "writes inside and reads",
+        "classes": ["writes inside", "reads"],
         "programs": ["cat", "grep"],
     }
 

@@ -60,7 +60,7 @@ def test_a_dressed_up_danger_is_never_allowed(command: str) -> None:
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.sampled_from(DANGEROUS), st.sampled_from(("ls; {}", "{}\nls", "true && {}", "ls &\n{}", "({})", "X=1; {}")))
+@given(st.sampled_from(DANGEROUS), st.sampled_from(("ls; {}", "{}\nls", "true && {}", "ls &\n{}", "({})")))
 def test_company_makes_nothing_harmless(command: str, form: str) -> None:
     assert judged(form.format(command)).outcome != "allow", command
 
@@ -91,7 +91,7 @@ def test_any_heap_of_shell_characters_gets_a_verdict(text: str) -> None:
     [
         "a=(" * 8000, "[[" * 16000, "$(" * 8000, "(" * 30000, "<<A " * 8000, "{a," * 8000, "`" * 30000, "x" * 70_000,
         "echo " + "a " * 30_000, "for i in 1; do " * 3000, "eval " * 9000 + "ls", "sudo " * 9000 + "ls", "\\" * 60_000,
-        "{1..99999999}", "echo {a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}", "f() { f; f; }; f", "$((" * 9000,
+        "{1..99999999}", "rm {a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}", "f() { f; f; }; f", "$((" * 9000,
         "X=a; " + "X=$X$X; " * 60 + "rm $X", "bash -c " * 40 + "ls", "if a; then " * 4000, "case x in " * 4000,
     ],
     ids=range(21),

@@ -158,10 +158,10 @@ class Places:
         zone = self._plain(plain, whole)
         if zone is not Zone.SINK and self._linked(path):
             real = os.path.realpath(path)
-            zones: list[Zone] = [zone, self._plain(real, whole)] if real != plain else [zone]
-            if zone is Zone.INSIDE and real.startswith(f"{os.path.realpath(self.root)}/"):
-                zones = [zone]
-            zone = min(zones, key=_ORDER.index)
+            real_root = os.path.realpath(self.root)
+            if self.root and f"{real}/".startswith(f"{real_root}/"):  # the folder itself may be behind a link
+                real = self.root + real[len(real_root) :]
+            zone = min((zone, self._plain(real, whole)), key=_ORDER.index)
         return zone
 
     def _plain(self, path: str, whole: bool) -> Zone:
