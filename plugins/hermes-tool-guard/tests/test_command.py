@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hermes_tool_guard.command import make_check
-
 from click.testing import CliRunner
+
+from hermes_tool_guard.command import make_check
 
 
 def checked(text: str | bytes, *options: str, home: Path | str = "/home/me/.hermes") -> list[dict[str, Any]]:

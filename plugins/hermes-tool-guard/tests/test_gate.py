@@ -4,12 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hermes_tool_guard.gate import command_of, judge
 
 from hermes_core.kinds import tool
 from hermes_core.options import option, settings
 from hermes_core.testing import Call
 from hermes_core.types import Effect, Feature, Place, Question, Returned, ToolCall, Verdict
+from hermes_tool_guard.gate import command_of, judge
 
 RAN: list[str] = []
 
@@ -110,7 +110,9 @@ async def test_a_grant_of_the_user_answers_for_them(hermes: Any, scripted: Any) 
     assert (texts, questions) == (["ran"], [])
 
 
-async def test_the_files_of_hermes_are_closed_however_they_are_spelled(hermes: Any, scripted: Any, tmp_path: Path) -> None:
+async def test_the_files_of_hermes_are_closed_however_they_are_spelled(
+    hermes: Any, scripted: Any, tmp_path: Path
+) -> None:
     home = tmp_path / "home"
     texts, _ = await told(hermes, scripted, run(f"X=.en; cat {home}/$X'v'"), run(f"cat {home}/conf*.yaml"))
     assert all("belongs to Hermes itself" in text for text in texts)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from guard_places import HOME, judged
+
 from hermes_tool_guard.guard import check, guarded_paths
 
 
