@@ -103,16 +103,12 @@ def dressed(draw: st.DrawFn) -> str:
     command = draw(st.sampled_from(SPACES)).join(words) if draw(st.booleans()) else " ".join(words)
     for _ in range(draw(st.integers(0, 2))):
         wrapper = draw(st.sampled_from(WRAPPERS))
-        if (
-            "'" not in wrapper
-            and '"' not in wrapper
-            or (
-                "'" not in command
-                and '"' not in command
-                and "$" not in command
-                and "`" not in command
-                and "\\" not in command
-            )
+        if ("'" not in wrapper and '"' not in wrapper) or (
+            "'" not in command
+            and '"' not in command
+            and "$" not in command
+            and "`" not in command
+            and "\\" not in command
         ):
             command = wrapper.format(command)
     return command

@@ -138,7 +138,9 @@ class Places:
         """The paths a word may mean, from each folder it may be used in. Not yet simplified."""
         if word[:1] in ("/", *UNKNOWN):  # what is not known may be empty, or begin with a slash
             return [word]
-        return [f"{folder}/{word}" for folder in folders]
+        # A ~ that is left is a plain character to the shell, but not to every program.
+        homes = [f"{self.home}{word[1:]}"] if word[0:2] in ("~", "~/") else []
+        return [*(f"{folder}/{word}" for folder in folders), *homes]
 
     def zone(self, path: str, *, whole: bool = False) -> Zone:
         """The most delicate kind of place that a path may be; ``whole`` asks of all that lies below it too."""

@@ -255,7 +255,14 @@ def _programs() -> "dict[str, Program]":
 
 
 def run(one: Run) -> None:
-    """Judge one program with its arguments."""
+    """Judge one program with its arguments, and again as if all that is not known were nothing: ``ps $UNSET''auxe``."""
+    _run(one)
+    if any(OPAQUE in word or DERIVED in word for word in one.args) and emptied(one.argv[0]):
+        plain = [type(word)(emptied(word)) for word in one.argv]
+        _run(Run(one.scene, [word for word in plain if word], one.folders, one.stdin))
+
+
+def _run(one: Run) -> None:
     scene, word = one.scene, one.argv[0]
     scene.step(1 + len(one.args) // 8)
     if scene.record:
