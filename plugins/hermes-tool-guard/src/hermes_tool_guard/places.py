@@ -139,7 +139,8 @@ class Places:
         if word[:1] in ("/", *UNKNOWN):  # what is not known may be empty, or begin with a slash
             return [word]
         # A ~ that is left is a plain character to the shell, but not to every program.
-        homes = [f"{self.home}{word[1:]}"] if word[0:2] in ("~", "~/") else []
+        user, slash, rest = word.partition("/")
+        homes = [f"{self.home if user == '~' else f'/home/{user[1:]}'}{slash}{rest}"] if user[:1] == "~" else []
         return [*(f"{folder}/{word}" for folder in folders), *homes]
 
     def zone(self, path: str, *, whole: bool = False) -> Zone:

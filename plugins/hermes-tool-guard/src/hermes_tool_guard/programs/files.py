@@ -192,6 +192,7 @@ def _find(run: Run) -> None:
         (i for i, a in enumerate(args) if (a[:1] == "-" and a not in ("-H", "-L", "-P")) or a in ("!", "(")), len(args)
     )
     starts = [a for a in args[:at] if a[:1] != "-"] or ["."]
+    run.unknown(s for s in starts if s[:1] in UNKNOWN)
     i = at
     while i < len(args):
         word = args[i]

@@ -341,6 +341,13 @@ def _asks(why: str, what: Class) -> Program:
     return judge
 
 
+def _bundle(run: Run) -> None:
+    if run.args[:1] == ["create"]:
+        for word in [w for w in run.args[1:] if w[:1] != "-"][:1]:
+            run.write(word)
+    run.note(Class.GIT)
+
+
 def _rm(run: Run) -> None:
     options = run.options()
     for word in options.rest:
@@ -376,6 +383,7 @@ _COMMANDS: dict[str, Program] = {
     "submodule": _submodule,
     "ls-remote": _fetch,
     "rm": _rm,
+    "bundle": _bundle,
     "send-email": _asks("sends mail", Class.SEND),
     "daemon": _asks("serves the repository", Class.SERVE),
     "instaweb": _asks("serves the repository", Class.SERVE),

@@ -117,6 +117,9 @@ _NODE_SAFE = re.compile(r"(?:console\.log\()?[\w\s.+*/%()'\",-]*\)?;?")
 
 
 def _language(run: Run) -> None:
+    if run.args[:1] == ["--test"] and run.name.startswith("node"):
+        run.note(Class.PROJECT)
+        return
     if run.args in (["--version"], ["-v"], ["-V"], ["version"], ["--help"], ["-version"]):
         run.note(Class.READ)
         return
@@ -177,8 +180,10 @@ def _program_file(run: Run, word: str, rest: list[str]) -> None:
         "coverage",
         "types",
     ):
-        if word in ("x", "add", "create", "upgrade", "serve", "repl", "compile") or any(
-            w.startswith("http") for w in rest
+        if (
+            (word in ("install", "i") and any(w[:1] != "-" for w in rest))
+            or word in ("x", "add", "create", "upgrade", "serve", "repl", "compile")
+            or any(w.startswith("http") for w in rest)
         ):
             run.ask(Class.INSTALL, f"runs {run.name} {word}")
         run.note(Class.PROJECT)
