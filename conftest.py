@@ -4,3 +4,4 @@ from hypothesis import HealthCheck, settings
 
 settings.register_profile("house", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("house")
+settings.register_profile("long", settings.get_profile("house"), max_examples=5_000)

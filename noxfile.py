@@ -39,6 +39,13 @@ def crash(session: nox.Session) -> None:
 
 
 @nox.session(python=PYTHONS[0])
+def hostile(session: nox.Session) -> None:
+    """Spoiled replies, odd text, secrets, soaking; `nox -s hostile -- --cases 10000` is the long run."""
+    _sync(session)
+    session.run("pytest", "tests/hostile", "-n", "auto", *session.posargs)
+
+
+@nox.session(python=PYTHONS[0])
 def real(session: nox.Session) -> None:
     """Tests against real counterparts (sshd, tmux …); one that is skipped in CI fails."""
     _sync(session)
@@ -86,6 +93,14 @@ def bench(session: nox.Session) -> None:
     """Speed against named baselines in the same run; prints a table, writes benchmarks/results.json."""
     _sync(session)
     session.run("python", "benchmarks/run.py", *session.posargs)
+    session.run("python", "benchmarks/journaling.py")
+
+
+@nox.session(python=PYTHONS[0])
+def soak(session: nox.Session) -> None:
+    """10,000 turns in one process; writes benchmarks/soak.svg. Takes some minutes."""
+    _sync(session)
+    session.run("python", "benchmarks/soak.py", *session.posargs)
 
 
 @nox.session(python=PYTHONS[0])

@@ -1,8 +1,9 @@
 """A scripted model on loopback, played by model name; it answers as fast as the socket takes it.
 
 ``echo`` one short answer; ``tools-N`` N rounds of one tool call, then text; ``stream-N`` N one-word pieces; a suffix
-``-lMS`` waits that many milliseconds first. It notes for each request when its body was in and when the reply's last
-byte was handed over, on one clock, so that the gap between two requests can be read off.
+``-lMS`` waits that many milliseconds first. ``do`` calls the tools that the person's last message names, a line each
+(``terminal {"command": "true"}``), all in one reply, then answers. It notes for each request when its body was in and
+when the reply's last byte was handed over, on one clock, so that the gap between two requests can be read off.
 """
 
 import asyncio
@@ -50,10 +51,18 @@ async def answer(request: dict, size: int, arrived: float, writer: asyncio.Strea
             break
         rounds += message["role"] == "tool"
     words: list[dict] = []
-    if kind == "tools" and rounds < count:
-        call = {"index": 0, "id": f"call_{rounds}", "type": "function"}
-        call["function"] = {"name": "terminal", "arguments": json.dumps({"command": f"true {rounds}"})}
-        words.append({"tool_calls": [call]})
+    sleep = re.search(r"-s(\d+)", name)
+    command = f"sleep {int(sleep[1]) / 1000} && true" if sleep else "true"
+    if kind == "do" and not rounds:
+        said = next(m["content"] for m in reversed(request["messages"]) if m["role"] == "user")
+        lines = [line.split(" ", 1) for line in said.splitlines()]
+        words.append({"tool_calls": [_call(at, f"call_{at}", name, text) for at, (name, text) in enumerate(lines)]})
+    elif (kind == "tools" and rounds < count) or (kind == "parallel" and not rounds):
+        calls = []
+        for index in range(count if kind == "parallel" else 1):
+            arguments = json.dumps({"command": f"{command} {rounds}{index}"})
+            calls.append(_call(index, f"call_{rounds}_{index}", "terminal", arguments))
+        words.append({"tool_calls": calls})
     else:
         words += [{"content": f"word{i % 97} "} for i in range(count if kind == "stream" else 1)]
     if request.get("stream"):
@@ -61,7 +70,12 @@ async def answer(request: dict, size: int, arrived: float, writer: asyncio.Strea
     else:
         _whole(writer, json.dumps({"choices": [{"message": {"role": "assistant", **words[0]}}]}).encode())
     await writer.drain()
+    NOTES[:-10_000] = []
     NOTES.append({"start": arrived, "end": time.perf_counter(), "bytes": size})
+
+
+def _call(at: int, call_id: str, name: str, arguments: str) -> dict:
+    return {"index": at, "id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
 def _stream(writer: asyncio.StreamWriter, words: list[dict]) -> None:

@@ -93,6 +93,16 @@ def figures(url: str, env: Mapping[str, str], rounds: int) -> Iterator[Figure]:
         seen = notes(url)
         gaps.append(statistics.median(b["start"] - a["end"] for a, b in pairwise(seen)) * 1000)
     yield Figure("tools-20: gap, ms", statistics.median(gaps), 6.0, "every step committed")
+    medians = []
+    for model in ("tools-1-s200", "parallel-8-s200"):
+        taken = []
+        for _ in range(rounds):
+            run([HERMES, "--yolo", "-z", "go", "-m", model], env)
+            first, second = notes(url)
+            taken.append((second["start"] - first["end"]) * 1000)
+        medians.append(statistics.median(taken))
+    one, eight = medians
+    yield Figure("eight calls / one, sleep 0.2", eight / one, 1.3, f"{eight:.0f} ms / {one:.0f} ms")
     got = paired([HERMES, "-z", "x", "-m", "stream-20000"], [*bare, "stream-20000", "stream"], env, rounds=rounds)
     absolute = f"{got.ours.wall * 1000:.0f} ms / {got.baseline.wall * 1000:.0f} ms"
     yield Figure("stream-20000 / bare httpx2", got.ratio, 3.0, absolute)

@@ -14,7 +14,15 @@ from attrs import Factory, field, frozen
 
 from hermes_core.types import Endpoint, HistoryEntry, Hit, Message, Principal, Request, Response, Session
 
-__all__ = ["KERNEL_PERMISSIONS", "LlmBroker", "PluginContext", "PluginPaths", "SecretsBroker", "SessionsBroker"]
+__all__ = [
+    "KERNEL_PERMISSIONS",
+    "HistoryBroker",
+    "LlmBroker",
+    "PluginContext",
+    "PluginPaths",
+    "SecretsBroker",
+    "SessionsBroker",
+]
 
 KERNEL_PERMISSIONS = (
     "sessions.read",
@@ -66,8 +74,28 @@ class LlmBroker(ABC):
     """Model calls on the user's account. Needs ``llm.call``."""
 
     @abstractmethod
-    async def complete(self, request: Request) -> Response:
-        """One whole reply; an empty ``request.model`` means the user's model. Raises ProviderError."""
+    async def complete(self, request: Request, task: str = "", session: Session | None = None) -> Response:
+        """One whole reply; an empty ``request.model`` means the user's model. Raises ProviderError.
+
+        ``task`` names what it is for (``compression``, ``title``): the user may set up a model for it, under
+        ``auxiliary``, and sees what it cost. ``session`` is the one it is done for.
+        """
+
+
+class HistoryBroker(ABC):
+    """What a model is told of a session's past, between its turns. Needs ``history.rewrite``."""
+
+    @abstractmethod
+    async def read(self, owner: Principal, session_id: str) -> Sequence[Message]:
+        """The context in force: the stored messages, or what they were compacted to and those after. UnknownName."""
+
+    @abstractmethod
+    async def replace(self, owner: Principal, session_id: str, messages: Sequence[Message]) -> None:
+        """Put another context in its place; the stored messages stay and can be searched.
+
+        Raises Busy while a turn runs, UnknownName, and UserError when the new one is not valid for every provider, not
+        smaller, without the last thing the person said, or with a call nobody made. Then nothing changed.
+        """
 
 
 @frozen(kw_only=True)
@@ -81,10 +109,11 @@ class PluginPaths:
 
 @frozen(kw_only=True, eq=False)
 class PluginContext:
-    """Handed to every ``register_*`` hook.
+    """Handed to every hook that names ``ctx``.
 
     ``config`` is an instance of the manifest's config class, or None. ``endpoints`` holds what the user wrote under
-    ``providers`` for the names this plugin contributes.
+    ``providers`` for the names this plugin contributes. ``state`` is the plugin's own, to share what it made among its
+    hooks while this kernel lives: two kernels in one process have two.
     """
 
     name: str
@@ -95,5 +124,7 @@ class PluginContext:
     log: logging.Logger
     sessions: SessionsBroker
     llm: LlmBroker
+    history: HistoryBroker
     endpoints: Mapping[str, Endpoint] = Factory(dict)
     strict: bool = field(default=False)
+    state: dict[str, Any] = Factory(dict)

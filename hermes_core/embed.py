@@ -7,7 +7,9 @@ print(agent.state.tool_history)
 """
 
 import asyncio
+import contextlib
 import inspect
+import itertools
 import os
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -87,12 +89,43 @@ class Hermes:
         """
         return self.runtime.turn(message, session=session, origin=origin, owner=owner, ask=self._ask)
 
+    def interrupt(self, session: str) -> bool:
+        """Stop the turn that runs in a session; its Ended still comes. False when none runs."""
+        return self.runtime.interrupt(session)
+
+    async def steer(self, session: str, message: "str | Message") -> None:
+        """Say something to the running turn: it reaches the model with the next tool result, else as the next message.
+
+        It is stored when this returns. Raises HermesError.
+        """
+        await self.runtime.steer(session, message)
+
+    async def queue(self, session: str, message: "str | Message") -> None:
+        """Say something that has its turn after the running one. It is stored when this returns. Raises HermesError."""
+        await self.runtime.queue(session, message)
+
+    def follow(self, session: str) -> "AsyncGenerator[Event, None]":
+        """Play the message that waits longest in a session; yields as ``turn`` does, or nothing when none waits."""
+        return self.runtime.follow(session, ask=self._ask)
+
     def resume(self, session: str) -> "AsyncGenerator[Event, None]":
         """Finish the turn of a session that a dead process left open; yields as ``turn`` does, or nothing."""
         return self.runtime.resume(session, ask=self._ask)
 
+    async def catch_up(self, session: str) -> "AsyncGenerator[Event, None]":
+        """``resume``, then ``follow`` until nothing waits: several turns, or none."""
+        from hermes_core.types import Ended
+
+        for turn in itertools.chain([self.resume], itertools.repeat(self.follow)):
+            last: Event | None = None
+            async with contextlib.aclosing(turn(session)) as events:
+                async for last in events:
+                    yield last
+            if turn == self.follow and not (isinstance(last, Ended) and last.turn_id):
+                return
+
     async def interrupted(self) -> "list[str]":
-        """The sessions with such a turn, oldest first."""
+        """The sessions with such a turn, oldest first; then those in which a message waits."""
         return await (await self.runtime.store()).interrupted(self.runtime.owner)
 
     async def run(self, message: "str | Message", *, session: str = "", origin: str = "embed") -> Answer:
@@ -148,6 +181,13 @@ class Hermes:
             distribution.consent(home, safe_mode=self._safe_mode),
             owner=self._owner or Principal(profile=home.profile),
             remember=remember,
+            recipe={
+                "distribution": distribution._asdict(),
+                "home": str(home.base),
+                "profile": home.profile,
+                "config": self._config,
+                "safe_mode": self._safe_mode,
+            },
             **self._wishes,
         )
 

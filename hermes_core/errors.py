@@ -4,6 +4,7 @@
 
     HermesError
     |- UserError            the person can fix it: shown without a traceback, exit 2
+    |  |- BudgetReached     a limit of the user's; nothing more is spent
     |  |- ConfigError       all problems at once, each with file, line and path
     |  `- UnknownName       lists near misses and what there is
     |- PluginError          a plugin is at fault: names plugin and version, exit 3 when the person named it
@@ -12,10 +13,10 @@
     |  |- LoadError         the import failed
     |  |- ContractError     what it registered is not what the contract asks for
     |  `- NotPermitted      it reached for something it did not declare
-    |- ProviderError        the model could not answer
-    |  |- AuthError         the key is missing, wrong or without rights
+    |- ProviderError        the model could not answer; reason says why in one word of REASONS
+    |  |- AuthError         the key is missing, wrong or without rights; permanent: it will never work again
     |  |- RateLimited       too many requests; retry_after in seconds
-    |  |- ContextTooLong    the conversation does not fit
+    |  |- ContextTooLong    the conversation does not fit; window is what does, in tokens
     |  |- Refused           the provider will not do this
     |  `- Unavailable       down, slow, or not speaking its protocol; transient says whether waiting helps
     |- ToolError            shown to the model; retry=False ends the attempt
@@ -28,7 +29,9 @@ import difflib
 from collections.abc import Iterable, Sequence
 
 __all__ = [
+    "REASONS",
     "AuthError",
+    "BudgetReached",
     "ConfigError",
     "ContextTooLong",
     "ContractError",
@@ -48,6 +51,34 @@ __all__ = [
     "UserError",
     "nearest",
 ]
+
+
+REASONS = {
+    "auth": "the key is missing, wrong or without rights",
+    "auth_permanent": "the key was revoked or its account closed",
+    "billing": "no credit, or a limit of the account is used up",
+    "rate_limit": "too many requests of this account",
+    "upstream_rate_limit": "too many requests of everybody, at a service behind this one",
+    "overloaded": "the service has no room now",
+    "server_error": "the service failed",
+    "timeout": "the service did not answer in time",
+    "ssl_cert_verification": "the connection is not safe",
+    "wrong_address": "something else answers at this address",
+    "context_overflow": "the conversation is longer than the model's window",
+    "payload_too_large": "the request has too many bytes",
+    "long_context_tier": "the account may not use the model's long window",
+    "image_too_large": "a picture is too large",
+    "multimodal_unsupported": "the model takes no pictures, or none in tool results",
+    "model_not_found": "the service has no such model",
+    "provider_policy_blocked": "the account's own data policy leaves nobody to answer",
+    "content_policy_blocked": "the service will not answer this",
+    "format_error": "the service does not understand the request",
+    "invalid_output": "the model wrote a tool call that its server could not read",
+    "thinking_signature": "thoughts of earlier replies are no longer accepted",
+    "invalid_encrypted_content": "encrypted thoughts of earlier replies are no longer accepted",
+    "grammar_pattern": "the server cannot make a grammar of a tool's schema",
+    "unknown": "it is not known why",
+}
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
@@ -70,6 +101,18 @@ class HermesError(Exception):
 
 class UserError(HermesError):
     """The person can fix it."""
+
+
+class BudgetReached(UserError):
+    """A limit on what may be spent is reached: ``scope`` is turn, session or day; ``what`` is calls, tokens, money…"""
+
+    def __init__(self, scope: str, what: str, used: float, limit: float) -> None:
+        of = {"turn": "This turn", "session": "This session", "day": "Today you"}[scope]
+        amount = {"money": f"${used:.4f} of ${limit:g}", "seconds": f"{used:.0f} of {limit:g} seconds"}
+        spent = amount.get(what, f"{used:,.0f} of {limit:,.0f} {'model calls' if what == 'calls' else what}")
+        hint = f"Raise it with: hermes config set budget.{scope}.{what} {2 * limit:g} (0 sets no limit)."
+        super().__init__(f"{of} {'have' if scope == 'day' else 'has'} used {spent} (budget.{scope}.{what}).", hint=hint)
+        self.scope, self.what = scope, what
 
 
 class ConfigError(UserError):
@@ -126,35 +169,65 @@ class NotPermitted(PluginError):
 
 
 class ProviderError(HermesError):
-    """The model could not answer."""
+    """The model could not answer. ``reason`` is one of REASONS; it decides what is done about it."""
+
+    usual = "unknown"  # the reason when none is given
+
+    def __init__(self, text: str, *, hint: str = "", reason: str = "") -> None:
+        super().__init__(text, hint=hint)
+        self.reason = reason or self.usual
 
 
 class AuthError(ProviderError):
-    """The key is missing, wrong or without rights."""
+    """The key is missing, wrong or without rights. ``permanent``: it was revoked and will never work again."""
+
+    usual = "auth"
+
+    def __init__(self, text: str, *, permanent: bool = False, hint: str = "", reason: str = "") -> None:
+        super().__init__(text, hint=hint, reason=reason or ("auth_permanent" if permanent else ""))
+        self.permanent = permanent
 
 
 class RateLimited(ProviderError):
     """Too many requests. ``retry_after`` is seconds to wait, or None when the provider did not say."""
 
-    def __init__(self, text: str, *, retry_after: float | None = None, hint: str = "") -> None:
-        super().__init__(text, hint=hint)
+    usual = "rate_limit"
+
+    def __init__(self, text: str, *, retry_after: float | None = None, hint: str = "", reason: str = "") -> None:
+        super().__init__(text, hint=hint, reason=reason)
         self.retry_after = retry_after
 
 
 class ContextTooLong(ProviderError):
-    """The conversation does not fit into the model's context."""
+    """The conversation does not fit into the model's context. ``window`` is what fits in tokens, 0 if unsaid."""
+
+    usual = "context_overflow"
+
+    def __init__(self, text: str, *, window: int = 0, hint: str = "", reason: str = "") -> None:
+        super().__init__(text, hint=hint, reason=reason)
+        self.window = window
 
 
 class Refused(ProviderError):
     """The provider will not do this: unknown model, bad request, content policy, no credit."""
 
+    usual = "format_error"
+
 
 class Unavailable(ProviderError):
-    """The provider is down, slow, or not speaking its protocol. ``transient`` says whether waiting may help."""
+    """The provider is down, slow, or not speaking its protocol.
 
-    def __init__(self, text: str, *, transient: bool = True, hint: str = "") -> None:
-        super().__init__(text, hint=hint)
+    ``transient`` says whether waiting may help; ``retry_after`` is how long, in seconds, when the provider said it.
+    """
+
+    usual = "server_error"
+
+    def __init__(
+        self, text: str, *, transient: bool = True, retry_after: float | None = None, hint: str = "", reason: str = ""
+    ) -> None:
+        super().__init__(text, hint=hint, reason=reason)
         self.transient = transient
+        self.retry_after = retry_after
 
 
 class ToolError(HermesError):

@@ -10,8 +10,8 @@ decide     may this happen?           deny > ask > allow       **deny**         
 ask        ask a person               first answer wins        recorded; no answer = deny         300 s
 ========== ========================== ======================== ================================== ==========
 
-Name only the arguments you want. ``ctx`` is the plugin's own context.
-``contribute`` hooks are plain ``def`` without I/O, all others ``async def``.
+Name only the arguments you want; ``ctx`` is your plugin's own. ``contribute`` hooks are plain ``def`` without I/O,
+all others ``async def``.
 A transform of a plugin that may call a model (``llm.call``) has 330 seconds.
 They are called in the order of ``plugins.order``, else alphabetically by plugin; ``tryfirst`` and ``trylast`` work
 for observe and transform. Generator wrappers, ``historic`` and ``firstresult`` are refused.
@@ -23,7 +23,7 @@ from typing import Any, Literal, TypeVar
 import pluggy
 
 from hermes_core.context import PluginContext
-from hermes_core.kinds import Backend, Memory, Platform, Provider, Tool
+from hermes_core.kinds import Backend, Memory, Platform, Provider, Tool, Workspace
 from hermes_core.types import (
     Check,
     Command,
@@ -31,7 +31,6 @@ from hermes_core.types import (
     Envelope,
     Fault,
     Message,
-    Place,
     Prompt,
     Question,
     Request,
@@ -137,27 +136,27 @@ def register_checks(ctx: PluginContext) -> Iterable[Check]:  # type: ignore[empt
 
 
 @observe
-async def on_session_start(session: Session) -> None:
+async def on_session_start(ctx: PluginContext, session: Session) -> None:
     """A session was made or taken up again in this process. The first hook a session fires."""
 
 
 @observe
-async def on_session_end(session: Session, end: SessionEnd) -> None:
+async def on_session_end(ctx: PluginContext, session: Session, end: SessionEnd) -> None:
     """A session came to rest in this process; it may be taken up again later."""
 
 
 @observe
-async def post_llm_call(session: Session, request: Request, response: Response) -> None:
+async def post_llm_call(ctx: PluginContext, session: Session, request: Request, response: Response) -> None:
     """A model replied, and the reply is stored."""
 
 
 @observe
-async def post_tool_call(session: Session, call: ToolCall, result: ToolResult) -> None:
+async def post_tool_call(ctx: PluginContext, session: Session, call: ToolCall, result: ToolResult) -> None:
     """A tool call has its result, and the result is stored. Refused and invalid calls are reported too."""
 
 
 @observe
-async def on_fault(fault: Fault) -> None:
+async def on_fault(ctx: PluginContext, fault: Fault) -> None:
     """A plugin failed. A failure in here is recorded but not reported again."""
 
 
@@ -165,30 +164,37 @@ async def on_fault(fault: Fault) -> None:
 
 
 @transform
-async def transform_incoming(envelope: Envelope) -> Envelope | None:
-    """Change what a person wrote before anything is spent on it. The stored inbox row keeps the original."""
+async def transform_incoming(ctx: PluginContext, envelope: Envelope, session_id: str) -> Envelope | None:
+    """Change what a person wrote before anything is spent on it. The stored inbox row keeps the original.
 
-
-@transform
-async def transform_prompt(session: Session, prompt: Prompt) -> Prompt | None:
-    """Change the system prompt. Called once per session; the result is stored and its bytes never change."""
-
-
-@transform
-async def pre_llm_call(session: Session, request: Request) -> Request | None:
-    """Append messages to a request or change its options.
-
-    A change to the prefix that was already sent needs the permission ``history.rewrite``; else it is dropped.
+    ``session_id`` names the session it is for; empty when that will be a new one.
     """
 
 
 @transform
-async def transform_tool_result(session: Session, call: ToolCall, result: ToolResult) -> ToolResult | None:
-    """Change a tool's result before it is stored and shown to the model."""
+async def transform_prompt(ctx: PluginContext, session: Session, prompt: Prompt) -> Prompt | None:
+    """Change the system prompt. Called once per session; the result is stored and its bytes never change."""
 
 
 @transform
-async def transform_outgoing(session: Session, message: Message) -> Message | None:
+async def pre_llm_call(ctx: PluginContext, session: Session, request: Request) -> Request | None:
+    """Append messages to a request or change its options.
+
+    What was already sent may change only with the permission ``history.rewrite``, and only to a smaller context that
+    keeps the system prompt, the tools and the last thing the person said; it is then in force for good. Anything else
+    is dropped and recorded. With that permission, ContextTooLong ends the turn: nothing is left to compact.
+    """
+
+
+@transform
+async def transform_tool_result(
+    ctx: PluginContext, session: Session, call: ToolCall, result: ToolResult, workspace: Workspace
+) -> ToolResult | None:
+    """Change a tool's result before it is stored and shown to the model. ``workspace`` is where it ran."""
+
+
+@transform
+async def transform_outgoing(ctx: PluginContext, session: Session, message: Message) -> Message | None:
     """Change a finished answer before it is stored for sending. Streamed pieces are not changed."""
 
 
@@ -196,17 +202,17 @@ async def transform_outgoing(session: Session, message: Message) -> Message | No
 
 
 @decide
-async def admit(envelope: Envelope) -> Verdict | None:
+async def admit(ctx: PluginContext, envelope: Envelope) -> Verdict | None:
     """May this message come in? Asked for every way in, before anything is spent."""
 
 
 @decide
 async def pre_tool_call(
-    ctx: PluginContext, session: Session, call: ToolCall, effects: frozenset[Effect], place: Place
+    ctx: PluginContext, session: Session, call: ToolCall, effects: frozenset[Effect], workspace: Workspace
 ) -> Verdict | None:
     """May this call run? Asked after hard blocks and the user's deny rules, for every call from every door.
 
-    ``effects`` are those its tool declares, ``place`` is where it would run.
+    ``effects`` are those its tool declares; ``workspace`` is where it would run.
     """
 
 
@@ -214,7 +220,7 @@ async def pre_tool_call(
 
 
 @ask
-async def approve(session: Session, question: Question) -> Verdict | None:
+async def approve(ctx: PluginContext, session: Session, question: Question) -> Verdict | None:
     """Put a question to a person on a surface of yours; None when you have no way to reach them."""
 
 

@@ -13,6 +13,8 @@ from attrs import frozen
 
 from hermes_core.errors import ToolError, UserError
 from hermes_core.types import (
+    ChildResult,
+    ChildTask,
     Delta,
     Effect,
     Endpoint,
@@ -25,6 +27,7 @@ from hermes_core.types import (
     Message,
     Model,
     Part,
+    Price,
     Principal,
     Question,
     Request,
@@ -70,6 +73,18 @@ class Provider(ABC):
     def stream(self, request: Request) -> AsyncIterator[Delta]:
         """Answer a request piece by piece, ending with exactly one Done. Raises ProviderError."""
 
+    def window(self, model: str) -> int:
+        """Tokens that fit into a model as far as that is known without asking anybody; 0 when it is not."""
+        return 0
+
+    def price(self, model: str) -> Price | None:
+        """What a model costs by the list, for usage that comes without a cost; None when that is not known."""
+        return None
+
+    async def body(self, request: Request) -> bytes:
+        """The bytes that ``stream`` would send for a request; empty where nothing is sent or it cannot be said."""
+        return b""
+
     def at(self, endpoint: Endpoint) -> "Provider":
         """The same provider at the address, or with the key, that the user configured. Raises UserError."""
         raise UserError(f"Provider {self.name} takes no address or key; remove providers.{endpoint.name}.")
@@ -100,6 +115,15 @@ class ToolContext(ABC):
     @abstractmethod
     async def spill(self, name: str, data: bytes) -> str:
         """Keep output that is too long for the model in a file; the path under which it can be read."""
+
+    @abstractmethod
+    async def child(self, task: ChildTask) -> ChildResult:
+        """Hand work to a child agent, in a process of its own, and wait for what comes of it.
+
+        It gets no more than this agent has: rules, tools, budget. Whatever happens to it is a result, never an error;
+        cancelling ends it. Run again after a crash, the same call finds the child it had. Several may run side by side.
+        Raises ToolError when the tool does not declare Effect.DELEGATE.
+        """
 
     @property
     @abstractmethod
@@ -217,6 +241,11 @@ class Workspace(ABC):
     def shell_cwd(self) -> str:
         """The folder the next shell command starts in: not ``cwd`` where an earlier ``cd`` lasts."""
         return self.cwd
+
+    @property
+    def busy(self) -> bool:
+        """Whether something runs in it that ``close`` would end; then it is not closed for being idle."""
+        return False
 
     @abstractmethod
     async def run(self, request: ExecRequest) -> ExecResult:

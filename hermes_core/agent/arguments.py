@@ -15,6 +15,8 @@ from hermes_core.kinds import Tool
 from hermes_core.types import JSON, ToolSpec
 
 _SCALARS: dict[Any, str] = {str: "string", int: "integer", float: "number", bool: "boolean"}
+_HUGE = 10**300  # a larger whole number is no float
+_MOST = 20  # problems told at once; a call with thousands of them is broken as a whole
 _NAMES = {
     str: "text",
     int: "a whole number",
@@ -55,7 +57,7 @@ def parse_arguments(tool: Tool, given: Mapping[str, JSON]) -> Any:
     value = _object(tool.params, given, "", problems)
     if problems:
         raise ToolError(
-            f"{tool.name} was not run; its arguments are wrong:\n- " + "\n- ".join(problems),
+            f"{tool.name} was not run; its arguments are wrong:\n- " + "\n- ".join(problems[:_MOST]),
             hint="Call it again with arguments that match its schema.",
         )
     return value
@@ -97,9 +99,9 @@ def _object(cls: type, given: JSON, path: str, problems: list[str]) -> Any:
     fields = {f.name: f for f in _fields(cls)}
     values: dict[str, Any] = {}
     for name, value in given.items():
-        where = f"{path}.{name}" if path else name
+        where = f"{path}.{name[:100]}" if path else name[:100]
         if name not in fields:
-            close = nearest(name, fields)
+            close = nearest(name[:100], fields) if len(problems) < _MOST else ""
             problems.append(f"{where}: no such argument" + (f"; did you mean {close}?" if close else ""))
             continue
         values[fields[name].alias or name] = _value(fields[name].type, value, where, problems)
@@ -144,7 +146,7 @@ def _value(kind: Any, value: JSON, path: str, problems: list[str]) -> Any:
 def _scalar(kind: Any, value: JSON, path: str, problems: list[str]) -> Any:
     if kind is int and isinstance(value, float) and value.is_integer():
         return int(value)
-    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+    if kind is float and isinstance(value, int) and not isinstance(value, bool) and abs(value) < _HUGE:
         return float(value)
     if type(value) is not kind:
         problems.append(f"{path}: expected {_NAMES[kind]}, got {_shown(value)}")

@@ -3,8 +3,10 @@
 import asyncio
 import json
 import os
+import re
 import time
 from collections.abc import Sequence
+from weakref import WeakValueDictionary
 
 from attrs import define, evolve, field
 
@@ -12,13 +14,16 @@ from hermes_core.agent.parts import Parts
 from hermes_core.agent.prompt import prompt_text
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.kinds import Workspace
-from hermes_core.types import Principal, Session, SessionEnd, ToolSpec
+from hermes_core.types import Envelope, Message, Principal, Session, SessionEnd, Text, ToolSpec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.store.journal import Store
 
 __all__ = ["Live", "LiveSessions", "new_session_id"]
+
+_ID = re.compile(r"(?!\.{1,2}$)[^\x00-\x1f\x7f/\\\ud800-\udfff]{1,100}")
+_KEPT = 100  # resting sessions a process keeps at hand; the others are taken up again from the store
 
 
 def new_session_id(now: float | None = None) -> str:
@@ -33,12 +38,26 @@ class Live:
     session: Session
     prompt: str
     specs: tuple[ToolSpec, ...]
+    begun: tuple[ToolSpec, ...]  # what its models were told of first, in whatever process
     known: bool  # whether the session has its row
     stored: bool  # whether its prompt has one too
     left: int = 0  # the token of a turn that ended, but could not be closed
+    closing: "asyncio.Task[str] | None" = None  # an interrupted turn whose end is not stored yet
     ran: set[str] = field(factory=set)
     workspace: Workspace | None = None
-    asking: asyncio.Lock = field(factory=asyncio.Lock)
+    keeping: asyncio.Lock = field(factory=asyncio.Lock)
+
+    async def closed(self) -> None:
+        """Wait until the last turn has its end."""
+        if self.closing:
+            await asyncio.wait({self.closing})
+            self.closing = None
+
+    @property
+    def busy(self) -> bool:
+        """Whether something of it is not at its end: a turn, what a turn left, a command in its workspace."""
+        running = self.session.turn or self.left or self.closing
+        return bool(running) or (self.workspace is not None and self.workspace.busy)
 
 
 class LiveSessions:
@@ -48,14 +67,22 @@ class LiveSessions:
         self.parts = parts
         self.holder = holder
         self._live: dict[str, Live] = {}
+        self._taking: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def take(self, session_id: str, origin: str, owner: Principal) -> Live:
         """A session by its exact id, or a new one (with that id, when it is given and free)."""
+        lock = self._taking.setdefault(session_id, asyncio.Lock()) if session_id else asyncio.Lock()
+        async with lock:
+            return await self._take(session_id, origin, owner)
+
+    async def _take(self, session_id: str, origin: str, owner: Principal) -> Live:
         parts = self.parts
         if session_id and (live := self._live.get(session_id)):
             if live.session.owner != owner:
                 raise UnknownName("session", session_id)
+            self._live[session_id] = self._live.pop(session_id)  # the one used last comes last
             return live
+        parts.load_hooks()
         route = await parts.routed()
         session, stored = None, None
         if session_id:
@@ -66,6 +93,8 @@ class LiveSessions:
             except UnknownName:
                 session = None
         known = session is not None
+        if session_id and not known and not _ID.fullmatch(session_id):
+            raise UserError(f"{session_id[:80]!r} cannot be the id of a session: files are named by it.")
         session = session or Session(
             id=session_id or new_session_id(),
             origin=origin,
@@ -73,16 +102,30 @@ class LiveSessions:
             cwd=parts.settings.config.terminal.cwd or _here(),
             created=time.time(),
         )
-        session = evolve(session, provider=route.name, model=route.model)
-        specs = parts.toolbox().specs(session)
+        session = evolve(
+            session, provider=route.name, model=route.model, backend=parts.settings.config.terminal.backend
+        )
+        begun = _read_specs(stored[1]) if stored else ()
+        window = parts.settings.config.model.context_length
+        specs = parts.toolbox().specs(session, window=window, begun=begun)
         if stored:
-            live = Live(session, stored[0], _same_tools(stored[1], specs), known=True, stored=True)
+            if [s.name for s in begun] == [s.name for s in specs]:
+                specs = begun  # the same tools: then the request's first bytes stay what they were
+            live = Live(session, stored[0], specs, begun, known=True, stored=True)
         else:
             prompt = await parts.prompt(session)
-            live = Live(session, prompt_text(prompt), specs, known=known, stored=False)
+            live = Live(session, prompt_text(prompt), specs, specs, known=known, stored=False)
         self._live[session.id] = live
         await parts.dispatch.observe("on_session_start", session=session)
+        await self._let_go()
         return live
+
+    async def _let_go(self) -> None:
+        """End what this process did in the sessions that rest longest; not where something still runs."""
+        resting = [live for live in self._live.values() if not live.busy]
+        for live in resting[:-_KEPT]:
+            del self._live[live.session.id]
+            await self._end(live)
 
     async def rename(self, session: Session, title: str) -> Session:
         """Give a session a title, in the store and here. Raises UserError when another one has it."""
@@ -95,21 +138,33 @@ class LiveSessions:
 
     async def keep(self, live: Live, store: "Store") -> None:
         """Give a session its rows, once."""
-        if not live.known:
-            await store.create_session(live.session)
-            live.known = True
-        if not live.stored:
-            await store.save_prompt(live.session.id, live.prompt, _specs_json(live.specs))
-            live.stored = True
+        self._live[live.session.id] = live  # it may have been let go before its turn began
+        async with live.keeping:
+            if not live.known:
+                await store.create_session(live.session)
+                live.known = True
+            if not live.stored:
+                await store.save_prompt(live.session.id, live.prompt, _specs_json(live.specs))
+                live.stored = True
+
+    async def say_next(self, live: Live, words: str) -> None:
+        """What a person said in a turn that ends now waits as the next message."""
+        message = Message(role="user", parts=(Text(text=words),))
+        key = {"platform": live.session.origin, "account": "", "event_id": os.urandom(16).hex()}
+        envelope = Envelope(**key, chat="", sender=live.session.owner.person, message=message)
+        store = await self.parts.store()
+        await store.wait(live.session.id, message, mode="queue", envelope=envelope)
 
     async def close(self) -> None:
         """End what this process did in its sessions; they can be taken up again."""
-        for live in self._live.values():
-            end = SessionEnd(reason="closed")
-            await self.parts.dispatch.observe("on_session_end", session=live.session, end=end)
-            if live.workspace is not None:
-                await live.workspace.close()
-        self._live.clear()
+        while self._live:
+            await self._end(self._live.popitem()[1])
+
+    async def _end(self, live: Live) -> None:
+        end = SessionEnd(reason="closed")
+        await self.parts.dispatch.observe("on_session_end", session=live.session, end=end)
+        if live.workspace is not None:
+            await live.workspace.close()
 
 
 def _here() -> str:
@@ -123,10 +178,8 @@ def _specs_json(specs: Sequence[ToolSpec]) -> str:
     return json.dumps([{"name": s.name, "description": s.description, "schema": s.schema} for s in specs])
 
 
-def _same_tools(stored: str, now: tuple[ToolSpec, ...]) -> tuple[ToolSpec, ...]:
-    """The stored specs when the same tools are offered: then the request's first bytes stay what they were."""
+def _read_specs(stored: str) -> tuple[ToolSpec, ...]:
     try:
-        before = tuple(ToolSpec(**item) for item in json.loads(stored))
+        return tuple(ToolSpec(**item) for item in json.loads(stored))
     except (ValueError, TypeError):
-        return now
-    return before if [s.name for s in before] == [s.name for s in now] else now
+        return ()

@@ -5,15 +5,14 @@ import contextlib
 import logging
 import os
 import time
-from collections.abc import Callable, Sequence
-
-from attrs import evolve
+from collections.abc import Callable, Mapping, Sequence
 
 from hermes_core import hooks
+from hermes_core.agent.bounds import LEVELS, Bounds
 from hermes_core.agent.policy import Policy, guarded_paths
 from hermes_core.agent.prompt import build_prompt
-from hermes_core.agent.reply import Reply
-from hermes_core.agent.route import Route, choose, stream_with_retries
+from hermes_core.agent.route.choice import Route, choose
+from hermes_core.agent.route.router import Router
 from hermes_core.agent.toolbox import Toolbox
 from hermes_core.config.files import write_atomic
 from hermes_core.config.settings import Settings
@@ -26,6 +25,7 @@ from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.plugins.index import Index, Installed
 from hermes_core.plugins.loader import Loader
 from hermes_core.types import (
+    JSON,
     Fault,
     Principal,
     Prompt,
@@ -60,7 +60,12 @@ class Parts:
         tools: Sequence[Tool] = (),
         remember: Callable[[str], None] = lambda _rule: None,
         strict: bool = False,
+        recipe: Mapping[str, JSON] | None = None,
+        bounds: Bounds | None = None,
     ) -> None:
+        """``recipe`` is from what a child's process makes this kernel anew; ``bounds`` are those of a child."""
+        self.recipe, self.bounds = recipe or {}, bounds
+        self.levels = bounds.levels if bounds else LEVELS
         self.settings = settings
         self.home = settings.home
         self.index = index
@@ -83,15 +88,18 @@ class Parts:
             crumbs=self.home.cache / "crumbs",
             strict=strict,
         )
+        rules = settings.config.policy
         self.policy = Policy(
             self.dispatch,
-            mode="off" if yolo else settings.config.policy.mode,
-            deny=settings.config.policy.deny,
-            allow=settings.config.policy.allow,
+            mode=bounds.mode if bounds else "off" if yolo else rules.mode,
+            deny=(*bounds.deny, *rules.deny) if bounds else rules.deny,
+            allow=bounds.allow if bounds else rules.allow,
             guarded=guarded_paths(settings),
             remember=remember,
         )
         self.route: Route | None = None
+        self.router = Router(settings, index, self.loader, self.dispatch)
+        self._other_routes: list[Route] = []
         self._toolbox: Toolbox | None = None
         self._store: asyncio.Task[Store] | None = None
         self._hooks_loaded = False
@@ -109,7 +117,18 @@ class Parts:
 
         config = self.settings.config.store
         transcripts = self.home.transcripts if config.transcripts else None
-        return open_store(self.home.database, url=config.url, durability=config.durability, transcripts=transcripts)
+        url = self.settings.secrets.get(config.url.reference) if config.url.reference else config.url
+        if config.url.reference and not url:  # never quietly somewhere else
+            raise UserError(
+                f"store.url refers to {config.url.reference}, which is not set.",
+                hint=f"Set it with: {self.home.brand} config set {config.url.reference} postgresql://…",
+            )
+        return open_store(self.home.database, url=url, durability=config.durability, transcripts=transcripts)
+
+    def shut_store(self) -> None:
+        """Let no more be written, whatever still runs: for a process that must leave everything as it is."""
+        if self._store is not None and self._store.done() and not self._store.exception():
+            self._store.result().close()
 
     def toolbox(self) -> Toolbox:
         """The tools of all enabled tool plugins and of the embedding program."""
@@ -119,6 +138,9 @@ class Parts:
                 (*self.dispatch.contributions("register_tools"), *(("this program", tool) for tool in self._own_tools)),
                 toolsets=(*self._toolsets, *(t.toolset for t in self._own_tools)) if self._toolsets else (),
                 disabled=self.settings.config.agent.disabled_tools,
+                core=self.settings.config.agent.core_toolsets,
+                search=self.settings.config.agent.tool_search,
+                only=self.bounds.tools if self.bounds else None,
             )
         return self._toolbox
 
@@ -131,6 +153,19 @@ class Parts:
             )
         return self.route
 
+    async def route_to(self, provider: str, model: str) -> Route | None:
+        """Who was named, whatever this process was started with; None when they are not there."""
+        mine = await self.routed()
+        if (mine.name, mine.model) == (provider, model):
+            return mine
+        try:
+            route = await choose(self.settings, self.index, self.loader, self.dispatch, provider=provider, model=model)
+        except HermesError:
+            return None
+        if route.provider is not mine.provider:
+            self._other_routes.append(route)
+        return route
+
     async def use_model(self, words: str) -> Route:
         """Answer with another model from now on: ``model`` or ``provider:model``."""
         provider, model = (self.route.name, words) if self.route and ":" not in words else ("", words)
@@ -141,9 +176,9 @@ class Parts:
         return route
 
     def memory(self) -> Memory | None:
-        """The configured memory, or None when its plugin is not there."""
+        """The configured memory, or None when its plugin is not there. A child has none."""
         name = self.settings.config.memory.provider
-        if not name:
+        if not name or self.bounds:
             return None
         self.loader.load_contributing("memories", [name])
         found: dict[str, Memory] = {m.name: m for _, m in self.dispatch.contributions("register_memories")}
@@ -163,13 +198,22 @@ class Parts:
     def _plugin_context(self, installed: Installed) -> PluginContext:
         return make_context(installed, self.settings, store=self.store, complete=self.complete)
 
-    async def complete(self, request: Request) -> Response:
-        """One model call outside of a turn. Raises ProviderError."""
-        route = await self.routed()
-        reply = Reply()
-        async for delta in stream_with_retries(route.provider, evolve(request, model=request.model or route.model)):
-            reply.add(delta)
-        return reply.finish()
+    async def complete(self, request: Request, task: str = "", session: Session | None = None) -> Response:
+        """One model call outside of a turn, booked under its task. Raises ProviderError."""
+        response, route = await self.router.complete(await self.routed(), request, task)
+        store, owner = await self.store(), session.owner if session else self.owner
+        where = {"session_id": session.id, "turn_id": session.turn} if session else {}
+        await store.add_model_call(owner, response.usage, task=task, provider=route.name, model=route.model, **where)
+        return response
+
+    def options(self) -> dict[str, JSON]:
+        """How the user wants models to be asked."""
+        model = self.settings.config.model
+        wanted = {
+            "max_tokens": model.max_tokens or None,
+            "temperature": model.temperature,
+        }
+        return {name: value for name, value in wanted.items() if value is not None}
 
     def load_hooks(self) -> None:
         """Import the plugins that asked to be alive during sessions."""
@@ -177,11 +221,16 @@ class Parts:
             self._hooks_loaded = True
             self.loader.load_hooks(*(n for n, mode in hooks.modes().items() if mode != "contribute"))
 
+    def gates(self) -> set[str]:
+        """The plugins at work that have a say in whether a call may run."""
+        loaded = (self.index.get(label) for label in self.loader.loaded)
+        return {one.label for one in loaded if one and one.manifest and "pre_tool_call" in one.manifest.hooks}
+
     async def prompt(self, session: Session) -> Prompt:
         """The system prompt a session starts with."""
-        prompt = await build_prompt(
-            session, self.memory(), identity=self.settings.config.agent.identity, soul=self.home.root / "SOUL.md"
-        )
+        config = self.settings.config
+        identity, soul, window = config.agent.identity, self.home.root / "SOUL.md", config.model.context_length
+        prompt = await build_prompt(session, self.memory(), identity=identity, soul=soul, window=window)
         return await self.dispatch.transform("transform_prompt", "prompt", prompt, session=session)
 
     def report(self, tool: Tool, error: BaseException) -> None:
@@ -208,8 +257,10 @@ class Parts:
         """Let go of the provider and the store."""
         if self.dispatch.faults:
             self._keep_faults()
-        if self.route is not None:
-            await self.route.provider.close()
+        for route in (self.route, *self._other_routes):
+            if route is not None:
+                await route.provider.close()
+        await self.router.close()
         await self.dispatch.settle()
         if self._store is not None:
             store, self._store = self._store, None

@@ -14,14 +14,15 @@ from hermes_core.agent.hardblocks import blocked_command, guarded_path, pieces, 
 from hermes_core.config.settings import Settings
 from hermes_core.kinds import Tool, Workspace
 from hermes_core.plugins.dispatch import Dispatch
-from hermes_core.types import Effect, Feature, Place, Question, Session, ToolCall, Verdict
+from hermes_core.types import Effect, Feature, Question, Session, ToolCall, Verdict
 
 __all__ = ["AskPerson", "Policy", "guarded_paths", "subject_of"]
 
 AskPerson = Callable[[Question], Awaitable[Verdict | None]]
 
 _HARMLESS = frozenset(
-    {Effect.READ_FILES, Effect.RECALL, Effect.REMEMBER, Effect.ASK, Effect.NETWORK}  # looking, and its own notes
+    {Effect.READ_FILES, Effect.RECALL, Effect.REMEMBER, Effect.ASK, Effect.NETWORK, Effect.DELEGATE}
+    # looking, its own notes, and children, whose calls are judged themselves
 )
 _RISKS = {
     Effect.EXECUTE: "runs a command on {place}",
@@ -81,11 +82,8 @@ class Policy:
         for rule in self._deny:
             if _matches(rule, subject) or any(_matches(rule, part) for part in parts):
                 return Verdict(outcome="deny", reason=f"the rule {rule!r} in policy.deny forbids it", by="policy.deny")
-        place = Place(
-            root=workspace.cwd, folder=workspace.shell_cwd or workspace.cwd, features=frozenset(workspace.features)
-        )
         verdict = await self._dispatch.decide(
-            "pre_tool_call", session=session, call=call, effects=tool.effects, place=place
+            "pre_tool_call", session=session, call=call, effects=tool.effects, workspace=workspace
         )
         if verdict.outcome == "deny":
             return verdict
@@ -130,13 +128,28 @@ class Policy:
         if verdict is None:
             hint = "Nobody is here to ask. Run it in `hermes`, or allow it with --yolo or policy.allow"
             return Verdict(outcome="deny", reason=f"it {risk}, and that needs a person's yes. {hint}", by="policy")
-        if verdict.outcome == "allow":
-            rule = _escape(subject)
-            if verdict.choice == "session":
-                self._grants.setdefault(session.id, set()).add(rule)
-            elif verdict.choice == "always":
-                self._allow.append(rule)
-                self._remember(rule)
+        self._keep(session, subject, verdict)
+        return verdict
+
+    def _keep(self, session: Session, subject: str, verdict: Verdict) -> None:
+        rule = _escape(subject)
+        if verdict.outcome == "allow" and verdict.choice == "session":
+            self._grants.setdefault(session.id, set()).add(rule)
+        elif verdict.outcome == "allow" and verdict.choice == "always":
+            self._allow.append(rule)
+            self._remember(rule)
+
+    def rules(self, session_id: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """What is denied, and what is allowed in a session, by the rules and grants of this moment."""
+        return self._deny, (*self._allow, *sorted(self._grants.get(session_id, ())))
+
+    async def relay(self, session: Session, question: Question, ask: AskPerson) -> Verdict:
+        """Put a child's question to the person of its parent's session; what that person grants, the parent keeps."""
+        if question.kind == "approval" and _escape(question.subject) in self.rules(session.id)[1]:
+            return Verdict(outcome="allow", by="grant")  # granted since the child was started
+        verdict = await ask(question) or Verdict(outcome="deny", reason="Nobody is here to ask")
+        if question.kind == "approval":
+            self._keep(session, question.subject, verdict)
         return verdict
 
 

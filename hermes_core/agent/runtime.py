@@ -9,21 +9,30 @@ import os
 import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
+from weakref import WeakValueDictionary
 
+from attrs import evolve
+
+from hermes_core.agent.budget import Budgets
+from hermes_core.agent.failed import cause, failed
 from hermes_core.agent.live import LiveSessions
 from hermes_core.agent.parts import Parts
 from hermes_core.agent.policy import AskPerson
-from hermes_core.agent.turn import TurnRun, cause, failed
+from hermes_core.agent.turn import TurnRun
 from hermes_core.errors import HermesError, UserError
 from hermes_core.kinds import Memory
+from hermes_core.store.codec import clean
+from hermes_core.store.killpoints import die_at
 from hermes_core.types import (
     Ended,
     Envelope,
     Event,
     Message,
     Principal,
+    Progress,
     Session,
+    Started,
     Text,
     Usage,
 )
@@ -32,6 +41,8 @@ __all__ = ["Runtime"]
 
 log = logging.getLogger(__name__)
 _Emit: TypeAlias = Callable[[Event], None]
+_BACKLOG = 64  # events nobody took yet; live output beyond is not shown, as its end is in the result
+_LONGEST = 10_000_000  # characters of one message; no model reads more
 _LEARN = 60.0  # seconds a memory may look at one turn
 
 
@@ -41,7 +52,9 @@ class Runtime(Parts):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.sessions = LiveSessions(self, f"{socket.gethostname()}:{os.getpid()}:{os.urandom(4).hex()}")
+        self.budgets = Budgets(self.settings, self.bounds.limits if self.bounds else None)
         self._playing: dict[str, asyncio.Task[None]] = {}
+        self._alone: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._learning: set[asyncio.Task[None]] = set()
 
     async def take_up(self, session_id: str = "", *, origin: str, owner: Principal | None = None) -> Session:
@@ -59,14 +72,12 @@ class Runtime(Parts):
         ask: AskPerson | None = None,
         stored: Callable[[], Awaitable[None]] | None = None,
     ) -> AsyncGenerator[Event, None]:
-        """Answer one message; yields events, an Ended last. Closing the iterator interrupts the turn."""
+        """Answer one message; yields events, an Ended last. Closing the iterator interrupts the turn.
+
+        While another turn runs in the session, it waits.
+        """
         owner = owner or self.owner
-        if envelope is None:
-            said = message if isinstance(message, Message) else Message(role="user", parts=(Text(text=message),))
-            event_id = os.urandom(16).hex()
-            envelope = Envelope(
-                platform=origin, account="", event_id=event_id, chat=session, sender=owner.person, message=said
-            )
+        envelope = envelope or _envelope(message, session, origin, owner)
         return self._events(session, partial(self._play, envelope, session, origin, owner, ask, stored))
 
     def resume(
@@ -79,20 +90,29 @@ class Runtime(Parts):
         self, session: str, play: Callable[[_Emit], Awaitable[TurnRun | None]]
     ) -> AsyncGenerator[Event, None]:
         events: asyncio.Queue[Event | None] = asyncio.Queue()
-        work = asyncio.create_task(self._guarded(session, play, events.put_nowait))
+
+        def emit(event: Event) -> None:
+            if events.qsize() < _BACKLOG or not isinstance(event, Progress):
+                events.put_nowait(event)
+
+        work = asyncio.create_task(self._guarded(session, play, emit))
         work.add_done_callback(lambda _: events.put_nowait(None))
-        self._playing[session] = work
+        names = {session}
         try:
             while True:
                 event = await events.get()
                 if event is None:  # there was nothing to do
                     return
+                if isinstance(event, Started):
+                    names.add(event.session_id)
+                    self._playing[event.session_id] = work
                 yield event
                 if isinstance(event, Ended):
                     return
         finally:
-            if self._playing.get(session) is work:
-                del self._playing[session]
+            for name in names:
+                if self._playing.get(name) is work:
+                    del self._playing[name]
             work.cancel()
             await asyncio.wait([work])
 
@@ -100,6 +120,47 @@ class Runtime(Parts):
         """Stop the turn that runs in a session; its last event still comes. False when none runs."""
         work = self._playing.get(session)
         return work is not None and work.cancel()
+
+    def busy(self, session: str) -> bool:
+        """Whether a turn runs in a session."""
+        return session in self._playing
+
+    async def steer(self, session: str, message: str | Message, **given: Any) -> None:
+        """Say something to the running turn: it reaches the model with the next tool result, else as the next message.
+
+        Stored when this returns. ``given`` are ``owner``, ``origin`` and ``envelope``, as for ``turn``.
+        """
+        await self._wait("steer", session, message, **given)
+
+    async def queue(self, session: str, message: str | Message, **given: Any) -> None:
+        """Say something that is played after the running turn, by ``follow``. As ``steer`` else."""
+        await self._wait("queue", session, message, **given)
+
+    async def _wait(
+        self,
+        mode: Literal["steer", "queue"],
+        session: str,
+        message: str | Message,
+        *,
+        owner: Principal | None = None,
+        origin: str = "embed",
+        envelope: Envelope | None = None,
+    ) -> None:
+        owner = owner or self.owner
+        original = envelope or _envelope(message, session, origin, owner)
+        self.load_hooks()
+        said = await self._admitted(original, session)
+        live = await self.sessions.take(session, origin, owner)
+        store = await self.store()
+        await self.sessions.keep(live, store)
+        await store.wait(live.session.id, said.message, mode=mode, envelope=original)
+        die_at("received")
+
+    def follow(
+        self, session: str, *, owner: Principal | None = None, ask: AskPerson | None = None
+    ) -> AsyncGenerator[Event, None]:
+        """Play the message that waits longest in a session; yields as ``turn`` does, or nothing when none waits."""
+        return self._events(session, partial(self._follow, session, owner or self.owner, ask))
 
     async def _play(
         self,
@@ -111,24 +172,47 @@ class Runtime(Parts):
         stored: Callable[[], Awaitable[None]] | None,
         emit: _Emit,
     ) -> TurnRun:
-        envelope = await self.dispatch.transform("transform_incoming", "envelope", original)
+        envelope = await self._admitted(original, session_id)
+        run = await self._run(session_id, origin, owner, ask, emit)
+        await run.play(envelope.message, original=original, stored=stored)
+        return run
+
+    async def _admitted(self, original: Envelope, session_id: str) -> Envelope:
+        """The message as plugins let it in. Raises UserError."""
+        original = evolve(original, message=_sound(original.message))
+        envelope = await self.dispatch.transform("transform_incoming", "envelope", original, session_id=session_id)
         verdict = await self.dispatch.decide("admit", envelope=envelope)
         if verdict.outcome == "deny":
             raise UserError(f"This message was not let in: {verdict.reason or verdict.by}")
-        run = TurnRun(self.sessions, await self.sessions.take(session_id, origin, owner), ask=ask, emit=emit)
-        await run.play(envelope, original=original, stored=stored)
+        return envelope
+
+    async def _run(self, session_id: str, origin: str, owner: Principal, ask: AskPerson | None, emit: _Emit) -> TurnRun:
+        live = await self.sessions.take(session_id, origin, owner)
+        return TurnRun(self.sessions, live, budgets=self.budgets, ask=ask, emit=emit)
+
+    async def _follow(self, session_id: str, owner: Principal, ask: AskPerson | None, emit: _Emit) -> TurnRun | None:
+        store = await self.store()
+        await store.session(session_id, owner)  # one that is not there is not made
+        waiting = await store.waiting(session_id)
+        if not waiting:
+            return None
+        run = await self._run(session_id, "", owner, ask, emit)
+        await run.play(waiting[0].message, waited=waiting[0].id)
         return run
 
     async def _finish(self, session_id: str, owner: Principal, ask: AskPerson | None, emit: _Emit) -> TurnRun | None:
         await (await self.store()).session(session_id, owner)  # one that is not there is not made
-        run = TurnRun(self.sessions, await self.sessions.take(session_id, "", owner), ask=ask, emit=emit)
+        run = await self._run(session_id, "", owner, ask, emit)
         return run if await run.resume() else None
 
     async def _guarded(self, session_id: str, play: Callable[[_Emit], Awaitable[TurnRun | None]], emit: _Emit) -> None:
+        alone = self._alone.setdefault(session_id, asyncio.Lock()) if session_id else asyncio.Lock()
         try:
-            self.load_hooks()
-            if run := await play(emit):
-                self._let_learn(run.session, run.messages)
+            async with alone:  # of one session, one turn at a time
+                self._playing[session_id] = asyncio.current_task()  # type: ignore[assignment]
+                self.load_hooks()
+                if run := await play(emit):
+                    self._let_learn(run.session, run.messages)
         except asyncio.CancelledError:
             emit(Ended(session_id=session_id, turn_id="", answer="", reason="interrupted", usage=Usage()))
             raise
@@ -161,3 +245,22 @@ class Runtime(Parts):
             await asyncio.wait(self._learning)
         await self.sessions.close()
         await super().close()
+
+
+def _sound(message: Message) -> Message:
+    """What a person said, as it can be stored. Raises UserError for what no model reads."""
+    if (size := sum(len(part.text) for part in message.parts if isinstance(part, Text))) > _LONGEST:
+        raise UserError(
+            f"The message has {size:,} characters; at most {_LONGEST:,} are taken.",
+            hint="Save it in a file, and say where it is.",
+        )
+    parts = tuple(evolve(part, text=clean(part.text)) if isinstance(part, Text) else part for part in message.parts)
+    return message if parts == tuple(message.parts) else evolve(message, parts=parts)
+
+
+def _envelope(message: str | Message, session: str, origin: str, owner: Principal) -> Envelope:
+    """What a program says, as an incoming message."""
+    said = message if isinstance(message, Message) else Message(role="user", parts=(Text(text=message),))
+    return Envelope(
+        platform=origin, account="", event_id=os.urandom(16).hex(), chat=session, sender=owner.person, message=said
+    )

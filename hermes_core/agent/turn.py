@@ -6,7 +6,6 @@ its reply is not acted on before they are.
 """
 
 import asyncio
-import contextlib
 import logging
 import os
 import time
@@ -16,34 +15,34 @@ from typing import Literal
 
 from attrs import evolve
 
+from hermes_core.agent import grace
 from hermes_core.agent import usage as usages
+from hermes_core.agent.asking import Asker
+from hermes_core.agent.bounds import Limits, Meter
+from hermes_core.agent.budget import Allowance, Budgets
+from hermes_core.agent.exchange import Exchange
+from hermes_core.agent.failed import cause, failed, given_up
 from hermes_core.agent.live import Live, LiveSessions
+from hermes_core.agent.loops import Loops
 from hermes_core.agent.policy import AskPerson
-from hermes_core.agent.reply import Reply
-from hermes_core.agent.route import stream_with_retries
-from hermes_core.agent.tools import CallRunner, names_that_ran
-from hermes_core.config.settings import Settings
-from hermes_core.errors import HermesError, NotPermitted, Refused
-from hermes_core.plugins.index import Installed
+from hermes_core.agent.rows import Rows
+from hermes_core.agent.stuck import ask_what_now
+from hermes_core.agent.tools import CallRunner, output_room
+from hermes_core.agent.whole import has_calls, text_of
+from hermes_core.errors import BudgetReached, HermesError
 from hermes_core.store.killpoints import die_at
+from hermes_core.store.validity import valid
 from hermes_core.types import (
     JSON,
     Called,
-    Delta,
     Ended,
     Envelope,
     Event,
-    Failed,
     Message,
-    ReasoningDelta,
-    Request,
-    Response,
     Said,
     Session,
     Started,
     Text,
-    TextDelta,
-    Thinking,
     ToolCall,
     Usage,
 )
@@ -52,19 +51,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.store.journal import Store, Turn
 
-__all__ = ["TurnRun", "cause", "failed", "text_of"]
+__all__ = ["TurnRun", "text_of"]
 
 log = logging.getLogger(__name__)
+State = Literal["done", "failed", "interrupted"]
 
-_CUT = "The answer was cut: the model reached its output limit. Say `go on`, or raise model.max_tokens."
-_OUT_OF_CALLS = "You have used all the steps of this turn. Answer now with what you have, and say what is left to do."
-_BEAT = 10.0  # seconds between heartbeats of the session's lease
-_EMPTY_TRIES = 2  # a model that answers nothing at all is asked once more
-
-
-def text_of(message: Message) -> str:
-    """The text of a message, without reasoning and calls."""
-    return "".join(p.text for p in message.parts if isinstance(p, Text))
+_STOP_GRACE, _CLOSE_GRACE = 0.5, 0.3  # seconds for what runs to end when a turn is stopped, and for its rows
+_RESUMES = 3  # a turn whose process dies again and again is not taken up for ever
 
 
 class TurnRun:
@@ -75,15 +68,21 @@ class TurnRun:
         sessions: LiveSessions,
         live: Live,
         *,
+        budgets: Budgets,
         ask: AskPerson | None = None,
         emit: Callable[[Event], None],
     ) -> None:
         self._sessions, self._parts, self._live = sessions, sessions.parts, live
-        self._ask, self._emit = ask, emit
+        self._asker, self._emit = Asker(self._parts.dispatch, ask, emit), emit
+        self._allowance = Allowance(budgets, live.session, self._parts.store)
+        self._budgets = budgets
+        workers = self._parts.settings.config.agent.tool_workers
+        self._meter = Meter(Limits(**budgets.limits["turn"]), workers, lambda: self._allowance.used)
+        self._loops = Loops()
         self._id = os.urandom(16).hex()
-        self._fence = 0
-        self._note = ""
-        self._used = Usage()
+        self._rows = Rows(sessions, live)
+        self._model = Exchange(self._parts, live, self._rows, self._allowance, emit)
+        self._changed = ""
         self._began = time.monotonic()
 
     @property
@@ -91,43 +90,79 @@ class TurnRun:
         """The session it plays in."""
         return self._live.session
 
+    @property
+    def messages(self) -> list[Message]:
+        """The history so far."""
+        return self._model.messages
+
     async def play(
-        self, envelope: Envelope, *, original: Envelope, stored: Callable[[], Awaitable[None]] | None = None
+        self,
+        message: Message,
+        *,
+        original: Envelope | None = None,
+        waited: int = 0,
+        stored: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         """Run a turn to its end; errors become Failed events. Raises HermesError when it cannot begin.
 
-        ``original`` is what came in, before plugins changed it. ``stored`` is called when it has its row.
+        ``original`` is what came in, before plugins changed it; ``waited`` the row of a message that waited for its
+        turn. ``stored`` is called when it has its row.
         """
         parts, session = self._parts, self._live.session
-        self._route = await parts.routed()
+        self._model.route = await parts.routed()
+        await self._live.closed()
         history = await (await parts.store()).history(session.id) if self._live.known else []
-        self.messages = [*history, envelope.message]
-        await self._run(self._open(envelope.message, original, stored), self._steps())
+        self._model.messages = valid([*history, message])
+        await self._run(self._rows.open(self._id, self._model.route, message, original, waited, stored), self._steps())
 
     async def resume(self) -> bool:
         """Run the turn that a dead process left open to its end, if there is one. Raises like ``play``."""
         parts, live = self._parts, self._live
-        self._route = await parts.routed()
+        self._model.route = await parts.routed()
+        await live.closed()
         store = await parts.store()
         taken = await store.resume_turn(live.session.id, holder=self._sessions.holder, left=live.left)
         if taken is None:
             return False
-        self._id, self._used, self.messages = taken.turn.id, taken.usage, list(taken.history)
-        await self._run(self._opened(store, taken.turn), self._rest(taken.calls))
+        self._id, self._model.messages = taken.turn.id, list(taken.history)
+        self._allowance.used = self._allowance.booked = taken.usage
+        await self._as_begun(taken.provider, taken.model)
+        steps = self._rest(taken.calls) if taken.resumes < _RESUMES else self._give_up(taken.calls)
+        await self._run(self._rows.opened(store, taken.turn), steps)
         return True
+
+    async def _as_begun(self, provider: str, model: str) -> None:
+        """Go on with what the turn began with, whatever this process was started with; say what is gone."""
+        gone = []
+        if route := await self._parts.route_to(provider, model):
+            self._model.route = route
+        else:
+            gone.append(f"{provider}:{model}, so {self._model.route.name}:{self._model.route.model} went on")
+        if self._parts.toolbox().has(self._live.begun):
+            self._model.specs = self._live.begun
+        else:
+            gone.append("some of its tools")
+        if gone:
+            self._changed = f"This turn was begun with what is not there now: {'; '.join(gone)}."
+
+    async def _give_up(self, calls: Mapping[str, str]) -> str:
+        parts = (p for m in self._model.messages for p in m.parts if isinstance(p, ToolCall))
+        at = ", ".join(sorted({p.name for p in parts if calls.get(p.id) == "started"}))
+        raise given_up(_RESUMES + 1, at)
 
     async def _run(
         self, opening: "Coroutine[None, None, tuple[Store, Turn]]", steps: Coroutine[None, None, str]
     ) -> None:
-        session, route = self._live.session, self._route
+        session, route = self._live.session, self._model.route
         self._live.session = evolve(session, turn=self._id)
         self._emit(Started(session_id=session.id, turn_id=self._id, provider=route.name, model=route.model))
-        self._opening = asyncio.create_task(opening)
-        beating = asyncio.create_task(self._beat())
+        self._rows.begin(opening)
+        playing = asyncio.create_task(steps)  # of its own, as it may not want to end
         try:
-            answer = await steps
+            await asyncio.wait({playing})
+            answer = playing.result()
         except asyncio.CancelledError:
-            await asyncio.shield(self._close("interrupted"))
+            await asyncio.shield(self._interrupted(playing))
         except Exception as error:  # whatever a plugin raises ends this turn, not the program
             if not isinstance(error, HermesError):
                 log.exception("a turn broke")
@@ -139,50 +174,25 @@ class TurnRun:
             await self._close("done", answer)
         finally:
             self._live.session = evolve(self._live.session, turn="")
-            beating.cancel()
+            self._rows.rest()
 
-    async def _open(
-        self, message: Message, original: Envelope, stored: Callable[[], Awaitable[None]] | None
-    ) -> "tuple[Store, Turn]":
-        store, live, route = await self._parts.store(), self._live, self._route
-        await self._sessions.keep(live, store)
-        turn = await store.open_turn(
-            live.session.id,
-            message,
-            turn_id=self._id,
-            holder=self._sessions.holder,
-            envelope=original,
-            provider=route.name,
-            model=route.model,
-            left=live.left,
-        )
-        die_at("journaled")
-        opened = await self._opened(store, turn)
-        if stored:
-            await stored()
-        return opened
+    async def _interrupted(self, playing: "asyncio.Task[str]") -> None:
+        """End within a second, whatever does not want to end or to be written."""
+        self._model.over = True
 
-    async def _opened(self, store: "Store", turn: "Turn") -> "tuple[Store, Turn]":
-        self._fence, self._live.left = turn.fence, 0
-        return store, turn
+        async def close() -> Literal["failed", "interrupted"]:
+            await grace.stop(playing, _STOP_GRACE)
+            await self._allowance.land()
+            return "interrupted" if await self._store_end("interrupted") else "failed"
 
-    async def _rows(self) -> "tuple[Store, Turn]":
-        """The store and this turn's row. A turn that is interrupted still gets its row: what was said is kept."""
-        await asyncio.wait([self._opening])
-        return self._opening.result()
-
-    async def _beat(self) -> None:
-        """Say again and again that this turn's holder lives, so that nobody takes the session over."""
-        with contextlib.suppress(Exception):  # whoever lost the session is told so by the next write
-            store, turn = await self._rows()
-            while True:
-                await asyncio.sleep(_BEAT)
-                await store.beat(turn)
+        self._live.closing = closing = asyncio.create_task(close())
+        done, _ = await asyncio.wait({closing}, timeout=_STOP_GRACE + _CLOSE_GRACE)
+        self._end(closing.result() if done else "interrupted")
 
     async def _rest(self, calls: Mapping[str, str]) -> str:
         """Go on after the last finished step; ``calls`` are those without a result."""
-        store, turn = await self._rows()
-        last = next(m for m in reversed(self.messages) if m.role != "tool")
+        store, turn = await self._rows.get()
+        last = next(m for m in reversed(self._model.messages) if m.role != "tool")
         asked = [p for p in last.parts if isinstance(p, ToolCall)]
         if last.role == "assistant" and not asked:  # the answer is there, only the turn was not closed
             answer = text_of(last)
@@ -190,161 +200,110 @@ class TurnRun:
             return answer
         if waiting := [call for call in asked if call.id in calls]:
             await self._call(waiting, started={i for i, state in calls.items() if state == "started"})
-            self.messages = await store.history(turn.session_id)
-        said = max(i for i, m in enumerate(self.messages) if m.role == "user")
-        return await self._steps(1 + sum(m.role == "assistant" for m in self.messages[said:]))
+            self._model.messages = await store.history(turn.session_id)
+        return await self._steps(1 + self._allowance.used.calls)
 
-    async def _steps(self, first: int = 1) -> str:
-        for step in range(first, self._parts.settings.config.agent.max_calls + 1):
-            message = await self._respond(await self._request(step))
+    async def _steps(self, step: int = 1) -> str:
+        while True:
+            try:
+                await self._allowance.check()
+                message = await self._model.reply(step)
+            except BudgetReached as reached:
+                if reached.what == "calls" and reached.scope != "day" and self._allowance.used.calls:
+                    return await self._last_word(step, reached)
+                raise
             calls = [p for p in message.parts if isinstance(p, ToolCall)]
             if not calls:
                 return text_of(message)
             await self._call(calls)
-        return await self._last_word()
+            if self._loops.circle and (answer := await self._circling()):
+                return answer
+            step += 1
 
-    async def _last_word(self) -> str:
-        """The steps are used up: one more reply, without tools, says how far it came."""
-        most = self._parts.settings.config.agent.max_calls
-        request = await self._request(most + 1)
-        nudge = Message(role="user", parts=(Text(text=_OUT_OF_CALLS),))
-        message = await self._respond(evolve(request, messages=(*request.messages, nudge), tools=()))
-        if _has_calls(message):
-            raise Refused(f"The turn used all its {most} model calls.", hint="Say `go on`, or raise agent.max_calls.")
+    async def _last_word(self, step: int, reached: BudgetReached) -> str:
+        """The calls are used up: one more, without tools, says how far it came."""
+        self._allowance.last = True
+        message = await self._model.reply(step, last=True)
+        if has_calls(message):
+            raise reached
         return text_of(message)
 
-    async def _request(self, step: int) -> Request:
-        messages = (Message(role="system", parts=(Text(text=self._live.prompt),)), *self.messages)
-        options = _options(self._parts.settings)
-        request = Request(model=self._route.model, messages=messages, tools=self._live.specs, options=options)
-        kept = len(messages) if step > 1 else 1
-
-        def judge(plugin: Installed, before: Request, after: Request) -> Request:
-            same = after.messages[:kept] == before.messages[:kept] and after.tools == before.tools
-            if not same and not plugin.may("history.rewrite"):
-                hint = 'Only append, or declare "history.rewrite" in [permissions] kernel.'
-                raise NotPermitted(plugin.label, "changed what a model was told before", hint=hint)
-            return after
-
-        request = await self._parts.dispatch.transform(
-            "pre_llm_call", "request", request, judge=judge, session=self._live.session
-        )
-        die_at("prompted")
-        return request
-
-    async def _respond(self, request: Request) -> Message:
-        """One reply, stored. Raises Refused when the model answers nothing."""
-        for _ in range(_EMPTY_TRIES):
-            response = await self._stream(request)
-            if text_of(response.message).strip() or _has_calls(response.message):
-                break
-        else:
-            filtered = response.reason == "refused"
-            text = "The provider filtered the model's answer." if filtered else "The model answered nothing."
-            raise Refused(text, hint="Ask again in other words, or choose another model.")
-        self._note = _CUT if response.reason == "length" else ""
-        store, turn = await self._rows()
-        await store.add_reply(turn, response.message, response.usage, response.reason)
-        die_at("replied")
-        self._used = usages.add(self._used, response.usage)
-        self.messages.append(response.message)
-        session = self._live.session
-        await self._parts.dispatch.observe("post_llm_call", session=session, request=request, response=response)
-        return response.message
-
-    async def _stream(self, request: Request) -> Response:
-        reply, held = Reply(), list[Delta]()
-        async with contextlib.aclosing(stream_with_retries(self._route.provider, request)) as stream:
-            async for delta in stream:
-                reply.add(delta)
-                held.append(delta)
-                if self._opening.done():  # nothing is shown that a crash could not find again
-                    self._show(held)
-                die_at("mid_stream")
-        response = reply.finish()
-        await self._rows()
-        self._show(held)
-        return response
-
-    def _show(self, held: list[Delta]) -> None:
-        for delta in held:
-            if isinstance(delta, TextDelta) and delta.text:
-                self._emit(Said(text=delta.text))
-            elif isinstance(delta, ReasoningDelta) and delta.text:
-                self._emit(Thinking(text=delta.text))
-        held.clear()
+    async def _circling(self) -> str:
+        """The same came out again and again: go on if a person wants so, else end with what happened."""
+        circle = self._loops.circle
+        assert circle
+        answer, words = await ask_what_now(circle, self._asker, self._live.session)
+        if not answer:
+            self._loops.go_on()
+            return ""
+        store, turn = await self._rows.get()
+        if words:
+            await self._sessions.say_next(self._live, words)
+        message = Message(role="assistant", parts=(Text(text=answer),))
+        await store.add_reply(turn, message, Usage(), "stop")
+        self._model.messages.append(message)
+        self._emit(Said(text=answer))
+        return answer
 
     async def _call(self, calls: Sequence[ToolCall], started: AbstractSet[str] = frozenset()) -> None:
         for call in calls:
             self._emit(Called(call=call))
-        parts, live = self._parts, self._live
-        store, turn = await self._rows()
+        parts, live, route = self._parts, self._live, self._model.route
+        store, turn = await self._rows.get()
         if live.workspace is None:
             live.workspace = await parts.workspace(live.session)
         if not live.ran:
-            live.ran |= names_that_ran(self.messages)
+            live.ran |= await store.tools_that_ran(turn.session_id)
         runner = CallRunner(
             store=store,
             turn=turn,
             session=live.session,
             parts=parts,
             workspace=live.workspace,
+            tools=parts.toolbox().callable(self._model.specs),
             emit=self._emit,
-            ask_person=self._ask,
+            asker=self._asker,
+            loops=self._loops,
             ran=live.ran,
-            asking=live.asking,
+            meter=self._meter,
+            budgets=self._budgets,
+            book=self._book,
+            seconds=self._allowance.seconds,
             started=started,
+            room=output_room(parts.settings.config.agent.output_bytes, parts.router.window(route), len(calls)),
         )
-        self.messages.extend(await runner.run(calls))
+        self._model.messages.extend(await runner.run(calls))
 
-    async def _close(self, state: Literal["done", "failed", "interrupted"], answer: str = "", error: str = "") -> None:
+    def _book(self, used: Usage) -> None:
+        """Count what children used, as it is stored now."""
+        self._allowance.used = usages.add(self._allowance.used, used)
+        self._allowance.booked = usages.add(self._allowance.booked, used)
+
+    async def _close(self, state: State, answer: str = "", error: str = "") -> None:
+        stored = await self._store_end(state, error)
+        self._end(state if stored else "failed", answer if stored else "")
+
+    async def _store_end(self, state: State, error: str = "") -> bool:
+        """Write down that the turn ended. False, told, when that could not be, and the turn did not fail anyway."""
         self._log(state, error)
         try:
-            store, turn = await self._rows()
-            await store.close_turn(turn, state=state, error=error)
+            await self._rows.close(state, error)
         except Exception as fault:  # noqa: BLE001 - the store fails, or never opened
-            self._live.left = self._fence or self._live.left
             if state != "failed":
                 self._emit(failed(cause(fault)))
-                state, answer = "failed", ""
+                return False
+        return True
+
+    def _end(self, state: State, answer: str = "") -> None:
         ids = {"session_id": self._live.session.id, "turn_id": self._id}
-        self._emit(Ended(**ids, answer=answer, reason=state, usage=self._used, note=self._note if answer else ""))
+        known = (self._model.note, self._model.compacted) if answer else ()
+        note = " ".join(filter(None, (self._changed, *known)))
+        self._emit(Ended(**ids, answer=answer, reason=state, usage=self._allowance.used, note=note))
 
     def _log(self, state: str, error: str) -> None:
-        used = self._used
+        used = self._allowance.used
         fields: dict[str, JSON] = {"session": self._live.session.id, "turn": self._id, "state": state}
-        fields |= {"provider": self._route.name, "model": self._route.model}
+        fields |= {"provider": self._model.route.name, "model": self._model.route.model}
         fields |= {"calls": used.calls, "input": used.input, "output": used.output}
         fields |= {"seconds": round(time.monotonic() - self._began, 3)} | ({"error": error} if error else {})
         log.log(logging.ERROR if error else logging.INFO, "turn", extra={"fields": fields})
-
-
-def failed(error: HermesError) -> Failed:
-    """An error as an event; its kind is the error's name in snake case."""
-    kind = "".join(f"_{c.lower()}" if c.isupper() else c for c in type(error).__name__).lstrip("_")
-    return Failed(kind=kind, text=error.text, hint=error.hint)
-
-
-def _has_calls(message: Message) -> bool:
-    return any(isinstance(p, ToolCall) for p in message.parts)
-
-
-def cause(error: BaseException) -> HermesError:
-    """What to tell a person of an error nobody foresaw."""
-    while isinstance(error, BaseExceptionGroup):
-        error = next((e for e in error.exceptions if isinstance(e, HermesError)), error.exceptions[0])
-    if isinstance(error, HermesError):
-        return error
-    return HermesError(f"{type(error).__name__}: {error}", hint="See `hermes logs`; `hermes doctor` may know why.")
-
-
-def _options(settings: Settings) -> dict[str, JSON]:
-    model = settings.config.model
-    options: dict[str, JSON] = {}
-    if model.max_tokens:
-        options["max_tokens"] = model.max_tokens
-    if model.temperature is not None:
-        options["temperature"] = model.temperature
-    if model.effort:
-        options["effort"] = model.effort
-    return options

@@ -13,7 +13,7 @@ from attrs import asdict
 from hermes_core.cli.scope import Scope
 from hermes_core.embed import Hermes
 from hermes_core.errors import UnknownName, UserError
-from hermes_core.types import Called, Ended, Event, Failed, Returned, Said
+from hermes_core.types import Called, Ended, Event, Failed, Noticed, Returned, Said
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ async def _oneshot(scope: Scope, text: str, *, quiet: bool) -> int:
 
 async def _finish_interrupted(scope: Scope, hermes: Hermes, session: str) -> None:
     """What was cut off is finished first; only what was asked for now is answered on stdout."""
-    async with contextlib.aclosing(hermes.resume(session)) as turn:
+    async with contextlib.aclosing(hermes.catch_up(session)) as turn:
         async for event in turn:
             if scope.flags.get("as_json"):
                 _show_json(event)
@@ -92,6 +92,7 @@ async def _finish_interrupted(scope: Scope, hermes: Hermes, session: str) -> Non
 def _notices(runtime: "Runtime") -> list[str]:
     """What a person should know after a turn: how to connect a model, and which plugins failed."""
     lines = [runtime.route.notice] if runtime.route and runtime.route.notice else []
+    lines += runtime.router.told
     failed = {f.plugin: f for f in runtime.dispatch.faults}
     return lines + [f"Plugin {f.plugin} failed ({f.phase}): {f.error}. See `hermes doctor`." for f in failed.values()]
 
@@ -123,6 +124,8 @@ def show_answer(event: Event) -> None:
         _say(event.answer if event.answer.endswith("\n") else f"{event.answer}\n")
         if event.note:
             print(event.note, file=sys.stderr)
+    elif isinstance(event, Noticed):
+        print(event.text, file=sys.stderr)
     elif isinstance(event, Failed):
         print(f"{event.text}\n{event.hint}".strip(), file=sys.stderr)
 

@@ -113,11 +113,12 @@ def _secrets(path: Path, *, fix: bool) -> Iterable[Row]:
 async def _store(scope: Scope) -> list[Row]:
     try:
         async with scope.hermes() as hermes:
-            rows = await (await hermes.runtime.store()).list_sessions(hermes.runtime.owner, limit=1)
+            store = await hermes.runtime.store()
+            rows = await store.list_sessions(hermes.runtime.owner, limit=1)
             cut = len(await hermes.interrupted())
     except HermesError as error:
         return [_row("fault", "store", error.text, error.hint)]
-    found = [_row("ok", "store", f"{scope.home.database}{'' if rows else ', no session yet'}")]
+    found = [_row("ok", "store", f"{store.place}{'' if rows else ', no session yet'}")]
     if cut:
         found.append(_row("asks", "turns", f"{cut} cut off when Hermes was killed", "hermes resume"))
     return found

@@ -1,11 +1,11 @@
-"""``hermes insights``, ``hermes prompt-size`` and ``hermes logs``: what is used, where it goes, what happened."""
+"""``hermes insights`` and ``hermes logs``: what is used, what happened."""
 
-import asyncio
 import json
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from functools import reduce
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,57 +14,63 @@ from hermes_core.cli.sessions import with_store
 from hermes_core.cli.table import emit, json_option
 from hermes_core.errors import UserError
 
+if TYPE_CHECKING:
+    from hermes_core.store.spending import UsageRow
+
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
-
-
-@click.command("prompt-size")
-@json_option
-@click.pass_obj
-def prompt_size(scope: Scope, as_json: bool) -> None:
-    """Where the bytes and tokens of an empty session go. Tokens are estimated at four bytes each."""
-    rows = asyncio.run(_sizes(scope))
-    total = {"part": "total", "bytes": sum(r["bytes"] for r in rows), "tokens": sum(r["tokens"] for r in rows)}
-    emit([*rows, total], ("part", "bytes", "tokens"), as_json=as_json, empty="")
-
-
-async def _sizes(scope: Scope) -> list[dict[str, Any]]:
-    from hermes_core.agent.prompt import ordered
-
-    async with scope.hermes() as hermes:
-        runtime = hermes.runtime
-        session = await runtime.take_up(origin="cli")
-        blocks = ordered((await runtime.prompt(session)).blocks)
-        sizes = [(f"prompt/{b.name}", len(b.text.encode()) + 2) for b in blocks]
-        for spec in runtime.toolbox().specs(session):
-            shape = {"name": spec.name, "description": spec.description, "parameters": spec.schema}
-            sent = json.dumps({"type": "function", "function": shape}, separators=(",", ":"))
-            sizes.append((f"tool/{spec.name}", len(sent)))
-    return [{"part": part, "bytes": size, "tokens": size // 4} for part, size in sizes]
 
 
 @click.command()
 @click.option("--days", default=30, type=click.IntRange(min=1), show_default=True, help="How many days back.")
+@click.option("--daily", is_flag=True, help="One row for each day.")
 @json_option
 @click.pass_obj
-def insights(scope: Scope, days: int, as_json: bool) -> None:
-    """Turns, calls, tokens, cache hits and cost by day and model."""
-    found = with_store(scope, lambda store, owner: store.usage_by_day(owner, days=days))
-    rows = [
-        {
-            "day": r.day,
-            "provider": r.provider,
-            "model": r.model,
-            "turns": r.turns,
-            "calls": r.calls,
-            "input": r.usage.input,
-            "output": r.usage.output,
-            "cache_hits": f"{100 * r.usage.cache_read // r.usage.input} %" if r.usage.input else "-",
-            "cost": round(r.usage.cost, 4),
+def insights(scope: Scope, days: int, daily: bool, as_json: bool) -> None:
+    """Calls, tokens, cache hits and cost by provider, model and task. ~ marks an estimate from list prices."""
+    found = with_store(scope, lambda store, owner: store.usage(owner, days=days))
+    groups: dict[tuple[str, ...], list[UsageRow]] = {}
+    for row in found:
+        groups.setdefault((row.day if daily else "", row.provider, row.model, row.task), []).append(row)
+    rows = [_spent(key, group, as_json=as_json) for key, group in groups.items()]
+    columns = ("day", "provider", "model", "task", "turns", "calls", "input", "output", "cache_hits", "cost")
+    emit(rows, columns if daily else columns[1:], as_json=as_json, empty="Nothing was used yet.")
+
+
+def _spent(key: tuple[str, ...], group: "Sequence[UsageRow]", *, as_json: bool) -> dict[str, object]:
+    from hermes_core.agent.usage import add
+    from hermes_core.types import Usage
+
+    used = reduce(add, (row.usage for row in group), Usage())
+    estimated, unpriced = sum(row.estimated for row in group), sum(row.unpriced for row in group)
+    known: dict[str, object] = dict(zip(("day", "provider", "model", "task"), key, strict=True))
+    figures = {
+        "turns": sum(row.turns for row in group),
+        "calls": used.calls,
+        "input": used.input,
+        "output": used.output,
+    }
+    row = {name: value for name, value in known.items() if value or name != "day"} | figures
+    if as_json:
+        return row | {
+            "cache_read": used.cache_read,
+            "cost": round(used.cost, 6),
+            "estimated": round(estimated, 6),
+            "unpriced_calls": unpriced,
         }
-        for r in found
-    ]
-    columns = ("day", "provider", "model", "turns", "calls", "input", "output", "cache_hits", "cost")
-    emit(rows, columns, as_json=as_json, empty="Nothing was used yet.")
+    hits = f"{100 * used.cache_read // used.input} %" if used.input else "-"
+    return row | {
+        "task": known["task"] or "-",
+        "cache_hits": hits,
+        "cost": _cost(used.cost, estimated, unpriced, used.calls),
+    }
+
+
+def _cost(cost: float, estimated: float, unpriced: int, calls: int) -> str:
+    """What it cost as far as anybody knows: an estimate is marked, an unknown is never shown as nothing."""
+    if unpriced == calls:
+        return "unknown"
+    shown = f"{'~' if estimated else ''}${cost:.4f}"
+    return f"{shown} + {unpriced} unknown" if unpriced else shown
 
 
 @click.command()

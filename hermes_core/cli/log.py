@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import re
 import time
 from functools import cached_property
 
@@ -30,6 +31,7 @@ class _LogFile(logging.Handler):
     def __init__(self, home: "Home", settings: "Settings") -> None:
         super().__init__()
         self._home, self._config = home, settings.config.logging
+        self._keys = [settings.config.model.api_key, *(p.api_key for p in settings.config.providers.values())]
         self._path = home.logs / "hermes.log"
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -71,4 +73,6 @@ class _LogFile(logging.Handler):
         from hermes_core.config.secrets import Secrets
 
         secrets = Secrets(self._home.env_file, os.environ)
-        return sorted({v for n in secrets.names() if len(v := secrets.get(n)) >= 6}, key=len, reverse=True)
+        inherited = (n for n in os.environ if re.search(r"(?i)KEY|TOKEN|SECRET|PASSW", n))
+        found = [*self._keys, *(secrets.get(name) for name in (*secrets.names(), *inherited))]
+        return sorted({value for value in found if len(value) >= 6}, key=len, reverse=True)

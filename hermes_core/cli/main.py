@@ -30,7 +30,7 @@ COMMANDS = {
     "tools": ("tools", "List tools, switch them, see what they did."),
     "profile": ("profile", "Separate settings, keys, memory and sessions."),
     "doctor": ("doctor", "Check everything and say how to mend it."),
-    "prompt-size": ("insights", "Where the tokens of an empty session go."),
+    "prompt-size": ("prompt_size", "Where the tokens of an empty session go."),
     "logs": ("insights", "Show what was logged."),
     "insights": ("insights", "Tokens, cost and turns over time."),
     "completion": ("main", "Shell completion for bash, zsh and fish."),

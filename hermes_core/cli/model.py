@@ -4,8 +4,9 @@ import asyncio
 import sys
 
 import click
+from attrs import asdict
 
-from hermes_core.agent import route as routes
+from hermes_core.agent.route import choice as routes
 from hermes_core.cli.scope import Scope
 from hermes_core.cli.table import emit, json_option
 from hermes_core.config.edit import set_value, unset_value
@@ -69,6 +70,33 @@ async def _models(scope: Scope, provider: str) -> list[dict[str, object]]:
         parts = (runtime.settings, runtime.index, runtime.loader, runtime.dispatch)
         runtime.route = await routes.choose(*parts, provider=provider, model="-")  # closed with the rest
         return [{"model": m.name, "context": m.context or ""} for m in await runtime.route.provider.models()]
+
+
+@model.command()
+@click.argument("provider", default="")
+@click.option("--reset", default="", metavar="FINGERPRINT|all", help="Use a key again that rests or is dead.")
+@json_option
+@click.pass_obj
+def keys(scope: Scope, provider: str, reset: str, as_json: bool) -> None:
+    """List the keys of providers that have several: which work, which rest and until when. Never a key itself."""
+    from hermes_core.agent.route.keys import Keys
+
+    known = Keys(scope.settings, scope.home.cache / "keys.json")
+    if reset:
+        count = known.reset("" if reset == "all" else reset)
+        click.echo(f"{count} keys are used again.", err=True)
+    rows = [asdict(row) for row in known.rows(provider)]
+    for row in rows:
+        row["left"] = round(row["left"]) if as_json else _span(row["left"])
+    columns = ("provider", "source", "fingerprint", "state", "left", "reason", "uses")
+    emit(rows, columns, as_json=as_json, empty="No provider has several keys. Set them with providers.NAME.keys.")
+
+
+def _span(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return (
+        "" if seconds <= 0 else f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min {rest} s"
+    )
 
 
 @model.command()

@@ -34,39 +34,41 @@ async def _resume(scope: Scope, which: str, *, drop: bool, as_json: bool) -> int
     async with scope.hermes() as hermes:
         store, owner = await hermes.runtime.store(), hermes.runtime.owner
         for session in [(await store.find_session(which, owner)).id] if which else await hermes.interrupted():
-            row = await (_drop if drop else _finish)(hermes, session, as_json)
-            if row:
+            for row in await (_drop if drop else _finish)(hermes, session, as_json):
                 reasons.add(row["reason"])
-            if row and as_json:
-                emit([{"session_id": session, **row}], (), as_json=True, empty="")
+                if as_json:
+                    emit([{"session_id": session, **row}], (), as_json=True, empty="")
     if not reasons:
         print("No turn was interrupted.", file=sys.stderr)
     return int("failed" in reasons)
 
 
-async def _finish(hermes: Hermes, session: str, quiet: bool) -> dict[str, str]:
-    """Finish the turn of a session; nothing when there is none to finish."""
-    row, error = {}, ""
-    async with contextlib.aclosing(hermes.resume(session)) as turn:
-        async for event in turn:
+async def _finish(hermes: Hermes, session: str, quiet: bool) -> list[dict[str, str]]:
+    """Finish the turn of a session and play what waits in it; a row for each turn."""
+    rows, error = [], ""
+    async with contextlib.aclosing(hermes.catch_up(session)) as turns:
+        async for event in turns:
             if isinstance(event, Failed):
                 error = event.text
             elif isinstance(event, Ended):
-                row = {"turn_id": event.turn_id, "reason": event.reason, "answer": event.answer, "error": error}
+                rows.append({"turn_id": event.turn_id, "reason": event.reason, "answer": event.answer, "error": error})
+                error = ""
             if not quiet:
                 show_answer(event)
-    if row and not quiet:
+    if rows and not quiet:
         print(f"session {session}", file=sys.stderr)
-    return row
+    return rows
 
 
-async def _drop(hermes: Hermes, session: str, quiet: bool) -> dict[str, str]:
-    """Close the turn of a session as it is."""
+async def _drop(hermes: Hermes, session: str, quiet: bool) -> list[dict[str, str]]:
+    """Close the turn of a session as it is, and give up what waits."""
     store = await hermes.runtime.store()
+    waited = await store.drop_waiting(session)
     taken = await store.resume_turn(session, holder=hermes.runtime.sessions.holder)
-    if taken is None:
-        return {}
-    await store.close_turn(taken.turn, state="interrupted")
-    if not quiet:
-        print(f"session {session}: the interrupted turn was given up.", file=sys.stderr)
-    return {"turn_id": taken.turn.id, "reason": "interrupted", "answer": "", "error": ""}
+    if taken is not None:
+        await store.close_turn(taken.turn, state="interrupted")
+    if not quiet and (waited or taken):
+        given_up = [*(["the interrupted turn"] if taken else []), *([f"{waited} waiting"] if waited else [])]
+        print(f"session {session}: {' and '.join(given_up)} was given up.", file=sys.stderr)
+    turn_id = taken.turn.id if taken else ""
+    return [{"turn_id": turn_id, "reason": "interrupted", "answer": "", "error": ""}] if taken or waited else []

@@ -17,7 +17,7 @@ from hermes_core.types import Message, Principal, Session, Text, ToolCall, ToolR
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hermes_core.store.journal import Store
+    from hermes_core.store.journal import SessionRow, Store
 
 _T = TypeVar("_T")
 _UNITS = {"h": 3600.0, "d": 86_400.0, "w": 604_800.0}
@@ -43,16 +43,22 @@ def with_store(scope: Scope, work: "Callable[[Store, Principal], Awaitable[_T]]"
     "-n", "--limit", default=20, type=click.IntRange(min=1), show_default=True, help="How many, last used first."
 )
 @click.option("--source", default="", help="Only those that came in this way (cli, oneshot, a platform).")
+@click.option("--all", "children", is_flag=True, help="Those of child agents too.")
 @json_option
 @click.pass_obj
-def list_sessions(scope: Scope, limit: int, source: str, as_json: bool) -> None:
+def list_sessions(scope: Scope, limit: int, source: str, children: bool, as_json: bool) -> None:
     """List sessions, last used first."""
-    rows = with_store(scope, lambda store, owner: store.list_sessions(owner, limit=limit, origin=source))
+
+    async def look(store: "Store", owner: Principal) -> "list[SessionRow]":
+        return await store.list_sessions(owner, limit=limit, origin=source, children=children)
+
+    rows = with_store(scope, look)
     shown = [
         {
             "id": r.session.id,
             "title": r.session.title or (r.preview if not as_json else ""),
             "source": r.session.origin,
+            "parent": r.session.parent,
             "state": r.state,
             "messages": r.messages,
             "tool_calls": r.tool_calls,
@@ -99,7 +105,7 @@ def _read(scope: Scope, which: str) -> tuple[Session, str, list[Message]]:
     async def read(store: "Store", owner: Principal) -> tuple[Session, str, list[Message]]:
         session = await store.find_session(which, owner)
         prompt = await store.load_prompt(session.id)
-        return session, prompt[0] if prompt else "", await store.history(session.id)
+        return session, prompt[0] if prompt else "", await store.history(session.id, whole=True)
 
     return with_store(scope, read)
 

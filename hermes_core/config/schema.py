@@ -11,8 +11,10 @@ from hermes_core.types.base import JSON
 PLUGIN_SPACES = ("platforms", "tools", "backends", "memories")  # their children are plugins' sections
 VERSION = 1
 
-Wire = Literal["", "chat", "responses"]
-WIRES = {"chat_completions": "chat", "codex_responses": "responses"}
+Wire = Literal["", "chat", "responses", "messages"]
+WIRES = {"chat_completions": "chat", "codex_responses": "responses", "anthropic_messages": "messages"}
+EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
+Effort = Literal["", "none", "minimal", "low", "medium", "high", "xhigh", "max"]
 
 
 def _known_version(_instance: Any, _attribute: Any, value: int) -> None:
@@ -34,9 +36,8 @@ class ModelSettings:
     temperature: float | None = option(
         "How freely words are chosen; empty leaves it to the provider.", default=None, validator=optional(ge(0))
     )
-    effort: Literal["", "none", "minimal", "low", "medium", "high", "xhigh", "max"] = option(
-        "How hard a reasoning model thinks; empty leaves it to the provider.", default=""
-    )
+    effort: Effort = option("How hard a reasoning model thinks; empty leaves it to the provider.", default="")
+    efforts: dict[str, Effort] = option("The same for single models, by name.", factory=dict)
 
 
 @settings
@@ -46,6 +47,10 @@ class EndpointSettings:
     base_url: str = option("Its address.", default="", example="https://llm.example.org/v1")
     api_key: Secret = option("The key, or a reference such as env:ACME_API_KEY.", default=Secret(""))
     key_env: str = option("The name of the secret that holds the key.", default="")
+    keys: list[Secret] = option("Several keys that take turns.", factory=list, example=["env:ACME_KEY_1"])
+    strategy: Literal["fill_first", "round_robin", "random", "least_used"] = option(
+        "Which of several keys is used: the first that works, or another each time.", default="fill_first"
+    )
     wire: Wire = option("The protocol it speaks; empty lets the provider choose.", default="")
     headers: dict[str, Secret] = option("Headers sent with every request.", factory=dict)
     extra_body: dict[str, JSON] = option("Fields added to every request's body.", factory=dict)
@@ -55,15 +60,98 @@ class EndpointSettings:
 
 
 @settings
+class StandInSettings:
+    """A model that answers in another's place. An empty provider, or ``auto``, is the main model's."""
+
+    provider: str = option("Who answers.", default="")
+    model: str = option("The model's name; empty takes the provider's own choice.", default="")
+    base_url: str = option("Where it is reached.", default="", example="http://127.0.0.1:8000/v1")
+    api_key: Secret = option("The key, or a reference such as env:ACME_API_KEY.", default=Secret(""))
+    key_env: str = option("The name of the secret that holds the key.", default="")
+    effort: Effort = option("How hard it thinks; empty as for the main model.", default="")
+
+
+@settings
+class AuxiliarySettings(StandInSettings):
+    """Which model does a task beside the conversation."""
+
+    timeout: float = option("Seconds for one answer; compression gets 300 at least.", default=30.0, validator=gt(0))
+    fallback: list[StandInSettings] = option("Who is asked when it fails, before the main model.", factory=list)
+
+
+@settings
 class AgentSettings:
     """How a turn is run."""
 
-    max_calls: int = option("Model calls in one turn at most.", default=90, validator=ge(1))
+    max_calls: int = option(
+        "Model calls in one turn at most; the older name of budget.turn.calls.", default=90, validator=ge(1)
+    )
+    model_tries: int = option("How often one request is sent to one model at most.", default=3, validator=ge(1))
+    backoff_seconds: float = option("The longest first pause between tries; it doubles.", default=2.0, validator=ge(0))
+    backoff_cap: float = option("The longest pause between tries.", default=60.0, validator=ge(0))
+    longest_wait: float = option(
+        "Seconds a provider may ask to wait; a longer wait is told, or another model asked.",
+        default=600.0,
+        validator=ge(0),
+    )
     tool_workers: int = option("Tool calls that run side by side at most.", default=8, validator=ge(1))
     tool_seconds: float = option("How long a tool call may take.", default=420.0, validator=gt(0))
     output_bytes: int = option("Bytes of a tool's output the model sees.", default=50_000, validator=ge(1))
+    busy: Literal["queue", "steer", "interrupt"] = option(
+        "What is typed while a turn runs: queue waits for its end, steer reaches the model with the next tool result, "
+        "interrupt stops the turn.",
+        default="queue",
+    )
+    tool_search: Literal["auto", "on", "off"] = option(
+        "Offer the tools outside of core_toolsets by search: auto does so when they would take more than a "
+        "tenth of the model's window.",
+        default="auto",
+    )
+    core_toolsets: list[str] = option(
+        "Toolsets that are always offered whole.",
+        factory=lambda: [
+            "clarify",
+            "cron",
+            "delegate",
+            "files",
+            "memory",
+            "recall",
+            "skills",
+            "terminal",
+            "todo",
+            "web",
+        ],
+    )
     identity: str = option("Who the assistant is; the first words of the prompt.", default="")
     disabled_tools: list[str] = option("Tools that are never offered.", factory=list)
+
+
+@settings
+class LimitSettings:
+    """How much may be spent. What is spent is looked at before each model call: one call may go beyond a limit."""
+
+    calls: int = option("Model calls; 0: no limit.", default=0, validator=ge(0))
+    tokens: int = option("Tokens in and out; 0: no limit.", default=0, validator=ge(0))
+    money: float = option("US dollars, as far as prices are known; 0: no limit.", default=0.0, validator=ge(0))
+    seconds: float = option("Seconds that turns take; 0: no limit.", default=0.0, validator=ge(0))
+
+
+@settings
+class TurnLimitSettings(LimitSettings):
+    """How much one turn may spend."""
+
+    calls: int | None = option(  # type: ignore[assignment]
+        "Model calls; 0: no limit; empty: agent.max_calls.", default=None, validator=optional(ge(0))
+    )
+
+
+@settings
+class BudgetSettings:
+    """How much may be spent, in all."""
+
+    turn: TurnLimitSettings = option("By one turn.", factory=TurnLimitSettings)
+    session: LimitSettings = option("By one session.", factory=LimitSettings)
+    day: LimitSettings = option("By all your sessions, from midnight to midnight.", factory=LimitSettings)
 
 
 @settings
@@ -96,8 +184,13 @@ class DisplaySettings:
 class StoreSettings:
     """Where sessions are kept."""
 
-    url: Secret = option("A PostgreSQL address; empty keeps them in the home folder.", default=Secret(""))
-    durability: Literal["normal", "full"] = option("What is survived: process death, or power loss.", default="normal")
+    url: Secret = option(
+        "A PostgreSQL address, or a reference such as env:STORE_URL; empty keeps them in the home folder.",
+        default=Secret(""),
+    )
+    durability: Literal["normal", "full"] = option(
+        "What is survived: process death, or power loss. A server decides this itself.", default="normal"
+    )
     transcripts: bool = option("Also write each session as JSON lines.", default=True)
 
 
@@ -131,8 +224,11 @@ class Config:
     version: int = option("The version of this file's layout.", default=VERSION, validator=_known_version)
     model: ModelSettings = option("Which model answers; a bare name will do.", factory=ModelSettings)
     providers: dict[str, EndpointSettings] = option("Where providers are reached, by name.", factory=dict)
+    fallback_providers: list[StandInSettings] = option("Who answers when the model cannot, in order.", factory=list)
+    auxiliary: dict[str, AuxiliarySettings] = option("Models for tasks beside the conversation.", factory=dict)
     toolsets: list[str] = option("The toolsets on offer; empty: all.", factory=list)
     agent: AgentSettings = option("How a turn is run.", factory=AgentSettings)
+    budget: BudgetSettings = option("How much may be spent.", factory=BudgetSettings)
     terminal: TerminalSettings = option("Where commands run.", factory=TerminalSettings)
     policy: PolicySettings = option("What may be done without asking.", factory=PolicySettings)
     display: DisplaySettings = option("What is shown.", factory=DisplaySettings)
@@ -159,11 +255,30 @@ def spelled_out(data: dict[str, JSON]) -> dict[str, JSON]:
     if isinstance(model, str):
         provider, name = split_model(model, {"custom", *(providers if isinstance(providers, dict) else ())})
         result["model"] = {"provider": provider, "default": name} if provider else {"default": name}
-    elif isinstance(model, dict):
+    if isinstance(data.get("fallback_providers"), list):
+        result["fallback_providers"] = [_stand_in(entry) for entry in data["fallback_providers"]]
+    if isinstance(data.get("auxiliary"), dict):
+        result["auxiliary"] = {task: _with_fallback(entry) for task, entry in data["auxiliary"].items()}
+    if isinstance(model, dict):
         result["model"] = model = _one_wire(model)
         if "model" in model and "default" not in model:
             model["default"] = model.pop("model")
     return result
+
+
+def _stand_in(entry: JSON) -> JSON:
+    """``provider:model`` as the section that it is short for."""
+    if not isinstance(entry, str):
+        return entry
+    provider, _, model = entry.partition(":")
+    return {"provider": provider, "model": model}
+
+
+def _with_fallback(section: JSON) -> JSON:
+    section = _stand_in(section)
+    if isinstance(section, dict) and isinstance(section.get("fallback"), list):
+        return {**section, "fallback": [_stand_in(entry) for entry in section["fallback"]]}
+    return section
 
 
 def _one_wire(section: JSON) -> JSON:

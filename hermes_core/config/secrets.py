@@ -39,6 +39,11 @@ class Secrets:
         """
         return self._environ.get(name) or self._kept().get(name, "")
 
+    def reload(self) -> bool:
+        """Read the file again when next needed; whether it holds something else than before. Raises UserError."""
+        before, self._cache = self._cache, None
+        return self._kept() != (before or {})
+
     def names(self) -> list[str]:
         """The names kept in the file, sorted."""
         return sorted(self._kept())

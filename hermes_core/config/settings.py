@@ -13,9 +13,17 @@ from hermes_core import __version__
 from hermes_core.config.build import Keys, Problem, Refused, build
 from hermes_core.config.files import explain, write_atomic
 from hermes_core.config.paths import Home
-from hermes_core.config.schema import PLUGIN_SPACES, Config, EndpointSettings, ModelSettings, spelled_out
+from hermes_core.config.schema import (
+    PLUGIN_SPACES,
+    Config,
+    EndpointSettings,
+    ModelSettings,
+    StandInSettings,
+    spelled_out,
+)
 from hermes_core.config.secrets import Secrets
 from hermes_core.errors import ConfigError, UnknownName, UserError
+from hermes_core.options import Secret
 from hermes_core.types.base import JSON
 from hermes_core.types.model import Endpoint
 
@@ -49,36 +57,53 @@ class Settings:
             raise ConfigError(_lines(self.home, problems, self._laid), hint=f"The file is {self.home.config_file}")
         return made
 
-    def endpoint(self, provider: str) -> Endpoint | None:
+    def endpoint(self, provider: str, stand_in: StandInSettings | None = None) -> Endpoint | None:
         """Where the user says that provider is reached, secrets filled in; None when nothing is said.
 
-        Raises UserError when the provider is the chosen one and its key refers to a secret that is not set.
+        A ``stand_in`` may say it otherwise for itself. Raises UserError when the provider is the chosen one, or a
+        stand-in, and its key refers to a secret that is not set.
         """
         chosen = self.config.model.provider == provider
         model = self.config.model if chosen else ModelSettings()
         named = self.config.providers.get(provider)
-        if named is None and not (model.base_url or model.api_key or model.wire or model.context_length):
+        over = stand_in or StandInSettings()
+        own = model.base_url or model.api_key or model.wire or model.context_length
+        if named is None and not (own or over.base_url or over.api_key or over.key_env):
             return None
         place = named or EndpointSettings()
-        key = model.api_key or place.api_key
-        name = key.reference or ("" if key else place.key_env)
-        secret = self.secrets.get(name) if name else str(key)
-        if chosen and name and not secret:
-            raise UserError(
-                f"{'model.api_key' if model.api_key else f'providers.{provider}'} takes its key from {name}, "
-                "which is not set.",
-                hint=f"Set it with: {self.home.brand} config set {name} KEY",
-            )
+        url = over.base_url or model.base_url or place.base_url
         return Endpoint(
             name=provider,
-            base_url=model.base_url or place.base_url,
-            api_key=secret,
-            wire=model.wire or place.wire,
+            base_url=url,
+            api_key=self._key(provider, place, over, needed=chosen or stand_in is not None),
+            wire=model.wire or place.wire or ("messages" if url.rstrip("/").endswith("/anthropic") else ""),
             headers=place.headers,
             extra_body=place.extra_body,
-            context=model.context_length or place.context_length,
+            context=(0 if stand_in else model.context_length) or place.context_length,
             timeout=place.timeout,
         )
+
+    def _key(self, provider: str, place: EndpointSettings, over: StandInSettings, *, needed: bool) -> str:
+        def named(secret: str) -> Secret:
+            return Secret(f"env:{secret}" if secret else "")
+
+        model_key = self.config.model.api_key if self.config.model.provider == provider else Secret("")
+        own = over.api_key or named(over.key_env) or model_key
+        key = own or place.api_key or named(place.key_env)
+        if not key and place.keys:
+            return next(filter(None, map(self.secret, place.keys)), "")
+        secret = self.secret(key)
+        if needed and key and not secret:
+            where = "model.api_key" if own and own is model_key else f"providers.{provider}"
+            raise UserError(
+                f"{where} takes its key from {key.reference}, which is not set.",
+                hint=f"Set it with: {self.home.brand} config set {key.reference} KEY",
+            )
+        return secret
+
+    def secret(self, value: Secret) -> str:
+        """A secret setting's value, its reference followed; empty when what it refers to is not set."""
+        return self.secrets.get(value.reference) if value.reference else str(value)
 
     def idle_sections(self, known: Iterable[str]) -> list[str]:
         """Plugin sections in the file that none of the known ones claims."""

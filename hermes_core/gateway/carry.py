@@ -1,22 +1,23 @@
 """Carrying messages between one platform and the agent.
 
 An envelope is stored before it is acknowledged, a slash command is run by the kernel, anything else is a turn. Each
-chat has one turn at a time; what arrives meanwhile waits its turn.
+chat has one turn at a time; what arrives meanwhile is stored and waits, steers the turn, or stops it: ``agent.busy``.
 """
 
 import asyncio
 import contextlib
 import logging
 import os
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
 
+from hermes_core.agent.failed import failed
 from hermes_core.agent.policy import AskPerson
 from hermes_core.agent.runtime import Runtime
-from hermes_core.agent.turn import failed
 from hermes_core.errors import HermesError, nearest
-from hermes_core.gateway.slash import Conversation, slash_commands
+from hermes_core.gateway.slash import AT_ONCE, QUEUED, STEERED, Conversation, slash_commands
 from hermes_core.gateway.split import split_text
 from hermes_core.kinds import Desk, Platform
+from hermes_core.store.leases import Duplicate
 from hermes_core.types import (
     Ended,
     Envelope,
@@ -46,7 +47,7 @@ class Carrier(Desk):
         self._origin = origin or platform.name
         self._first_session = session
         self._chats: dict[str, Conversation] = {}
-        self._waiting: dict[str, asyncio.Queue[Envelope]] = {}
+        self._waiting: dict[str, asyncio.Queue[Envelope | None]] = {}
         self._workers: set[asyncio.Task[None]] = set()
         self._commands = slash_commands(runtime, self._conversation_of)
 
@@ -82,7 +83,11 @@ class Carrier(Desk):
         await self._platform.open(self)
         try:
             if first and Feature.LIVE in self._platform.features:  # there is one chat, and it goes on
-                await self._carry("", self._runtime.resume(first, ask=self._asking("")))
+                await self._carry("", self._runtime.resume(first, ask=self._asking("")), [])
+                ended = [first]
+                while any(ended):
+                    ended = []
+                    await self._carry("", self._runtime.follow(first, ask=self._asking("")), ended)
             async for envelope in self._platform.receive():
                 queue = self._waiting.get(envelope.chat)
                 if queue is None:
@@ -90,32 +95,99 @@ class Carrier(Desk):
                     worker = asyncio.create_task(self._work(envelope.chat, queue), name=f"chat:{envelope.chat}")
                     self._workers.add(worker)
                 queue.put_nowait(envelope)
-            await asyncio.gather(*(queue.join() for queue in self._waiting.values()))
+            for queue in self._waiting.values():
+                queue.put_nowait(None)
+            await asyncio.gather(*self._workers)
         finally:
             for worker in self._workers:
                 worker.cancel()
             await asyncio.gather(*self._workers, return_exceptions=True)
             await self._platform.close()
 
-    async def _work(self, chat: str, queue: "asyncio.Queue[Envelope]") -> None:
-        while True:
-            envelope = await queue.get()
-            try:
-                await self._one(envelope)
-            except HermesError as error:
-                await self._fail(envelope, error)
-            except Exception as error:
-                log.exception("a message could not be carried")
-                await self._fail(envelope, HermesError(f"{type(error).__name__}: {error}", hint="See `hermes logs`."))
-            finally:
-                queue.task_done()
+    async def _work(self, chat: str, queue: "asyncio.Queue[Envelope | None]") -> None:
+        """Play what comes, one after another; what comes while a turn runs and need not wait for it is seen to now."""
+        playing: asyncio.Task[None] | None = None
+        try:
+            while envelope := await queue.get():
+                before = playing if playing and not playing.done() else None
+                conversation = self._conversation(chat)
+                if before and not conversation.over and await self._surely(envelope, self._meanwhile(envelope)):
+                    playing = asyncio.create_task(self._after(before, envelope, self._rest(envelope)))
+                    continue
+                if not before:
+                    conversation.over = _is_command(envelope)
+                playing = asyncio.create_task(self._after(before, envelope, self._one(envelope)))
+            if playing:
+                await playing
+        finally:
+            if playing:
+                playing.cancel()
+                await asyncio.wait({playing})
 
-    async def _one(self, envelope: Envelope) -> None:
-        text = "".join(p.text for p in envelope.message.parts if isinstance(p, Text)).strip()
-        if text.startswith("/") and not text.startswith("//"):
-            await self._command(envelope, text)
+    async def _after(
+        self, before: "asyncio.Task[None] | None", envelope: Envelope, work: Coroutine[None, None, bool]
+    ) -> None:
+        try:
+            if before:
+                await asyncio.wait({before})
+            await self._surely(envelope, work)
+        finally:
+            work.close()  # when it never began
+            if before:
+                before.cancel()
+
+    async def _surely(self, envelope: Envelope, work: Coroutine[None, None, bool]) -> bool:
+        """Do something for an envelope; a failure is told. What it gives, and True when it failed."""
+        try:
+            return await work
+        except HermesError as error:
+            await self._fail(envelope, error)
+        except Exception as error:
+            log.exception("a message could not be carried")
+            await self._fail(envelope, HermesError(f"{type(error).__name__}: {error}", hint="See `hermes logs`."))
+        return True
+
+    async def _one(self, envelope: Envelope) -> bool:
+        if _is_command(envelope):
+            await self._command(envelope, _words(envelope))
         else:
             await self._turn(envelope)
+        return await self._rest(envelope)
+
+    async def _meanwhile(self, envelope: Envelope) -> bool:
+        """Something comes while a turn runs. False: it has to wait for the end of the turn."""
+        conversation = self._conversation(envelope.chat)
+        if _is_command(envelope):
+            name = _words(envelope)[1:].partition(" ")[0]
+            if name not in AT_ONCE and not (name in self._commands and self._commands[name].at_once):
+                return False
+            await self._command(envelope, _words(envelope))
+            return True
+        session = await conversation.take_up()
+        mode = self._runtime.settings.config.agent.busy
+        steer = mode == "steer" and self._runtime.busy(session.id)
+        put = self._runtime.steer if steer else self._runtime.queue
+        with contextlib.suppress(Duplicate):  # it is stored already; then it is enough to say so again
+            await put(session.id, envelope.message, owner=session.owner, origin=self._origin, envelope=envelope)
+        await self._platform.ack(envelope)
+        if mode == "interrupt":
+            self._runtime.interrupt(session.id)
+        else:
+            await self._say(envelope, STEERED if steer else QUEUED)
+        return True
+
+    async def _rest(self, envelope: Envelope) -> bool:
+        """Play what waits in the session, one after another."""
+        conversation = self._conversation(envelope.chat)
+        while session := conversation.session:
+            ended: list[str] = []
+            turn = self._runtime.follow(session.id, owner=session.owner, ask=self._asking(envelope.chat))
+            text = await self._carry(envelope.chat, turn, ended)
+            if not any(ended):  # nothing waits, or what waits cannot be played now
+                break
+            if text:
+                await self._say(envelope, text, f"{ended[0]}:")
+        return True
 
     async def _fail(self, envelope: Envelope, error: HermesError) -> None:
         """Every envelope ends in a message or an Ended event, whatever happened."""
@@ -159,8 +231,9 @@ class Carrier(Desk):
         if conversation.resumes:  # what was interrupted comes before what is new
             conversation.resumes = False
             unfinished = self._runtime.resume(session.id, owner=session.owner, ask=ask)
-            if text := await self._carry(envelope.chat, unfinished):
+            if text := await self._carry(envelope.chat, unfinished, []):
                 await self._say(envelope, text, "resumed")
+            await self._rest(envelope)
         turn = self._runtime.turn(
             envelope.message,
             session=session.id,
@@ -170,7 +243,7 @@ class Carrier(Desk):
             ask=ask,
             stored=stored,
         )
-        if text := await self._carry(envelope.chat, turn):
+        if text := await self._carry(envelope.chat, turn, []):
             await self._say(envelope, text)
 
     def _asking(self, chat: str) -> AskPerson:
@@ -179,8 +252,8 @@ class Carrier(Desk):
 
         return ask
 
-    async def _carry(self, chat: str, turn: AsyncGenerator[Event, None]) -> str:
-        """Show a turn as it happens; what is left to be said when the platform shows none."""
+    async def _carry(self, chat: str, turn: AsyncGenerator[Event, None], ended: list[str]) -> str:
+        """Show a turn as it happens; what is left to be said when the platform shows none. Its id goes to ``ended``."""
         live, types = (f in self._platform.features for f in (Feature.LIVE, Feature.TYPING))
         answer, failure, event = "", "", None
         async with contextlib.aclosing(turn) as events:
@@ -188,6 +261,10 @@ class Carrier(Desk):
                 if live or (types and isinstance(event, Started)):
                     await self._platform.show(chat, event)
                 answer, failure = _outcome(event, answer, failure)
+                if isinstance(event, Started | Ended) and (conversation := self._chats.get(chat)):
+                    conversation.over = isinstance(event, Ended)
+                if isinstance(event, Ended):
+                    ended.append(event.turn_id)
         return "" if live or event is None else answer or failure or "(no answer)"
 
     async def _say(self, envelope: Envelope, text: str, mark: str = "") -> None:
@@ -206,6 +283,15 @@ class Carrier(Desk):
     def _conversation_of(self, session_id: str) -> Conversation:
         """The conversation that a session plays in now."""
         return next(c for c in self._chats.values() if c.session and c.session.id == session_id)
+
+
+def _words(envelope: Envelope) -> str:
+    return "".join(p.text for p in envelope.message.parts if isinstance(p, Text)).strip()
+
+
+def _is_command(envelope: Envelope) -> bool:
+    text = _words(envelope)
+    return text.startswith("/") and not text.startswith("//")
 
 
 def _text(text: str) -> Message:

@@ -7,10 +7,16 @@ from attrs import evolve
 
 from hermes_core.agent.live import new_session_id
 from hermes_core.agent.runtime import Runtime
+from hermes_core.config.schema import EFFORTS
 from hermes_core.errors import UserError
 from hermes_core.types import Envelope, Session, SlashCommand
 
-__all__ = ["Conversation", "slash_commands"]
+__all__ = ["AT_ONCE", "QUEUED", "STEERED", "Conversation", "slash_commands"]
+
+# Commands that need not wait for the end of a turn, as they change nothing that it works with.
+AT_ONCE = frozenset({"help", "permission", "queue", "search", "sessions", "steer", "stop", "tools", "usage"})
+QUEUED = "Queued: it has its turn when this one ends. /steer says it now, /stop ends the turn."
+STEERED = "Passed on: the model sees it with the next result, or as the next message."
 
 
 class Conversation:
@@ -24,6 +30,7 @@ class Conversation:
         self._origin = origin
         self.wanted = session_id
         self.resumes = bool(session_id)
+        self.over = True  # the last turn has its end, and no other has begun
         self.session: Session | None = None
         self.last: Envelope | None = None
         self.again: Envelope | None = None
@@ -31,7 +38,8 @@ class Conversation:
     async def take_up(self) -> Session:
         """The session of this chat, made when first needed."""
         if self.session is None:
-            self.session = await self._runtime.take_up(self.wanted or new_session_id(), origin=self._origin)
+            self.wanted = self.wanted or new_session_id()  # known before anyone waits: two may ask at once
+            self.session = await self._runtime.take_up(self.wanted, origin=self._origin)
         return self.session
 
     async def switch(self, session_id: str = "") -> Session:
@@ -50,8 +58,12 @@ def slash_commands(runtime: Runtime, conversation: Callable[[str], Conversation]
         ("sessions", "list earlier sessions", desk.sessions, "[N]"),
         ("title", "name this session", desk.title, "TEXT"),
         ("search", "search all sessions", desk.search, "WORDS"),
+        ("stop", "stop the running turn", desk.stop, ""),
+        ("steer", "say something to the running turn", desk.steer, "TEXT"),
+        ("queue", "say something after the running turn; show what waits, or give it up", desk.queue, "[TEXT|clear]"),
         ("retry", "ask the last question again", desk.retry, ""),
         ("model", "show or change the model", desk.model, "[[provider:]model]"),
+        ("effort", "show or change how hard the model thinks", desk.effort, f"[{'|'.join(EFFORTS)}]"),
         ("tools", "list the tools", desk.tools, ""),
         ("usage", "tokens and cost of this session", desk.usage, ""),
         ("permission", "show or change what needs your yes", desk.permission, "[ask|off]"),
@@ -107,6 +119,25 @@ class _Commands:
         hits = await (await self._runtime.store()).search(session.owner, rest, limit=10)
         return "\n".join(f"    {h.session_id}  {h.role}: {h.snippet}" for h in hits) or f"Nothing says {rest!r}."
 
+    async def stop(self, session: Session, _rest: str) -> str:
+        return "" if self._runtime.interrupt(session.id) else "Nothing runs."
+
+    async def steer(self, session: Session, rest: str) -> str:
+        if not rest:
+            raise UserError("Say what the model should hear: /steer TEXT")
+        await self._runtime.steer(session.id, rest, owner=session.owner, origin=session.origin)
+        return STEERED if self._runtime.busy(session.id) else ""
+
+    async def queue(self, session: Session, rest: str) -> str:
+        store = await self._runtime.store()
+        if rest == "clear":
+            return f"Given up: {await store.drop_waiting(session.id)} waiting."
+        if rest:
+            await self._runtime.queue(session.id, rest, owner=session.owner, origin=session.origin)
+            return QUEUED if self._runtime.busy(session.id) else ""
+        waiting = await store.waiting(session.id)
+        return "\n".join(f"    {one.mode}: {_short(one.message)}" for one in waiting) or "Nothing waits."
+
     async def retry(self, session: Session, _rest: str) -> str:
         conversation = self._conversation(session.id)
         if conversation.last is None:
@@ -122,6 +153,14 @@ class _Commands:
             await (await self._runtime.store()).update_session(session.id, provider=route.name, model=route.model)
         return f"{'Now answering' if rest else 'Answering'}: {route.model} from {route.name}."
 
+    async def effort(self, _session: Session, rest: str) -> str:
+        router = self._runtime.router
+        if rest and rest not in EFFORTS:
+            raise UserError(f"There is no effort {rest!r}: {', '.join(EFFORTS)}.")
+        router.effort = rest or router.effort
+        now = router.effort or self._runtime.settings.config.model.effort
+        return f"Effort: {now or 'as the provider likes'}, as far as the model knows it, until the program ends."
+
     async def tools(self, session: Session, _rest: str) -> str:
         offered = self._runtime.toolbox().offered(session).values()
         lines = (f"    {t.name:<16}{t.description.splitlines()[0]}" for t in offered)
@@ -135,7 +174,9 @@ class _Commands:
         used = row.usage
         cached = f" ({100 * used.cache_read // used.input} % from the cache)" if used.input and used.cache_read else ""
         cost = f", ${used.cost:.4f}" if used.cost else ""
-        return f"{used.calls} model calls, {used.input:,} tokens in{cached}, {used.output:,} out{cost}."
+        left = await self._runtime.budgets.left(session, await self._runtime.store())
+        rest = "".join(f"\nLeft of budget.{name}: {amount:,.4g}" for name, amount in left.items())
+        return f"{used.calls} model calls, {used.input:,} tokens in{cached}, {used.output:,} out{cost}.{rest}"
 
     async def permission(self, _session: Session, rest: str) -> str:
         if rest and rest not in ("ask", "off"):

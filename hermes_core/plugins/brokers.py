@@ -4,7 +4,7 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from hermes_core.context import LlmBroker, PluginContext, PluginPaths, SecretsBroker, SessionsBroker
+from hermes_core.context import HistoryBroker, LlmBroker, PluginContext, PluginPaths, SecretsBroker, SessionsBroker
 from hermes_core.plugins.index import Installed
 from hermes_core.plugins.loader import config_class
 from hermes_core.types import HistoryEntry, Hit, Message, Principal, Request, Response, Session
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hermes_core.store.journal import Store
 
     OpenStore = Callable[[], Awaitable[Store]]
-Complete = Callable[[Request], Awaitable[Response]]
+Complete = Callable[[Request, str, Session | None], Awaitable[Response]]
 
 
 class _Secrets(SecretsBroker):
@@ -59,9 +59,25 @@ class _Llm(LlmBroker):
     def __init__(self, installed: Installed, complete: Complete) -> None:
         self._installed, self._complete = installed, complete
 
-    async def complete(self, request: Request) -> Response:
+    async def complete(self, request: Request, task: str = "", session: Session | None = None) -> Response:
         self._installed.require("permissions", "kernel", "llm.call", "called a model on your account")
-        return await self._complete(request)
+        return await self._complete(request, task, session)
+
+
+class _History(HistoryBroker):
+    def __init__(self, installed: Installed, store: "OpenStore") -> None:
+        self._installed, self._store = installed, store
+
+    async def _open(self) -> "Store":
+        self._installed.require("permissions", "kernel", "history.rewrite", "reached for what a model is told")
+        return await self._store()
+
+    async def read(self, owner: Principal, session_id: str) -> Sequence[Message]:
+        store = await self._open()
+        return await store.history((await store.session(session_id, owner)).id)
+
+    async def replace(self, owner: Principal, session_id: str, messages: Sequence[Message]) -> None:
+        await (await self._open()).replace_context(owner, session_id, messages, self._installed.label)
 
 
 def make_context(
@@ -84,5 +100,6 @@ def make_context(
         log=logging.getLogger(f"hermes.plugin.{manifest.kind}.{manifest.name}"),
         sessions=_Sessions(installed, store),
         llm=_Llm(installed, complete),
+        history=_History(installed, store),
         endpoints={name: endpoint for name, endpoint in endpoints.items() if endpoint},
     )

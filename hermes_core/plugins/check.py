@@ -13,7 +13,7 @@ from hermes_core.plugins.implementation import KINDS
 from hermes_core.plugins.index import GROUP, Installed, private_name
 from hermes_core.plugins.loader import inspect_plugin
 from hermes_core.plugins.manifest import FILE, Manifest, read_manifest
-from hermes_core.types import Finding, Request
+from hermes_core.types import Finding
 
 
 def check_plugin(path: Path, *, imports: bool = False) -> list[Finding]:
@@ -102,5 +102,5 @@ def _compared(installed: Installed, context: PluginContext) -> list[Finding]:
     return findings or [Finding(level="ok", text="The code registers exactly what the manifest declares.")]
 
 
-async def _nobody(*_: Request) -> NoReturn:
+async def _nobody(*_: object) -> NoReturn:
     raise UserError("There is no kernel behind a check.")

@@ -46,7 +46,8 @@ class Implementation:
 
     def call(self, arguments: Mapping[str, Any]) -> Any:
         """Call the function with the arguments it wants."""
-        return self.function(**{n: self.context if n == "ctx" else arguments[n] for n in self.wanted})
+        known = {**arguments, "ctx": self.context}
+        return self.function(**{name: known[name] for name in self.wanted})
 
     def ask(self) -> None:
         """Let it contribute. Raises what it raises, ContractError or NotPermitted; then it contributes nothing."""

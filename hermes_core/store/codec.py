@@ -4,9 +4,10 @@ What a newer kernel or plugin wrote and this one does not know is kept as it is 
 """
 
 import json
+import math
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping, Sequence
-from typing import cast
+from typing import Any, cast
 
 import attrs
 from attrs import frozen
@@ -33,21 +34,24 @@ class Unknown:
 
 def clean(text: str) -> str:
     """Text without NUL and lone surrogates; two halves that belong together are joined. Neither can be stored."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return text.replace("\x00", "")
 
 
-def _clean_json(value: JSON) -> JSON:
-    """The same for every text in a JSON value, keys too."""
+def clean_json(value: JSON) -> JSON:
+    """The same for every text in a JSON value, keys too; numbers that JSON has no word for become null."""
     if isinstance(value, str):
         return clean(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
     if isinstance(value, dict):
-        return {clean(key): _clean_json(item) for key, item in value.items()}
+        return {clean(key): clean_json(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_clean_json(item) for item in value]
+        return [clean_json(item) for item in value]
     return value
 
 
@@ -58,16 +62,22 @@ def _plain(value: object) -> JSON:
     return dict(value) if isinstance(value, Mapping) else str(value)
 
 
-_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_plain).encode
-_encode_sorted = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_plain, sort_keys=True).encode
+_compact: dict[str, Any] = {"ensure_ascii": False, "separators": (",", ":"), "default": _plain}
+_encode = json.JSONEncoder(**_compact, allow_nan=False).encode
+_encode_sorted = json.JSONEncoder(**_compact, allow_nan=False, sort_keys=True).encode
+_encode_loosely = json.JSONEncoder(**_compact).encode
 
 
 def dumps(value: JSON, encode: Callable[[JSON], str] = _encode) -> str:
     """Compact JSON text that can be stored; cleaned only where it must be, which is almost never."""
-    text = encode(value)
-    if "\\u0000" in text or text != clean(text):
-        text = encode(_clean_json(json.loads(text)))
-    return text
+    try:
+        text = encode(value)
+    except ValueError:  # NaN or infinity
+        text = _encode_loosely(value)
+    else:
+        if "\\u0000" not in text and text == clean(text):
+            return text
+    return encode(clean_json(json.loads(text)))
 
 
 def canonical(arguments: Mapping[str, JSON]) -> str:

@@ -12,6 +12,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
@@ -42,7 +43,7 @@ class Locked(StoreError):
 
 
 @contextmanager
-def explained(path: Path) -> Iterator[None]:
+def explained(place: str) -> Iterator[None]:
     """The driver's errors as Locked or StoreError in plain words."""
     try:
         yield
@@ -50,11 +51,17 @@ def explained(path: Path) -> Iterator[None]:
         code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
         cause, hint = _CAUSES.get(code, (str(error), ""))
         kind = Locked if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED) else StoreError
-        raise kind(f"The store {path} cannot be used: {cause}.", hint=hint) from error
+        raise kind(f"The store {place} cannot be used: {cause}.", hint=hint) from error
 
 
 class Transaction:
-    """What a unit of work may use: statements by name. ``committed`` runs after the commit, in order."""
+    """What a unit of work may use: statements by name. ``committed`` runs after the commit, in order.
+
+    On a ``server`` others write at the same time; here the file is ours until the commit.
+    """
+
+    server = False
+    sql = SQL
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.connection = connection
@@ -62,27 +69,36 @@ class Transaction:
 
     def rows(self, name: str, /, **values: JSON) -> list[sqlite3.Row]:
         """Every row of a query."""
-        return self.connection.execute(SQL[name], values).fetchall()
+        return self.connection.execute(self.sql[name], values).fetchall()
 
     def row(self, name: str, /, **values: JSON) -> sqlite3.Row | None:
         """The first row of a query, or None."""
-        row: sqlite3.Row | None = self.connection.execute(SQL[name], values).fetchone()
+        row: sqlite3.Row | None = self.connection.execute(self.sql[name], values).fetchone()
         return row
 
     def change(self, name: str, /, **values: JSON) -> sqlite3.Cursor:
         """Insert, update or delete; the cursor knows the new row's id and how many rows it met."""
-        return self.connection.execute(SQL[name], values)
+        return self.connection.execute(self.sql[name], values)
+
+    def alone(self, name: str) -> None:
+        """Wait until no other transaction is alone with this name, and keep it until the commit."""
+
+    def clock(self) -> float:
+        """Seconds on the server's clock; 0 where there is no server, and the clock of the machine is everybody's."""
+        return 0.0
 
 
 class Engine:
-    """The one connection of a store."""
+    """The one connection of a store; ``place`` says where it is."""
+
+    _threads: Executor | None = None  # of its own; or else asyncio's
 
     def __init__(self, path: Path, *, durability: str = "normal") -> None:
-        self.path = path
+        self.place = str(path)
         self._lock = threading.RLock()
         with suppress(OSError):  # only ever a new file, which holds no locks yet; sqlite3 says what is wrong
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        with explained(path):
+        with explained(self.place):
             self.connection = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
         self.connection.row_factory = sqlite3.Row
         try:
@@ -112,14 +128,18 @@ class Engine:
         """
         if not long and self._lock.acquire(blocking=False):
             try:
-                with explained(self.path):
+                with explained(self.place):
                     return self._attempt(work, begin)
             except Locked:
                 pass
             finally:
                 self._lock.release()
-        stop = threading.Event()
-        waiting = asyncio.ensure_future(asyncio.to_thread(self.transact, work, begin, stop))
+        return await self._threaded(work, begin)
+
+    async def _threaded(self, work: Callable[[Transaction], T], begin: str) -> T:
+        """Run a unit of work in a worker thread, waiting if need be."""
+        stop, loop = threading.Event(), asyncio.get_running_loop()
+        waiting = loop.run_in_executor(self._threads, self.transact, work, begin, stop)
         try:
             return await asyncio.shield(waiting)
         except asyncio.CancelledError:
@@ -138,7 +158,7 @@ class Engine:
         until, pause = time.monotonic() + PATIENCE, 0.001
         while not stop.is_set():
             try:
-                with self._lock, explained(self.path):
+                with self._lock, explained(self.place):
                     return attempt()
             except Locked:
                 if time.monotonic() > until:

@@ -1,24 +1,42 @@
 """The journal: turns and messages, each step one short transaction that commits before anyone acts on it."""
 
+import json
 import time
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 
 import attrs
 
 from hermes_core.errors import StoreError, UnknownName, UserError
-from hermes_core.store import leases
-from hermes_core.store.codec import canonical, clean, dumps, message_to_json
+from hermes_core.store import inbox, leases
+from hermes_core.store.codec import canonical, clean, dumps, message_from_json, message_to_json
 from hermes_core.store.engine import READ, Engine, Transaction
+from hermes_core.store.inbox import Waiting
+from hermes_core.store.killpoints import die_at
 from hermes_core.store.leases import Busy, Duplicate, Resumed, StaleLease, Turn
 from hermes_core.store.migrate import to_head
-from hermes_core.store.search import index_words
-from hermes_core.store.sessions import SessionRow, Sessions, UsageRow, made, stored, transaction
+from hermes_core.store.search import index_words, server_words
+from hermes_core.store.sessions import SessionRow, get_session, made, stored, transaction
+from hermes_core.store.spending import Spending, UsageRow, book, sums
 from hermes_core.store.transcripts import Transcripts
-from hermes_core.store.validity import INTERRUPTED, NO_RESULT, NOT_RUN, result_message, said, valid
-from hermes_core.types import Envelope, Message, ToolCall, ToolResult, Usage
+from hermes_core.store.validity import INTERRUPTED, NO_RESULT, NOT_RUN, misfit, result_message, said, valid
+from hermes_core.types import Envelope, Message, Principal, ToolCall, ToolResult, Usage
 
-__all__ = ["Busy", "Duplicate", "Resumed", "SessionRow", "StaleLease", "Store", "Turn", "UsageRow", "open_store"]
+__all__ = [
+    "Busy",
+    "Duplicate",
+    "Resumed",
+    "SessionRow",
+    "StaleLease",
+    "Store",
+    "Turn",
+    "UsageRow",
+    "Waiting",
+    "open_store",
+]
+
+_NOTHING = Usage()
 
 
 def open_store(
@@ -26,11 +44,10 @@ def open_store(
 ) -> "Store":
     """Open or make the database and bring its tables to head.
 
-    Raises UserError for a ``url``, and StoreError, in plain words, when the file cannot be used.
+    With a ``url`` it is on a PostgreSQL server, and no file is made. Raises UserError for an address that is none or a
+    driver that is missing, and StoreError, in plain words, when file or server cannot be used.
     """
-    if url:
-        raise UserError("store.url: this version keeps its state in SQLite only.", hint="Remove store.url.")
-    engine = Engine(database, durability=durability)
+    engine = _server(url) if url else Engine(database, durability=durability)
     try:
         to_head(engine)
     except BaseException:
@@ -39,8 +56,25 @@ def open_store(
     return Store(engine, Transcripts(transcripts) if transcripts else None)
 
 
-class Store(Sessions):
+def _server(url: str) -> Engine:
+    """The connections to a server. The driver is only imported here."""
+    try:
+        from hermes_core.store.postgresql import Server
+    except ImportError as error:
+        raise UserError(
+            f"store.url names a PostgreSQL server, and its driver cannot be used: {error}.",
+            hint="Install it: pip install 'hermes-core[postgresql]', or remove store.url.",
+        ) from error
+    return Server(url)
+
+
+class Store(Spending):
     """What lasts. Used from one event loop; thread-safe inside. Every method raises StoreError."""
+
+    @property
+    def place(self) -> str:
+        """Where it is, for people: a path, or a server without its password."""
+        return self._engine.place
 
     def close(self) -> None:
         """Let go of the files; closing twice is quiet."""
@@ -74,15 +108,19 @@ class Store(Sessions):
         provider: str,
         model: str,
         left: int = 0,
+        waited: int = 0,
     ) -> Turn:
         """Take the session, mend what an interrupted turn left behind, and store what the person said: one commit.
 
-        ``left`` is the token of a turn that the caller ended, but could not close. Raises Busy when somebody works on
-        the session, Duplicate when the envelope was received before.
+        ``left`` is the token of a turn that the caller ended, but could not close. ``waited`` is the row of a message
+        that waited for this turn. Raises Busy when somebody works on the session, Duplicate when the message was
+        received, or had its turn, before.
         """
         owner = _session_facts(tx, session_id)[0]
         if envelope is not None:
-            _receive(tx, envelope, owner, turn_id)
+            inbox.receive(tx, envelope, owner, turn_id)
+        if waited:
+            inbox.take(tx, waited, turn_id)
         fence = leases.take(tx, session_id, holder, left)
         self._repair(tx, session_id)
         values = {"holder": holder, "provider": provider, "model": model, "state": "open", "started": time.time()}
@@ -100,11 +138,15 @@ class Store(Sessions):
             fence = leases.take(tx, session_id, holder, left)
         except Busy:
             return None
+        tx.change("turn_held", id=row["id"], by=holder)  # who dies of it too is counted
         return Resumed(
             turn=Turn(id=row["id"], session_id=session_id, holder=holder, fence=fence),
             history=_history(tx, session_id),
             calls={call_id: state for _, call_id, _, state in tx.rows("calls_open", session_id=session_id)},
             usage=made(Usage, row),
+            provider=row["provider"],
+            model=row["model"],
+            resumes=row["holder"].count(" "),
         )
 
     def _repair(self, tx: Transaction, session_id: str) -> None:
@@ -128,19 +170,29 @@ class Store(Sessions):
         leases.hold(tx, turn)
 
     @transaction()
-    def add_reply(self, tx: Transaction, turn: Turn, message: Message, usage: Usage, reason: str) -> int:
-        """Store a model's reply, whole, with a pending row for each call it makes; the row's id. Raises StaleLease."""
+    def add_reply(
+        self,
+        tx: Transaction,
+        turn: Turn,
+        message: Message,
+        usage: Usage,
+        reason: str,
+        *,
+        calls: Sequence[tuple[str, str, Usage]] = (),
+    ) -> int:
+        """Store a model's reply, whole, with a pending row for each call it makes; the row's id. Raises StaleLease.
+
+        In the same commit ``calls`` are booked, the model calls that led to it: provider, model and usage of each.
+        """
         leases.hold(tx, turn)
-        calls = [part for part in message.parts if isinstance(part, ToolCall)]
-        reply = self._append(tx, turn.session_id, message, turn.id, made=len(calls))
-        for call in reversed({call.id: call for call in reversed(calls)}.values()):
+        asks = [part for part in message.parts if isinstance(part, ToolCall)]
+        reply = self._append(tx, turn.session_id, message, turn.id, made=len(asks))
+        for call in reversed({call.id: call for call in reversed(asks)}.values()):
             arguments = canonical(call.arguments)
             mark = zlib.crc32(f"{call.name} {arguments}".encode())
             asked = {"call_id": clean(call.id), "name": clean(call.name), "arguments": arguments, "mark": mark}
             tx.change("call_add", session_id=turn.session_id, turn_id=turn.id, message_id=reply, **asked)
-        used = attrs.asdict(usage)
-        tx.change("session_usage", id=turn.session_id, **used)
-        tx.change("turn_usage", id=turn.id, **used)
+        _book(tx, turn, usage, calls)
         return reply
 
     @transaction()
@@ -157,15 +209,39 @@ class Store(Sessions):
 
     @transaction()
     def finish_call(
-        self, tx: Transaction, turn: Turn, call: ToolCall, result: ToolResult, *, outcome: str, seconds: float
-    ) -> int:
-        """Store a call's result and how it ended; the row's id. Raises StaleLease, StoreError."""
+        self,
+        tx: Transaction,
+        turn: Turn,
+        call: ToolCall,
+        result: ToolResult,
+        *,
+        outcome: str,
+        seconds: float,
+        used: Usage = _NOTHING,
+    ) -> ToolResult:
+        """Store a call's result and how it ended; the result as it is stored, with what steers the turn below it.
+
+        ``used`` is what its child agents used: it counts for this turn too. Raises StaleLease, StoreError.
+        """
         leases.hold(tx, turn)
         row = _waiting(tx, turn, call.id, "pending", "started")
-        answer = Message(role="tool", parts=(attrs.evolve(result, call_id=call.id, name=call.name),))
-        result_id = self._append(tx, turn.session_id, answer, turn.id)
+        result = inbox.steered(tx, turn.session_id, turn.id, attrs.evolve(result, call_id=call.id, name=call.name))
+        result_id = self._append(tx, turn.session_id, Message(role="tool", parts=(result,)), turn.id)
         tx.change("call_finish", id=row, outcome=outcome, seconds=seconds, result_id=result_id)
-        return result_id
+        if used != _NOTHING:
+            _book(tx, turn, used, ())
+        return result
+
+    @transaction(READ)
+    def call_row(self, tx: Transaction, turn: Turn, call_id: str) -> int:
+        """The number of a call's row, which no other call has. Raises StoreError when the turn has no such call."""
+        return _waiting(tx, turn, call_id, "pending", "started")
+
+    @transaction()
+    def spend(self, tx: Transaction, turn: Turn, usage: Usage, *, calls: Sequence[tuple[str, str, Usage]] = ()) -> None:
+        """Book model calls that led to no reply. Raises StaleLease."""
+        leases.hold(tx, turn)
+        _book(tx, turn, usage, calls)
 
     @transaction()
     def close_turn(self, tx: Transaction, turn: Turn, *, state: str, error: str = "") -> None:
@@ -174,6 +250,23 @@ class Store(Sessions):
         self._answer_open_calls(tx, turn.session_id, turn.id)
         tx.change("turn_close", id=turn.id, state=state, error=clean(error), ended=time.time())
         tx.change("lease_drop", session_id=turn.session_id, fence=turn.fence)
+
+    # --- messages that wait -----------------------------------------------------------------------------------
+
+    @transaction()
+    def wait(self, tx: Transaction, session_id: str, message: Message, *, mode: str, envelope: Envelope) -> None:
+        """Store a message that waits: ``steer`` or ``queue``. Raises UnknownName, and Duplicate when it came before."""
+        inbox.wait(tx, envelope, _session_facts(tx, session_id)[0], session_id, message, mode)
+
+    @transaction(READ)
+    def waiting(self, tx: Transaction, session_id: str) -> list[Waiting]:
+        """What waits in a session, in the order it came."""
+        return inbox.waiting(tx, session_id)
+
+    @transaction()
+    def drop_waiting(self, tx: Transaction, session_id: str) -> int:
+        """Give up what waits in a session; how many messages that were."""
+        return inbox.drop(tx, session_id)
 
     # --- messages ---------------------------------------------------------------------------------------------
 
@@ -189,7 +282,8 @@ class Store(Sessions):
         known = {"session_id": session_id, "owner": owner, "turn_id": turn_id, "role": message.role}
         row = int(tx.change("message_add", **known, body=body, created=now).lastrowid or 0)
         read = stored(body)  # as it will be read: the index and the transcript must say the same as the row
-        tx.change("search_add", rowid=row, words=index_words(read, owner))
+        words = index_words(read, owner)
+        tx.change("search_add", rowid=row, words=server_words(words) if tx.server else words)
         tx.change("session_touch", id=session_id, last=row, updated=now, made=made)
         if self._transcripts:
             files = self._transcripts
@@ -198,20 +292,57 @@ class Store(Sessions):
 
     def _stored_after(self, session_id: str, row: int) -> list[tuple[int, Message]]:
         """Messages after a row, for a transcript that was cut. Runs after the commit, inside the engine's lock."""
-        tx = Transaction(self._engine.connection)
-        return [
-            (row, stored(body))
-            for row, body in tx.rows("messages_from", session_id=session_id, start=row + 1, limit=-1)
-        ]
+        rows = self._engine.transact(
+            lambda tx: tx.rows("messages_from", session_id=session_id, start=row + 1, limit=-1), READ
+        )
+        return [(row, stored(body)) for row, body in rows]
 
     @transaction(READ)
-    def history(self, tx: Transaction, session_id: str) -> list[Message]:
-        """The messages a model may be sent, in order, valid for every provider whatever the rows are like."""
-        return _history(tx, session_id)
+    def history(self, tx: Transaction, session_id: str, *, whole: bool = False) -> list[Message]:
+        """The messages a model may be sent, in order, valid for every provider whatever the rows are like.
+
+        Where the session was compacted, what it was compacted to stands for the rows until then; ``whole`` reads these.
+        """
+        return _history(tx, session_id, whole=whole)
+
+    @transaction()
+    def compact(self, tx: Transaction, turn: Turn, messages: Sequence[Message], plugin: str) -> list[Message]:
+        """Let a context that was found fit stand for all rows so far; the history as it is then. Raises StaleLease."""
+        leases.hold(tx, turn)
+        return _compact(tx, turn.session_id, messages, plugin)
+
+    @transaction(long=True)
+    def replace_context(
+        self, tx: Transaction, owner: Principal, session_id: str, messages: Sequence[Message], plugin: str
+    ) -> None:
+        """The same outside of a turn. Raises UnknownName, Busy, and UserError when it does not fit."""
+        get_session(tx, session_id, owner)
+        leases.check_free(tx, session_id)
+        if tx.row("turn_open", session_id=session_id):
+            raise UserError(f"The last turn of {session_id} was cut off.", hint="Finish it first: hermes resume")
+        if why := misfit(_history(tx, session_id), messages):
+            raise UserError(f"The context of {session_id} was not replaced: {why}.", hint="The old one stays in force.")
+        _compact(tx, session_id, messages, plugin)
+
+    @transaction(READ)
+    def tools_that_ran(self, tx: Transaction, session_id: str) -> set[str]:
+        """The tools that came to a good end in a session, however much of it was compacted."""
+        return {row["name"] for row in tx.rows("calls_ok", session_id=session_id)}
 
 
-def _history(tx: Transaction, session_id: str) -> list[Message]:
-    return valid(stored(body) for _, body in tx.rows("messages_from", session_id=session_id, start=0, limit=-1))
+def _history(tx: Transaction, session_id: str, *, whole: bool = False) -> list[Message]:
+    context = None if whole else tx.row("context_last", session_id=session_id)
+    start, kept = (context["upto"] + 1, json.loads(context["body"])) if context else (0, ())
+    rows = tx.rows("messages_from", session_id=session_id, start=start, limit=-1)
+    return valid([*map(message_from_json, kept), *(stored(body) for _, body in rows)])
+
+
+def _compact(tx: Transaction, session_id: str, messages: Sequence[Message], plugin: str) -> list[Message]:
+    """Rows are never touched: a context is written beside them, and names the last one it stands for."""
+    upto, body = _session_facts(tx, session_id)[1], dumps([message_to_json(message) for message in messages])
+    tx.change("context_add", session_id=session_id, upto=upto, body=body, plugin=plugin, created=time.time())
+    die_at("compacting")
+    return _history(tx, session_id)
 
 
 def _session_facts(tx: Transaction, session_id: str) -> tuple[int, int]:
@@ -232,8 +363,11 @@ def _waiting(tx: Transaction, turn: Turn, call_id: str, *outcomes: str) -> int:
     return int(row["id"])
 
 
-def _receive(tx: Transaction, envelope: Envelope, owner: int, turn_id: str) -> None:
-    """Write down that an incoming message was received. Raises Duplicate."""
-    key = {name: clean(getattr(envelope, name)) for name in ("platform", "account", "event_id")}
-    if not tx.change("inbox_add", **key, owner=owner, turn_id=turn_id, received=time.time()).rowcount:
-        raise Duplicate(f"Message {'/'.join(key.values())} was received before.")
+def _book(tx: Transaction, turn: Turn, usage: Usage, calls: Sequence[tuple[str, str, Usage]]) -> None:
+    used = sums(usage)
+    tx.change("session_usage", id=turn.session_id, **used)
+    tx.change("turn_usage", id=turn.id, **used)
+    owner = _session_facts(tx, turn.session_id)[0]
+    for provider, model, part in calls:
+        where = {"session_id": turn.session_id, "turn_id": turn.id, "task": "", "provider": provider, "model": model}
+        book(tx, owner, part, **where)

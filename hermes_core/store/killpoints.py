@@ -12,6 +12,7 @@ from functools import cache
 from hermes_core.errors import UnknownName, UserError
 
 POINTS = {
+    "received": "a message that waits is stored; nobody was told",
     "migrating": "the tables are made or changed; not committed",
     "leased": "the session is taken for a turn; not committed",
     "journaled": "the message is stored; nobody was told",
@@ -23,8 +24,10 @@ POINTS = {
     "tool_done": "a call did what it does; its result is not stored",
     "tool_stored": "the result of a call is stored",
     "answered": "the answer is stored; the turn is not closed",
+    "compacting": "a compacted context is written; not committed",
+    "compacted": "the compacted context is stored; the request did not leave",
 }
-RESERVED = ("received", "acked", "outboxed", "sending", "accepted", "receipted", "compacting", "compacted")
+RESERVED = ("acked", "outboxed", "sending", "accepted", "receipted")
 
 
 def die_at(point: str) -> None:

@@ -1,11 +1,11 @@
 """Bring a database to head: one look when it is there already, the frozen tables when it is new, else alembic.
 
-Everything happens under ``BEGIN IMMEDIATE``: several processes may start at once, and a failed migration leaves
-nothing behind.
+Everything happens in one transaction that only one process can be in: several may start at once, and a failed
+migration leaves nothing behind.
 """
 
+import re
 import sqlite3
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hermes_core.errors import StoreError
@@ -15,36 +15,59 @@ from hermes_core.store.versions.head import DDL, HEAD
 
 if TYPE_CHECKING:
     import sqlalchemy
+    from alembic.config import Config
+    from alembic.script import ScriptDirectory
+
+_OURS = {"alembic_version", "owners", "sessions", "messages", "turns", "leases"}
+_TABLES = {
+    False: "SELECT name FROM sqlite_master",
+    True: "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace",
+}
 
 
 def to_head(engine: Engine) -> None:
     """Make or migrate the tables. Raises StoreError when the database is not ours, newer, or cannot be migrated."""
-    if engine.transact(lambda tx: _revision(tx, engine.path), READ) != HEAD:
-        engine.transact(lambda tx: _migrate(tx, engine.path))
+    if engine.transact(lambda tx: _revision(tx, engine.place), READ) != HEAD:
+        engine.transact(lambda tx: _migrate(tx, engine.place))
 
 
-def _revision(tx: Transaction, path: Path) -> str:
+def _revision(tx: Transaction, place: str) -> str:
     """The revision of the database, or nothing when it is empty."""
-    tables = {row[0] for row in tx.connection.execute("SELECT name FROM sqlite_master")}
+    tables = {row[0] for row in tx.connection.execute(_TABLES[tx.server])}
+    if tx.server:  # there, tables of others may stand beside ours
+        tables &= _OURS
     if not tables:
         return ""
-    if "alembic_version" not in tables:
+    if not {"alembic_version", *(_OURS if tx.server else ())} <= tables:
         raise StoreError(
-            f"{path} is a database of another program, not a store of Hermes.",
-            hint="Move the file away; Hermes makes a new one.",
+            f"{place} is a database of another program, not a store of Hermes.",
+            hint="Give Hermes a database of its own." if tx.server else "Move the file away; Hermes makes a new one.",
         )
     return str(tx.connection.execute("SELECT version_num FROM alembic_version").fetchone()[0])
 
 
-def _migrate(tx: Transaction, path: Path) -> None:
+def _migrate(tx: Transaction, place: str) -> None:
     """Inside the write lock: look again, since another process may have been faster."""
-    revision = _revision(tx, path)
-    if revision and revision != HEAD:
-        upgrade(tx.connection, path, revision)
-    elif not revision:
-        for sql in DDL:
+    tx.alone("migration")
+    revision = _revision(tx, place)
+    if not revision:
+        for sql in _first(tx):
             tx.connection.execute(sql)
+    elif revision != HEAD and tx.server:
+        for sql in revisions_sql(revision, place):
+            tx.connection.execute(sql)
+    elif revision != HEAD:
+        upgrade(tx.connection, place, revision)
     die_at("migrating")
+
+
+def _first(tx: Transaction) -> list[str]:
+    """What makes the tables at head."""
+    if not tx.server:
+        return DDL
+    from hermes_core.store.versions.head import postgresql
+
+    return postgresql.DDL
 
 
 class _Borrowed:
@@ -70,10 +93,46 @@ def lent(connection: sqlite3.Connection) -> "sqlalchemy.Engine":
     return create_engine("sqlite://", creator=lambda: _Borrowed(connection), poolclass=StaticPool)
 
 
-def upgrade(connection: sqlite3.Connection, path: Path, revision: str = "") -> None:
+def upgrade(connection: sqlite3.Connection, place: str, revision: str = "", to: str = "head") -> None:
     """Run the missing revisions with alembic inside the open transaction. Raises StoreError."""
-    from alembic.config import Config
     from alembic.runtime.environment import EnvironmentContext
+    from sqlalchemy.exc import DBAPIError
+
+    config, scripts = _scripts(revision, place)
+    steps = EnvironmentContext(config, scripts, fn=lambda current, _: scripts._upgrade_revs(to, current))
+    try:
+        with steps, lent(connection).connect() as borrowed:
+            steps.configure(connection=borrowed)
+            steps.run_migrations()
+    except DBAPIError as error:
+        raise error.orig or error from error  # the driver's own, which the engine puts in plain words
+
+
+def revisions_sql(revision: str = "", place: str = "", to: str = "head") -> list[str]:
+    """What the missing revisions say to a PostgreSQL server, statement by statement. Raises StoreError."""
+    import io
+
+    from alembic.runtime.environment import EnvironmentContext
+
+    config, scripts = _scripts(revision, place)
+    written = io.StringIO()
+    steps = EnvironmentContext(
+        config,
+        scripts,
+        fn=lambda current, _: scripts._upgrade_revs(to, current),
+        as_sql=True,
+        starting_rev=revision or None,
+    )
+    with steps:
+        steps.configure(dialect_name="postgresql", output_buffer=written)
+        steps.run_migrations()
+    text = re.sub(r"^--.*$", "", written.getvalue(), flags=re.MULTILINE)
+    return [" ".join(sql.split()) for sql in text.split(";\n") if sql.strip()]
+
+
+def _scripts(revision: str, place: str) -> "tuple[Config, ScriptDirectory]":
+    """Alembic's view of our revisions. Raises StoreError when it knows no such revision."""
+    from alembic.config import Config
     from alembic.script import ScriptDirectory
     from alembic.util import CommandError
 
@@ -84,10 +143,7 @@ def upgrade(connection: sqlite3.Connection, path: Path, revision: str = "") -> N
         scripts.get_revision(revision or "head")
     except CommandError as error:
         raise StoreError(
-            f"The store {path} was written by a newer Hermes (schema {revision}; this one knows {HEAD}).",
+            f"The store {place} was written by a newer Hermes (schema {revision}; this one knows {HEAD}).",
             hint="Update Hermes: pip install --upgrade hermes-core",
         ) from error
-    steps = EnvironmentContext(config, scripts, fn=lambda current, _: scripts._upgrade_revs("head", current))
-    with steps, lent(connection).connect() as borrowed:
-        steps.configure(connection=borrowed)
-        steps.run_migrations()
+    return config, scripts

@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Sequence
 
 from hermes_core.store.codec import canonical, plain_text
-from hermes_core.types import Message, Part, Text, ToolCall, ToolResult
+from hermes_core.types import JSON, Message, Part, Text, ToolCall, ToolResult
 
 LONGEST_QUERY = 2048
 _CJK = (
@@ -23,6 +23,7 @@ _PIECE = re.compile(f"[{_CJK}]+|[^{_CJK}]+")
 _WANTED = re.compile(r'"([^"]*)"|([^\s"]+)')
 _OWNER = "\ue000"
 _BEFORE, _AFTER, _FOLDED = 60, 160, 4000
+_LONGEST_WORD = 500  # characters; an index page of PostgreSQL takes 2,700 bytes
 
 
 def searchable(parts: Sequence[Part]) -> str:
@@ -60,15 +61,40 @@ def _pieces(words: str) -> list[str]:
     return list(dict.fromkeys(piece for piece in pieces if any(c.isalnum() for c in piece)))
 
 
-def match_query(words: str, owner: int | None) -> str:
-    """A query for messages that hold all the words, or an empty string when there is no word in it.
-
-    Everything a person wrote is quoted, so no character of theirs is syntax. ``owner`` None means there is only one.
-    """
+def _asked(words: str, owner: int | None) -> list[str]:
+    """The phrases that a message must hold. ``owner`` None means there is only one."""
     asked = [_pairs(piece) if _RUN.match(piece) else piece for piece in _pieces(words)]
-    if asked and owner is not None:
-        asked.append(f"{_OWNER}{owner}")
-    return " ".join(f'"{text}"' for text in asked)
+    return [*asked, f"{_OWNER}{owner}"] if asked and owner is not None else asked
+
+
+def match_query(words: str, owner: int | None) -> dict[str, JSON]:
+    """A query of FTS5 for messages that hold all the words, or nothing when there is no word in it.
+
+    Everything a person wrote is quoted, so no character of theirs is syntax.
+    """
+    asked = _asked(words, owner)
+    return {"query": " ".join(f'"{text}"' for text in asked)} if asked else {}
+
+
+def server_query(words: str, owner: int | None) -> dict[str, JSON]:
+    """The same for a server: the words it looks up, and the phrases in which they must stand."""
+    phrases = [_cut(text) for text in _asked(words, owner)]
+    if not any(phrases):
+        return {}
+    found = list(dict.fromkeys(word for phrase in phrases for word in phrase))
+    return {"words": found, "phrases": [f"% {' '.join(phrase)} %" for phrase in phrases if len(phrase) > 1] or ["%"]}
+
+
+def server_words(words: str) -> str:
+    """What the index gets, for a server, which cuts at spaces: cut and folded as FTS5 does."""
+    return f" {' '.join(_cut(words))} "
+
+
+def _cut(words: str) -> list[str]:
+    """The words as unicode61 has them: no accents, no capitals; very long ones by their start."""
+    if not words.isascii():
+        words = re.sub(f"[^\x00-\x7f{_CJK}]+", lambda run: _folded(run[0])[0], words)
+    return [word[:_LONGEST_WORD] for word in re.findall(rf"(?:[^\W_]|{_OWNER})+", words.lower())]
 
 
 def snippet(text: str, words: str) -> str:

@@ -14,9 +14,10 @@ from hermes_core.errors import UnknownName, UserError
 from hermes_core.store.codec import clean, message_from_json, plain_text
 from hermes_core.store.engine import READ, WRITE, Engine, Transaction
 from hermes_core.store.leases import Busy, alive, check_free
-from hermes_core.store.search import index_words, match_query, searchable, snippet
+from hermes_core.store.search import index_words, match_query, searchable, server_query, snippet
 from hermes_core.store.transcripts import Transcripts
-from hermes_core.types import HistoryEntry, Hit, Message, Principal, Session, ToolResult, Usage
+from hermes_core.store.validity import said
+from hermes_core.types import HistoryEntry, Hit, Message, Principal, Role, Session, ToolResult, Usage
 
 S = TypeVar("S", bound="Sessions")
 T = TypeVar("T")
@@ -46,24 +47,34 @@ class SessionRow:
 
 
 @frozen(kw_only=True)
-class UsageRow:
-    """What one model was used for on one day (``YYYY-MM-DD``, local time); ``calls`` are model calls."""
+class LastTurn:
+    """How far the last turn of a session came: ``open``, ``done``, ``failed`` or ``interrupted``."""
 
-    day: str
+    state: str
+    error: str
+    answer: str
     provider: str
     model: str
-    turns: int
-    calls: int
+    started: float
+    ended: float
     usage: Usage
 
 
 def transaction(begin: str = WRITE, *, long: bool = False) -> Callable[[Work[S, P, T]], Step[S, P, T]]:
-    """Make a method that works in a transaction one to await: it runs in one of its own, again if need be."""
+    """Make a method that works in a transaction one to await: it runs in one of its own, again if need be.
+
+    One that writes is alone with the session that an argument names first (an id, a Session, a Turn).
+    """
 
     def decorate(work: Work[S, P, T]) -> Step[S, P, T]:
         @wraps(work)
         async def run(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
-            return await self._engine.run(lambda tx: work(self, tx, *args, **kwargs), begin, long=long)
+            def unit(tx: Transaction) -> T:
+                if tx.server and begin == WRITE and (name := _subject(*args, kwargs.get("session_id"))):
+                    tx.alone(name)
+                return work(self, tx, *args, **kwargs)
+
+            return await self._engine.run(unit, begin, long=long)
 
         return run
 
@@ -82,9 +93,7 @@ class Sessions:
         """Store a new session. Raises UserError when the id is taken."""
         if tx.row("session_facts", id=session.id):
             raise UserError(f"There is a session {session.id} already.")
-        owner = {"profile": clean(session.owner.profile), "person": clean(session.owner.person)}
-        found, created = tx.row("owner_find", **owner), session.created or time.time()
-        number = found["id"] if found else tx.change("owner_add", **owner).lastrowid
+        number, created = owner_row(tx, session.owner), session.created or time.time()
         values = {
             name: clean(getattr(session, name)) for name in ("id", "origin", "parent", "cwd", "provider", "model")
         }
@@ -93,14 +102,14 @@ class Sessions:
     @transaction(READ)
     def session(self, tx: Transaction, session_id: str, owner: Principal) -> Session:
         """One session of an owner. Raises UnknownName."""
-        return _get(tx, session_id, owner)
+        return get_session(tx, session_id, owner)
 
     @transaction(READ, long=True)
     def find_session(self, tx: Transaction, words: str, owner: Principal) -> Session:
         """A session by id, ``latest``, title, or the unique start of one. Raises UnknownName, UserError."""
-        words, number = clean(words).strip(), _number(tx, owner)
+        words, number = clean(words).strip(), owner_number(tx, owner)
         if words == "latest":
-            if row := tx.row("sessions_list", owner=number, origin="", limit=1):
+            if row := tx.row("sessions_list", owner=number, origin="", children=False, limit=1):
                 return made(Session, row, owner=owner)
             raise UnknownName("session", words, hint="There is no session yet.")
         named = [made(Session, row, owner=owner) for row in tx.rows("sessions_named", owner=number, words=words)]
@@ -121,26 +130,40 @@ class Sessions:
             )
         return matches[0]
 
+    @transaction(READ)
+    def last_turn(self, tx: Transaction, session_id: str) -> LastTurn | None:
+        """The last turn of a session; its answer is empty until it is done. None when there is none."""
+        row = tx.row("turn_last", session_id=session_id)
+        if row is None:
+            return None
+        last = tx.row("messages_before", session_id=session_id, before=_END, limit=1)
+        answer = plain_text(stored(last["body"]).parts) if last and row["state"] == "done" else ""
+        return made(LastTurn, row, usage=made(Usage, row), answer=answer)
+
     @transaction(READ, long=True)
     def list_sessions(
-        self, tx: Transaction, owner: Principal, *, limit: int = 20, origin: str = ""
+        self, tx: Transaction, owner: Principal, *, limit: int = 20, origin: str = "", children: bool = False
     ) -> list[SessionRow]:
-        """Sessions of an owner, last used first."""
-        found = tx.rows("sessions_list", owner=_number(tx, owner), limit=limit, origin=clean(origin))
-        return [_row(row, owner) for row in found]
+        """Sessions of an owner, last used first; those of child agents only when asked for."""
+        values = {"owner": owner_number(tx, owner), "limit": limit, "origin": clean(origin), "children": children}
+        found = tx.rows("sessions_list", **values)
+        return [_row(tx, row, owner) for row in found]
 
     @transaction(READ, long=True)
     def interrupted(self, tx: Transaction, owner: Principal) -> list[str]:
-        """The sessions in which a turn was cut off by the death of its process, oldest first."""
-        found = tx.rows("turns_open", owner=_number(tx, owner))
-        return [session_id for session_id, *holder in found if not alive(*holder)]
+        """The sessions in which a turn was cut off by the death of its process, oldest first; then those in which a
+        message waits and nobody works. Child agents' are not among them: their parents go on with them."""
+        number = owner_number(tx, owner)
+        found = [*tx.rows("turns_open", owner=number), *tx.rows("sessions_waiting", owner=number)]
+        return list(dict.fromkeys(session_id for session_id, *holder in found if not alive(tx, *holder)))
 
     @transaction()
     def rename_session(self, tx: Transaction, session_id: str, title: str, owner: Principal) -> None:
         """Give a session another title. Raises UnknownName, and UserError when another session has it."""
-        _get(tx, session_id, owner)
+        get_session(tx, session_id, owner)
         title = _title(title)
-        for taken in tx.rows("session_titled", owner=_number(tx, owner), title=title) if title else ():
+        tx.alone("titles")
+        for taken in tx.rows("session_titled", owner=owner_number(tx, owner), title=title) if title else ():
             if taken["id"] != session_id:
                 raise UserError(f"Session {taken['id']} has the title {title!r} already.", hint="Choose another title.")
         tx.change("session_rename", id=session_id, title=title)
@@ -154,11 +177,19 @@ class Sessions:
 
     @transaction(long=True)
     def delete_session(self, tx: Transaction, session_id: str, owner: Principal) -> None:
-        """Delete a session with all it holds. Raises UnknownName, and Busy while a turn runs in it."""
-        _get(tx, session_id, owner)
+        """Delete a session with all it holds, and those of its child agents.
+
+        Raises UnknownName, and Busy while a turn runs in one of them.
+        """
+        get_session(tx, session_id, owner)
+        self._delete(tx, session_id, owner_number(tx, owner))
+
+    def _delete(self, tx: Transaction, session_id: str, number: int) -> None:
         check_free(tx, session_id)
-        number = _number(tx, owner)
-        for row, body in tx.rows("messages_from", session_id=session_id, start=0, limit=-1):
+        for child in tx.rows("sessions_below", owner=number, parent=session_id):
+            self._delete(tx, child["id"], number)
+        known = () if tx.server else tx.rows("messages_from", session_id=session_id, start=0, limit=-1)
+        for row, body in known:  # on a server they go with the messages
             tx.change("search_drop", rowid=row, words=index_words(stored(body), number))
         tx.change("session_delete", id=session_id)  # the inbox keeps its row: the same event must not come in again
         if self._transcripts:
@@ -179,14 +210,14 @@ class Sessions:
 
     @transaction(READ, long=True)
     def _unused(self, tx: Transaction, owner: Principal, before: float) -> list[str]:
-        return [row["id"] for row in tx.rows("sessions_before", owner=_number(tx, owner), before=before)]
+        return [row["id"] for row in tx.rows("sessions_before", owner=owner_number(tx, owner), before=before)]
 
     @transaction(READ, long=True)
     def messages(
         self, tx: Transaction, owner: Principal, session_id: str, *, around: int = 0, window: int = 10
     ) -> list[tuple[int, Message]]:
         """Stored messages with their ids: ``window`` on each side of ``around``, or the last ones when it is 0."""
-        _get(tx, session_id, owner)
+        get_session(tx, session_id, owner)
         rows = tx.rows("messages_before", session_id=session_id, before=around or _END, limit=window)[::-1]
         if around:
             rows += tx.rows("messages_from", session_id=session_id, start=around, limit=window + 1)
@@ -197,11 +228,14 @@ class Sessions:
         self, tx: Transaction, owner: Principal, words: str, *, limit: int = 20, sort: str = "newest"
     ) -> list[Hit]:
         """Messages of an owner that hold all the words, newest (or oldest) first."""
-        number, words = _number(tx, owner), clean(words)
+        number, words = owner_number(tx, owner), clean(words)
         alone = tx.rows("owner_count")[0][0] == 1
-        query = match_query(words, None if alone else number)
+        query = (server_query if tx.server else match_query)(words, None if alone else number)
         name = "search_oldest" if sort == "oldest" else "search_newest"
-        rows = tx.rows(name, query=query, owner=number, limit=limit) if query else []
+        asked = {**query, "owner": number, "limit": limit}
+        rows = tx.rows(f"{name}_near", **asked) if query and tx.server else []
+        if query and (len(rows) < limit or not tx.server):
+            rows = tx.rows(name, **asked)
         return [made(Hit, row, snippet=snippet(searchable(stored(row["body"]).parts), words)) for row in rows]
 
     @transaction(READ, long=True)
@@ -209,7 +243,7 @@ class Sessions:
         self, tx: Transaction, owner: Principal, *, session_id: str = "", name: str = "", limit: int = 50
     ) -> list[HistoryEntry]:
         """Tool calls of an owner, newest first; of one session, or of one tool, if so asked."""
-        values = {"owner": _number(tx, owner), "name": clean(name), "limit": limit}
+        values = {"owner": owner_number(tx, owner), "name": clean(name), "limit": limit}
         if session_id:
             rows = tx.rows("calls_of_session", **values, session_id=clean(session_id))
         else:
@@ -218,26 +252,40 @@ class Sessions:
             made(HistoryEntry, row, arguments=json.loads(row["arguments"]), output=_output(row["body"])) for row in rows
         ]
 
-    @transaction(READ, long=True)
-    def usage_by_day(self, tx: Transaction, owner: Principal, *, days: int) -> list[UsageRow]:
-        """What an owner used in the last days, newest day first, by provider and model."""
-        rows = tx.rows("usage_by_day", owner=_number(tx, owner), since=time.time() - days * 86400)
-        return [made(UsageRow, row, usage=made(Usage, row)) for row in rows]
+
+def _subject(*arguments: object) -> str:
+    """The id of the session that a method's arguments name first, or an empty string."""
+    named = (a if isinstance(a, str) else getattr(a, "session_id", getattr(a, "id", "")) for a in arguments)
+    return next((str(name) for name in named if name), "")
 
 
 def stored(body: str) -> Message:
-    """A message as its row has it."""
-    return message_from_json(json.loads(body))
+    """A message as its row has it; of a row that cannot be read, that it was there. A session is never lost to one."""
+    try:
+        return message_from_json(json.loads(body))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        role: Role = "assistant" if body.startswith('{"role":"assistant"') else "user"
+        return said(role, "(A message that was here cannot be read.)")
 
 
-def _number(tx: Transaction, owner: Principal) -> int:
+def owner_number(tx: Transaction, owner: Principal) -> int:
     """The number rows name an owner by; -1, which no row has, for one who owns nothing yet."""
     row = tx.row("owner_find", profile=clean(owner.profile), person=clean(owner.person))
     return int(row["id"]) if row else -1
 
 
-def _get(tx: Transaction, session_id: str, owner: Principal) -> Session:
-    row = tx.row("session_get", id=clean(session_id), owner=_number(tx, owner))
+def owner_row(tx: Transaction, owner: Principal) -> int:
+    """The same, made when it is new."""
+    found = owner_number(tx, owner)
+    if found >= 0:
+        return found
+    names = {"profile": clean(owner.profile), "person": clean(owner.person)}
+    return int(tx.change("owner_add", **names).lastrowid or 0)
+
+
+def get_session(tx: Transaction, session_id: str, owner: Principal) -> Session:
+    """One session of an owner. Raises UnknownName."""
+    row = tx.row("session_get", id=clean(session_id), owner=owner_number(tx, owner))
     if row is None:
         raise UnknownName("session", session_id)
     return made(Session, row, owner=owner)
@@ -249,9 +297,9 @@ def made(cls: type[V], row: sqlite3.Row, **more: object) -> V:
     return cls(**{**{name: row[name] for name in row.keys() if name in known}, **more})  # noqa: SIM118 - not a mapping
 
 
-def _row(row: sqlite3.Row, owner: Principal) -> SessionRow:
+def _row(tx: Transaction, row: sqlite3.Row, owner: Principal) -> SessionRow:
     known = {"session": made(Session, row, owner=owner), "usage": made(Usage, row)}
-    state = "running" if alive(*(row[name] for name in ("holder", "place", "pid", "beat"))) else "interrupted"
+    state = "running" if alive(tx, *(row[name] for name in ("holder", "place", "pid", "beat"))) else "interrupted"
     return made(SessionRow, row, **known, preview=_preview(row["preview"]), state=state if row["holder"] else "idle")
 
 

@@ -1,24 +1,27 @@
 """Every statement of the store, by name, in SQLAlchemy Core, over the tables that the migrations make.
 
-Importing SQLAlchemy costs a one-shot more than its own work, so what it says for SQLite is written down once, in
-``versions/head``. A test holds the two equal. After every change of a statement and every new migration run
-``python -m hermes_core.store.statements``.
+Importing SQLAlchemy costs a one-shot more than its own work, so what it says for SQLite and for PostgreSQL is written
+down once, in ``versions/head``. A test holds the two equal. After every change of a statement and every new migration
+run ``python -m hermes_core.store.statements``.
 """
 
 import json
 import re
 import sqlite3
+from collections.abc import Mapping
 from pathlib import Path
 
 import sqlalchemy as sa
 from attrs import fields
-from sqlalchemy.dialects import sqlite
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.dialects.postgresql import psycopg2
+from sqlalchemy.engine import Dialect
 
-from hermes_core.store.migrate import lent, upgrade
+from hermes_core.store.migrate import lent, revisions_sql, upgrade
 from hermes_core.types import Session, Usage
 
 _database = sqlite3.connect(":memory:")
-upgrade(_database, Path(":memory:"))
+upgrade(_database, ":memory:")
 _metadata = sa.MetaData()
 _metadata.reflect(lent(_database))
 _tables = ("owners", "sessions", "prompts", "turns", "messages", "tool_calls", "leases", "inbox", "contexts")
@@ -26,13 +29,15 @@ owners, sessions, prompts, turns, messages, calls, leases, inbox, contexts = (_m
 model_calls = _metadata.tables["model_calls"]
 search = sa.table(
     "search", sa.column("rowid"), sa.column("words"), sa.column("search")
-)  # an FTS5 table, unknown to SQLAlchemy
+)  # an FTS5 table, unknown to SQLAlchemy; on a server a plain one
 
 _b = sa.bindparam
-USAGE = [field.name for field in fields(Usage)]
-SESSION = [field.name for field in fields(Session) if field.name not in ("owner", "turn")]
+USAGE = [field.name for field in fields(Usage) if field.name != "priced"]
+SESSION = [field.name for field in fields(Session) if field.name in sessions.c and field.name != "owner"]
+SPENT = ("provider", "model", "task", "turn_id", "priced")
 HOLDER = ("holder", "place", "pid", "beat")
 LEASE = ("fence", *HOLDER)
+END_ROWS = 2000
 CALL = ("session_id", "turn_id", "message_id", "call_id", "name", "arguments", "mark")
 
 
@@ -49,8 +54,9 @@ def _given(*names: str) -> dict[str, sa.ColumnElement[object]]:
     return {name: _b(name) for name in names}
 
 
-def _add(to: sa.Table | sa.TableClause, *names: str, **computed: object) -> sqlite.Insert:
-    return sqlite.insert(to).values({**_given(*names), **computed})
+def _add(to: sa.Table | sa.TableClause, *names: str, **computed: object) -> postgresql.Insert:
+    """An insert; both dialects read what this one says about conflicts."""
+    return postgresql.insert(to).values({**_given(*names), **computed})
 
 
 def _set(of: sa.Table, *names: str, **computed: object) -> sa.Update:
@@ -62,9 +68,11 @@ def _page(rows: sa.ColumnElement[bool], order: sa.ColumnElement[object]) -> sa.E
     return page.order_by(order).limit(_b("limit"))
 
 
-def _found(order: sa.ColumnElement[object], rows: sa.ColumnElement[object]) -> sa.Executable:
+def _found(
+    hits: sa.Select[tuple[object]], order: sa.ColumnElement[object], rows: sa.ColumnElement[object]
+) -> sa.Executable:
     """The messages that the newest, or oldest, hits lead to."""
-    found = _hits.order_by(order).subquery("found")
+    found = hits.order_by(order).subquery("found")
     return (
         _get(messages, "session_id", "role", "created", "body")
         .add_columns(messages.c.id.label("message_id"), sessions.c.title, sessions.c.origin)
@@ -86,6 +94,16 @@ def _calls(*more: sa.ColumnElement[bool]) -> sa.Executable:
     )
 
 
+def _used(quarter: sa.ColumnElement[object]) -> sa.Executable:
+    """What was used in each quarter of an hour: no time zone cuts one in two."""
+    return (
+        _get(model_calls, *SPENT)
+        .add_columns(quarter.label("quarter"), *(sa.func.sum(model_calls.c[name]).label(name) for name in USAGE))
+        .where(*_is(model_calls, "owner"), model_calls.c.created >= _b("since"))
+        .group_by(sa.literal_column("quarter"), *(model_calls.c[name] for name in SPENT))
+    )
+
+
 def _replaced(name: str) -> sa.ColumnElement[object]:
     return sa.func.coalesce(sa.func.nullif(_b(name), ""), sessions.c[name])
 
@@ -94,12 +112,31 @@ _words: sa.BindParameter[str] = _b("words")
 _named = (sa.func.substr(sessions.c.id, 1, sa.func.length(_words)) == _words) | (sessions.c.title != "")
 _titled = sa.func.lower(sessions.c.title) == sa.func.lower(_b("title"))
 _unused = sessions.c.updated < _b("before")
+_child: sa.ColumnElement[str] = sa.literal_column("'child'")  # the origin of a child agent's session
+_children = sa.select(sessions.c.id).where(*_is(sessions, "owner"), sessions.c.origin == _child)
+_own = turns.c.session_id.not_in(_children)  # what a child agent used is booked for its parent's turn too
+_listed = (sessions.c.origin == _b("origin")) | (
+    (_b("origin") == "") & (_b("children", type_=sa.Boolean()) | (sessions.c.origin != _child))
+)
 _newest = sessions.c["last"].desc(), sessions.c.created.desc(), sessions.c.id.desc()
 _owner = sa.select(sessions.c.owner).where(sessions.c.id == _b("session_id"))
 _preview = sa.select(messages.c.body).where(messages.c.session_id == sessions.c.id, messages.c.role == "user")
-_day = sa.func.date(turns.c.started, "unixepoch", "localtime")
+_seconds = sa.func.sum(sa.case((turns.c.ended > 0, turns.c.ended), else_=_b("now")) - turns.c.started)
 _held = (*_is(leases, "session_id", "fence"), leases.c.holder != "")
 _hits = sa.select(search.c.rowid).where(search.c.search.op("MATCH")(_b("query"))).limit(_b("limit"))
+_held_words = sa.func.string_to_array(search.c.words, sa.literal_column("' '")).op("@>")(_b("words"))
+_in_order = search.c.words.op("LIKE ALL")(sa.text("(:phrases)"))
+_found_there = sa.select(search.c.rowid).where(_held_words, _in_order)
+# Words that are everywhere are in the rows at the end; for all others only the index is fast: the planner is told so.
+_by_index = _found_there.cte("hits").prefix_with("MATERIALIZED")
+_at_end, _at_start = (
+    _found_there.where(edge).limit(_b("limit"))
+    for edge in (
+        search.c.rowid > sa.select(sa.func.max(search.c.rowid) - END_ROWS).scalar_subquery(),
+        search.c.rowid < sa.select(sa.func.min(search.c.rowid) + END_ROWS).scalar_subquery(),
+    )
+)
+_server_hits = sa.select(_by_index.c.rowid).limit(_b("limit"))
 _earlier = calls.alias("earlier")
 _same = (_earlier.c[name] == calls.c[name] for name in ("session_id", "mark", "name", "arguments"))
 _repeats = sa.select(sa.func.count()).select_from(_earlier).where(*_same, _earlier.c.id < calls.c.id)
@@ -118,10 +155,11 @@ STATEMENTS: dict[str, sa.Executable] = {
     .add_columns(*(leases.c[name] for name in HOLDER))
     .add_columns(_preview.order_by(messages.c.id).limit(1).scalar_subquery().label("preview"))
     .outerjoin_from(sessions, leases)
-    .where(*_is(sessions, "owner"), (_b("origin") == "") | (sessions.c.origin == _b("origin")))
+    .where(*_is(sessions, "owner"), _listed)
     .order_by(*_newest)
     .limit(_b("limit")),
     "sessions_before": _get(sessions, "id").where(*_is(sessions, "owner"), _unused).order_by(sessions.c.id),
+    "sessions_below": _get(sessions, "id").where(*_is(sessions, "owner", "parent"), sessions.c.origin == _child),
     "session_titled": _get(sessions, "id").where(*_is(sessions, "owner"), _titled),
     "session_rename": _set(sessions, "title"),
     "session_update": _set(sessions, **{name: _replaced(name) for name in ("cwd", "provider", "model")}),
@@ -139,11 +177,13 @@ STATEMENTS: dict[str, sa.Executable] = {
     # the search index
     "search_add": _add(search, "rowid", "words"),
     "search_drop": _add(search, "rowid", "words", search=sa.literal_column("'delete'")),
-    "search_newest": _found(search.c.rowid.desc(), messages.c.id.desc()),
-    "search_oldest": _found(search.c.rowid, messages.c.id),
+    "search_newest": _found(_hits, search.c.rowid.desc(), messages.c.id.desc()),
+    "search_oldest": _found(_hits, search.c.rowid, messages.c.id),
     # leases and turns
     "lease_get": _get(leases, *LEASE).where(*_is(leases, "session_id")),
-    "lease_take": _add(leases, "session_id", *LEASE).on_conflict_do_update(["session_id"], set_=_given(*LEASE)),
+    "lease_take": _add(leases, "session_id", *LEASE).on_conflict_do_update(
+        index_elements=["session_id"], set_=_given(*LEASE)
+    ),
     "lease_beat": sa.update(leases).where(*_held).values(_given("beat")),
     "lease_drop": sa.update(leases).where(*_held).values(holder=sa.literal_column("''")),
     "inbox_add": _add(
@@ -155,25 +195,39 @@ STATEMENTS: dict[str, sa.Executable] = {
     "inbox_waiting": _get(inbox, "id", "body", "mode")
     .where(*_is(inbox, "session_id"), inbox.c.turn_id == sa.literal_column("''"))
     .order_by(inbox.c.id),
-    "inbox_taken": _set(inbox, "turn_id"),
+    "inbox_taken": _set(inbox, "turn_id").where(inbox.c.turn_id == sa.literal_column("''")),
+    "sessions_waiting": sa.select(inbox.c.session_id, *(leases.c[name] for name in HOLDER))
+    .join_from(inbox, sessions, inbox.c.session_id == sessions.c.id)
+    .outerjoin(leases, leases.c.session_id == inbox.c.session_id)
+    .where(*_is(sessions, "owner"), inbox.c.turn_id == sa.literal_column("''"))
+    .order_by(inbox.c.id),
     "turn_add": _add(turns, "id", "session_id", "owner", "holder", "state", "provider", "model", "started"),
     "turn_usage": _set(turns, **{name: turns.c[name] + _b(name) for name in USAGE}),
-    "turn_open": _get(turns, "id", *USAGE).where(*_is(turns, "session_id"), turns.c.state == "open"),
+    "turn_held": _set(turns, holder=turns.c.holder + " " + _b("by")),
+    "turn_open": _get(turns, "id", "holder", "provider", "model", *USAGE).where(
+        *_is(turns, "session_id"), turns.c.state == "open"
+    ),
+    "turn_last": _get(turns, "state", "error", "provider", "model", "started", "ended", *USAGE)
+    .where(*_is(turns, "session_id"))
+    .order_by(turns.c.seq.desc())
+    .limit(1),
     "turns_open": _get(leases, "session_id", *HOLDER)
     .join_from(leases, turns, turns.c.session_id == leases.c.session_id)
-    .where(*_is(turns, "owner"), turns.c.state == "open", leases.c.holder != "")
+    .where(*_is(turns, "owner"), turns.c.state == "open", leases.c.holder != "", _own)
     .order_by(turns.c.seq),
     "turn_close": _set(turns, "state", "error", "ended"),
     "turns_abandon": sa.update(turns)
     .where(*_is(turns, "session_id"), turns.c.state == "open")
     .values({**_given("ended"), "state": "interrupted"}),
-    "usage_by_day": sa.select(_day.label("day"), turns.c.provider, turns.c.model, sa.func.count().label("turns"))
-    .add_columns(*(sa.func.sum(turns.c[name]).label(name) for name in USAGE))
-    .where(*_is(turns, "owner"), turns.c.started >= _b("since"))
-    .group_by(sa.literal_column("day"), turns.c.provider, turns.c.model)
-    .order_by(sa.literal_column("day").desc(), turns.c.provider, turns.c.model),
+    "usage_by_quarter": _used(sa.cast(model_calls.c.created / 900, sa.Integer)),
     "model_call_add": _add(
-        model_calls, "owner", "session_id", "turn_id", "task", "provider", "model", "created", *USAGE
+        model_calls, "owner", "session_id", "turn_id", "task", "provider", "model", "created", "priced", *USAGE
+    ),
+    "turns_since": sa.select(
+        *(sa.func.sum(turns.c[name]).label(name) for name in USAGE), _seconds.label("seconds")
+    ).where(*_is(turns, "owner"), turns.c.started >= _b("since"), _own),
+    "turns_of": sa.select(*(sa.func.sum(turns.c[name]).label(name) for name in USAGE), _seconds.label("seconds")).where(
+        *_is(turns, "session_id")
     ),
     "spent_since": sa.select(*(sa.func.sum(model_calls.c[name]).label(name) for name in USAGE)).where(
         *_is(model_calls, "owner"), model_calls.c.created >= _b("since")
@@ -192,6 +246,9 @@ STATEMENTS: dict[str, sa.Executable] = {
     .limit(1),
     "call_start": _set(calls, "started", outcome="started", repeats=_repeats.scalar_subquery()),
     "call_finish": _set(calls, "outcome", "seconds", "result_id"),
+    "calls_ok": _get(calls, "name")
+    .where(*_is(calls, "session_id"), calls.c.outcome == sa.literal_column("'ok'"))
+    .distinct(),
     "calls_open": _get(calls, "id", "call_id", "name", "outcome")
     .where(*_is(calls, "session_id"), calls.c.outcome.in_(("pending", "started")))
     .order_by(calls.c.id),
@@ -200,30 +257,53 @@ STATEMENTS: dict[str, sa.Executable] = {
 }
 
 
-def frozen_source() -> str:
-    """The source of ``versions/head`` as it should be now."""
+SERVER: dict[str, sa.Executable] = {
+    **STATEMENTS,
+    "search_newest": _found(_server_hits, _by_index.c.rowid.desc(), messages.c.id.desc()),
+    "search_oldest": _found(_server_hits, _by_index.c.rowid, messages.c.id),
+    "search_newest_near": _found(_at_end, search.c.rowid.desc(), messages.c.id.desc()),
+    "search_oldest_near": _found(_at_start, search.c.rowid, messages.c.id),
+    "usage_by_quarter": _used(sa.func.floor(model_calls.c.created / 900)),
+}
+del SERVER["search_drop"]  # the row goes with its message
+
+
+def frozen_sources() -> dict[Path, str]:
+    """The files of ``versions/head`` as they should be now."""
     made = _database.execute("SELECT sql FROM sqlite_master WHERE sql != '' AND tbl_name NOT GLOB 'search_*'")
     [(head,)] = _database.execute("SELECT version_num FROM alembic_version")
     [(merge,)] = _database.execute("SELECT v FROM search_config WHERE k = 'automerge'")
     ddl = [" ".join(sql.split()) for (sql,) in made]
     ddl.append(f"INSERT INTO search (search, rank) VALUES ('automerge', {merge})")  # noqa: S608 - our own
     ddl.append(f"INSERT INTO alembic_version VALUES ('{head}')")  # noqa: S608 - our own
-    written = {"HEAD": head, "DDL": ddl, "SQL": {name: _compiled(made) for name, made in STATEMENTS.items()}}
+    local = {"HEAD": head, "DDL": ddl, "SQL": {name: _compiled(one, _LOCAL) for name, one in STATEMENTS.items()}}
+    remote = {"DDL": revisions_sql(), "SQL": {name: _compiled(one, _SERVER) for name, one in SERVER.items()}}
+    folder = Path(__file__).parent / "versions" / "head"
+    return {folder / "__init__.py": _source(local), folder / "postgresql.py": _source(remote)}
+
+
+def _source(written: Mapping[str, object]) -> str:
     top = (
         '"""Written by ``python -m hermes_core.store.statements``; do not edit."""\n\n# fmt: off\n# ruff: noqa: E501\n'
     )
     return "\n".join([top, *(f"{name} = {json.dumps(value, indent=4)}" for name, value in written.items()), ""])
 
 
-def _compiled(statement: sa.Executable) -> str:
-    compiled = statement.compile(dialect=sqlite.dialect(paramstyle="named"))  # type: ignore[attr-defined]
+_LOCAL: tuple[Dialect, str] = sqlite.dialect(paramstyle="named"), r":{}\b"
+_SERVER: tuple[Dialect, str] = psycopg2.dialect(paramstyle="pyformat"), r"%\({}\)s"  # type: ignore[no-untyped-call]
+
+
+def _compiled(statement: sa.Executable, how: tuple[Dialect, str]) -> str:
+    dialect, parameter = how
+    compiled = statement.compile(dialect=dialect)  # type: ignore[attr-defined]
     sql = " ".join(str(compiled).split())
     for name, value in compiled.params.items():
         if value is not None:  # a constant of ours: written out, so that only named parameters remain
             written = ", ".join(repr(item) for item in (value if isinstance(value, list | tuple) else (value,)))
-            sql = re.sub(rf":{name}\b|__\[POSTCOMPILE_{name}\]", written.replace("\\", r"\\"), sql)
-    return sql
+            sql = re.sub(rf"{parameter.format(name)}|__\[POSTCOMPILE_{name}\]", written.replace("\\", r"\\"), sql)
+    return sql.replace("LIMIT %(limit)s", "LIMIT nullif(%(limit)s, -1)")  # -1 is SQLite's word for all
 
 
 if __name__ == "__main__":
-    Path(__file__).with_name("versions").joinpath("head", "__init__.py").write_text(frozen_source(), encoding="utf-8")
+    for path, source in frozen_sources().items():
+        path.write_text(source, encoding="utf-8")

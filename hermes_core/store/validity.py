@@ -4,10 +4,11 @@ Rows are never rewritten. What a cut left behind is mended by added rows when th
 the second wall: it makes the same shape from any rows, for readers.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from attrs import evolve
 
+from hermes_core.store.codec import dumps, message_to_json
 from hermes_core.types import Message, Part, Role, Text, ToolCall, ToolResult
 
 INTERRUPTED = "(This turn was interrupted before an answer was given.)"
@@ -61,6 +62,28 @@ def valid(messages: Iterable[Message]) -> list[Message]:
         open_calls.update({part.id: part for part in parts if isinstance(part, ToolCall)})
     settle()
     return mended
+
+
+def misfit(before: Sequence[Message], after: Sequence[Message]) -> str:
+    """Why a context may not take the place of another; empty when it may. It loses no request and invents no call."""
+    if list(after) != valid(after):
+        return "it is not valid for every provider: roles must alternate, and each call needs its one result"
+    request, kept = (next((m for m in reversed(list(of)) if m.role == "user"), None) for of in (before, after))
+    if request is None or kept is None or _body(kept) != _body(request):
+        return "the last thing the person said is not there, word for word"
+    if strange := _calls(after) - _calls(before):
+        return f"nobody made the call {min(strange)[1]!r}"
+    if sum(map(len, map(_body, after))) >= sum(map(len, map(_body, before))):
+        return "it is not smaller"
+    return ""
+
+
+def _body(message: Message) -> bytes:  # a byte says more of how many tokens there are than a character does
+    return dumps(message_to_json(message)).encode()
+
+
+def _calls(messages: Iterable[Message]) -> set[tuple[str, str]]:
+    return {(part.id, part.name) for message in messages for part in message.parts if isinstance(part, ToolCall)}
 
 
 def _own_parts(message: Message) -> tuple[Part, ...]:

@@ -35,7 +35,9 @@ class Bench(Hermes):
     """
 
     def __init__(self, home: Path) -> None:
-        super().__init__(Distribution(name="hermes", builtin=("bench-*",)), home=home, strict=True, index=Index(()))
+        quick = {"agent.backoff_seconds": 0}  # nothing is waited for in a test
+        house = Distribution(name="hermes", builtin=("bench-*",))
+        super().__init__(house, home=home, config=quick, strict=True, index=Index(()))
         self._put_in: list[Installed] = []
         folder = home.with_name("work")
         folder.mkdir(parents=True, exist_ok=True)

@@ -373,3 +373,15 @@ class BackendContract(PluginContract):
                 assert b"secret" not in result.output, "a file of this machine was read from inside"
         assert secret.is_file(), "a file of this machine was removed from inside"
         assert secret.read_bytes() == b"secret", "a file of this machine was changed from inside"
+
+    @pytest.mark.asyncio
+    async def test_its_files_are_here_if_claimed(self, backend: Backend, key: str) -> None:
+        """With Feature.LOCAL a file inside is the file of this machine with the same path.
+
+        If this fails: do not claim it. What works on this machine's files would work on the wrong ones.
+        """
+        async with opened(backend, key) as workspace:
+            if Feature.LOCAL not in workspace.features:
+                pytest.skip("the workspace does not claim LOCAL")
+            await workspace.write("here.txt", b"here")
+            assert Path(workspace.cwd, "here.txt").read_bytes() == b"here", "a file written inside is not in cwd here"

@@ -185,7 +185,7 @@ class ToolContract(PluginContract):
     async def test_it_does_only_what_its_effects_say(
         self, tool: Tool, tool_context: FakeToolContext, context: "PluginContext"
     ) -> None:
-        """Its effects are Effects, and a call connects, starts programs or changes files only if they say so.
+        """Its effects are Effects; a call connects, starts programs, changes files or delegates only if they say so.
 
         If this fails: add the effect. The policy point decides on effects alone; a tool that hides one goes unasked.
         What a tool does through ``context.workspace`` counts too; its plugin's own data and cache folders do not.
@@ -203,6 +203,7 @@ class ToolContract(PluginContract):
             Effect.NETWORK: [f"connects to {h}" for h in witness.hosts],
             Effect.EXECUTE: [f"starts {p}" for p in witness.programs] + [f"runs {r.argv} as told" for r in ran],
             Effect.WRITE_FILES: [f"changes {p}" for p in wrote],
+            Effect.DELEGATE: [f"hands {task.goal!r} to a child agent" for task in tool_context.tasks],
         }
         hidden = [f"{what[0]} without {e}" for e, what in found.items() if what and not _declared(tool, e)]
         assert not hidden, f"{tool.name} " + "; ".join(hidden)

@@ -1,14 +1,16 @@
 """The two contexts a plugin is handed, without a kernel behind them."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from hermes_core.context import LlmBroker, PluginContext, PluginPaths, SecretsBroker, SessionsBroker
-from hermes_core.errors import NotPermitted, ProviderError
+from hermes_core.context import HistoryBroker, LlmBroker, PluginContext, PluginPaths, SecretsBroker, SessionsBroker
+from hermes_core.errors import NotPermitted, ProviderError, UnknownName, UserError
 from hermes_core.kinds import ToolContext, Workspace
 from hermes_core.types import (
+    ChildResult,
+    ChildTask,
     Endpoint,
     HistoryEntry,
     Hit,
@@ -36,10 +38,12 @@ def plugin_context(
     sessions: SessionsBroker | None = None,
     replies: Sequence[Response] = (),
     endpoints: Mapping[str, Endpoint] | None = None,
+    histories: Mapping[str, Sequence[Message]] | None = None,
 ) -> PluginContext:
     """A context as the kernel would make it, with an empty past and folders under ``home``.
 
-    ``secrets`` holds values by name, ``replies`` what ``llm.complete`` answers. Permissions are enforced as always.
+    ``secrets`` holds values by name, ``replies`` what ``llm.complete`` answers, ``histories`` the contexts in
+    force by session id, with which ``history.replace`` is as strict as the kernel. Permissions are enforced as always.
     """
     data, cache = home / "data" / manifest.name, home / "cache" / manifest.name
     for folder in (data, cache):
@@ -53,6 +57,7 @@ def plugin_context(
         log=logging.getLogger(f"hermes.test.{manifest.name}"),
         sessions=sessions or _NoSessions(manifest),
         llm=_Replies(manifest, replies),
+        history=_Histories(manifest, histories or {}),
         endpoints=dict(endpoints or {}),
         strict=True,
     )
@@ -62,9 +67,18 @@ class FakeToolContext(ToolContext):
     """A tool's context that keeps what the tool did: ``shown``, ``questions``, ``spilled``.
 
     ``verdict`` is the person's answer to every question; without one nobody is there and it is deny.
+    ``children`` are the results of child agents in the order they are started, or what plays them; without one a child
+    says back what it was given. What they were given is in ``tasks``.
     """
 
-    def __init__(self, workspace: Workspace, *, session: Session | None = None, verdict: Verdict | None = None) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        *,
+        session: Session | None = None,
+        verdict: Verdict | None = None,
+        children: Iterable[ChildResult | Callable[[ChildTask], Awaitable[ChildResult]]] = (),
+    ) -> None:
         self.workspace = workspace
         self.session = session or Session(id="test", origin="embed", cwd=workspace.cwd)
         self.call_id = "call-1"
@@ -72,6 +86,8 @@ class FakeToolContext(ToolContext):
         self.questions: list[Question] = []
         self.spilled: dict[str, bytes] = {}
         self.interrupted = False
+        self.tasks: list[ChildTask] = []
+        self.children = list(children)
         self._verdict = verdict or Verdict(outcome="deny", reason="Nobody is there to ask.")
 
     def progress(self, text: str) -> None:
@@ -88,6 +104,16 @@ class FakeToolContext(ToolContext):
         path = f"/spilled/{name}"
         self.spilled[path] = data
         return path
+
+    async def child(self, task: ChildTask) -> ChildResult:
+        """Keep the task in ``tasks`` and give the next of ``children``."""
+        self.tasks.append(task)
+        result = (
+            self.children.pop(0)
+            if self.children
+            else ChildResult(status="done", answer=f"Done: {task.goal}", session_id=f"child_{len(self.tasks)}")
+        )
+        return await result(task) if callable(result) else result
 
     @property
     def cancelled(self) -> bool:
@@ -147,12 +173,31 @@ class _NoSessions(SessionsBroker):
         return ()
 
 
+class _Histories(HistoryBroker):
+    def __init__(self, manifest: "Manifest", histories: Mapping[str, Sequence[Message]]) -> None:
+        self._manifest = manifest
+        self._histories = {name: list(messages) for name, messages in histories.items()}
+
+    async def read(self, owner: Principal, session_id: str) -> Sequence[Message]:
+        _require(self._manifest, "history.rewrite")
+        if session_id not in self._histories:
+            raise UnknownName("session", session_id)
+        return list(self._histories[session_id])
+
+    async def replace(self, owner: Principal, session_id: str, messages: Sequence[Message]) -> None:
+        from hermes_core.store.validity import misfit
+
+        if why := misfit(await self.read(owner, session_id), messages):
+            raise UserError(f"The context of {session_id} was not replaced: {why}.")
+        self._histories[session_id] = list(messages)
+
+
 class _Replies(LlmBroker):
     def __init__(self, manifest: "Manifest", replies: Sequence[Response]) -> None:
         self._manifest = manifest
         self._replies: list[Any] = list(replies)
 
-    async def complete(self, request: Request) -> Response:
+    async def complete(self, request: Request, task: str = "", session: Session | None = None) -> Response:
         _require(self._manifest, "llm.call")
         if not self._replies:
             raise ProviderError("No reply is scripted for this model call.", hint="plugin_context(replies=[…])")

@@ -47,6 +47,7 @@ class FakeWorkspace(Workspace):
     ) -> None:
         self.folder = folder
         self.cwd = str(folder) if folder else "/work"
+        self.features = frozenset({Feature.LOCAL}) if folder else frozenset()
         self.files: dict[str, bytes] = {self._key(p): d for p, d in (files or {}).items()}
         self.requests: list[ExecRequest] = []
         self.written: list[str] = []

@@ -92,6 +92,10 @@ class ScriptedProvider(Provider):
         """Always."""
         return True
 
+    def window(self, model: str) -> int:
+        """The context of the model it was made with."""
+        return next((m.context for m in self._models if m.name == model), 0)
+
     def at(self, endpoint: Endpoint) -> Provider:
         """Itself: a script has no address."""
         return self

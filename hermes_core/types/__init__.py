@@ -7,6 +7,7 @@ Unions (``Part``, ``Delta``, ``Event``) may grow in a minor release: ignore memb
 """
 
 from hermes_core.types.base import JSON, Effect, Feature, Meta, Outcome, Role, StopReason
+from hermes_core.types.children import ChildResult, ChildStatus, ChildTask
 from hermes_core.types.content import Blob, Message, Part, Reasoning, Text, ToolCall, ToolResult
 from hermes_core.types.events import (
     Asked,
@@ -16,6 +17,7 @@ from hermes_core.types.events import (
     Failed,
     HistoryEntry,
     Hit,
+    Noticed,
     Progress,
     Prompt,
     PromptBlock,
@@ -33,6 +35,7 @@ from hermes_core.types.model import (
     Done,
     Endpoint,
     Model,
+    Price,
     ReasoningDelta,
     Request,
     Response,
@@ -42,7 +45,7 @@ from hermes_core.types.model import (
     UsageDelta,
 )
 from hermes_core.types.people import Envelope, Principal, Question, Sent, Verdict
-from hermes_core.types.work import ExecRequest, ExecResult, Memo, Place, Source
+from hermes_core.types.work import ExecRequest, ExecResult, Memo, Source
 
 __all__ = [
     "JSON",
@@ -51,6 +54,9 @@ __all__ = [
     "CallDelta",
     "Called",
     "Check",
+    "ChildResult",
+    "ChildStatus",
+    "ChildTask",
     "Command",
     "Delta",
     "Done",
@@ -71,10 +77,11 @@ __all__ = [
     "Message",
     "Meta",
     "Model",
+    "Noticed",
     "Outcome",
     "Part",
     "Phase",
-    "Place",
+    "Price",
     "Principal",
     "Progress",
     "Prompt",

@@ -25,6 +25,7 @@ class Feature(Enum):
     PTY = "pty"
     SNAPSHOT = "snapshot"
     ISOLATED = "isolated"  # nothing done inside reaches the machine that Hermes runs on
+    LOCAL = "local"  # its files are files of the machine that Hermes runs on, under the same paths
     # platforms
     EDIT = "edit"
     TYPING = "typing"
@@ -49,3 +50,4 @@ class Effect(Enum):
     SCHEDULE = "schedule"
     ASK = "ask"
     CONFIGURE = "configure"
+    DELEGATE = "delegate"  # hands work to child agents

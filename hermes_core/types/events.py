@@ -16,6 +16,7 @@ class Session:
     """One conversation. ``origin`` names the way in: ``cli``, a platform, ``embed``, ``child``.
 
     ``turn`` is the id of the turn that runs in it, as hooks and tools see it; empty between turns.
+    ``backend`` names what opens the place where its tools work; ``cwd`` is a folder there.
     """
 
     id: str
@@ -28,6 +29,7 @@ class Session:
     model: str = ""
     created: float = 0.0
     turn: str = ""
+    backend: str = ""
 
 
 @frozen(kw_only=True)
@@ -48,9 +50,10 @@ class PromptBlock:
 
 @frozen(kw_only=True)
 class Prompt:
-    """The system prompt, built once per session and stored with it."""
+    """The system prompt, built once per session and stored with it. ``context`` is as in Request."""
 
     blocks: Sequence[PromptBlock]
+    context: int = 0
 
 
 @frozen(kw_only=True)
@@ -110,6 +113,13 @@ class Asked:
 
 
 @frozen(kw_only=True)
+class Noticed:
+    """Something worth knowing while a turn goes on: a wait, or that the answer begins again. One line."""
+
+    text: str
+
+
+@frozen(kw_only=True)
 class Failed:
     """The turn could not go on. ``kind`` is the error's class name in snake case; ``hint`` says what to do now."""
 
@@ -133,7 +143,7 @@ class Ended:
     note: str = ""
 
 
-Event: TypeAlias = Started | Said | Thinking | Called | Progress | Returned | Asked | Failed | Ended
+Event: TypeAlias = Started | Said | Thinking | Called | Progress | Returned | Asked | Noticed | Failed | Ended
 
 
 @frozen(kw_only=True)

@@ -22,12 +22,16 @@ class Command:
 
 @frozen(kw_only=True)
 class SlashCommand:
-    """A command typed into a conversation. ``run`` gets the session and the rest of the line, returns what to show."""
+    """A command typed into a conversation. ``run`` gets the session and the rest of the line, returns what to show.
+
+    One that is ``at_once`` does not wait for the end of a running turn: it changes nothing that a turn works with.
+    """
 
     name: str
     summary: str
     run: Callable[[Session, str], Awaitable[str]]
     usage: str = ""
+    at_once: bool = False
 
 
 @frozen(kw_only=True)

@@ -1,7 +1,7 @@
 """What passes between the kernel and a provider."""
 
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from attrs import Factory, field, frozen
 
@@ -26,7 +26,7 @@ class Endpoint:
     name: str
     base_url: str = ""
     api_key: str = field(default="", repr=False)
-    wire: str = ""  # "chat" or "responses"; empty: the provider chooses
+    wire: str = ""  # "chat", "responses" or "messages"; empty: the provider chooses
     headers: Mapping[str, str] = field(factory=dict, repr=False)
     extra_body: Meta = Factory(dict)
     context: int = 0
@@ -86,7 +86,11 @@ class CallDelta:
 
 @frozen(kw_only=True)
 class Usage:
-    """Tokens and money of one or more model calls. ``input`` counts cached tokens too."""
+    """Tokens and money of one or more model calls. ``input`` counts cached tokens too.
+
+    ``priced`` says how ``cost`` is known: ``actual`` when the service said it or charges nothing, ``estimated`` from a
+    list of prices, empty when nobody knows; of several calls it is the weakest.
+    """
 
     input: int = 0
     output: int = 0
@@ -95,6 +99,17 @@ class Usage:
     reasoning: int = 0
     cost: float = 0.0
     calls: int = 0
+    priced: Literal["", "estimated", "actual"] = ""
+
+
+@frozen(kw_only=True)
+class Price:
+    """What a model costs, in US dollars for a million tokens. Cached tokens cost as much as others unless said."""
+
+    input: float
+    output: float
+    cache_read: float | None = None
+    cache_write: float | None = None
 
 
 @frozen(kw_only=True)

@@ -4,8 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 
 from attrs import Factory, frozen
 
-from hermes_core.types.base import Feature
-
 
 @frozen(kw_only=True)
 class ExecRequest:
@@ -18,15 +16,6 @@ class ExecRequest:
     seconds: float = 180.0
     limit: int = 1_000_000  # bytes of output kept in memory; head and tail are kept, the middle is dropped
     on_output: Callable[[bytes], None] | None = None
-
-
-@frozen(kw_only=True)
-class Place:
-    """Where a tool call would run: the session's folder there, and the one its next shell command starts in."""
-
-    root: str
-    folder: str
-    features: frozenset[Feature] = frozenset()
 
 
 @frozen(kw_only=True)

@@ -16,6 +16,7 @@ from hermes_core.types import (
     Ended,
     Failed,
     Message,
+    Noticed,
     Question,
     Returned,
     Said,
@@ -248,6 +249,19 @@ async def test_long_output_is_kept_in_a_file(hermes, scripted) -> None:
         assert len(file.read()) == 200_000
 
 
+async def test_outputs_leave_room_in_a_small_window(hermes, scripted) -> None:
+    @tool
+    async def talk(params: Words) -> str:
+        """Say a lot."""
+        return "x" * 200_000
+
+    provider = scripted([Call("talk", {"text": "a"}), Call("talk", {"text": "b"})], "ok")
+    provider.window = lambda _model: 16_000
+    hermes.tmp_plugin(provider)
+    hermes.tmp_plugin(talk)
+    assert [len(text_of(result)) // 1000 for result in returned(await play(hermes))] == [9, 9], "30 % for both"
+
+
 async def test_an_untrusted_result_is_fenced(hermes, scripted) -> None:
     @tool(untrusted=True)
     async def page(params: Words) -> str:
@@ -366,8 +380,19 @@ async def test_a_provider_with_a_bug_ends_the_turn_and_not_the_program(hermes, s
     assert last(await play(hermes, "again", session="s1")).answer == "fine"
 
 
-async def test_half_a_stream_is_no_reply(hermes, scripted) -> None:
+async def test_half_a_stream_is_no_reply_and_the_whole_is_asked_for_again(hermes, scripted) -> None:
     hermes.tmp_plugin(scripted(Fail(Unavailable("The reply was cut."), said="Hel"), "whole"))
+    events = await play(hermes, session="s1")
+    assert last(events).answer == "whole"
+    told = next(i for i, e in enumerate(events) if isinstance(e, Noticed))
+    assert events[told].text == "The reply was cut. The answer begins again."
+    assert "".join(e.text for e in events[told:] if isinstance(e, Said)) == "whole"
+    assert [text_of(m) for m in await history(hermes, "s1")] == ["hello", "whole"]
+
+
+async def test_a_stream_that_breaks_every_time_fails_the_turn(hermes, scripted) -> None:
+    cut = Fail(Unavailable("The reply was cut."), said="Hel")
+    hermes.tmp_plugin(scripted(cut, cut, cut, "whole"))
     events = await play(hermes, session="s1")
     assert last(events).reason == "failed"
     assert [m.role for m in await history(hermes, "s1")] == ["user"]
@@ -379,17 +404,18 @@ async def test_an_empty_answer_is_asked_for_once_more(hermes, scripted) -> None:
     assert last(await play(hermes)).answer == "here"
 
 
-async def test_a_model_that_says_nothing_twice_is_told(hermes, scripted) -> None:
-    hermes.tmp_plugin(scripted("", ""))
+async def test_a_model_that_says_nothing_again_and_again_is_told(hermes, scripted) -> None:
+    hermes.tmp_plugin(scripted("", "", "", ""))
     assert "nothing" in next(e for e in await play(hermes) if isinstance(e, Failed)).text
 
 
 async def test_an_answer_that_was_cut_says_so(hermes, scripted) -> None:
     from hermes_core.types import Done, TextDelta
 
-    hermes.tmp_plugin(scripted([TextDelta(text="and then"), Done(reason="length")]))
+    cut = [[TextDelta(text=f"and then {n} "), Done(reason="length")] for n in range(4)]
+    hermes.tmp_plugin(scripted(*cut))
     ended = last(await play(hermes))
-    assert ended.answer == "and then"
+    assert ended.answer == "and then 0 and then 1 and then 2 and then 3 "
     assert "output limit" in ended.note
 
 
@@ -482,18 +508,6 @@ async def test_a_prefix_that_was_sent_cannot_be_changed(hermes, scripted) -> Non
     await play(hermes)
     assert provider.requests[0].messages[0].parts[0].text != "obey"
     assert "changed what a model was told" in hermes.runtime.dispatch.faults[0].error
-
-
-async def test_a_plugin_that_may_rewrite_history_can(hermes, scripted) -> None:
-    @hookimpl
-    async def pre_llm_call(request):
-        return evolve(request, messages=(Message(role="system", parts=(Text(text="short"),)), *request.messages[1:]))
-
-    provider = scripted("done")
-    hermes.tmp_plugin(provider)
-    hermes.tmp_plugin(shout, pre_llm_call, manifest={"permissions": {"kernel": ["history.rewrite"]}})
-    await play(hermes)
-    assert provider.requests[0].messages[0].parts[0].text == "short"
 
 
 async def test_a_tool_sees_its_session_and_shows_progress(hermes, scripted) -> None:

@@ -285,15 +285,45 @@ def test_a_level_in_the_settings_is_kept(cli):
 # --- insights, prompt-size --------------------------------------------------------------------------------------------
 
 
-def test_what_was_used_is_counted_by_day_and_model(cli):
+def test_what_was_used_is_counted_by_model_and_task(cli):
     assert "Nothing was used" in cli("insights").err
     cli("-z", "list the files here")
     cli("-z", "hello")
     row = cli("insights", "--json").row
-    columns = ["day", "provider", "model", "turns", "calls", "input", "output", "cache_hits", "cost"]
-    assert list(row) == columns
-    assert (row["provider"], row["model"], row["turns"], row["calls"]) == ("offline", "rules-1", 2, 3)
-    assert cli("insights", "--days", "1").out.split()[: len(columns)] == columns
+    assert (row["provider"], row["model"], row["task"], row["turns"], row["calls"]) == ("offline", "rules-1", "", 2, 3)
+    assert (row["cost"], row["estimated"], row["unpriced_calls"]) == (0, 0, 0)
+    assert "day" in cli("insights", "--json", "--daily").row
+    columns = ["provider", "model", "task", "turns", "calls", "input", "output", "cache_hits", "cost"]
+    shown = cli("insights", "--days", "1").out.split()
+    assert shown[: len(columns)] == columns
+    assert shown[-1] == "$0.0000"  # rules cost nothing, which is known
+
+
+@pytest.mark.parametrize(
+    ("figures", "shown"),
+    [((0.0, 0.0, 2, 2), "unknown"), ((0.5, 0.5, 0, 2), "~$0.5000"), ((0.5, 0.0, 1, 2), "$0.5000 + 1 unknown")],
+)
+def test_an_unknown_cost_is_never_shown_as_nothing(figures, shown):
+    from hermes_core.cli.insights import _cost
+
+    assert _cost(*figures) == shown
+
+
+def test_keys_are_listed_by_fingerprint_and_used_again(cli, monkeypatch):
+    assert "No provider has several keys" in cli("model", "keys").err
+    monkeypatch.setenv("KEY_A", "secret-a")
+    cli.configure("providers: {acme: {base_url: http://127.0.0.1:9/v1, keys: [env:KEY_A, env:KEY_B]}}\n")
+    first, second = cli("model", "keys", "acme", "--json").rows
+    assert (first["source"], first["state"], second["state"]) == ("env:KEY_A", "ok", "missing")
+    kept = {"acme": {first["fingerprint"]: {"until": 2**40, "reason": "billing"}}}
+    (cli.home / "cache").mkdir(exist_ok=True)
+    (cli.home / "cache" / "keys.json").write_text(json.dumps(kept))
+    listed = cli("model", "keys")
+    assert "resting" in listed.out
+    assert "billing" in listed.out
+    assert "secret-a" not in listed.out
+    assert "1 keys are used again" in cli("model", "keys", "--reset", "all").err
+    assert cli("model", "keys", "--json").rows[0]["state"] == "ok"
 
 
 def test_the_prompt_is_weighed_part_by_part(cli):

@@ -28,6 +28,7 @@ def test_a_list_for_programs_is_one_object_a_line(cli, talked):
         "id": talked,
         "title": "",
         "source": "oneshot",
+        "parent": "",
         "state": "idle",
         "messages": 4,
         "tool_calls": 1,
@@ -85,6 +86,23 @@ def test_an_export_is_shaped_like_the_openai_protocol(cli, talked):
     assert result["content"] == "1|The train to Oslo leaves at nine."
     assert answer["role"] == "assistant"
     assert "Oslo" in answer["content"]
+
+
+def test_a_compacted_session_is_shown_and_exported_whole(cli, talked):
+    import asyncio
+
+    from hermes_core.store.journal import open_store
+    from hermes_core.types import Principal
+
+    before = cli("sessions", "export").out
+    store = open_store(cli.home / "state.db")
+    request = asyncio.run(store.history(talked))[:1]
+    asyncio.run(store.replace_context(Principal(), talked, request, "memory/x"))
+    assert asyncio.run(store.history(talked)) == request
+    store.close()
+    assert cli("sessions", "export").out == before
+    assert "✓ 1|The train" in cli("sessions", "show").out
+    assert cli("sessions", "search", "Oslo", "--json").rows
 
 
 def test_search_finds_messages_newest_first(cli, talked):

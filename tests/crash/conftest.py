@@ -5,11 +5,13 @@ import json
 import subprocess
 import sys
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from hermes_core.store.journal import open_store
+from hermes_core.store.postgresql import Server
 from hermes_core.store.validity import INTERRUPTED, NOT_RUN
 from hermes_core.types import Principal, Text, ToolCall, ToolResult
 
@@ -28,27 +30,29 @@ def pytest_generate_tests(metafunc) -> None:
 
 
 class Stage:
-    """One home, one file of truth, and what is played there."""
+    """One home, one file of truth, and what is played there; ``url`` when the store is on a server."""
 
-    def __init__(self, player: subprocess.Popen, folder: Path) -> None:
+    def __init__(self, player: subprocess.Popen, folder: Path, url: str = "") -> None:
         folder.mkdir()
+        self.url = url
         self._player, self.home, self.truth_file = player, folder / "home", folder / "truth"
         self.said: dict[str, str] = {}
+        self.compacts = False
 
     def play(self, die_at: str = "", **order) -> bool:
         """Play an order in a process of its own; whether it was killed."""
         env = {"HERMES_DIE_AT": die_at, "HERMES_TESTING": "1"}
-        wanted = {"resume": False, "patient": False, "env": env, **order}
+        wanted = {"resume": False, "patient": False, "compacts": self.compacts, "env": env, "url": self.url, **order}
         self._player.stdin.write(json.dumps({"home": str(self.home), "truth": str(self.truth_file), **wanted}) + "\n")
         self._player.stdin.flush()
         status = int(self._player.stdout.readline())
         assert status in ((0, -9) if die_at else (0,))
         return status == -9
 
-    def say(self, text: str, die_at: str = "", *, patient: bool = False) -> bool:
+    def say(self, text: str, die_at: str = "", *, patient: bool = False, **more: str) -> bool:
         """A person says something; the platform delivers it until it is acknowledged."""
         self.said[text] = f"event of {text}"
-        return self.play(die_at, say=text, event=self.said[text], patient=patient)
+        return self.play(die_at, say=text, event=self.said[text], patient=patient, **more)
 
     def restart(self, die_at: str = "") -> bool:
         """What happens after a death: interrupted turns are finished, and what was not acknowledged comes again."""
@@ -64,7 +68,7 @@ class Stage:
 
     def read(self, look):
         """What the store says: ``look`` is given the open store."""
-        store = open_store(self.home / "state.db")
+        store = open_store(self.home / "state.db", url=self.url)
         try:
             return asyncio.run(look(store))
         finally:
@@ -115,11 +119,32 @@ class Stage:
         assert {e[1] for e in truth if e[0] == "failed"} <= {"duplicate"}
         assert (session.state, left, session.usage.calls) == ("idle", [], len(batches) + 1)
 
+    def judge_compacted(self, text: str) -> None:
+        """The turn that compacted the past is whole, and each request since begins like the one before."""
+        history, whole, calls = self.read(_told)
+        check_valid(history)
+        assert [m.parts[0].text for m in history if m.role == "user"] == ["so far", text]
+        assert history[2:] == whole[4:], "nothing of the turn was lost or made twice"
+        assert (history[-1].parts[0].text, len(calls)) == (f"the answer to {text}", 3)
+        assert [e[1] for e in self.truth if e[0] == "answer"][2:] == [f"the answer to {text}"]
+        told = [e[1] for e in self.truth if e[0] == "told" and "so far" in e[1][0]]
+        assert told
+        assert all(later[: len(earlier)] == earlier for earlier, later in pairwise(told))
+
+
+async def _told(store):
+    history, whole = await store.history("s"), await store.history("s", whole=True)
+    return history, whole, await store.tool_history(ME, session_id="s", limit=10)
+
 
 async def _whole(store):
     rows = [m for _, m in await store.messages(ME, "s", window=1000)]
     [session] = await store.list_sessions(ME)
-    assert store._engine.connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
+    if isinstance(store._engine, Server):
+        lost = "SELECT 1 FROM messages LEFT JOIN search ON rowid = messages.id WHERE rowid IS NULL"
+        assert store._engine.transact(lambda tx: tx.connection.execute(lost).fetchall()) == []
+    else:
+        assert store._engine.connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
     calls = await store.tool_history(ME, session_id="s")
     return rows, await store.history("s"), calls, session, await store.interrupted(ME)
 
@@ -150,13 +175,29 @@ def player():
         process.stdin.close()
 
 
-@pytest.fixture
-def stages(player, tmp_path):
-    """Make stages, each in a home of its own."""
-    made: list[Stage] = []
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.real)])
+def kept_in(request):
+    """Where the store is; most tests here run with both."""
+    return request.param
 
-    def make() -> Stage:
-        made.append(Stage(player, tmp_path / str(len(made))))
+
+@pytest.fixture
+def stages(player, tmp_path, kept_in, request):
+    """Make stages, each in a home of its own; on a server, tables are emptied for each, or not made at all."""
+    made: list[Stage] = []
+    server = request.getfixturevalue("cluster") if kept_in == "postgresql" else None
+    urls = [request.getfixturevalue("database_url")] if server else []
+
+    def make(*, empty: bool = False) -> Stage:
+        url = ""
+        if server and empty:
+            urls.append(url := server.database())
+        elif server:
+            url = urls[0]
+            server.sql("TRUNCATE owners CASCADE", database=url.rpartition("/")[2])
+        made.append(Stage(player, tmp_path / str(len(made)), url))
         return made[-1]
 
-    return make
+    yield make
+    for url in urls[1:]:
+        server.drop(url)

@@ -11,10 +11,12 @@ import sys
 import traceback
 from pathlib import Path
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 import hermes_core.agent.runtime
-import hermes_core.store.journal  # noqa: F401 - forks find it imported
+import hermes_core.store.journal
+import hermes_core.store.postgresql
+from hermes_core.hooks import hookimpl
 from hermes_core.kinds import Provider, tool
 from hermes_core.testing.bench import Bench
 from hermes_core.types import (
@@ -42,6 +44,8 @@ class Place:
 class Outside:
     """The truth, and who acts on it."""
 
+    runtime: hermes_core.agent.runtime.Runtime
+
     def __init__(self, order: dict) -> None:
         self.order = order
         self.acked = asyncio.Event()
@@ -54,6 +58,17 @@ class Outside:
         self.note("ack", self.order["event"])
         self.acked.set()
 
+    async def meanwhile(self) -> None:
+        """The person says something while the turn runs; once, and again only when it was not acknowledged."""
+        how, self.order["meanwhile"] = self.order.get("meanwhile"), None
+        if how:
+            text, event = self.order["adds"], f"event of {self.order['adds']}"
+            message = Message(role="user", parts=(Text(text=text),))
+            key = {"platform": "test", "account": "", "event_id": event, "chat": "c", "sender": "owner"}
+            put = self.runtime.steer if how == "steer" else self.runtime.queue
+            await put("s", message, envelope=Envelope(**key, message=message))
+            self.note("ack", event)
+
     def plugin(self) -> list:
         outside = self
 
@@ -61,6 +76,7 @@ class Outside:
         async def add(place: Place) -> str:
             """Do something that must not happen twice."""
             outside.note("effect", place.at)
+            await outside.meanwhile()
             return f"added {place.at}"
 
         @tool(touches=lambda _place: (), idempotent=True)
@@ -69,7 +85,15 @@ class Outside:
             outside.note("effect", place.at)
             return f"looked {place.at}"
 
-        return [Planned(self), add, look]
+        @hookimpl
+        async def pre_llm_call(request):
+            *old, asked = (i for i, m in enumerate(request.messages) if m.role == "user")
+            if len(old) < 2 or len(request.messages) < asked + 3:  # in the middle of a turn, while there is a past
+                return None
+            so_far = [Message(role=role, parts=(Text(text="so far"),)) for role in ("user", "assistant")]
+            return evolve(request, messages=(request.messages[0], *so_far, *request.messages[asked:]))
+
+        return [Planned(self), add, look, *([pre_llm_call] if self.order["compacts"] else [])]
 
 
 class Planned(Provider):
@@ -93,6 +117,7 @@ class Planned(Provider):
         step = sum(m.role == "assistant" for m in request.messages[said:])
         resumed = self._outside.order["resume"]
         self._outside.note("resumed request" if resumed else "request", text, step)
+        self._outside.note("told", [repr(message) for message in request.messages[1:]])
         if self._outside.order["patient"] and not resumed:
             await self._outside.acked.wait()
         plan = PLANS[int(text.split()[-1])]
@@ -110,16 +135,21 @@ class Planned(Provider):
 async def play(order: dict) -> None:
     outside = Outside(order)
     hermes = Bench(Path(order["home"]))
-    hermes.tmp_plugin(*outside.plugin(), name="outside")
+    hermes.tmp_plugin(*outside.plugin(), name="outside", manifest={"permissions": {"kernel": ["history.rewrite"]}})
+    if order["url"]:
+        hermes.configure({"store.url": order["url"]})
     async with hermes:
+        outside.runtime = hermes.runtime
         if order["resume"]:
             for session in await hermes.interrupted():
-                await tell(outside, hermes.resume(session))
+                await tell(outside, hermes.catch_up(session))
             return
         message = Message(role="user", parts=(Text(text=order["say"]),))
         key = {"platform": "test", "account": "", "event_id": order["event"], "chat": "c", "sender": "owner"}
         envelope = Envelope(**key, message=message)
         await tell(outside, hermes.runtime.turn(message, session="s", envelope=envelope, stored=outside.ack))
+        if "adds" in order:
+            await tell(outside, hermes.catch_up("s"))
 
 
 async def tell(outside: Outside, turn) -> None:

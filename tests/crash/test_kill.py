@@ -7,9 +7,11 @@ import pytest
 
 from hermes_core.store.killpoints import POINTS
 
+EVERY_TURN = [p for p in POINTS if p not in ("migrating", "received", "compacting", "compacted")]
+
 
 @pytest.mark.parametrize("calls", [0, 1, 3])
-@pytest.mark.parametrize("point", [p for p in POINTS if p != "migrating"])
+@pytest.mark.parametrize("point", EVERY_TURN)
 def test_what_was_begun_is_finished_once(stages, point, calls, turn):
     """The first round kills once. Later ones kill the restart too: at the same point, then wherever."""
     dice = random.Random(f"{turn} {point} {calls}")
@@ -19,7 +21,7 @@ def test_what_was_begun_is_finished_once(stages, point, calls, turn):
             break
         deaths = [stage.finished()]
         for _ in range(turn and dice.choice((1, 1, 2))):
-            again = point if turn == 1 else dice.choice([p for p in POINTS if p != "migrating"])
+            again = point if turn == 1 else dice.choice(EVERY_TURN)
             if not stage.restart(f"{again}:{1 if turn == 1 else dice.choice((1, 1, 2))}"):
                 break
             deaths.append(stage.finished())
@@ -41,7 +43,7 @@ def test_a_session_that_was_resumed_goes_on(stages):
 
 
 def test_a_death_while_the_tables_are_made_leaves_a_home_that_works(stages, turn):
-    stage = stages()
+    stage = stages(empty=True)
     assert stage.say("hello 1", "migrating")
     stage.restart()
     stage.judge("hello 1", [])
@@ -65,6 +67,20 @@ def test_a_call_that_had_begun_is_told_as_unknown_and_not_run_again(stages):
     assert call.outcome == "unknown"
     assert "outcome of this call is unknown" in call.output
     assert not [e for e in stage.truth if e[0] == "effect"]
+
+
+@pytest.mark.parametrize("point", ["compacting", "compacted", "prompted:2", "requested:2", "replied:2", "tool_done:3"])
+def test_a_death_around_a_compaction_keeps_the_task_and_the_bytes(stages, point, turn):
+    stage = stages()
+    for text in ("first 0", "second 0"):
+        assert not stage.say(text)
+    stage.said.clear()
+    stage.compacts = True
+    assert stage.say("the task 3", point)
+    for _ in range(turn):
+        stage.restart(point)
+    stage.restart()
+    stage.judge_compacted("the task 3")
 
 
 def stage_owner():

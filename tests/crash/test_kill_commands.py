@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 
+import psycopg
 import pytest
 
 from hermes_core import Hermes
@@ -19,11 +20,14 @@ ANSWER = "The train to Oslo leaves at nine."
 class Shell:
     """``shell("resume")`` runs a command in a home of its own; ``die_at`` kills it there."""
 
-    def __init__(self, folder) -> None:
+    def __init__(self, folder, url: str = "") -> None:
         self.home, self.folder = folder / "home", folder
+        if url:
+            self.home.mkdir()
+            self.home.joinpath("config.yaml").write_text("store: {url: env:HERMES_TEST_STORE}\n")
         folder.joinpath("notes.md").write_text(f"{ANSWER}\n")
         keep = {k: v for k, v in os.environ.items() if not k.startswith("HERMES_") and not k.endswith("_BASE_URL")}
-        self.env = {**keep, "HERMES_HOME": str(self.home), "HOME": str(folder)}
+        self.env = {**keep, "HERMES_HOME": str(self.home), "HOME": str(folder), "HERMES_TEST_STORE": url}
 
     def start(self, *words: str, die_at: str = "", **options) -> subprocess.Popen:
         env = {**self.env, **({"HERMES_TESTING": "1", "HERMES_DIE_AT": die_at} if die_at else {})}
@@ -46,8 +50,8 @@ class Shell:
 
 
 @pytest.fixture
-def shell(tmp_path):
-    return Shell(tmp_path)
+def shell(tmp_path, kept_in, request):
+    return Shell(tmp_path, request.getfixturevalue("database_url") if kept_in == "postgresql" else "")
 
 
 def test_resume_prints_the_answers_of_all_interrupted_turns(shell):
@@ -76,10 +80,12 @@ def test_resume_of_one_session_leaves_the_others(shell):
 
 def test_what_cannot_be_finished_is_said_and_the_session_stays_usable(shell):
     shell.killed()
+    assert shell("plugins", "disable", "offline").returncode == 0  # what the turn was begun with is gone
     done = shell("--provider", "ollama", "--model", "m", "resume", "--json")
     row = json.loads(done.stdout)
     assert (done.returncode, row["reason"], row["answer"]) == (1, "failed", "")
     assert row["error"]
+    assert shell("plugins", "enable", "offline", "--yes").returncode == 0
     assert ANSWER in shell("-c", "-z", "read notes.md").stdout
 
 
@@ -134,6 +140,7 @@ def test_doctor_counts_interrupted_turns_and_says_how_to_mend_them(shell):
 
 
 async def test_a_program_resumes_by_session(shell, monkeypatch):
+    monkeypatch.setenv("HERMES_TEST_STORE", shell.env["HERMES_TEST_STORE"])
     shell.killed("answered")
     monkeypatch.chdir(shell.folder)
     async with Hermes(home=shell.home, provider="offline") as hermes:
@@ -194,9 +201,13 @@ def test_a_turn_that_runs_is_left_alone_and_one_that_died_is_taken_over(shell, r
 def test_a_holder_that_stopped_beating_is_replaced_and_what_it_writes_is_refused(shell, running):
     process, end = running
     process.send_signal(signal.SIGSTOP)
-    with sqlite3.connect(shell.home / "state.db") as database:
-        database.execute("UPDATE leases SET beat = ?", (time.monotonic() - 61,))
-    database.close()
+    if url := shell.env["HERMES_TEST_STORE"]:
+        with psycopg.connect(url) as server:
+            server.execute("UPDATE leases SET beat = beat - 61")
+    else:
+        with sqlite3.connect(shell.home / "state.db") as database:
+            database.execute("UPDATE leases SET beat = ?", (time.monotonic() - 61,))
+        database.close()
     done = shell("resume", "--json")
     assert json.loads(done.stdout)["reason"] == "done"
     before = shell("sessions", "export").stdout

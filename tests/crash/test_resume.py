@@ -11,6 +11,7 @@ from hermes_core.testing.fakes import FakePlatform
 from hermes_core.types import (
     Effect,
     Ended,
+    Failed,
     Feature,
     Message,
     Principal,
@@ -169,3 +170,67 @@ async def test_a_resumed_turn_can_be_interrupted_from_the_chat(kit, monkeypatch)
     await Carrier(kit.bench.runtime, platform, session="s").serve()
     assert platform.events[-1].reason == "interrupted"
     assert await kit.bench.interrupted() == [], "a person ended it"
+
+
+async def test_a_turn_that_kills_its_process_again_and_again_is_given_up(kit, monkeypatch):
+    kit.bench.configure({"policy.mode": "off"})
+    await kit.die(monkeypatch, "again", started=True)
+    store = await kit.bench.runtime.store()
+    for number in range(3):
+        taken = await store.resume_turn("s", holder=f"dead {number}".replace(" ", "-"))
+        assert taken.resumes == number
+    events = [event async for event in kit.bench.resume("s")]
+    [failed] = [e for e in events if isinstance(e, Failed)]
+    assert "given up: its process died 4 times while again ran" in failed.text
+    assert (events[-1].reason, kit.ran) == ("failed", [])
+    assert await store.interrupted(ME) == []
+    kit.provider.add("fine")
+    assert (await kit.bench.run("and now", session="s")).text == "fine"
+
+
+async def test_a_turn_goes_on_with_the_model_it_began_with(kit, monkeypatch):
+    await kit.die(monkeypatch, "once", started=True)
+    kit.provider.add("done")
+    events = [event async for event in kit.bench.resume("s")]
+    assert (events[0].provider, events[0].model) == ("scripted", "m")
+    assert kit.provider.requests[-1].model == "m"
+    assert events[-1].note == ""
+
+
+async def test_a_model_that_is_gone_is_told(kit, monkeypatch):
+    await kit.die(monkeypatch, "once", started=True)
+    store = await kit.bench.runtime.store()
+    store._engine.connection.execute("UPDATE turns SET provider = 'gone' WHERE state = 'open'")
+    kit.provider.add("done")
+    events = [event async for event in kit.bench.resume("s")]
+    assert events[-1].answer == "done"
+    assert "gone:m, so scripted:scripted-1 went on" in events[-1].note
+
+
+async def test_a_turn_keeps_the_tools_it_began_with(hermes, scripted, monkeypatch, tmp_path):
+    from hermes_core.testing.bench import Bench
+
+    kit = Kit(hermes, scripted)
+    await kit.die(monkeypatch, "again", started=False)
+    await hermes.close()
+
+    class Narrow(Bench):
+        def __init__(self, home):
+            super().__init__(home)
+            self._wishes["toolsets"] = ("narrow",)
+
+    @tool(toolset="narrow")
+    async def narrow() -> str:
+        """Be the only one on offer."""
+        return ""
+
+    bench = Narrow(tmp_path / "home")
+    kit = Kit(bench, scripted)
+    bench.tmp_plugin(narrow)
+    bench.configure({"policy.mode": "off"})
+    kit.provider.add("done", "new")
+    assert await kit.resume() == ("ran", "ok", "done")
+    assert [s.name for s in kit.provider.requests[0].tools] == ["again", "once"]
+    await bench.run("now", session="s")
+    assert [s.name for s in kit.provider.requests[1].tools] == ["narrow"]
+    await bench.close()

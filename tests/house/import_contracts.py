@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PRIVATE = ["plugins", "config", "store", "agent", "gateway", "cli", "embed", "testing"]
+PRIVATE = ["plugins", "config", "store", "agent", "gateway", "cli", "embed", "testing", "child"]
 THIRD_PARTY = "openai litellm textual mcp docker modal daytona httpx2 rich prompt_toolkit"
 
 
@@ -27,6 +27,7 @@ name = The kernel's rooms import only downward
 type = layers
 containers = hermes_core
 layers =
+    child
     cli : embed
     gateway
     agent
@@ -34,7 +35,7 @@ layers =
     store | config
     hooks
     context
-    kinds | options
+    kinds | options | failures
     types | errors
 
 [importlinter:contract:independence]

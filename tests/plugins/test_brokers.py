@@ -4,10 +4,10 @@ import pytest
 
 from hermes_core.config.paths import Home
 from hermes_core.config.settings import load_settings
-from hermes_core.errors import NotPermitted
+from hermes_core.errors import NotPermitted, UnknownName, UserError
 from hermes_core.plugins.brokers import make_context
 from hermes_core.plugins.index import load_index
-from hermes_core.store.journal import open_store
+from hermes_core.store.journal import Busy, open_store
 from hermes_core.types import Message, Principal, Request, Session, Text
 
 OWNER = Principal()
@@ -35,7 +35,7 @@ def context(site, store, monkeypatch):
         async def opened():
             return store
 
-        async def complete(request):
+        async def complete(request, task, session):
             return f"answer to {request.model}"
 
         installed = load_index(site.cache, None).get("provider/board")
@@ -73,9 +73,46 @@ async def test_without_the_permission_every_door_is_shut(context):
     for ask in (
         sessions.search(OWNER, "walrus"), sessions.recent(OWNER), sessions.read(OWNER, "s1"),
         sessions.tool_history(OWNER, "s1"), made.llm.complete(request),
+        made.history.read(OWNER, "s1"), made.history.replace(OWNER, "s1", ()),
     ):  # fmt: skip
         with pytest.raises(NotPermitted, match=r"\[permissions\] kernel"):
             await ask
+
+
+def said(role, text):
+    return Message(role=role, parts=(Text(text=text),))
+
+
+async def test_a_context_is_replaced_between_turns_and_the_messages_stay(context, store):
+    history = context(kernel=["history.rewrite"]).history
+    for message in (said("assistant", "I see a walrus. " * 20), said("user", "and now?")):
+        await store.add_message("s1", message)
+    before = await history.read(OWNER, "s1")
+    assert len(before) == 3
+    await history.replace(OWNER, "s1", [said("user", "seen: a walrus"), said("assistant", "ok"), before[-1]])
+    assert [m.parts[0].text for m in await history.read(OWNER, "s1")] == ["seen: a walrus", "ok", "and now?"]
+    assert len(await store.messages(OWNER, "s1")) == 3
+    with pytest.raises(UserError, match="was not replaced: it is not smaller"):
+        await history.replace(OWNER, "s1", await history.read(OWNER, "s1"))
+
+
+async def test_the_context_of_another_person_is_out_of_reach(context):
+    history = context(kernel=["history.rewrite"]).history
+    for ask in (history.read(Principal(person="hana"), "s1"), history.replace(Principal(person="hana"), "s1", ())):
+        with pytest.raises(UnknownName):
+            await ask
+
+
+async def test_while_a_turn_runs_or_was_cut_off_its_context_stays(context, store, monkeypatch):
+    history = context(kernel=["history.rewrite"]).history
+    turn = {"turn_id": "t", "holder": "me", "provider": "p", "model": "m"}
+    await store.open_turn("s1", said("user", "work " * 50), **turn)
+    smaller = [said("user", "work " * 50)]
+    with pytest.raises(Busy):
+        await history.replace(OWNER, "s1", smaller)
+    monkeypatch.setattr("hermes_core.store.leases.is_running", lambda pid: False)
+    with pytest.raises(UserError, match="was cut off"):
+        await history.replace(OWNER, "s1", smaller)
 
 
 async def test_a_model_call_needs_the_permission(context):

@@ -115,7 +115,7 @@ def test_what_does_not_fit_is_refused_with_the_signature_expected(code, uses, sa
     assert caught.value.hint
     assert made.implementations("on_fault") == []
     if "admit" in uses:
-        assert caught.value.hint == "Write: async def admit(envelope: Envelope) -> Verdict | None"
+        assert caught.value.hint == "Write: async def admit(ctx: PluginContext, envelope: Envelope) -> Verdict | None"
 
 
 def test_an_undeclared_hook_is_not_permitted():
@@ -139,6 +139,16 @@ async def test_an_implementation_names_only_what_it_wants_even_with_a_default():
     code = "@hookimpl\nasync def pre_tool_call(*, call=None):\n    return Verdict(outcome='deny', reason=call.name)"
     made = dispatch(plugin("tool/a", code, uses=["pre_tool_call"]))
     assert (await made.decide("pre_tool_call", session=SESSION, call=CALL, effects=frozenset())).reason == "now"
+
+
+async def test_a_hook_at_run_time_gets_its_own_plugins_context():
+    made = Dispatch(strict=True)
+    for label in ("tool/a", "tool/b"):
+        code = "@hookimpl\nasync def transform_prompt(ctx, prompt):\n"
+        code += "    return Prompt(blocks=(*prompt.blocks, PromptBlock(name='x', text=ctx)))\n"
+        made.register(*plugin(label, code, uses=["transform_prompt"]), f"that of {label}")
+    found = await made.transform("transform_prompt", "prompt", Prompt(blocks=()), session=SESSION)
+    assert [b.text for b in found.blocks] == ["that of tool/a", "that of tool/b"]
 
 
 async def test_the_call_site_cannot_choose_another_mode():

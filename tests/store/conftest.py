@@ -1,11 +1,14 @@
-"""A store in a temporary folder, and the few values every test of it needs."""
+"""A store for every test of it: once in a file, and once on a server."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from hermes_core.store.engine import Transaction
 from hermes_core.store.journal import Store, open_store
+
+STORES = ["sqlite", pytest.param("postgresql", marks=pytest.mark.real)]
 
 
 @pytest.fixture
@@ -14,7 +17,62 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def store(tmp_path: Path, folder: Path) -> Iterator[Store]:
-    opened = open_store(tmp_path / "state.db", transcripts=folder)
-    yield opened
-    opened.close()
+def url(request: pytest.FixtureRequest) -> str:
+    """Where the store is: empty for a file. Tests that are told so run with both."""
+    kind = getattr(request, "param", "sqlite")
+    return str(request.getfixturevalue("database_url")) if kind == "postgresql" else ""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--commits", type=int, default=200, help="How often each of many processes writes.")
+
+
+@pytest.fixture
+def commits(request: pytest.FixtureRequest) -> int:
+    return int(request.config.getoption("commits", 200))
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "url" in metafunc.fixturenames:
+        metafunc.parametrize("url", STORES, indirect=True)
+
+
+@pytest.fixture
+def reopen(tmp_path: Path, folder: Path, url: str) -> Iterator[Callable[..., Store]]:
+    """Open the store, or the same one again; all are closed in the end."""
+    made: list[Store] = []
+
+    def make(transcripts: Path | None = None) -> Store:
+        made.append(open_store(tmp_path / "state.db", url=url, transcripts=transcripts))
+        return made[-1]
+
+    yield make
+    for store in made:
+        store.close()
+
+
+@pytest.fixture
+def store(reopen: Callable[..., Store], folder: Path) -> Store:
+    return reopen(folder)
+
+
+@pytest.fixture
+def file_store(tmp_path: Path, folder: Path) -> Iterator[Store]:
+    """For what only a file can suffer."""
+    made = open_store(tmp_path / "state.db", transcripts=folder)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def sql(store: Store) -> Callable[[str], list[tuple[object, ...]]]:
+    """Go behind the store's back."""
+
+    def run(statement: str) -> list[tuple[object, ...]]:
+        def work(tx: Transaction) -> list[tuple[object, ...]]:
+            cursor = tx.connection.execute(statement)
+            return [tuple(row) for row in cursor.fetchall()] if cursor.description else []
+
+        return store._engine.transact(work)
+
+    return run

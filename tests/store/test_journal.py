@@ -3,6 +3,7 @@
 import asyncio
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -10,7 +11,7 @@ import pytest
 
 from hermes_core.errors import StoreError, UnknownName
 from hermes_core.store import leases
-from hermes_core.store.journal import Busy, Duplicate, StaleLease, Store, Turn, open_store
+from hermes_core.store.journal import Busy, Duplicate, StaleLease, Store, Turn
 from hermes_core.store.validity import INTERRUPTED, NO_RESULT, NOT_RUN
 from hermes_core.types import Envelope, Message, Principal, Session, Text, ToolCall, ToolResult, Usage
 
@@ -34,7 +35,7 @@ def result(of: ToolCall, text: str = "done") -> ToolResult:
     return ToolResult(call_id=of.id, name=of.name, parts=(Text(text=text),))
 
 
-async def opened(store: Store, turn_id: str = "t1", text: str = "hello") -> Turn:
+async def begun(store: Store, turn_id: str = "t1", text: str = "hello") -> Turn:
     return await store.open_turn(ID, user(text), turn_id=turn_id, holder="test", provider="p", model="m")
 
 
@@ -45,8 +46,8 @@ async def session(store: Store) -> None:
 
 def kill_holder(monkeypatch: pytest.MonkeyPatch) -> None:
     """From now on, the clock says that every lease is long over."""
-    late = time.monotonic() + leases.LIFE * 2
-    monkeypatch.setattr("hermes_core.store.leases.time", SimpleNamespace(monotonic=lambda: late))
+    now = leases._now
+    monkeypatch.setattr(leases, "_now", lambda tx: now(tx) + leases.LIFE * 2)
 
 
 def said(messages: list[Message]) -> list[tuple[str, str]]:
@@ -61,7 +62,7 @@ def said(messages: list[Message]) -> list[tuple[str, str]]:
 
 
 async def test_a_turn_is_stored_step_by_step(store: Store) -> None:
-    turn = await opened(store)
+    turn = await begun(store)
     first, second = call("c1", path="/tmp"), call("c2", path="/etc")
     await store.add_reply(turn, reply("looking", first, second), Usage(input=10, output=5, calls=1), "tools")
     for each in (first, second):
@@ -84,7 +85,7 @@ async def test_a_turn_is_stored_step_by_step(store: Store) -> None:
 
 
 async def test_results_are_read_in_the_order_of_the_calls(store: Store) -> None:
-    turn = await opened(store)
+    turn = await begun(store)
     first, second = call("c1"), call("c2")
     await store.add_reply(turn, reply("go", first, second), Usage(), "tools")
     for each in (second, first):
@@ -95,7 +96,7 @@ async def test_results_are_read_in_the_order_of_the_calls(store: Store) -> None:
 async def test_a_call_that_had_started_is_told_as_unknown_and_one_that_had_not_as_not_run(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    turn = await opened(store)
+    turn = await begun(store)
     calls = [call("done"), call("started"), call("pending")]
     await store.add_reply(turn, reply("go", *calls), Usage(), "tools")
     await store.start_call(turn, "done")
@@ -103,7 +104,7 @@ async def test_a_call_that_had_started_is_told_as_unknown_and_one_that_had_not_a
     await store.start_call(turn, "started")
 
     kill_holder(monkeypatch)
-    await opened(store, "t2", "again")
+    await begun(store, "t2", "again")
     assert said(await store.history(ID)) == [
         ("user", "hello"),
         ("assistant", "go"),
@@ -118,76 +119,78 @@ async def test_a_call_that_had_started_is_told_as_unknown_and_one_that_had_not_a
 
 
 async def test_repair_only_adds_rows(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    turn = await opened(store)
+    turn = await begun(store)
     await store.add_reply(turn, reply("go", call()), Usage(), "tools")
     before = await store.messages(ME, ID)
     kill_holder(monkeypatch)
-    await opened(store, "t2")
+    await begun(store, "t2")
     assert (await store.messages(ME, ID, window=50))[: len(before)] == before
 
 
 async def test_a_turn_without_an_answer_is_followed_by_a_word_about_it(store: Store) -> None:
-    turn = await opened(store)
+    turn = await begun(store)
     await store.close_turn(turn, state="failed", error="no network")
-    await opened(store, "t2", "again")
+    await begun(store, "t2", "again")
     assert said(await store.history(ID)) == [("user", "hello"), ("assistant", INTERRUPTED), ("user", "again")]
 
 
 async def test_closing_a_turn_answers_its_open_calls_and_frees_the_session(store: Store) -> None:
-    turn = await opened(store)
+    turn = await begun(store)
     await store.add_reply(turn, reply("go", call()), Usage(), "tools")
     await store.close_turn(turn, state="interrupted")
     assert said(await store.history(ID))[-1] == ("tool", NOT_RUN)
-    await opened(store, "t2")
+    await begun(store, "t2")
 
 
 async def test_a_session_with_a_live_holder_is_busy(store: Store) -> None:
-    await opened(store)
+    await begun(store)
     with pytest.raises(Busy) as caught:
-        await opened(store, "t2")
+        await begun(store, "t2")
     assert caught.value.holder == "test"
     assert len(await store.messages(ME, ID)) == 1
 
 
-async def test_a_holder_whose_process_is_gone_is_replaced_at_once(store: Store, tmp_path: Path) -> None:
+async def test_a_holder_whose_process_is_gone_is_replaced_at_once(store: Store, tmp_path: Path, url: str) -> None:
     program = (
         "import asyncio, sys; from pathlib import Path; from hermes_core.store.journal import open_store\n"
         "from hermes_core.types import Message, Text\n"
-        "store = open_store(Path(sys.argv[1])); say = Message(role='user', parts=(Text(text='from afar'),))\n"
+        "store = open_store(Path(sys.argv[1]), url=sys.argv[3])\n"
+        "say = Message(role='user', parts=(Text(text='from afar'),))\n"
         "asyncio.run(store.open_turn(sys.argv[2], say, turn_id='far', holder='far', provider='', model=''))\n"
         "import os; os.kill(os.getpid(), 9)"
     )
-    other = await asyncio.create_subprocess_exec(sys.executable, "-c", program, str(tmp_path / "state.db"), ID)
+    place = (str(tmp_path / "state.db"), ID, url)
+    other = await asyncio.create_subprocess_exec(sys.executable, "-c", program, *place)
     assert await other.wait() == -9
-    await opened(store)
+    await begun(store)
     assert [text for _, text in said(await store.history(ID))] == ["from afar", INTERRUPTED, "hello"]
 
 
 async def test_a_clock_set_back_neither_frees_nor_blocks_a_session(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    turn = await opened(store)
+    turn = await begun(store)
     monkeypatch.setattr("hermes_core.store.journal.time", SimpleNamespace(time=lambda: time.time() - 3600))
     with pytest.raises(Busy):
-        await opened(store, "t2")
+        await begun(store, "t2")
     await store.add_reply(turn, reply("still first"), Usage(), "stop")
     await store.close_turn(turn, state="done")
-    await opened(store, "t2", "second")
+    await begun(store, "t2", "second")
     assert [text for _, text in said(await store.history(ID))] == ["hello", "still first", "second"]
 
 
 async def test_a_lease_from_before_a_reboot_is_dead(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    await opened(store)
-    monkeypatch.setattr("hermes_core.store.leases.time", SimpleNamespace(monotonic=lambda: 5.0))
-    await opened(store, "t2")
+    await begun(store)
+    monkeypatch.setattr(leases, "_now", lambda tx: 5.0)
+    await begun(store, "t2")
 
 
 async def test_a_replaced_holder_can_write_nothing(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    old = await opened(store)
+    old = await begun(store)
     one = call()
     await store.add_reply(old, reply("go", one), Usage(), "tools")
     kill_holder(monkeypatch)
-    await opened(store, "t2")
+    await begun(store, "t2")
     before = await store.messages(ME, ID, window=50)
     for write in (
         store.beat(old),
@@ -202,7 +205,7 @@ async def test_a_replaced_holder_can_write_nothing(store: Store, monkeypatch: py
 
 
 async def test_a_call_is_started_once_and_finished_once(store: Store) -> None:
-    turn = await opened(store)
+    turn = await begun(store)
     one = call()
     await store.add_reply(turn, reply("go", one), Usage(), "tools")
     await store.start_call(turn, "c1")
@@ -216,7 +219,7 @@ async def test_a_call_is_started_once_and_finished_once(store: Store) -> None:
 
 
 async def test_identical_calls_are_counted_whatever_the_order_of_arguments(store: Store) -> None:
-    turn = await opened(store)
+    turn = await begun(store)
     counts = []
     for number, arguments in enumerate([{"a": 1, "b": 2}, {"b": 2, "a": 1}, {"a": 1}, {"a": 1, "b": 2}]):
         each = call(f"c{number}", **arguments)
@@ -243,7 +246,7 @@ async def test_the_same_incoming_message_opens_one_turn(store: Store) -> None:
 
 async def test_a_message_that_finds_the_session_busy_may_come_again(store: Store) -> None:
     envelope = Envelope(platform="irc", account="a", event_id="8", chat="c", sender="s", message=user())
-    turn = await opened(store)
+    turn = await begun(store)
     with pytest.raises(Busy):
         await store.open_turn(ID, user(), turn_id="t2", holder="x", envelope=envelope, provider="", model="")
     await store.close_turn(turn, state="done")
@@ -264,10 +267,10 @@ async def test_a_session_nobody_made_takes_no_message(store: Store) -> None:
         await store.open_turn("nowhere", user(), turn_id="t", holder="x", provider="", model="")
 
 
-async def test_what_is_stored_is_there_after_opening_again(store: Store, tmp_path: Path) -> None:
+async def test_what_is_stored_is_there_after_opening_again(store: Store, reopen: Callable[..., Store]) -> None:
     await store.add_message(ID, user("kept"))
     store.close()
-    again = open_store(tmp_path / "state.db")
+    again = reopen()
     assert said(await again.history(ID)) == [("user", "kept")]
     again.close()
     again.close()
@@ -276,13 +279,3 @@ async def test_what_is_stored_is_there_after_opening_again(store: Store, tmp_pat
 async def test_text_that_no_database_takes_is_cleaned(store: Store) -> None:
     await store.add_message(ID, user("a\x00b \ud800"))
     assert said(await store.history(ID)) == [("user", "ab \ufffd")]
-
-
-async def test_a_process_holds_the_database_by_one_connection(store: Store, tmp_path: Path) -> None:
-    await store.add_message(ID, user("needle"))
-    await store.search(ME, "needle")
-    await store.list_sessions(ME)
-    links = [str(entry.readlink()) for entry in Path("/proc/self/fd").iterdir() if entry.is_symlink()]
-    held = [link for link in links if link.startswith(str(tmp_path / "state.db"))]
-    assert len(held) <= 3
-    assert len([link for link in held if link.endswith("state.db")]) == 1

@@ -1,14 +1,15 @@
 """What was said is found: by its owner, in any writing, whatever is typed."""
 
 import asyncio
-import tempfile
-from pathlib import Path
+import itertools
+import unicodedata
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hermes_core.store.journal import Store, open_store
+from hermes_core.store.codec import clean
+from hermes_core.store.journal import Store
 from hermes_core.store.search import snippet
 from hermes_core.types import Message, Principal, Reasoning, Session, Text, ToolCall, ToolResult
 
@@ -152,22 +153,36 @@ def test_a_snippet_shows_the_words_where_they_are(text: str, words: str, shown: 
     assert snippet(text, words) == shown
 
 
-@settings(max_examples=30, deadline=None)
+numbers = itertools.count(1)
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.text(max_size=60), min_size=1, max_size=5), st.text(max_size=30))
-def test_any_text_can_be_stored_searched_and_forgotten(texts: list[str], words: str) -> None:
-    async def run(folder: str) -> None:
-        store = open_store(Path(folder) / "state.db")
-        await store.create_session(Session(id=ID, origin="cli", owner=ME))
-        rows = [await add(store, f"anchor {text}") for text in texts]
+def test_any_text_can_be_stored_searched_and_forgotten(store: Store, texts: list[str], words: str) -> None:
+    async def run(session_id: str) -> None:
+        await store.create_session(Session(id=session_id, origin="cli", owner=ME))
+        rows = [await add(store, f"anchor {text}", session_id=session_id) for text in texts]
         await store.search(ME, words)
         assert await found(store, "anchor") == rows[::-1]
         for hit in await store.search(ME, texts[0]):
             assert hit.message_id in rows
-        await store.delete_session(ID, ME)
+        await store.delete_session(session_id, ME)
         assert await found(store, "anchor") == []
-        [(left,)] = store._engine.connection.execute("SELECT count(*) FROM search WHERE search MATCH 'anchor'")
-        assert left == 0
-        store.close()
 
-    with tempfile.TemporaryDirectory() as folder:
-        asyncio.run(run(folder))
+    asyncio.run(run(f"s{next(numbers)}"))
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.text(max_size=60), st.integers(0, 60), st.integers(1, 12))
+def test_a_part_between_spaces_is_found(store: Store, text: str, start: int, length: int) -> None:
+    """Whatever words a text holds, any run of them is found in it."""
+
+    async def run(session_id: str) -> None:
+        await store.create_session(Session(id=session_id, origin="cli", owner=ME))
+        row = await add(store, text, session_id=session_id)
+        piece = " ".join(clean(text).split()[start : start + length])
+        if any(c.isalnum() and not c.isspace() for c in unicodedata.normalize("NFKC", piece)):
+            assert await found(store, piece) == [row]
+        await store.delete_session(session_id, ME)
+
+    asyncio.run(run(f"s{next(numbers)}"))

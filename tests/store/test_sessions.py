@@ -1,14 +1,17 @@
 """Sessions are found by name, listed, renamed, deleted and pruned; each person sees their own."""
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.store.journal import Busy, Store
 from hermes_core.types import Envelope, Message, Principal, Session, Text, ToolCall, ToolResult, Usage
 
+Sql = Callable[[str], list[tuple[object, ...]]]
 ME, OTHER = Principal(), Principal(profile="work")
 
 
@@ -119,7 +122,7 @@ async def test_only_what_is_given_is_updated(store: Store) -> None:
     assert (session.provider, session.model, session.cwd) == ("p", "n", "/x")
 
 
-async def test_what_is_forgotten_is_gone(store: Store, folder: Path) -> None:
+async def test_what_is_forgotten_is_gone(store: Store, folder: Path, sql: Sql) -> None:
     await make(store, "a")
     said = Message(role="user", parts=(Text(text="hello"),))
     envelope = Envelope(platform="irc", account="a", event_id="1", chat="c", sender="s", message=said)
@@ -133,21 +136,17 @@ async def test_what_is_forgotten_is_gone(store: Store, folder: Path) -> None:
     assert await store.load_prompt("a") is None
     assert await store.search(ME, "hello") == []
     assert list(folder.iterdir()) == []
-    tables = [
-        row[0] for row in store._engine.connection.execute("SELECT name FROM sqlite_master WHERE sql LIKE '%body%'")
-    ]
-    for table in tables:
-        found = store._engine.connection.execute(f"SELECT count(*) FROM {table} WHERE body LIKE '%hello%'").fetchone()
-        assert found[0] == 0, table
+    for table in ("messages", "contexts", "inbox"):
+        assert sql(f"SELECT 1 FROM {table} WHERE body LIKE '%hello%'") == [], table
 
 
-async def test_sessions_not_used_for_long_are_pruned(store: Store) -> None:
+async def test_sessions_not_used_for_long_are_pruned(store: Store, sql: Sql) -> None:
     for name in ("old", "new", "busy"):
         await make(store, name)
-    store._engine.connection.execute("UPDATE sessions SET updated = 1000 WHERE id != 'new'")
+    sql("UPDATE sessions SET updated = 1000 WHERE id != 'new'")
     said = Message(role="user", parts=(Text(text="x"),))
     turn = await store.open_turn("busy", said, turn_id="t", holder="x", provider="", model="")
-    store._engine.connection.execute("UPDATE sessions SET updated = 1000 WHERE id != 'new'")
+    sql("UPDATE sessions SET updated = 1000 WHERE id != 'new'")
     assert await store.prune_sessions(ME, before=2000, dry_run=True) == ["busy", "old"]
     assert await store.prune_sessions(ME, before=2000) == ["old"]
     assert {row.session.id for row in await store.list_sessions(ME)} == {"new", "busy"}
@@ -168,7 +167,9 @@ async def test_tool_calls_and_usage_are_remembered(store: Store) -> None:
     turn = await store.open_turn("a", said, turn_id="t", holder="x", provider="p", model="m")
     calls = [ToolCall(id=name, name=name, arguments={"n": 1}) for name in ("ls", "cat")]
     used = Usage(input=7, output=3, cache_read=2, cost=0.5, calls=1)
-    await store.add_reply(turn, Message(role="assistant", parts=tuple(calls)), used, "tools")
+    reply = Message(role="assistant", parts=tuple(calls))
+    await store.add_reply(turn, reply, used, "tools", calls=[("p", "m", used)])
+    await store.add_model_call(ME, evolve(used, priced="estimated"), task="title", provider="p", model="small")
     for call in calls:
         await store.start_call(turn, call.id)
         result = ToolResult(call_id=call.id, name=call.name, parts=(Text(text=f"ran {call.name}"),))
@@ -182,6 +183,8 @@ async def test_tool_calls_and_usage_are_remembered(store: Store) -> None:
     assert len(await store.tool_history(ME, session_id="a", limit=1)) == 1
     assert await store.tool_history(ME, session_id="b") == []
     assert await store.tool_history(OTHER) == []
-    [day] = await store.usage_by_day(ME, days=2)
-    assert (day.provider, day.model, day.turns, day.calls, day.usage) == ("p", "m", 1, 1, used)
-    assert await store.usage_by_day(OTHER, days=2) == []
+    talk, title = await store.usage(ME, days=2)
+    assert (talk.provider, talk.model, talk.task, talk.turns, talk.usage) == ("p", "m", "", 1, used)
+    assert (talk.unpriced, talk.estimated) == (1, 0)
+    assert (title.model, title.task, title.turns, title.unpriced, title.estimated) == ("small", "title", 0, 0, 0.5)
+    assert await store.usage(OTHER, days=2) == []

@@ -2,6 +2,7 @@
 
 import json
 import logging
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from hermes_core.store.journal import Store, open_store
 from hermes_core.types import Message, Session, Text, ToolCall, ToolResult
 
+Reopen = Callable[..., Store]
 ID = "20260101_000000_aaaaaa"
 
 
@@ -39,36 +41,36 @@ async def test_each_line_is_one_openai_message(store: Store, folder: Path) -> No
 
 
 @pytest.mark.parametrize("kept", [0, 1, 30, 45, 46, 60, 91])
-async def test_a_transcript_that_was_cut_is_completed(store: Store, folder: Path, tmp_path: Path, kept: int) -> None:
+async def test_a_transcript_that_was_cut_is_completed(store: Store, folder: Path, reopen: Reopen, kept: int) -> None:
     for text in ("one", "two", "three"):
         await say(store, text)
     store.close()
     path = folder / f"{ID}.jsonl"
     path.write_bytes(path.read_bytes()[:kept])
-    again = open_store(tmp_path / "state.db", transcripts=folder)
+    again = reopen(folder)
     await say(again, "four")
     assert contents(folder) == ["one", "two", "three", "four"]
     again.close()
 
 
-async def test_a_long_line_that_was_cut_is_removed_whole(store: Store, folder: Path, tmp_path: Path) -> None:
+async def test_a_long_line_that_was_cut_is_removed_whole(store: Store, folder: Path, reopen: Reopen) -> None:
     await say(store, "one")
     await say(store, "x" * 300_000)
     store.close()
     path = folder / f"{ID}.jsonl"
     path.write_bytes(path.read_bytes()[:-1000])
-    again = open_store(tmp_path / "state.db", transcripts=folder)
+    again = reopen(folder)
     await say(again, "three")
     assert contents(folder) == ["one", "x" * 300_000, "three"]
     again.close()
 
 
-async def test_rows_of_another_process_are_in_it(store: Store, folder: Path, tmp_path: Path) -> None:
+async def test_rows_of_another_process_are_in_it(store: Store, folder: Path, reopen: Reopen) -> None:
     await say(store, "one")
-    silent = open_store(tmp_path / "state.db")
+    silent = reopen()
     await say(silent, "two")
     silent.close()
-    loud = open_store(tmp_path / "state.db", transcripts=folder)
+    loud = reopen(folder)
     await say(loud, "three")
     loud.close()
     await say(store, "four")

@@ -1,14 +1,13 @@
 """Whatever happened to the rows, every provider accepts the history."""
 
 import asyncio
-import tempfile
-from pathlib import Path
+from collections.abc import Callable
 
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hermes_core.store import leases
-from hermes_core.store.journal import Store, Turn, open_store
+from hermes_core.store.journal import Store, Turn
 from hermes_core.store.validity import valid
 from hermes_core.types import Message, Part, Principal, Session, Text, ToolCall, ToolResult, Usage
 
@@ -113,30 +112,26 @@ class Worker:
             self.turn = None  # nothing more is heard of it, but its lease is still there
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(STEPS)
-def test_any_sequence_of_steps_and_cuts_leaves_a_valid_history(steps: list[tuple[str, int]]) -> None:
-    async def run(folder: str) -> None:
-        store = open_store(Path(folder) / "state.db")
+def test_any_sequence_of_steps_and_cuts_leaves_a_valid_history(
+    store: Store, sql: Callable[[str], object], steps: list[tuple[str, int]]
+) -> None:
+    async def run() -> None:
         await store.create_session(Session(id=ID, origin="cli"))
         worker = Worker(store)
         rows: list[tuple[int, Message]] = []
         try:
             for action, choice in steps:
-                if worker.turn is None and action == "open":
-                    expire(store)
+                if worker.turn is None and action == "open":  # let the lease of a worker that was cut run out
+                    sql(f"UPDATE leases SET beat = beat - {leases.LIFE * 2}")
                 await worker.step(action, choice)
                 check(await store.history(ID))
                 now = await store.messages(ME, ID, window=1000)
                 assert now[: len(rows)] == rows, "rows are only ever added"
                 rows = now
         finally:
-            store.close()
+            sql("DELETE FROM leases")
+            await store.delete_session(ID, ME)
 
-    with tempfile.TemporaryDirectory() as folder:
-        asyncio.run(run(folder))
-
-
-def expire(store: Store) -> None:
-    """Let the lease of a worker that was cut run out."""
-    store._engine.connection.execute("UPDATE leases SET beat = beat - ?", (leases.LIFE * 2,))
+    asyncio.run(run())

@@ -235,6 +235,14 @@ async def close(self):
 
     async def run"""),
     backend("test_isolation_is_real_if_claimed", "class Here(Workspace):\n", FEATURES.format("ISOLATED")),
+    backend("test_its_files_are_here_if_claimed", "class Here(Workspace):\n", FEATURES.format("LOCAL") + """\
+
+    async def write(self, path, data):
+        await super().write(f"elsewhere/{path}", data)
+
+    async def read(self, path):
+        return await super().read(f"elsewhere/{path}")
+"""),
 ]  # fmt: skip
 
 PLATFORM = [

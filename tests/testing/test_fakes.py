@@ -141,3 +141,29 @@ async def test_a_plugin_context_enforces_permissions(tmp_path):
     with pytest.raises(NotPermitted, match=r"llm\.call"):
         await context.llm.complete(asked())
     assert context.paths.data.is_dir()
+
+
+async def test_a_fake_history_is_as_strict_as_the_kernel(tmp_path):
+    from hermes_core.errors import NotPermitted, UnknownName, UserError
+    from hermes_core.plugins.manifest import parse_manifest
+    from hermes_core.testing.fake_context import plugin_context
+    from hermes_core.types import Message, Principal, Text
+
+    def said(role, text):
+        return Message(role=role, parts=(Text(text=text),))
+
+    def history(*kernel):
+        made = {"api": 1, "name": "c", "kind": "tool", "summary": "s", "permissions": {"kernel": list(kernel)}}
+        old = [said("user", "a" * 200), said("assistant", "b"), said("user", "c")]
+        return plugin_context(parse_manifest(made, where="test"), tmp_path, histories={"s": old}).history
+
+    may, may_not, me = history("history.rewrite"), history(), Principal()
+    await may.replace(me, "s", [said("user", "c")])
+    assert await may.read(me, "s") == [said("user", "c")]
+    with pytest.raises(UserError, match="word for word"):
+        await may.replace(me, "s", [said("user", "x")])
+    with pytest.raises(UnknownName):
+        await may.read(me, "other")
+    for ask in (may_not.read(me, "s"), may_not.replace(me, "s", [])):
+        with pytest.raises(NotPermitted):
+            await ask

@@ -1,6 +1,7 @@
 """The page of the errors and the exit status."""
 
-from hermes_core import errors
+from hermes_core import errors, failures
+from hermes_reference.kinds import show_class, show_function
 from hermes_reference.markdown import code, joined, table
 from hermes_reference.source import class_node, doc, header
 
@@ -17,7 +18,7 @@ def page() -> str:
     """The tree, each error, and the exit status."""
     tree = doc(errors).partition("::\n")[2]
     drawing = "\n".join(line[4:] for line in tree.splitlines() if line.startswith("    "))
-    classes = [getattr(errors, n) for n in errors.__all__ if n != "nearest"]
+    classes = [getattr(errors, n) for n in errors.__all__ if n not in ("nearest", "REASONS")]
     rows = [(code(c.__name__), code(c.__bases__[0].__name__), _made(c), doc(c)) for c in classes]
     return joined(
         "# Errors and exit status",
@@ -25,6 +26,13 @@ def page() -> str:
         "kernel decides by its class what happens next.",
         f"```text\n{drawing}\n```",
         table(("error", "is a", "made with", "meaning"), rows),
+        "## Reasons of a ProviderError",
+        "`reason` says in one word why a model could not answer, and decides what is done about it.",
+        table(("reason", "meaning"), [(code(name), text) for name, text in errors.REASONS.items()]),
+        "## hermes_core.failures",
+        doc(failures),
+        *(show_function(failures, name) for name in failures.__all__ if name.islower()),
+        show_class(failures.Service, "###"),
         "## Exit status",
         table(("status", "meaning"), [(str(n), text) for n, text in STATUS.items()]),
     )

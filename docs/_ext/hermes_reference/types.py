@@ -16,6 +16,7 @@ GROUPS = {
     "events": "Sessions and events",
     "people": "People",
     "work": "Work",
+    "children": "Child agents",
     "house": "The house",
     "base": "Words",
 }

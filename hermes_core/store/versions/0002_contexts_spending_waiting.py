@@ -12,14 +12,16 @@ down_revision = "0001"
 branch_labels = None
 depends_on = None
 
+number = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+
 
 def upgrade() -> None:
     """Add two tables, and the columns with which an inbox row can wait."""
     op.create_table(
         "contexts",
-        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("id", number, nullable=False),
         sa.Column("session_id", sa.Text(), nullable=False),
-        sa.Column("upto", sa.Integer(), nullable=False),
+        sa.Column("upto", number, nullable=False),
         sa.Column("body", sa.Text(), nullable=False),
         sa.Column("plugin", sa.Text(), server_default="", nullable=False),
         sa.Column("created", sa.Float(), server_default="0", nullable=False),
@@ -29,21 +31,22 @@ def upgrade() -> None:
     op.create_index("contexts_of_session", "contexts", ["session_id"], unique=False)
     op.create_table(
         "model_calls",
-        sa.Column("id", sa.Integer(), nullable=False),
-        sa.Column("owner", sa.Integer(), nullable=False),
+        sa.Column("id", number, nullable=False),
+        sa.Column("owner", number, nullable=False),
         sa.Column("session_id", sa.Text(), server_default="", nullable=False),
         sa.Column("turn_id", sa.Text(), server_default="", nullable=False),
         sa.Column("task", sa.Text(), server_default="", nullable=False),
         sa.Column("provider", sa.Text(), server_default="", nullable=False),
         sa.Column("model", sa.Text(), server_default="", nullable=False),
         sa.Column("created", sa.Float(), server_default="0", nullable=False),
-        sa.Column("input", sa.Integer(), server_default="0", nullable=False),
-        sa.Column("output", sa.Integer(), server_default="0", nullable=False),
-        sa.Column("cache_read", sa.Integer(), server_default="0", nullable=False),
-        sa.Column("cache_write", sa.Integer(), server_default="0", nullable=False),
-        sa.Column("reasoning", sa.Integer(), server_default="0", nullable=False),
-        sa.Column("calls", sa.Integer(), server_default="0", nullable=False),
+        sa.Column("input", number, server_default="0", nullable=False),
+        sa.Column("output", number, server_default="0", nullable=False),
+        sa.Column("cache_read", number, server_default="0", nullable=False),
+        sa.Column("cache_write", number, server_default="0", nullable=False),
+        sa.Column("reasoning", number, server_default="0", nullable=False),
+        sa.Column("calls", number, server_default="0", nullable=False),
         sa.Column("cost", sa.Float(), server_default="0", nullable=False),
+        sa.Column("priced", sa.Text(), server_default="", nullable=False),
         sa.ForeignKeyConstraint(["owner"], ["owners.id"]),
         sa.PrimaryKeyConstraint("id"),
     )

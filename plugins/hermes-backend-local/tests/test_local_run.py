@@ -183,4 +183,4 @@ async def test_an_empty_key_is_the_current_folder():
 
 async def test_without_bash_nothing_persistent_is_promised(tmp_path):
     place = await Local(environ={"PATH": str(tmp_path)}).open(str(tmp_path))
-    assert place.features == {Feature.BACKGROUND}
+    assert place.features == {Feature.BACKGROUND, Feature.LOCAL}

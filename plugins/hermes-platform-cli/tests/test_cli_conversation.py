@@ -215,3 +215,87 @@ def test_letters_that_two_choices_share_stand_for_none() -> None:
     words = Question(id="q", kind="approval", subject="rm", choices=["yes", "yesterday", "no"])
     assert keys_of(words) == {"1": "yes", "2": "yesterday", "3": "no", "n": "no"}
     assert lines_of(Question(id="q", kind="choice", subject="When?", choices=["a", "b"])) == ["When?", "  1 a", "  2 b"]
+
+
+# --- typing while a turn runs --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+async def busy(keys: PipeInput, tmp_path: Path) -> "Iterator[Talk]":  # type: ignore[misc]
+    """A conversation in which a turn runs and the next message is waited for."""
+    talk = Talk(keys, tmp_path)
+    await talk.cli.open(talk.desk)
+    await talk.cli.ack(await talk.say("first"))
+    await talk.cli.show("main", STARTED)
+    talk.following = asyncio.ensure_future(anext(talk.inbox))
+    await until(lambda: talk.cli._face._draft)
+    yield talk
+    talk.following.cancel()
+    await asyncio.wait({talk.following})
+    await talk.cli.close()
+
+
+async def test_a_line_is_seen_while_it_grows_and_sent_at_once(busy) -> None:
+    busy.keys.send_text("and mor")
+    await until(lambda: "❯ and mor▏" in busy.seen)
+    busy.keys.send_text("\x7fre\r")
+    assert text_of(await busy.following) == "and more"
+    await until(lambda: "❯ and more" in busy.seen)
+
+
+async def test_a_receipt_does_not_cut_a_text_in_two(busy) -> None:
+    busy.keys.send_text("more\r")
+    await busy.following
+    await busy.cli.show("main", Said(text="The quick "))
+    await busy.cli.send("main", Message(role="assistant", parts=[Text(text="Queued.")]), "k")
+    await busy.cli.show("main", Said(text="brown fox."))
+    await busy.cli.show("main", ENDED)
+    assert "The quick brown fox." in busy.seen
+    assert busy.seen.rindex("Queued.") > busy.seen.rindex("brown fox.")
+
+
+async def test_what_was_not_sent_begins_the_next_prompt(busy) -> None:
+    busy.keys.send_text("half a ")
+    await until(lambda: "half a" in busy.seen)
+    await busy.cli.show("main", ENDED)
+    busy.keys.send_text("line\r")
+    assert text_of(await busy.following) == "half a line"
+
+
+async def test_a_question_has_the_keys_for_itself(busy) -> None:
+    busy.keys.send_text("half a ")
+    await until(lambda: "half a" in busy.seen)
+    asking = asyncio.ensure_future(busy.cli.ask("main", Question(id="q", kind="text", subject="Which color?")))
+    await until(lambda: "Which color?" in busy.seen)
+    busy.keys.send_text("blue\r")
+    assert (await asking).choice == "blue"
+    busy.keys.send_text("line\r")
+    assert text_of(await busy.following) == "half a line"
+
+
+async def test_a_paste_is_one_line_and_control_codes_are_none(busy) -> None:
+    busy.keys.send_text("\x1b[200~a\x1b[31m\nb\x1b[201~\r")
+    assert text_of(await busy.following) == "a\nb"
+
+
+async def test_editing_keys(busy) -> None:
+    busy.keys.send_text("one two three\x17\x17four")
+    await until(lambda: "❯ onefour▏" in busy.seen or "❯ one four▏" in busy.seen)
+    busy.keys.send_text("\x15five\r")
+    assert text_of(await busy.following) == "five"
+
+
+async def test_control_c_stops_the_turn_and_keeps_the_line(busy) -> None:
+    busy.keys.send_text("half\x03")
+    await until(lambda: busy.desk.interrupted)
+    busy.keys.send_text(" a line\r")
+    assert text_of(await busy.following) == "half a line"
+
+
+async def test_leaving_waits_for_the_end_of_the_turn(busy) -> None:
+    busy.keys.send_text("/exit\r")
+    await until(lambda: "/exit" in busy.seen)
+    assert not busy.following.done()
+    await busy.cli.show("main", ENDED)
+    with pytest.raises(StopAsyncIteration):
+        await busy.following

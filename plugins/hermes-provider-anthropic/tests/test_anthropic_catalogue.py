@@ -11,6 +11,7 @@ from hermes_provider_anthropic import entry as entries
 from hermes_provider_anthropic.entry import FOLDER, load_entry, parse_entry
 from hermes_provider_anthropic.line import open_line
 from hermes_provider_anthropic.listed import LISTED
+from hermes_provider_anthropic.provider import all_providers
 
 PACKAGE = Path(entries.__file__).parent
 
@@ -70,6 +71,20 @@ def test_the_user_wins_over_the_environment_and_that_over_the_file(keys):
     assert "mine" not in repr(line)
 
 
+def test_a_services_key_goes_to_no_other_address_under_another_name(keys):
+    entry, env = load_entry("anthropic"), keys(ANTHROPIC_API_KEY="sk-theirs", ANTHROPIC_BASE_URL="https://gate.example")
+    for name in ("lab", "custom"):
+        line = open_line(entry, name, env, Endpoint(name=name, base_url="https://lab.example"))
+        assert (line.service.key, line.service.variables, line.service.signup) == ("", (), "")
+    same = (
+        ("lab", Endpoint(name="lab", base_url=entry.base_url)),
+        ("lab", Endpoint(name="lab")),  # where the environment says that the service is
+        ("claude", Endpoint(name="claude", base_url="https://gate.example")),
+    )
+    for name, endpoint in same:
+        assert open_line(entry, name, env, endpoint).service.key == "sk-theirs"
+
+
 def test_addresses_are_taken_in_every_spelling_and_wrong_ones_refused(keys):
     entry = load_entry("anthropic")
     for url in ("http://h:1", "http://h:1/", "http://h:1/v1", "http://h:1/v1/messages/", "http://h:1/v1/models"):
@@ -79,3 +94,21 @@ def test_addresses_are_taken_in_every_spelling_and_wrong_ones_refused(keys):
             open_line(entry, "x", keys(), Endpoint(name="x", base_url=url))
     with pytest.raises(UserError, match="Remove wire"):
         open_line(entry, "x", keys(), Endpoint(name="x", wire="chat"))
+
+
+def test_windows_and_prices_are_known_without_asking(keys):
+    provider = next(p for p in all_providers(keys(), {}) if p.name == "anthropic")
+    assert provider.window("claude-sonnet-4-5") == 200_000
+    price = provider.price("anthropic/claude-haiku-4.5")
+    assert (price.input, price.output, price.cache_read, price.cache_write) == (1.0, 5.0, 0.1, 1.25)
+    assert provider.price("claude-haiku-5-5") is None
+    elsewhere = provider.at(Endpoint(name="anthropic", base_url="https://llm.example", context=9_000))
+    assert (elsewhere.window("claude-sonnet-4-5"), elsewhere.price("claude-sonnet-4-5")) == (9_000, None)
+    assert load_entry("anthropic").prices_from.startswith("https://platform.claude.com/")
+
+
+@pytest.mark.parametrize("price", [[1.0, 2.0], [1.0, 2.0, 3.0, -4.0], ["1", 2, 3, 4]])
+def test_a_price_that_is_none_is_refused(price):
+    data = {"name": "x", "title": "X", "summary": "s", "models": [{"name": "m", "price": price}]}
+    with pytest.raises(ValueError, match="price is not"):
+        parse_entry(data, where="x.toml")

@@ -65,4 +65,40 @@ def test_the_user_wins_over_the_environment_and_that_over_the_file(keys):
     assert (line.service.url, line.service.key, line.stale_seconds) == ("https://me.example/v1", "mine", 3.0)
     assert "mine" not in repr(line)
     assert open_line(load_entry("ollama"), "ollama", keys(), None).stale_seconds == 900.0
-    assert open_line(entry, "deepseek", keys(), None).stale_seconds == 120.0
+    assert open_line(entry, "deepseek", keys(), None).stale_seconds == 300.0  # it thinks
+
+
+def test_a_services_key_goes_to_no_other_address_under_another_name(keys):
+    env = keys(OPENAI_API_KEY="sk-theirs", CUSTOM_API_KEY="anywhere")
+    lab = Endpoint(name="lab", base_url="https://lab.example/v1")
+    line = open_line(load_entry("openai"), "lab", env, lab)
+    assert (line.service.key, line.service.variables, line.service.signup) == ("", (), "")
+    assert open_line(load_entry("custom"), "lab", env, lab).service.key == "anywhere"
+    for name, endpoint in (("lab", Endpoint(name="lab")), ("openai", Endpoint(name="openai", base_url=lab.base_url))):
+        assert open_line(load_entry("openai"), name, env, endpoint).service.key == "sk-theirs"
+
+
+def test_windows_and_prices_are_known_without_asking(named):
+    openai = named("openai", OPENAI_API_KEY="k")
+    assert openai.window("gpt-5") == 400_000
+    assert openai.window("gpt-nobody-knows") == 0
+    price = openai.price("gpt-5-mini")
+    assert (price.input, price.output, price.cache_read, price.cache_write) == (0.25, 2.0, 0.025, None)
+    assert openai.price("gpt-nobody-knows") is None
+    elsewhere = openai.at(Endpoint(name="openai", base_url="https://llm.example/v1", context=9_000))
+    assert (elsewhere.window("gpt-5"), elsewhere.price("gpt-5")) == (9_000, None)
+    local = named("ollama").price("anything")
+    assert (local.input, local.output) == (0, 0)
+
+
+@pytest.mark.parametrize("row", [{"input": 1}, {"input": -1, "output": 1}, {"input": 1, "output": "2"}, 7])
+def test_a_price_that_is_none_is_refused(row):
+    data = {"name": "x", "title": "X", "summary": "s", "prices": {"m": row}, "prices_from": "here"}
+    with pytest.raises(ValueError, match="the price of m is not one"):
+        parse_entry(data, where="x.toml")
+
+
+def test_prices_say_where_they_are_from():
+    data = {"name": "x", "title": "X", "summary": "s", "prices": {"m": {"input": 1, "output": 2}}}
+    with pytest.raises(ValueError, match="prices_from is missing"):
+        parse_entry(data, where="x.toml")

@@ -160,6 +160,20 @@ async def test_silence_ends_a_stream(service, at, ask):
         await ask(at(timeout=0.05))
 
 
+async def test_keep_alives_alone_are_silence(service, at, ask):
+    async def hum(writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\ndata: {}\n\n")
+        while not writer.is_closing():
+            writer.write(b": PROCESSING\n\n")
+            await writer.drain()
+            await asyncio.sleep(0.005)
+
+    service.always = hum
+    with pytest.raises(Unavailable, match="sent nothing for") as raised:
+        await ask(at(timeout=0.05))
+    assert raised.value.reason == "timeout"
+
+
 async def test_nobody_listening_is_said_with_the_address(at, ask):
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))

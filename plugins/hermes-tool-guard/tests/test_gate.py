@@ -7,8 +7,8 @@ import pytest
 
 from hermes_core.kinds import tool
 from hermes_core.options import option, settings
-from hermes_core.testing import Call
-from hermes_core.types import Effect, Feature, Place, Question, Returned, ToolCall, Verdict
+from hermes_core.testing import Call, FakeWorkspace
+from hermes_core.types import Effect, Feature, Question, Returned, ToolCall, Verdict
 from hermes_tool_guard.gate import command_of, judge
 
 RAN: list[str] = []
@@ -155,8 +155,9 @@ def test_where_the_command_of_a_call_stands(one: ToolCall, command: str | None) 
     assert command_of(one) == command
 
 
-async def test_in_an_isolated_place_only_what_leaves_it_is_asked_about() -> None:
-    place = Place(root="/work", folder="/work", features=frozenset({Feature.ISOLATED}))
+async def test_in_an_isolated_place_only_what_leaves_it_is_asked_about(tmp_path: Path) -> None:
+    place = FakeWorkspace(folder=tmp_path)
+    place.features = frozenset({Feature.ISOLATED})
 
     async def outcome(command: str) -> str | None:
         verdict = await judge(call(command=command), place, "/home/me/.hermes")
@@ -168,8 +169,8 @@ async def test_in_an_isolated_place_only_what_leaves_it_is_asked_about() -> None
     assert await outcome("git push") == "ask"
 
 
-async def test_a_long_command_is_judged_too() -> None:
-    place = Place(root="/work", folder="/work")
+async def test_a_long_command_is_judged_too(tmp_path: Path) -> None:
+    place = FakeWorkspace(folder=tmp_path)
     text = "echo " + "a " * 4000 + "; rm -rf /"
     verdict = await judge(call(command=text), place, "/home/me/.hermes")
     assert verdict is not None

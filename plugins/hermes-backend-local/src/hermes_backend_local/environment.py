@@ -8,7 +8,14 @@ import re
 from collections.abc import Iterable, Mapping
 
 SECRET_NAME = re.compile(
-    r"KEY|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|CREDS|AUTH|DSN|WEBHOOK|BEARER|COOKIE|_PWD$|_PAT$"
+    r"KEY|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|CREDS|AUTH|DSN|WEBHOOK|BEARER|COOKIE|JWT|CONN(ECTION)?_?STR"
+    r"|SERVICE_ACCOUNT|_PWD$|_PAT$|(^|_)(PASS|PW|PIN|OTP|SALT|PRIVATE)($|_)"
+)
+# What the services that people have keys of begin those with, and keys as files hold them.
+SECRET_VALUE = re.compile(
+    r"^(sk-|pk-|rk_live_|sk_live_|gh[opsur]_|github_pat_|glpat-|xox[abeprs]-|xapp-|hf_|gsk_|nvapi-|xai-|AKIA|ASIA|AIza"
+    r"|ya29\.|npm_|pypi-|dop_v1_|shpat_|SG\.)[A-Za-z0-9_./+=-]{12,}$"
+    r"|^eyJ[\w-]{8,}\.[\w-]{8,}\.|-----BEGIN [A-Z ]*PRIVATE KEY|AccountKey=|\"private_key\""
 )
 # Names that hold one of those words and no secret: without them git, ssh-agent and X programs stop working.
 HARMLESS = frozenset(
@@ -25,7 +32,7 @@ def is_secret(name: str, value: str) -> bool:
         return False
     if SECRET_NAME.search(upper):
         return True
-    return not upper.endswith("_PROXY") and bool(PASSWORD_IN_URL.search(value))
+    return bool(SECRET_VALUE.search(value)) or (not upper.endswith("_PROXY") and bool(PASSWORD_IN_URL.search(value)))
 
 
 def without_secrets(environ: Mapping[str, str], passthrough: Iterable[str] = ()) -> dict[str, str]:

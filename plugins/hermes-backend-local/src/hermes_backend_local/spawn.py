@@ -18,6 +18,7 @@ from hermes_core.errors import ToolError
 
 LINGER = 0.4  # how long output may still come after the command itself ended
 GRACE = 2.0  # how long a tree may take to end when asked politely
+SHORT_GRACE = 0.2  # the same when a person wants it to stop: nothing is left within a second
 CHUNK = 262_144
 
 
@@ -146,10 +147,10 @@ class Spawned:
             code = self._popen.returncode
             self.finished.set_result(code if code >= 0 else 128 - code)
 
-    async def end(self) -> None:
-        """End the command and all it started: politely, and after two seconds for good. Leaves nothing behind."""
+    async def end(self, grace: float = GRACE) -> None:
+        """End the command and all it started: politely, and after ``grace`` seconds for good. Leaves nothing behind."""
         try:
-            await self._end_politely()
+            await self._end_politely(grace)
         finally:
             # Also when this very wait is cancelled: then there is no time left to be polite.
             for _ in range(5):
@@ -162,8 +163,8 @@ class Spawned:
             self.close()
             self._settle()
 
-    async def _end_politely(self) -> None:
-        deadline = self._loop.time() + GRACE
+    async def _end_politely(self, grace: float) -> None:
+        deadline = self._loop.time() + grace
         pause = 0.005
         left = self._alive()
         tree.send(left, signal.SIGTERM)

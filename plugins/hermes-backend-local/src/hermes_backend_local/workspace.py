@@ -12,7 +12,7 @@ from hermes_backend_local.background import Background
 from hermes_backend_local.capture import Capture
 from hermes_backend_local.environment import without_secrets
 from hermes_backend_local.shell import Shell, Trace, is_shell
-from hermes_backend_local.spawn import Spawned
+from hermes_backend_local.spawn import SHORT_GRACE, Spawned
 from hermes_core.errors import UserError
 from hermes_core.kinds import Backend, Process, Workspace
 from hermes_core.types import ExecRequest, ExecResult, Feature
@@ -26,7 +26,7 @@ class Here(Workspace):
 
     def __init__(self, cwd: str, env: Mapping[str, str]) -> None:
         self.cwd = cwd
-        self.features = frozenset({Feature.BACKGROUND})
+        self.features = frozenset({Feature.BACKGROUND, Feature.LOCAL})
         if shutil.which("bash", path=env.get("PATH")):
             self.features |= {Feature.PERSISTENT_SHELL}
         self._env = dict(env)
@@ -37,6 +37,11 @@ class Here(Workspace):
     def shell_cwd(self) -> str:
         """Where the next bash command begins; a policy that judges relative paths in commands needs it."""
         return self._shell_folder()
+
+    @property
+    def busy(self) -> bool:
+        """Whether a command runs in the background."""
+        return any(process.running for process in self._background)
 
     async def run(self, request: ExecRequest) -> ExecResult:
         """Run a command to its end."""
@@ -78,7 +83,7 @@ class Here(Workspace):
             await command.end()
             status = TIMED_OUT
         except BaseException:
-            await command.end()
+            await command.end(SHORT_GRACE)
             raise
         finally:
             command.close()

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from prompt_toolkit.input import Input
     from prompt_toolkit.output import Output
 
+    from hermes_platform_cli.draft import Draft
     from hermes_platform_cli.prompt import Prompt
 
 __all__ = ["Full"]
@@ -46,7 +47,10 @@ class Full:
         tty: Tty | None,
         source: "Input | None" = None,
         sink: "Output | None" = None,
+        interrupt: Callable[[], object] = lambda: None,
     ) -> None:
+        self._interrupt = interrupt
+        self._draft: Draft | None = None
         self._config, self._desk, self._chat, self._person = config, desk, chat, person
         self._data = data
         self._tty = tty
@@ -83,7 +87,8 @@ class Full:
     async def read(self) -> str | None:
         """One message; an empty one when the prompt had to give way; None when the person leaves."""
         prompt = self._prompt or self._make_prompt()
-        typed, self._typed = self._typed, ""
+        typed, self._typed = self._typed + (self._draft.take() if self._draft else ""), ""
+        self.view.draft = ""
         self.view.rest()
         self._gone.clear()
         try:
@@ -105,15 +110,33 @@ class Full:
             self.view.begin()
         return text
 
+    async def typed(self) -> str:
+        """A line typed while a turn runs."""
+        if self._draft is None:
+            from hermes_platform_cli.draft import Draft
+
+            self._draft = Draft(self._source, self._drafted, self._interrupt)
+        line = await self._draft.line()
+        shown = " ↵ ".join(line.split("\n"))
+        self._say(lambda: self.view.note(f"{self._config.prompt} {shown}"))
+        return line
+
+    def _drafted(self) -> None:
+        self.view.draft = f"{self._config.prompt} {self._draft.text}" if self._draft and self._draft.text else ""
+        self.view.paint()
+
+    def _say(self, show: Callable[[], None]) -> None:
+        if self._held is None:
+            show()
+        else:
+            self._held.append(show)
+
     async def show(self, event: Event) -> None:
         """Show an event; an open prompt gives way and comes back after the turn with what was typed."""
         if self._prompt is not None and not self._gone.is_set():
             self._prompt.withdraw()
             await self._gone.wait()
-        if self._held is None:
-            self.view.show(event)
-        else:
-            self._held.append(lambda: self.view.show(event))
+        self._say(lambda: self.view.show(event))
 
     async def message(self, message: Message) -> None:
         """Show a message: below the running turn, or above the open prompt."""
@@ -173,7 +196,11 @@ class Full:
     async def _answer(self, question: Question) -> str | None:
         from hermes_platform_cli.keypress import answer
 
-        self._answering = task = asyncio.ensure_future(answer(question, self._source, self._sink))
+        with self._draft.away() if self._draft else contextlib.nullcontext():
+            return await self._answer_alone(asyncio.ensure_future(answer(question, self._source, self._sink)))
+
+    async def _answer_alone(self, task: "asyncio.Task[str | None]") -> str | None:
+        self._answering = task
         try:
             await asyncio.wait({task})
         finally:

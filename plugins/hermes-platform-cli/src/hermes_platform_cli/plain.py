@@ -1,5 +1,6 @@
 """The conversation without a terminal: a line in is a message, answers go to stdout, all else to stderr."""
 
+import asyncio
 import time
 
 from hermes_core.kinds import Desk
@@ -9,6 +10,7 @@ from hermes_core.types import (
     Event,
     Failed,
     Message,
+    Noticed,
     Question,
     Returned,
     Said,
@@ -60,6 +62,10 @@ class Plain:
                 return line
         return None
 
+    async def typed(self) -> str:
+        """Never: a line in a pipe is for after the turn, and an answer may be asked for meanwhile."""
+        return await asyncio.get_running_loop().create_future()  # type: ignore[no-any-return]
+
     async def show(self, event: Event) -> None:
         """Write what an event has for a pipe."""
         match event:
@@ -73,6 +79,9 @@ class Plain:
                 self._spoke = False
             case Returned() if self._config.tool_feed != "off":
                 self._returned(event)
+            case Noticed():
+                self._end_text(answer=False)
+                self._err.write(f"{clean(event.text)}\n")
             case Failed():
                 self._end_text(answer=True)
                 self._err.write("\n".join(filter(None, (f"Error: {clean(event.text)}", clean(event.hint)))) + "\n")

@@ -90,6 +90,7 @@ class Cli(Platform):
                 tty=self._tty,
                 source=self._source,
                 sink=self._sink,
+                interrupt=self._interrupt,
             )
         else:
             from hermes_platform_cli.plain import Plain
@@ -101,10 +102,21 @@ class Cli(Platform):
         await self._face.open()
 
     async def receive(self) -> AsyncIterator[Envelope]:
-        """What the person sends, until they leave. The next prompt waits for the end of a running turn."""
+        """What the person sends, until they leave. The next prompt waits for the end of a running turn.
+
+        What a person types at a terminal while it runs is sent at once; the lines of a pipe wait.
+        """
         face = self._opened()
         while True:
-            await self._settle()
+            line = await self._settle(face)
+            if line and line.strip() not in LEAVING:
+                self._stirred.clear()
+                self._stored.clear()
+                yield self._envelope(line)
+                continue
+            if line:
+                await self._idle.wait()
+                return
             text = None if self._leaving or self._face is None else await face.read()
             if text is None or text.strip() in LEAVING:
                 return
@@ -176,14 +188,26 @@ class Cli(Platform):
             platform=self.name, account="tty", event_id=uuid4().hex, chat=CHAT, sender=self._person, message=said
         )
 
-    async def _settle(self) -> None:
-        """Wait for the end of a turn; the kernel asks for the next message while it still works on this one."""
+    async def _settle(self, face: "Full | Plain") -> str:
+        """Wait for the end of a turn, or for a line that was typed while it runs.
+
+        The kernel asks for the next message while it still works on this one.
+        """
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._stored.wait(), _PATIENCE)
             await asyncio.wait_for(self._stirred.wait(), _GRACE)
         self._stored.set()
         self._stirred.set()
-        await self._idle.wait()
+        if self._idle.is_set():
+            return ""
+        idle, typed = asyncio.ensure_future(self._idle.wait()), asyncio.ensure_future(face.typed())
+        try:
+            await asyncio.wait({idle, typed}, return_when=asyncio.FIRST_COMPLETED)
+            return typed.result() if typed.done() else ""
+        finally:
+            idle.cancel()
+            typed.cancel()
+            await asyncio.wait({idle, typed})
 
     def _interrupt(self) -> bool:
         """Ctrl+C; False when the process should end by it."""

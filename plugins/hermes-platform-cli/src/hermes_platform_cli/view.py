@@ -14,6 +14,7 @@ from hermes_core.types import (
     Event,
     Failed,
     Message,
+    Noticed,
     Progress,
     Returned,
     Said,
@@ -25,7 +26,7 @@ from hermes_platform_cli.calls import Feed
 from hermes_platform_cli.clean import Cleaner, clean
 from hermes_platform_cli.config import Config
 from hermes_platform_cli.screen import DIM, RESET, Screen
-from hermes_platform_cli.width import last_rows, wrap
+from hermes_platform_cli.width import clip_start, last_rows, wrap
 from hermes_platform_cli.words import duration, shown_text, usage_line
 
 if TYPE_CHECKING:
@@ -59,6 +60,8 @@ class TurnView:
         self._thought: list[str] = []
         self._thinking_since = self._since = 0.0
         self._spoke = self.running = self.stopping = self._paused = self._hoping = False
+        self.draft = ""  # what is typed while a turn runs
+        self._notes: list[str] = []  # what is said meanwhile, and shown for good where no text is cut by it
         self.answered: set[str] = set()  # questions whose answer is on the screen already
 
     def show(self, event: Event) -> None:
@@ -83,6 +86,9 @@ class TurnView:
                 self._rows("feed", self._feed.returned(event, self._screen.size.columns))
             case Asked():
                 self._asked(event)
+            case Noticed():
+                self._end_text()
+                self._rows("note", [f"{DIM}{clean(event.text)}{RESET}"])
             case Failed():
                 self._end_text()
                 self._rows("failed", _failure(event))
@@ -91,8 +97,27 @@ class TurnView:
                 return
         self._touch()
 
+    def note(self, text: str) -> None:
+        """A row that stays, set below the text that is being said."""
+        self._notes.append(clean(text))
+        if not self._speaking:
+            self._show_notes()
+        self._touch()
+
+    def _show_notes(self) -> None:
+        notes, self._notes = self._notes, []
+        self._rows("note", [f"{DIM}{line}{RESET}" for text in notes for line in text.split("\n")])
+
+    @property
+    def _speaking(self) -> bool:
+        """Whether a text has begun that something else would cut in two."""
+        return self.running and not self._hoping and (self._section == "text" or any(self._blocks.tail(1)))
+
     def message(self, message: Message) -> None:
         """Something the kernel says outside of an answer."""
+        if self.running and not self._hoping:
+            self.note(shown_text(message))
+            return
         self._end_text()
         if self._hoping:
             self.running = self._hoping = False  # this is all there is to come
@@ -190,6 +215,8 @@ class TurnView:
     def _end_text(self) -> None:
         self._blocks_done(self._blocks.feed(self._cleaner.finish()))
         self._blocks_done(self._blocks.finish())
+        if self._notes:
+            self._show_notes()
 
     def _blocks_done(self, blocks: list[Block]) -> None:
         for block in blocks:
@@ -263,7 +290,9 @@ class TurnView:
         if rows and self._section not in ("start", "feed" if not any(tail) else "new"):
             rows.insert(0, ("", ""))
         hint = "stopping…" if self.stopping else f"{duration(now - self._since)} · Ctrl+C stops"
-        return [*rows, ("", ""), (DIM, f"{spinner} {hint}")]
+        notes = [(DIM, line) for text in self._notes for line in text.split("\n")]
+        draft = [("", clip_start(self.draft, columns - 1) + "▏")] if self.draft else []
+        return [*rows, ("", ""), *notes, (DIM, f"{spinner} {hint}"), *draft]
 
     def _touch(self) -> None:
         since = self._clock() - self._painted

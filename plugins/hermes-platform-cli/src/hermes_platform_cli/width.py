@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from wcwidth import wcwidth
 
-__all__ = ["cells", "clip", "last_rows", "wrap"]
+__all__ = ["cells", "clip", "clip_start", "last_rows", "wrap"]
 
 _JOINER = "\u200d"
 TAB = "    "
@@ -39,6 +39,14 @@ def clip(text: str, width: int) -> str:
         kept.append(character)
         used += step
     return "".join(kept) + "…" if width > 0 else ""
+
+
+def clip_start(text: str, width: int) -> str:
+    """The end of a line, cut at its start to ``width`` columns."""
+    text = " ".join(text.replace("\t", TAB).split("\n"))
+    while text and cells(text) > width:
+        text = text[max(1, (cells(text) - width) // 2) :]
+    return text
 
 
 def wrap(line: str, width: int) -> list[str]:

@@ -6,18 +6,18 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from typing import TYPE_CHECKING
 
 from hermes_core.errors import ProviderError, Unavailable
+from hermes_core.failures import Service
 from hermes_core.types import Blob, Delta, Request, ToolResult
 from hermes_provider_anthropic.body import encode, messages_body, seals_in
 from hermes_provider_anthropic.decode import MessageDecoder
 from hermes_provider_anthropic.line import Line
-from hermes_provider_anthropic.service import Service
 from hermes_provider_anthropic.sse import BrokenEvent, EventReader
-from hermes_provider_anthropic.transport import network_failure, read_capped
+from hermes_provider_anthropic.transport import Patience, network_failure, read_capped
 
 if TYPE_CHECKING:
     import httpx2
 
-__all__ = ["stream_messages"]
+__all__ = ["made_body", "stream_messages"]
 
 END_SECONDS = 5.0  # how long to wait for the last event after the reply itself is whole
 CLOSE_SECONDS = 0.25  # how long to wait for the end of the body, so that the connection can be used again
@@ -41,9 +41,11 @@ async def stream_messages(line: Line, request: Request, model: str) -> AsyncGene
                     yield delta
                 return
             reader = EventReader()
-            piece = first
+            piece, patience = first, Patience(line.service, line.stale_seconds)
             while piece and not decoder.done and decoder.failed is None:
-                for delta in decoder.feed(reader.feed(piece)):
+                events = reader.feed(piece)
+                patience.hear(something=any(event.get("type") != "ping" for event in events))
+                for delta in decoder.feed(events):
                     yield delta
                 if not decoder.done:
                     piece = await _next(pieces, decoder)
@@ -88,6 +90,11 @@ def _about_thoughts(said: str) -> bool:
     return "signature" in said or ("thinking" in said and "block" in said)
 
 
+async def made_body(line: Line, request: Request, model: str) -> bytes:
+    """The bytes of a call, without making it."""
+    return encode(await _body(line, request, model))
+
+
 async def _body(line: Line, request: Request, model: str) -> dict[str, object]:
     if any(_reads_files(message.parts) for message in request.messages):
         return await asyncio.to_thread(messages_body, line, request, model)
@@ -101,14 +108,14 @@ def _reads_files(parts: object) -> bool:
 
 async def _failure(line: Line, model: str, status: int, headers: dict[str, str], body: str) -> ProviderError:
     """The error for an unsuccessful reply; for what may be an unknown model the service is asked what it has."""
-    from hermes_provider_anthropic.failures import Reply, from_reply
+    from hermes_core.failures import failure
 
     known: tuple[str, ...] = ()
     if status == 404 or (status == 400 and "model" in body):
         from hermes_provider_anthropic.offered import known_models
 
         known = await known_models(line)
-    return from_reply(line.about(model), Reply(status=status, headers=headers, body=body), known)
+    return failure(status, body, headers, service=line.about(model), models=known)
 
 
 async def _first_bytes(pieces: AsyncIterator[bytes]) -> bytes:
@@ -136,15 +143,15 @@ async def _next(pieces: AsyncIterator[bytes], decoder: MessageDecoder) -> bytes:
 
 async def _whole(decoder: MessageDecoder, service: Service, first: bytes, pieces: AsyncIterator[bytes]) -> list[Delta]:
     """The deltas of a reply that came as one JSON object."""
-    from hermes_provider_anthropic.failures import from_error_object, unreadable
+    from hermes_core.failures import broken_off, unreadable
 
     text = first.decode("utf-8", "replace") if not first.strip() else await _all(first, pieces)
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
-        raise unreadable(service, text) from None
+        raise unreadable(text, service=service) from None
     if not isinstance(found, dict) or not isinstance(found.get("content"), list):
-        raise from_error_object(service, found)
+        raise broken_off(found, service=service)
     return decoder.whole(found) + decoder.end()
 
 
@@ -175,14 +182,14 @@ async def _finish(
     except BrokenEvent:  # the last event was cut, which is said below unless the reply is whole without it
         deltas = []
     if not decoder.begun and decoder.failed is None:
-        from hermes_provider_anthropic.failures import unreadable
+        from hermes_core.failures import unreadable
 
-        raise unreadable(line.service, head[:HEAD].decode("utf-8", "replace"))
+        raise unreadable(head[:HEAD].decode("utf-8", "replace"), service=line.service)
     return deltas + decoder.end()
 
 
 def _broken(line: Line, error: BrokenEvent | RecursionError) -> Unavailable:
-    from hermes_provider_anthropic.failures import redact
+    from hermes_core.failures import redact
 
     shown = redact(" ".join(getattr(error, "payload", "").split())[:200], line.service.key)
     return Unavailable(f"{line.service.title} sent an event that is not JSON: {shown or 'nested too deeply'}")

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from attrs import evolve
 
 from hermes_core.errors import ProviderError, Unavailable
+from hermes_core.failures import Service
 from hermes_core.types import JSON, CallDelta, Delta, Done, ReasoningDelta, StopReason, TextDelta, Usage, UsageDelta
-from hermes_provider_anthropic.service import Service
 from hermes_provider_anthropic.surrogates import mend, split_half
 from hermes_provider_anthropic.thoughts import BLOCKS
 from hermes_provider_anthropic.usage import grow_usage
@@ -134,9 +134,9 @@ class MessageDecoder:
         elif kind == "message_stop":
             self.begun = self.done = True
         elif kind == "error" or (kind is None and event.get("error")):
-            from hermes_provider_anthropic.failures import from_error_object
+            from hermes_core.failures import broken_off
 
-            self.failed = from_error_object(self._service, event.get("error") or event)
+            self.failed = broken_off(event.get("error") or event, service=self._service)
 
     def _start(self, event: Mapping[str, JSON]) -> None:
         found = event.get("content_block")

@@ -21,7 +21,7 @@ class Card:
 
     ``thinking`` says how thinking is asked for: ``adaptive``, with a token ``budget``, or not at all. A model that
     thinks unasked is ``always``; ``off`` is the word that stops it. ``display``: it leaves out what it thought unless
-    asked to show it.
+    asked to show it. ``price``: US dollars for a million tokens of input, output, cache reads and cache writes.
     """
 
     name: str
@@ -34,6 +34,7 @@ class Card:
     efforts: tuple[str, ...] = ()
     temperature: bool = True
     images: bool = True
+    price: tuple[float, ...] = ()
 
 
 @frozen(kw_only=True)
@@ -41,7 +42,7 @@ class Entry:
     """What is known about one service.
 
     ``dashes``: its model names have no dots and no maker before a slash. ``unsigned``: it wants its thoughts back
-    although they carry no signature.
+    although they carry no signature. ``prices_from`` says where prices were read and when.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Entry:
     default_model: str = ""
     dashes: bool = False
     unsigned: bool = False
+    prices_from: str = ""
     models: tuple[Card, ...] = ()
 
     def card(self, model: str) -> Card:
@@ -107,6 +109,9 @@ def _fits(kind: object, value: JSON) -> bool:
         return isinstance(value, kind)
     if kind is int:
         return isinstance(value, int) and not isinstance(value, bool)
+    if kind == tuple[float, ...]:
+        numbers = isinstance(value, list) and all(isinstance(item, int | float) and item >= 0 for item in value)
+        return numbers and len(value) == 4
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 

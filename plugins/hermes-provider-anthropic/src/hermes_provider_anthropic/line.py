@@ -8,9 +8,9 @@ from attrs import evolve, field, frozen
 
 from hermes_core import __version__
 from hermes_core.errors import AuthError, UserError
+from hermes_core.failures import Service
 from hermes_core.types import JSON, Endpoint
 from hermes_provider_anthropic.entry import Entry
-from hermes_provider_anthropic.service import Service
 from hermes_provider_anthropic.transport import check_address, is_loopback, make_client
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["HOSTED_SECONDS", "LOCAL_SECONDS", "Line", "open_line"]
 
-HOSTED_SECONDS = 120.0
+HOSTED_SECONDS = 300.0  # models think for minutes, and only keep the connection alive meanwhile
 LOCAL_SECONDS = 900.0  # a local server may read a long prompt for minutes before it says a word
 VERSION = "2023-06-01"  # of the Messages API; there is no newer one
 KEEP_REFUSED = 4096
@@ -114,9 +114,11 @@ def open_line(entry: Entry, name: str, secrets: "SecretsBroker", endpoint: Endpo
             hint=f"Remove wire from providers.{name}.",
         )
     url = check_address(name, said.base_url or secrets.get(entry.base_url_env) or entry.base_url)
-    key = said.api_key or next((found for found in map(secrets.get, entry.env) if found), "")
     local = is_loopback(url)
     known = name == entry.name or name in entry.aliases
+    own = known or not said.base_url or url == entry.base_url
+    variables = entry.env if own else ()  # a service's key goes to no stranger who only speaks like it
+    key = said.api_key or next((found for found in map(secrets.get, variables) if found), "")
     return Line(
         key=entry.name if known else name,
         entry=entry,
@@ -124,9 +126,10 @@ def open_line(entry: Entry, name: str, secrets: "SecretsBroker", endpoint: Endpo
             title=entry.title if known else name,
             url=url,
             key=key.strip(),
-            variables=entry.env,
-            signup=entry.signup,
+            variables=variables,
+            signup=entry.signup if own else "",
             local=local,
+            address_hint=f"Check base_url, now {url}: /v1/messages is added to it.",
         ),
         own=url == entry.base_url,
         headers=said.headers,

@@ -43,9 +43,10 @@ def to_messages(messages: Sequence[Message], how: Conversion) -> list[dict[str, 
     Results of tools and what the person says after them are one message, the results first.
     """
     turns: list[dict[str, JSON]] = []
+    ids = _Ids()
     for message in messages:
         role = "assistant" if message.role == "assistant" else "user"
-        blocks = _assistant(message, how) if role == "assistant" else _user(message, how)
+        blocks = _assistant(message, how, ids) if role == "assistant" else _user(message, how, ids)
         if turns and turns[-1]["role"] == role:
             turns[-1]["content"] += blocks
         else:
@@ -61,8 +62,8 @@ def to_messages(messages: Sequence[Message], how: Conversion) -> list[dict[str, 
     return turns
 
 
-def _user(message: Message, how: Conversion) -> list[dict[str, JSON]]:
-    results = [_result(part, how) for part in message.parts if isinstance(part, ToolResult)]
+def _user(message: Message, how: Conversion, ids: "_Ids") -> list[dict[str, JSON]]:
+    results = [_result(part, how, ids) for part in message.parts if isinstance(part, ToolResult)]
     return results + _content(message.parts, how)
 
 
@@ -76,24 +77,45 @@ def _content(parts: Iterable[Part], how: Conversion) -> list[dict[str, JSON]]:
     return made
 
 
-def _result(result: ToolResult, how: Conversion) -> dict[str, JSON]:
+def _result(result: ToolResult, how: Conversion, ids: "_Ids") -> dict[str, JSON]:
     made: dict[str, JSON] = {
         "type": "tool_result",
-        "tool_use_id": _call_id(result.call_id),
+        "tool_use_id": ids.of_result(result.call_id),
         "content": _content(result.parts, how) or [_text("(no output)")],
     }
     return {**made, "is_error": True} if result.failed else made
 
 
-def _assistant(message: Message, how: Conversion) -> list[dict[str, JSON]]:
-    calls = {part.id: _call(part) for part in message.parts if isinstance(part, ToolCall)}
+def _assistant(message: Message, how: Conversion, ids: "_Ids") -> list[dict[str, JSON]]:
+    calls = {part.id: _call(part, ids) for part in message.parts if isinstance(part, ToolCall)}
     layout = thinking_only(kept_layout(message, how.key), how.refused, unsigned=how.unsigned)
     return rebuild(layout, message, calls)
 
 
-def _call(call: ToolCall) -> dict[str, JSON]:
+def _call(call: ToolCall, ids: "_Ids") -> dict[str, JSON]:
     name = _NAME.sub("_", call.name)[:128] or "unknown"
-    return {"type": "tool_use", "id": _call_id(call.id), "name": name, "input": dict(call.arguments)}
+    return {"type": "tool_use", "id": ids.of_call(call.id), "name": name, "input": dict(call.arguments)}
+
+
+class _Ids:
+    """Ids of calls for the wire, each once in a conversation: other services begin to count anew with every reply."""
+
+    def __init__(self) -> None:
+        self._used: set[str] = set()
+        self._last: dict[str, str] = {}  # what an id stands for until it is used again
+
+    def of_call(self, call_id: str) -> str:
+        made = plain = _call_id(call_id)
+        number = 1
+        while made in self._used:
+            number += 1
+            made = f"{plain[:56]}_{number}"
+        self._used.add(made)
+        self._last[call_id] = made
+        return made
+
+    def of_result(self, call_id: str) -> str:
+        return self._last.get(call_id) or _call_id(call_id)
 
 
 def _call_id(call_id: str) -> str:

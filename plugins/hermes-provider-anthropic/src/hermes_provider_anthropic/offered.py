@@ -51,7 +51,7 @@ async def known_models(line: Line) -> tuple[str, ...]:
 async def _ask(line: Line, seconds: float) -> list[Model]:
     import httpx2
 
-    from hermes_provider_anthropic.failures import Reply, from_reply, unreadable
+    from hermes_core.failures import failure, unreadable
 
     client = line.client()
     url = f"{line.service.url}/v1/models?limit=1000"
@@ -61,11 +61,11 @@ async def _ask(line: Line, seconds: float) -> list[Model]:
     except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, OSError) as error:
         raise network_failure(line.service, error, seconds) from error
     if not response.is_success:
-        raise from_reply(line.service, Reply(status=response.status_code, headers=dict(response.headers), body=body))
+        raise failure(response.status_code, body, response.headers, service=line.service)
     try:
         return read_models(json.loads(body), line)
     except (ValueError, RecursionError):
-        raise unreadable(line.service, body) from None
+        raise unreadable(body, service=line.service) from None
 
 
 async def _read(response: "httpx2.Response") -> str:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from hermes_core.errors import Refused
 from hermes_core.kinds import Provider
-from hermes_core.types import Delta, Endpoint, Model, Request
+from hermes_core.types import Delta, Endpoint, Model, Price, Request
 from hermes_provider_anthropic.listed import LISTED, Listed
 
 if TYPE_CHECKING:
@@ -47,6 +47,21 @@ class Messages(Provider):
         bound._line()
         return bound
 
+    def window(self, model: str) -> int:
+        """What the user, or the catalogue, says of the model."""
+        line = self._line()
+        return line.context or (line.entry.card(model).context if line.own else 0)
+
+    def price(self, model: str) -> Price | None:
+        """What the catalogue says."""
+        line = self._line()
+        figures = line.entry.card(model).price if line.own else ()
+        return (
+            Price(**dict(zip(("input", "output", "cache_read", "cache_write"), figures, strict=True)))
+            if figures
+            else None
+        )
+
     async def ready(self) -> bool:
         """Whether a key is set. An alias never is, so that nothing is chosen twice."""
         if self.name in self._listed.aliases:
@@ -73,6 +88,13 @@ class Messages(Provider):
                 yield delta
         finally:
             await deltas.aclose()
+
+    async def body(self, request: Request) -> bytes:
+        """The body that ``stream`` would send. Raises as it does."""
+        from hermes_provider_anthropic.call import made_body
+
+        line = self._line()
+        return await made_body(line, request, line.spelled(request.model or await self._default_model(line)))
 
     async def close(self) -> None:
         """Let go of connections. The provider may be used again."""

@@ -1,17 +1,18 @@
 """The HTTP client of a line, and its failures in plain words."""
 
 import ssl
+import time
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from hermes_core.errors import ProviderError, Unavailable, UserError
-from hermes_provider_anthropic.service import Service
+from hermes_core.failures import Service
 
 if TYPE_CHECKING:
     import httpx2
 
-__all__ = ["check_address", "is_loopback", "make_client", "network_failure", "read_capped"]
+__all__ = ["Patience", "check_address", "is_loopback", "make_client", "network_failure", "read_capped", "stale"]
 
 CONNECT_SECONDS = 15.0
 BODY_CAP = 256 * 1024
@@ -69,6 +70,27 @@ async def read_capped(pieces: AsyncIterator[bytes], cap: int = BODY_CAP) -> str:
     return body[:cap].decode("utf-8", "replace")
 
 
+def stale(service: Service, seconds: float) -> Unavailable:
+    """The error for a service that went silent in the middle of a reply, or never began one."""
+    text = f"{service.title} at {service.url} sent nothing for {seconds:.0f} s."
+    hint = f"Raise providers timeout if the model needs longer than {seconds:.0f} s."
+    return Unavailable(text, hint=hint, reason="timeout")
+
+
+class Patience:
+    """Ends a reply that only keeps the connection alive: that is silence too, and no time-out sees it."""
+
+    def __init__(self, service: Service, seconds: float) -> None:
+        self._service, self._seconds, self._heard = service, seconds, time.monotonic()
+
+    def hear(self, *, something: bool) -> None:
+        """Bytes came, and they said ``something`` or nothing. Raises Unavailable."""
+        if something:
+            self._heard = time.monotonic()
+        elif time.monotonic() - self._heard > self._seconds:
+            raise stale(self._service, self._seconds)
+
+
 def network_failure(service: Service, error: Exception, stale_seconds: float) -> ProviderError:
     """The error for a connection that failed or went silent."""
     import httpx2
@@ -76,10 +98,10 @@ def network_failure(service: Service, error: Exception, stale_seconds: float) ->
     where = f"{service.title} at {service.url}"
     cause = _deepest(error)
     if isinstance(error, httpx2.ReadTimeout):
-        hint = f"Raise providers timeout if the model needs longer than {stale_seconds:.0f} s."
-        return Unavailable(f"{where} sent nothing for {stale_seconds:.0f} s.", hint=hint)
+        return stale(service, stale_seconds)
     if isinstance(error, httpx2.TimeoutException):
-        return Unavailable(f"{where} did not answer within {CONNECT_SECONDS:.0f} s.", hint=_reach_hint(service))
+        text = f"{where} did not answer within {CONNECT_SECONDS:.0f} s."
+        return Unavailable(text, hint=_reach_hint(service), reason="timeout")
     if isinstance(cause, ssl.SSLError):
         return _tls_failure(where, cause)
     if isinstance(error, httpx2.ConnectError):
@@ -87,7 +109,12 @@ def network_failure(service: Service, error: Exception, stale_seconds: float) ->
     if isinstance(error, httpx2.ProxyError):
         return Unavailable(f"The proxy on the way to {where} refused: {error}.", hint="Check HTTPS_PROXY and NO_PROXY.")
     if isinstance(error, httpx2.UnsupportedProtocol | httpx2.InvalidURL | httpx2.LocalProtocolError):
-        return Unavailable(f"{where} cannot be asked: {type(error).__name__}.", transient=False, hint="Check base_url.")
+        return Unavailable(
+            f"{where} cannot be asked: {type(error).__name__}.",
+            transient=False,
+            hint="Check base_url.",
+            reason="wrong_address",
+        )
     if isinstance(error, httpx2.RemoteProtocolError | httpx2.ReadError | httpx2.WriteError):
         return Unavailable(
             f"{where} closed the connection before the reply was complete.", hint="Try again in a moment."
@@ -127,4 +154,5 @@ def _tls_failure(where: str, cause: ssl.SSLError) -> Unavailable:
     hint = "Check the date of this machine and its certificates (package ca-certificates, or SSL_CERT_FILE)."
     if "WRONG_VERSION" in str(cause) or "record layer" in str(cause):
         words, hint = "the server does not speak TLS", "Write http:// instead of https:// in base_url."
-    return Unavailable(f"No safe connection to {where}: {words}.", transient=False, hint=hint)
+    text = f"No safe connection to {where}: {words}."
+    return Unavailable(text, transient=False, hint=hint, reason="ssl_cert_verification")

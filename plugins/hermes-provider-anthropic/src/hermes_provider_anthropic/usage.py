@@ -1,6 +1,5 @@
 """Token counts of a reply. They come twice, at its start and at its end, and only grow."""
 
-import math
 from collections.abc import Mapping
 
 from hermes_core.types import JSON, Usage
@@ -27,6 +26,6 @@ def grow_usage(before: Usage, found: Mapping[str, JSON]) -> Usage:
 
 def whole_number(value: JSON) -> int:
     """A count, or 0 when it is none."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float):
         return 0
-    return int(value) if 0 <= value < 10**15 else 0
+    return int(value) if 0 <= value < 10**15 else 0  # NaN is neither

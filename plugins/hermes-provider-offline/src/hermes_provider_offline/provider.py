@@ -54,11 +54,11 @@ class Offline(Provider):
         if isinstance(move, Call):
             arguments = json.dumps(dict(move.arguments), ensure_ascii=False)
             yield CallDelta(index=0, id=f"call_{os.urandom(8).hex()}", name=move.name, arguments=arguments)
-            yield UsageDelta(usage=Usage(input=read, output=len(arguments.split()), calls=1))
+            yield UsageDelta(usage=Usage(input=read, output=len(arguments.split()), calls=1, priced="actual"))
             yield Done(reason="tools")
             return
         words = _WORD.findall(move)
         for word in words:
             yield TextDelta(text=word)
-        yield UsageDelta(usage=Usage(input=read, output=len(words), calls=1))
+        yield UsageDelta(usage=Usage(input=read, output=len(words), calls=1, priced="actual"))
         yield Done(reason="stop")

@@ -11,12 +11,12 @@ from hermes_provider_openai.body import chat_body, encode
 from hermes_provider_openai.decode import ChatDecoder
 from hermes_provider_openai.line import Line
 from hermes_provider_openai.sse import BrokenEvent, EventReader
-from hermes_provider_openai.transport import network_failure, read_capped
+from hermes_provider_openai.transport import Patience, network_failure, read_capped
 
 if TYPE_CHECKING:
     import httpx2
 
-__all__ = ["reply_failure", "stream_chat"]
+__all__ = ["made_body", "reply_failure", "stream_chat"]
 
 USAGE_SECONDS = 5.0  # how long to wait for usage after the reply itself is whole
 CLOSE_SECONDS = 0.25  # how long to wait for the end of the body, so that the connection can be used again
@@ -40,10 +40,11 @@ async def stream_chat(line: Line, request: Request, model: str) -> AsyncGenerato
                 return
             # Written out here and not in a generator of its own: this loop runs once for every piece of a reply.
             reader, decoder = EventReader(), ChatDecoder(line.about(model), line.key)
-            seen = False
+            seen, patience = False, Patience(line.service, line.stale_seconds)
             piece = first
             while True:
                 events = reader.feed(piece)
+                patience.hear(something=bool(events))
                 seen = seen or bool(events)
                 for delta in decoder.feed(events):
                     yield delta
@@ -81,14 +82,20 @@ async def _ask(line: Line, request: Request, model: str) -> "httpx2.Response":
     raise await reply_failure(line, model, response.status_code, dict(response.headers), body)
 
 
-async def _post(line: Line, request: Request, model: str, *, with_usage: bool) -> "httpx2.Response":
+async def made_body(line: Line, request: Request, model: str, *, with_usage: bool) -> bytes:
+    """The bytes of a call, without making it."""
+
     def content() -> bytes:
         body = chat_body(line.entry, line.key, request, model, line.extra_body, with_usage=with_usage)
         return encode(body)
 
-    client = line.client()
     # Pictures on the disk are read in a thread; everything else is quicker than the hop.
-    data = await asyncio.to_thread(content) if _reads_files(request) else content()
+    return await asyncio.to_thread(content) if _reads_files(request) else content()
+
+
+async def _post(line: Line, request: Request, model: str, *, with_usage: bool) -> "httpx2.Response":
+    client = line.client()
+    data = await made_body(line, request, model, with_usage=with_usage)
     headers = {**line.request_headers(), "accept": "text/event-stream"}
     return await client.send(
         client.build_request("POST", f"{line.service.url}/chat/completions", content=data, headers=headers), stream=True
@@ -110,14 +117,14 @@ def _names_usage(body: str) -> bool:
 
 async def reply_failure(line: Line, model: str, status: int, headers: dict[str, str], body: str) -> ProviderError:
     """The error for an unsuccessful reply; for what may be an unknown model the service is asked what it has."""
-    from hermes_provider_openai.failures import Reply, from_reply
+    from hermes_core.failures import failure
 
     known: tuple[str, ...] = ()
     if status in (404, 410) or (status in (400, 422) and "model" in body):
         from hermes_provider_openai.offered import known_models
 
         known = await known_models(line)
-    return from_reply(line.about(model), Reply(status=status, headers=headers, body=body), known)
+    return failure(status, body, headers, service=line.about(model), models=known)
 
 
 async def _first_bytes(pieces: AsyncIterator[bytes]) -> bytes:
@@ -141,7 +148,7 @@ async def _remainder(pieces: AsyncIterator[bytes]) -> bytes:
 
 def _whole(line: Line, model: str, body: bytes) -> list[Delta]:
     """The deltas of a reply that came as one JSON object, or as JSON lines."""
-    from hermes_provider_openai.failures import from_error_object, message_of, unreadable
+    from hermes_core.failures import broken_off, message_of, unreadable
 
     service = line.about(model)
     text = body.decode("utf-8", "replace")
@@ -150,13 +157,13 @@ def _whole(line: Line, model: str, body: bytes) -> list[Delta]:
         events: list[JSON] = [json.loads(text)]
     except (ValueError, RecursionError):
         if not text.lstrip().startswith("{"):
-            raise unreadable(service, text) from None
+            raise unreadable(text, service=service) from None
         reader = EventReader()
         events = [*reader.feed(body), *reader.end()]
     if isinstance(events[0], list):
         events = events[0]
     if len(events) == 1 and isinstance(events[0], dict) and "choices" not in events[0] and message_of(text):
-        raise from_error_object(service, events[0])
+        raise broken_off(events[0], service=service)
     deltas = decoder.feed(events)
     decoder.done = decoder.done or len(events) == 1
     return deltas + decoder.end()
@@ -173,9 +180,9 @@ async def _finish(
         seen = seen or bool(events)
         deltas += decoder.feed(events)
     if not seen and not decoder.finished and not decoder.done:
-        from hermes_provider_openai.failures import unreadable
+        from hermes_core.failures import unreadable
 
-        raise unreadable(line.service, head[:HEAD].decode("utf-8", "replace"))
+        raise unreadable(head[:HEAD].decode("utf-8", "replace"), service=line.service)
     return deltas + decoder.end()
 
 
@@ -205,7 +212,7 @@ async def _usage_and_end(pieces: AsyncIterator[bytes], reader: EventReader, deco
 
 
 def _broken(line: Line, error: BrokenEvent | RecursionError) -> Unavailable:
-    from hermes_provider_openai.failures import redact
+    from hermes_core.failures import redact
 
     shown = redact(" ".join(getattr(error, "payload", "").split())[:200], line.service.key)
     return Unavailable(f"{line.service.title} sent an event that is not JSON: {shown or 'nested too deeply'}")

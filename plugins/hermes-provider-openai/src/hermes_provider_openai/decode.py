@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 from hermes_core.errors import ProviderError, Unavailable
+from hermes_core.failures import Service
 from hermes_core.types import JSON, CallDelta, Delta, Done, ReasoningDelta, StopReason, TextDelta, Usage, UsageDelta
 from hermes_provider_openai.calls import CallCollector
-from hermes_provider_openai.service import Service
 from hermes_provider_openai.sse import DONE
 from hermes_provider_openai.surrogates import mend, split_half
 from hermes_provider_openai.usage import read_usage
@@ -158,9 +158,9 @@ class ChatDecoder:
             self._finish(reason.strip().lower())
 
     def _failure(self, error: JSON) -> ProviderError:
-        from hermes_provider_openai.failures import from_error_object  # its patterns are compiled on import
+        from hermes_core.failures import broken_off
 
-        return from_error_object(self._service, error)
+        return broken_off(error, service=self._service)
 
     def _finish(self, reason: str) -> None:
         if reason in _BROKEN_OFF:

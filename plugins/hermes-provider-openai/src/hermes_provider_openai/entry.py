@@ -17,6 +17,7 @@ _WORDS: Mapping[str, tuple[str, ...]] = {
     "tool_images": ("user", "list", "none"),
     "call_ids": ("", "nine"),
 }
+_PRICES = {"input", "output", "cache_read", "cache_write"}
 _REPLAYABLE = ("reasoning_content", "reasoning", "reasoning_details")
 
 
@@ -27,6 +28,8 @@ class Entry:
     ``temperature``: ``omit`` never sends it, a number always sends that one. ``reasoning_models`` are prefixes of
     models that want the ``developer`` role and no temperature. ``replay`` names the reasoning fields it wants back;
     ``filler`` sends a blank one where it insists on the field and there is nothing to send.
+    ``prices`` are US dollars for a million tokens (``input``, ``output``, ``cache_read``, ``cache_write``), and
+    ``prices_from`` says where they were read and when.
     ``call_ids = "nine"``: ids of tool calls must have nine letters or digits.
     """
 
@@ -45,6 +48,8 @@ class Entry:
     default_model: str = ""
     models: tuple[str, ...] = ()
     contexts: Mapping[str, int] = Factory(dict)
+    prices: Mapping[str, Mapping[str, float]] = Factory(dict)
+    prices_from: str = ""
     list_models: bool = True
     max_output: int = 0
     default_output: int = 0
@@ -83,6 +88,11 @@ def parse_entry(data: Mapping[str, JSON], *, where: str) -> Entry:
     problems += [f"replay knows no {field}" for field in values.get("replay", ()) if field not in _REPLAYABLE]
     if isinstance(values.get("temperature"), str) and values["temperature"] not in ("", "omit"):
         problems.append('temperature is "omit" or a number')
+    problems += [
+        f"the price of {name} is not one" for name, row in values.get("prices", {}).items() if not _is_price(row)
+    ]
+    if values.get("prices") and not values.get("prices_from"):
+        problems.append("prices_from is missing")
     if problems:
         raise ValueError(f"{where}: {'; '.join(problems)}")
     return Entry(**values)
@@ -98,3 +108,9 @@ def _fits(kind: object, value: JSON) -> bool:
     if kind == tuple[str, ...]:
         return isinstance(value, list) and all(isinstance(item, str) for item in value)
     return isinstance(value, dict)
+
+
+def _is_price(row: JSON) -> bool:
+    if not isinstance(row, dict) or not {"input", "output"} <= row.keys() <= _PRICES:
+        return False
+    return all(isinstance(figure, int | float) and figure >= 0 for figure in row.values())

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from attrs import evolve, field, frozen
 
 from hermes_core.errors import AuthError, UserError
+from hermes_core.failures import Service
 from hermes_core.types import JSON, Endpoint
 from hermes_provider_openai.entry import Entry
-from hermes_provider_openai.service import Service
 from hermes_provider_openai.transport import check_address, is_loopback, make_client, request_headers
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["HOSTED_SECONDS", "LOCAL_SECONDS", "Line", "open_line"]
 
 HOSTED_SECONDS = 120.0
+REASONING_SECONDS = 300.0  # a model may think for minutes before it says a word
 LOCAL_SECONDS = 900.0  # a local server may read a long prompt for minutes before it says a word
 
 
@@ -35,12 +36,16 @@ class _Client:
 
 @frozen(kw_only=True)
 class Line:
-    """``key`` is the provider's key in ``meta``; ``state`` is what changes while the line is used."""
+    """``key`` is the provider's key in ``meta``; ``own`` says that it leads to the service of the catalogue itself.
+
+    ``state`` is what changes while the line is used.
+    """
 
     key: str
     entry: Entry
     service: Service
     wire: str
+    own: bool = True
     headers: Mapping[str, str] = field(factory=dict, repr=False)
     extra_body: Mapping[str, JSON] = field(factory=dict)
     stale_seconds: float = HOSTED_SECONDS
@@ -89,25 +94,37 @@ def open_line(entry: Entry, name: str, secrets: "SecretsBroker", endpoint: Endpo
             "http://127.0.0.1:8000/v1.",
         )
     url = check_address(name, url)
-    key = said.api_key or next((found for found in map(secrets.get, entry.env) if found), "")
+    known = name == entry.name or name in entry.aliases
+    own = known or not said.base_url or url == entry.base_url or not entry.base_url
+    variables = entry.env if own else ()  # a service's key goes to no stranger who only speaks like it
+    key = said.api_key or next((found for found in map(secrets.get, variables) if found), "")
     if said.wire not in ("", "chat", "responses"):
         raise UserError(f"Provider {name} speaks no wire called {said.wire}.", hint="Set wire to chat or responses.")
     local = entry.local or is_loopback(url)
     service = Service(
-        title=entry.title if name == entry.name or name in entry.aliases else name,
+        title=entry.title if known else name,
         url=url,
         key=key.strip(),
-        variables=entry.env,
-        signup=entry.signup,
+        variables=variables,
+        signup=entry.signup if own else "",
         local=local,
+        address_hint=_address_hint(url),
     )
     return Line(
         key=entry.name if name in entry.aliases else name,
         entry=entry,
         service=service,
         wire=said.wire or entry.wire,
+        own=url == entry.base_url,
         headers=said.headers,
         extra_body=said.extra_body,
-        stale_seconds=said.timeout or (LOCAL_SECONDS if local else HOSTED_SECONDS),
+        stale_seconds=said.timeout
+        or (LOCAL_SECONDS if local else REASONING_SECONDS if entry.effort else HOSTED_SECONDS),
         context=said.context,
     )
+
+
+def _address_hint(url: str) -> str:
+    if url.endswith(("/v1", "/v2", "/v3", "/v4")):
+        return ""
+    return f"Check base_url: most servers want it to end with /v1, as in {url}/v1."

@@ -1,6 +1,7 @@
 """Messages of a conversation as the chat-completions wire wants them."""
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 
 from attrs import frozen
@@ -9,7 +10,9 @@ from hermes_core.types import JSON, Blob, Message, Part, Reasoning, Text, ToolCa
 from hermes_provider_openai.entry import Entry
 from hermes_provider_openai.pictures import describe, picture_url
 
-__all__ = ["Conversion", "to_messages"]
+__all__ = ["Conversion", "function_name", "to_messages"]
+
+_NAME = re.compile(r"[^A-Za-z0-9_.-]")
 
 
 @frozen(kw_only=True)
@@ -90,12 +93,17 @@ def _assistant(message: Message, how: Conversion) -> JSON:
     return made
 
 
+def function_name(name: str) -> str:
+    """A name that can be sent back. A model may call a tool by one that its service then refuses, ever after."""
+    return _NAME.sub("_", name)[:64] or "unknown"
+
+
 def _call(call: ToolCall, how: Conversion) -> JSON:
     arguments = json.dumps(dict(call.arguments), ensure_ascii=False, separators=(",", ":"))
     made: dict[str, JSON] = {
         "id": _call_id(call.id, how),
         "type": "function",
-        "function": {"name": call.name, "arguments": arguments},
+        "function": {"name": function_name(call.name), "arguments": arguments},
     }
     own = call.meta.get(how.key)
     if isinstance(own, dict) and own.get("extra_content") is not None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from hermes_core.errors import Refused
 from hermes_core.kinds import Provider
-from hermes_core.types import Delta, Endpoint, Model, Request
+from hermes_core.types import Delta, Endpoint, Model, Price, Request
 from hermes_provider_openai.listed import LISTED, Listed
 
 if TYPE_CHECKING:
@@ -41,6 +41,19 @@ class Compatible(Provider):
         bound = Compatible(self._listed, self._secrets, name=name, endpoint=endpoint)
         bound._line()
         return bound
+
+    def window(self, model: str) -> int:
+        """What the user, or the catalogue, says of the model."""
+        line = self._line()
+        return line.context or (line.entry.contexts.get(model, 0) if line.own else 0)
+
+    def price(self, model: str) -> Price | None:
+        """What the catalogue says; on this machine nothing costs anything."""
+        line = self._line()
+        if line.service.local:
+            return Price(input=0.0, output=0.0)
+        row = line.entry.prices.get(model) if line.own else None
+        return Price(**row) if row else None
 
     async def ready(self) -> bool:
         """Hosted: a key is set. Local: something that lists models answers on its port."""
@@ -79,6 +92,18 @@ class Compatible(Provider):
                 yield delta
         finally:
             await deltas.aclose()
+
+    async def body(self, request: Request) -> bytes:
+        """The body that ``stream`` would send. Raises as it does."""
+        line = self._line()
+        model = request.model or await self._default_model(line)
+        if line.wire == "responses":
+            from hermes_provider_openai.responses_input import responses_body
+
+            return responses_body(line, request, model)
+        from hermes_provider_openai.chat import made_body
+
+        return await made_body(line, request, model, with_usage=not line.state.usage_refused)
 
     async def close(self) -> None:
         """Let go of connections. The provider may be used again."""

@@ -36,7 +36,7 @@ async def stream_responses(line: Line, request: Request, model: str) -> AsyncGen
         reply = _Reply(line, model)
         try:
             async for event in stream:
-                for delta in reply.take(event.to_dict() if hasattr(event, "to_dict") else event):
+                for delta in reply.take(event.to_dict(warnings=False) if hasattr(event, "to_dict") else event):
                     yield delta
                 if reply.ended:
                     break
@@ -107,9 +107,9 @@ class _Reply:
         return []
 
     def _error(self, error: JSON) -> ProviderError:
-        from hermes_provider_openai.failures import from_error_object
+        from hermes_core.failures import broken_off
 
-        return from_error_object(self._line.about(self._model), error)
+        return broken_off(error, service=self._line.about(self._model))
 
     def _item(self, item: Mapping[str, JSON]) -> list[Delta]:
         if item.get("type") == "reasoning":
@@ -152,9 +152,9 @@ async def _failure(sdk: ModuleType, line: Line, model: str, error: Exception) ->
         headers = {name.lower(): value for name, value in error.response.headers.items()}
         return await reply_failure(line, model, error.status_code, headers, _body_text(error))
     if isinstance(error, sdk.APIError) and isinstance(error.body, dict):
-        from hermes_provider_openai.failures import from_error_object
+        from hermes_core.failures import broken_off
 
-        return from_error_object(line.about(model), error.body)
+        return broken_off(error.body, service=line.about(model))
     from hermes_provider_openai.transport import network_failure
 
     cause = error.__cause__ if isinstance(error.__cause__, Exception) else error

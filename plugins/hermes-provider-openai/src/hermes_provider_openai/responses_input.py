@@ -4,11 +4,12 @@ import json
 from collections.abc import Mapping, Sequence
 
 from hermes_core.types import JSON, Blob, Message, Part, Request, Text, ToolCall, ToolResult
-from hermes_provider_openai.body import clamp_effort, is_reasoning_model, output_limit
+from hermes_provider_openai.body import clamp_effort, encode, is_reasoning_model, output_limit
 from hermes_provider_openai.line import Line
+from hermes_provider_openai.messages import function_name
 from hermes_provider_openai.pictures import describe, picture_url
 
-__all__ = ["ITEMS", "responses_arguments"]
+__all__ = ["ITEMS", "responses_arguments", "responses_body"]
 
 ITEMS = "items"  # the key in meta under which reasoning items are kept for replay
 
@@ -49,6 +50,12 @@ def responses_arguments(line: Line, request: Request, model: str) -> dict[str, J
     if extra:
         made["extra_body"] = extra
     return made
+
+
+def responses_body(line: Line, request: Request, model: str) -> bytes:
+    """The bytes that the SDK makes of the arguments."""
+    made = responses_arguments(line, request, model)
+    return encode({**made, **made.pop("extra_body", {})})
 
 
 def _items(messages: Sequence[Message], key: str) -> list[JSON]:
@@ -95,7 +102,7 @@ def _assistant(message: Message, key: str) -> list[JSON]:
         {
             "type": "function_call",
             "call_id": call.id,
-            "name": call.name,
+            "name": function_name(call.name),
             "arguments": json.dumps(dict(call.arguments), ensure_ascii=False, separators=(",", ":")),
         }
         for call in calls

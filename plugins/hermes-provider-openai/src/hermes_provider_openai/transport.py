@@ -1,18 +1,28 @@
 """The HTTP client: made when first needed, and its failures in plain words."""
 
 import ssl
+import time
 from collections.abc import AsyncIterator, Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from hermes_core import __version__
 from hermes_core.errors import AuthError, ProviderError, Unavailable, UserError
-from hermes_provider_openai.service import Service
+from hermes_core.failures import Service
 
 if TYPE_CHECKING:
     import httpx2
 
-__all__ = ["check_address", "is_loopback", "make_client", "network_failure", "read_capped", "request_headers"]
+__all__ = [
+    "Patience",
+    "check_address",
+    "is_loopback",
+    "make_client",
+    "network_failure",
+    "read_capped",
+    "request_headers",
+    "stale",
+]
 
 CONNECT_SECONDS = 15.0
 BODY_CAP = 256 * 1024
@@ -84,6 +94,27 @@ async def read_capped(pieces: AsyncIterator[bytes]) -> str:
     return body[:BODY_CAP].decode("utf-8", "replace")
 
 
+def stale(service: Service, seconds: float) -> Unavailable:
+    """The error for a service that went silent in the middle of a reply, or never began one."""
+    text = f"{service.title} at {service.url} sent nothing for {seconds:.0f} s."
+    hint = f"Raise providers timeout if the model needs longer than {seconds:.0f} s."
+    return Unavailable(text, hint=hint, reason="timeout")
+
+
+class Patience:
+    """Ends a reply that only keeps the connection alive: that is silence too, and no time-out sees it."""
+
+    def __init__(self, service: Service, seconds: float) -> None:
+        self._service, self._seconds, self._heard = service, seconds, time.monotonic()
+
+    def hear(self, *, something: bool) -> None:
+        """Bytes came, and they said ``something`` or nothing. Raises Unavailable."""
+        if something:
+            self._heard = time.monotonic()
+        elif time.monotonic() - self._heard > self._seconds:
+            raise stale(self._service, self._seconds)
+
+
 def network_failure(service: Service, error: Exception, stale_seconds: float) -> ProviderError:
     """The error for a connection that failed or went silent."""
     import httpx2
@@ -91,20 +122,24 @@ def network_failure(service: Service, error: Exception, stale_seconds: float) ->
     where = f"{service.title} at {service.url}"
     cause = _deepest(error)
     if isinstance(error, httpx2.ReadTimeout):
-        hint = f"Raise providers timeout if the model needs longer than {stale_seconds:.0f} s."
-        return Unavailable(f"{where} sent nothing for {stale_seconds:.0f} s.", hint=hint)
+        return stale(service, stale_seconds)
     if isinstance(error, httpx2.TimeoutException):
-        return Unavailable(f"{where} did not answer within {CONNECT_SECONDS:.0f} s.", hint=_reach_hint(service))
+        text = f"{where} did not answer within {CONNECT_SECONDS:.0f} s."
+        return Unavailable(text, hint=_reach_hint(service), reason="timeout")
     if isinstance(cause, ssl.SSLError):
-        return Unavailable(
-            f"No safe connection to {where}: {_tls_words(cause)}.", transient=False, hint=_tls_hint(cause)
-        )
+        text = f"No safe connection to {where}: {_tls_words(cause)}."
+        return Unavailable(text, transient=False, hint=_tls_hint(cause), reason="ssl_cert_verification")
     if isinstance(error, httpx2.ConnectError):
         return Unavailable(f"Cannot connect to {where}: {_connect_words(cause)}.", hint=_reach_hint(service))
     if isinstance(error, httpx2.ProxyError):
         return Unavailable(f"The proxy on the way to {where} refused: {error}.", hint="Check HTTPS_PROXY and NO_PROXY.")
     if isinstance(error, httpx2.UnsupportedProtocol | httpx2.InvalidURL | httpx2.LocalProtocolError):
-        return Unavailable(f"{where} cannot be asked: {type(error).__name__}.", transient=False, hint="Check base_url.")
+        return Unavailable(
+            f"{where} cannot be asked: {type(error).__name__}.",
+            transient=False,
+            hint="Check base_url.",
+            reason="wrong_address",
+        )
     if isinstance(error, httpx2.RemoteProtocolError | httpx2.ReadError | httpx2.WriteError):
         return Unavailable(
             f"{where} closed the connection before the reply was complete.", hint="Try again in a moment."

@@ -1,6 +1,5 @@
 """Token counts in the many spellings of the wire."""
 
-import math
 from collections.abc import Mapping
 
 from hermes_core.types import JSON, Usage
@@ -44,6 +43,7 @@ def read_usage(found: Mapping[str, JSON]) -> Usage:
         reasoning=_first(found, _REASONING),
         cost=_money(cost),
         calls=1,
+        priced="actual" if isinstance(cost, int | float) else "",
     )
 
 
@@ -51,9 +51,9 @@ def whole_number(value: JSON) -> int:
     """A count, or 0 when it is none."""
     if isinstance(value, str):
         return int(value) if value.isascii() and value.isdigit() and len(value) < 16 else 0
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float):
         return 0
-    return int(value) if 0 <= value < 10**15 else 0
+    return int(value) if 0 <= value < 10**15 else 0  # NaN is neither
 
 
 def _money(value: JSON) -> float:

@@ -1,5 +1,7 @@
 """Numbered lines of a file, within what a model should read at once."""
 
+from collections.abc import Iterator
+
 from hermes_core.errors import ToolError
 from hermes_tool_files.content import decode, is_binary
 
@@ -15,25 +17,35 @@ def numbered(path: str, data: bytes, offset: int, limit: int) -> str:
         raise ToolError(
             f"{path} is a {kind} of {len(data):,} bytes, not text.", hint="Look at it with a command.", retry=False
         )
-    lines = decode(data).text.split("\n")
-    if lines[-1] == "":
-        lines.pop()
-    if not lines:
+    text = decode(data).text
+    count = text.count("\n") + (not text.endswith("\n")) if text else 0
+    if not count:
         return f"{path} is empty."
-    if offset > len(lines):
-        raise ToolError(f"{path} has only {len(lines):,} lines; offset {offset:,} is beyond its end.")
+    if offset > count:
+        raise ToolError(f"{path} has only {count:,} lines; offset {offset:,} is beyond its end.")
     shown: list[str] = []
     size = 0
-    for number, line in enumerate(lines[offset - 1 : offset - 1 + limit], offset):
-        text = f"{number}|{_shortened(line.removesuffix(chr(13)))}"
-        size += len(text.encode(errors="replace")) + 1
+    for number, line in enumerate(_lines(text, offset, min(limit, count - offset + 1)), offset):
+        row = f"{number}|{_shortened(line.removesuffix(chr(13)))}"
+        size += len(row.encode(errors="replace")) + 1
         if size > PAGE and shown:
             break
-        shown.append(text)
+        shown.append(row)
     last = offset + len(shown) - 1
-    if last < len(lines):
-        shown.append(f"[lines {offset:,}-{last:,} of {len(lines):,}; go on with offset={last + 1}]")
+    if last < count:
+        shown.append(f"[lines {offset:,}-{last:,} of {count:,}; go on with offset={last + 1}]")
     return "\n".join(shown)
+
+
+def _lines(text: str, offset: int, limit: int) -> Iterator[str]:
+    """Some lines of a text, without making all of them: a log may have millions."""
+    at = 0
+    for _ in range(offset - 1):
+        at = text.index("\n", at) + 1
+    for _ in range(limit):
+        end = text.find("\n", at)
+        yield text[at:] if end < 0 else text[at:end]
+        at = end + 1
 
 
 def _shortened(line: str) -> str:

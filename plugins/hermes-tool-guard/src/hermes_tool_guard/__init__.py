@@ -4,7 +4,8 @@ from collections.abc import Iterable
 
 from hermes_core import hookimpl
 from hermes_core.context import PluginContext
-from hermes_core.types import Command, Effect, Place, ToolCall, Verdict
+from hermes_core.kinds import Workspace
+from hermes_core.types import Command, Effect, ToolCall, Verdict
 
 
 @hookimpl
@@ -14,7 +15,7 @@ async def pre_tool_call(ctx: PluginContext, call: ToolCall, effects: frozenset[E
         return None
     from hermes_tool_guard.gate import judge
 
-    return await judge(call, place, str(ctx.paths.home))
+    return await judge(call, workspace, str(ctx.paths.home))
 
 
 @hookimpl

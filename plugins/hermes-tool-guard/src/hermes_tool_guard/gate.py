@@ -5,7 +5,8 @@ import os
 import shlex
 from collections.abc import Mapping
 
-from hermes_core.types import JSON, Feature, Place, ToolCall, Verdict
+from hermes_core.kinds import Workspace
+from hermes_core.types import JSON, Feature, ToolCall, Verdict
 
 __all__ = ["command_of", "judge"]
 
@@ -28,7 +29,7 @@ def command_of(call: ToolCall) -> str | None:
     return code if isinstance(code, str) and language in _SHELLS else None
 
 
-async def judge(call: ToolCall, place: Place, home: str) -> Verdict | None:
+async def judge(call: ToolCall, place: Workspace, home: str) -> Verdict | None:
     """The verdict on a call with the effect EXECUTE; None when its arguments hold no shell command.
 
     ``home`` is the folder of Hermes, whose files no command may touch.
@@ -49,12 +50,12 @@ def _loaded() -> bool:
     return "hermes_tool_guard.programs" in sys.modules
 
 
-def _judged(command: str, arguments: Mapping[str, JSON], place: Place, home: str) -> Verdict | None:
+def _judged(command: str, arguments: Mapping[str, JSON], place: Workspace, home: str) -> Verdict | None:
     from hermes_tool_guard.guard import check, guarded_paths
 
     isolated = Feature.ISOLATED in place.features
     guarded = () if isolated else guarded_paths(home)
-    found = check(command, root=place.root, folder=_folder(arguments, place), guarded=guarded, lenient=isolated)
+    found = check(command, root=place.cwd, folder=_folder(arguments, place), guarded=guarded, lenient=isolated)
     if isolated:
         return Verdict(outcome="ask", reason=found.reason) if found.outcome == "ask" else None
     if found.outcome == "deny":
@@ -66,9 +67,9 @@ def _judged(command: str, arguments: Mapping[str, JSON], place: Place, home: str
     return None if [k for k in strange if k not in ("cmd", "script")] else Verdict(outcome="allow", reason=found.reason)
 
 
-def _folder(arguments: Mapping[str, JSON], place: Place) -> str:
+def _folder(arguments: Mapping[str, JSON], place: Workspace) -> str:
     for key in ("workdir", "cwd"):
         value = arguments.get(key)
         if isinstance(value, str) and value:
-            return os.path.join(place.root, os.path.expanduser(value))  # noqa: PTH111, PTH118 - kept as written
-    return place.folder or place.root
+            return os.path.join(place.cwd, os.path.expanduser(value))  # noqa: PTH111, PTH118 - kept as written
+    return place.shell_cwd or place.cwd

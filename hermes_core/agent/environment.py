@@ -1,0 +1,56 @@
+"""The environment of a child process, what it started, and what it said last."""
+
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from hermes_core.config.secrets import Secrets
+from hermes_core.plugins.index import Index
+
+__all__ = ["child_environment", "descendants", "redacted"]
+
+_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|CREDS|AUTH|DSN|WEBHOOK|BEARER|COOKIE|_PWD$|_PAT$")
+_PASSWORD_IN_URL = re.compile(r"://[^/@\s:]*:[^/@\s]+@")
+_HARMLESS = {"SSH_AUTH_SOCK", "XAUTHORITY", "GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_AUTHOR_DATE"}
+_SHORT = 6  # characters; a shorter value would be found everywhere
+
+
+def child_environment(environ: Mapping[str, str], index: Index) -> tuple[dict[str, str], dict[str, str]]:
+    """An environment in two halves: what a child process gets as its own, and the secrets it is told over the pipe.
+
+    A secret is what looks like one, and what a plugin declares to be one. How Hermes is to behave (``HERMES_YOLO``) is
+    said in the order; where a test wants it to die is heard only from ``HERMES_CHILD_DIE_AT``.
+    """
+    declared = {name for plugin in index.plugins if plugin.manifest for name in plugin.manifest.secrets}
+    own: dict[str, str] = {}
+    secrets: dict[str, str] = {}
+    for name, value in environ.items():
+        if name in ("HERMES_YOLO", "HERMES_DIE_AT", "HERMES_CHILD_DIE_AT", "HERMES_PROFILE"):
+            continue
+        looks = name not in _HARMLESS and bool(_SECRET.search(name.upper()) or _PASSWORD_IN_URL.search(value))
+        (secrets if looks or name in declared else own)[name] = value
+    if fate := environ.get("HERMES_CHILD_DIE_AT"):
+        own["HERMES_DIE_AT"] = fate
+    return own, secrets
+
+
+def descendants(pid: int) -> list[int]:
+    """The processes below one, nearest first, where the system tells."""
+    found, waiting = list[int](), [pid]
+    while waiting:
+        for tasks in Path(f"/proc/{waiting.pop()}/task").glob("*/children"):
+            with suppress(OSError, ValueError):
+                below = [int(word) for word in tasks.read_text().split()]
+                found += below
+                waiting += below
+    return found
+
+
+def redacted(tail: bytes, told: Mapping[str, str], kept: Secrets) -> str:
+    """The end of what a process wrote, as text without secrets."""
+    text = tail.decode("utf-8", "replace").strip()
+    values = {*told.values(), *(kept.get(name) for name in kept.names())} if text else ()
+    for value in sorted((v for v in values if len(v) >= _SHORT), key=len, reverse=True):
+        text = text.replace(value, "[secret]")
+    return text

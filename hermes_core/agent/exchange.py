@@ -1,0 +1,180 @@
+"""What passes between one turn and its model: requests put together, replies taken whole, stored and shown."""
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Sequence
+
+from attrs import evolve
+
+from hermes_core.agent import toolsearch
+from hermes_core.agent.budget import Allowance
+from hermes_core.agent.live import Live
+from hermes_core.agent.parts import Parts
+from hermes_core.agent.rewriting import Rewriting
+from hermes_core.agent.route import windows
+from hermes_core.agent.route.call import ModelCall
+from hermes_core.agent.route.choice import Route
+from hermes_core.agent.rows import Rows
+from hermes_core.agent.whole import Whole, nudged
+from hermes_core.errors import HermesError
+from hermes_core.store.killpoints import die_at
+from hermes_core.types import (
+    Delta,
+    Event,
+    Message,
+    Noticed,
+    ReasoningDelta,
+    Request,
+    Response,
+    Said,
+    Text,
+    TextDelta,
+    Thinking,
+    Usage,
+)
+
+__all__ = ["Exchange"]
+
+_CUT = "The answer was cut: the model reached its output limit. Say `go on`, or raise model.max_tokens."
+_OUT_OF_CALLS = "You have used all the steps of this turn. Answer now with what you have, and say what is left to do."
+
+
+class Exchange:
+    """The model's side of a turn. ``messages`` is the history so far, ``specs`` the tools it is told of.
+
+    ``route`` says who is asked first.
+    ``note`` is what a person should know of the last answer, ``compacted`` of the context; ``over`` ends it at once.
+    """
+
+    route: Route
+
+    def __init__(
+        self, parts: Parts, live: Live, rows: Rows, allowance: Allowance, emit: Callable[[Event], None]
+    ) -> None:
+        self._parts, self._live, self._rows, self._allowance, self._emit = parts, live, rows, allowance, emit
+        self.specs = live.specs
+        self.messages: list[Message] = []
+        self.note = self.compacted = self._stood_in = ""
+        self.over = False
+        self._calls: list[ModelCall] = []  # those that are not booked yet
+        self._fits = 0  # tokens, once the model refused more
+
+    async def reply(self, step: int, *, last: bool = False) -> Message:
+        """One reply, stored; the ``last`` one without tools. What does not fit is built again for a smaller window."""
+
+        async def build(fits: int) -> Request:
+            self._fits = fits or self._fits
+            request = await self._request(step)
+            return nudged(evolve(request, tools=()), _OUT_OF_CALLS) if last else request
+
+        return await windows.fitted(build, self._respond)
+
+    async def _request(self, step: int) -> Request:
+        said = self._said()
+        messages = (Message(role="system", parts=(Text(text=self._live.prompt),)), *said)
+        options = self._parts.options()
+        fits = self._fits or self._parts.router.window(self.route)
+        request = Request(model=self.route.model, messages=messages, tools=self.specs, options=options, context=fits)
+        rewriting = Rewriting(said, sent=len(messages) - (step == 1))
+        request = await self._parts.dispatch.transform(
+            "pre_llm_call", "request", request, judge=rewriting.judge, session=self._live.session
+        )
+        if rewriting.by:
+            request = await self._compact(request, rewriting)
+        die_at("prompted")
+        return request
+
+    async def _compact(self, request: Request, rewriting: Rewriting) -> Request:
+        """Put a new context in force before it leaves: the same bytes now, after a restart and in later turns."""
+        store, turn = await self._rows.get()
+        appended = request.messages[1 + len(rewriting.context) :]
+        self.compacted = rewriting.summary(before=len(self.messages))
+        context = [toolsearch.unwrapped(message) for message in rewriting.context]
+        self.messages = await store.compact(turn, context, rewriting.by)
+        die_at("compacted")
+        return evolve(request, messages=(request.messages[0], *self._said(), *appended))
+
+    def _said(self) -> Sequence[Message]:
+        """The history as the model knows it."""
+        searched = any(spec.name == toolsearch.CALL for spec in self.specs)
+        return toolsearch.wrapped(self.messages) if searched else self.messages
+
+    async def _respond(self, request: Request) -> Message:
+        """One reply, stored. Raises BudgetReached, and Refused when the model answers nothing."""
+        async with self._allowance.call():
+            try:
+                response = await self._whole(request)
+            except Exception:
+                await self._spend()
+                raise
+            unbooked = self._allowance.unbooked
+            self.note = " ".join(filter(None, (_CUT if response.reason == "length" else "", self._stood_in)))
+            response = evolve(response, message=toolsearch.unwrapped(response.message), usage=unbooked)
+            store, turn = await self._rows.get()
+            request = self._calls[-1].request
+            await store.add_reply(turn, response.message, unbooked, response.reason, calls=self._booked())
+            self._allowance.booked = self._allowance.used
+        die_at("replied")
+        self.messages.append(response.message)
+        session = self._live.session
+        await self._parts.dispatch.observe("post_llm_call", session=session, request=request, response=response)
+        return response.message
+
+    async def _whole(self, request: Request) -> Response:
+        """The model's reply, asked for again where it is none yet."""
+        whole = Whole(request)
+        while whole.response is None:
+            left = await self._allowance.check()
+            try:
+                async with asyncio.timeout(left) as clock:
+                    call = await self._stream(whole.request)
+            except TimeoutError:
+                if clock.expired():
+                    await self._allowance.check()
+                raise
+            self._calls.append(call)
+            self._stood_in = call.note or self._stood_in
+            self._allowance.add(call.response.usage)
+            whole.add(call.response)
+        return whole.response
+
+    async def _spend(self) -> None:
+        """Book calls that led to nothing; a store that fails is told of by what comes next."""
+        if self._allowance.unbooked.calls:
+            with contextlib.suppress(HermesError):
+                store, turn = await self._rows.get()
+                await store.spend(turn, self._allowance.unbooked, calls=self._booked())
+                self._allowance.booked = self._allowance.used
+
+    def _booked(self) -> list[tuple[str, str, Usage]]:
+        """Who answered the calls that are booked now, and what each used."""
+        calls, self._calls = self._calls, []
+        return [(call.route.name, call.request.model, call.response.usage) for call in calls]
+
+    async def _stream(self, request: Request) -> ModelCall:
+        if self.over:  # a plugin swallowed the end of its turn; nothing is asked in its name
+            raise asyncio.CancelledError
+        held = list[Delta]()
+
+        def tell(text: str) -> None:
+            held.clear()  # what was held back is no part of the answer any more
+            self._emit(Noticed(text=text))
+
+        call = self._parts.router.call(self.route, request, tell=tell)
+        async with contextlib.aclosing(call.stream()) as stream:
+            async for delta in stream:
+                held.append(delta)
+                if self._rows.there:  # nothing is shown that a crash could not find again
+                    self._show(held)
+                die_at("mid_stream")
+        await self._rows.get()
+        self._show(held)
+        return call
+
+    def _show(self, held: list[Delta]) -> None:
+        for delta in held:
+            if isinstance(delta, TextDelta) and delta.text:
+                self._emit(Said(text=delta.text))
+            elif isinstance(delta, ReasoningDelta) and delta.text:
+                self._emit(Thinking(text=delta.text))
+        held.clear()

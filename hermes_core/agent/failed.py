@@ -1,0 +1,30 @@
+"""What a person is told of an error."""
+
+from hermes_core.errors import HermesError, UserError
+from hermes_core.types import Failed
+
+__all__ = ["cause", "failed", "given_up"]
+
+
+def failed(error: HermesError) -> Failed:
+    """An error as an event; its kind is the error's name in snake case."""
+    kind = "".join(f"_{c.lower()}" if c.isupper() else c for c in type(error).__name__).lstrip("_")
+    return Failed(kind=kind, text=error.text, hint=error.hint)
+
+
+def cause(error: BaseException) -> HermesError:
+    """What to tell a person of an error nobody foresaw."""
+    while isinstance(error, BaseExceptionGroup):
+        error = next((e for e in error.exceptions if isinstance(e, HermesError)), error.exceptions[0])
+    if isinstance(error, HermesError):
+        return error
+    return HermesError(f"{type(error).__name__}: {error}", hint="See `hermes logs`; `hermes doctor` may know why.")
+
+
+def given_up(deaths: int, at: str) -> UserError:
+    """Why a turn is not taken up once more; ``at`` names the tools that ran when its process died."""
+    during = f" while {at} ran" if at else ""
+    return UserError(
+        f"This turn was given up: its process died {deaths} times{during}.",
+        hint="Ask for it in another way. `hermes logs` and the system's log may know why it died.",
+    )

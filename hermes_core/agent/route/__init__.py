@@ -1,0 +1,1 @@
+"""Who answers, and what is done when they cannot: retries, other keys, other models."""

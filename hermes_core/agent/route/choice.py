@@ -1,0 +1,137 @@
+"""Which provider and model answer."""
+
+import asyncio
+import contextlib
+
+from attrs import field, frozen
+
+from hermes_core.config.schema import StandInSettings
+from hermes_core.config.settings import Settings
+from hermes_core.errors import PluginError, UnknownName, UserError
+from hermes_core.kinds import Provider
+from hermes_core.plugins.dispatch import Dispatch
+from hermes_core.plugins.index import Index
+from hermes_core.plugins.loader import Loader
+from hermes_core.types import Endpoint
+
+__all__ = ["Route", "choose", "named", "ranked_providers"]
+
+_WIRE_OWNER = {"messages": "anthropic"}  # who speaks a wire that the general provider does not
+CONNECT_HINT = "No model is connected, so simple rules answer. Connect one with `hermes model`."
+
+
+@frozen(kw_only=True, eq=False)
+class Route:
+    """Who answers. ``notice`` is one line for the person, when there is something to say.
+
+    ``endpoint`` is what the user said of it; ``effort`` how hard it thinks, when that is its own.
+    """
+
+    name: str
+    provider: Provider
+    model: str
+    notice: str = ""
+    endpoint: Endpoint | None = field(default=None, repr=False)
+    effort: str = ""
+
+    @property
+    def label(self) -> str:
+        """The model and where it answers, for people; also what tells two routes apart."""
+        url = self.endpoint.base_url if self.endpoint else ""
+        return f"{self.model} from {self.name}" + (f" at {url}" if url else "")
+
+
+async def choose(
+    settings: Settings, index: Index, loader: Loader, dispatch: Dispatch, *, provider: str = "", model: str = ""
+) -> Route:
+    """The provider and model asked for, configured, or ready, in this order.
+
+    Raises UnknownName for a provider nobody offers, UserError when none can be used.
+    """
+    configured = settings.config.model
+    if not provider:
+        model = model or ("" if configured.provider else configured.default)
+        head, colon, rest = model.partition(":")
+        if colon and _is_known(head, settings, index):
+            provider, model = head, rest
+    name = provider or configured.provider
+    model = model or (configured.default if name == configured.provider else "")
+    if name:
+        return await named(name, model, settings, index, loader, dispatch)
+    return await _ready(model, settings, loader, dispatch)
+
+
+def _is_known(name: str, settings: Settings, index: Index) -> bool:
+    return name in settings.config.providers or bool(index.contributing("providers", name))
+
+
+async def named(
+    name: str,
+    model: str,
+    settings: Settings,
+    index: Index,
+    loader: Loader,
+    dispatch: Dispatch,
+    stand_in: StandInSettings | None = None,
+) -> Route:
+    """The route to a provider by its name. Raises UnknownName, UserError, PluginError when it cannot be used."""
+    endpoint = settings.endpoint(name, stand_in)
+    speaks = name
+    if not index.contributing("providers", name) and name in settings.config.providers:
+        speaks = settings.config.providers[name].like or "custom"
+    owner = _WIRE_OWNER.get(endpoint.wire, "") if endpoint else ""
+    if owner and not _owners(index, speaks) & _owners(index, owner):
+        speaks = owner
+    loader.load_contributing("providers", [speaks])
+    found = _providers(dispatch).get(speaks)
+    if found is None:
+        if fault := next((f for f in dispatch.faults if f.plugin in _owners(index, speaks)), None):
+            raise PluginError(fault.plugin, fault.error, version=fault.version, hint=fault.hint)
+        if owners := sorted(_owners(index, speaks)):
+            raise UserError(f"Provider {name} is not enabled.", hint=f"hermes plugins enable {owners[0]}")
+        known = index.offered("providers")
+        raise UnknownName("provider", name, known, hint="`hermes plugins list` shows what is installed.")
+    if endpoint is not None:
+        found = found.at(endpoint)
+    chosen = model or await _default_model(found)
+    return Route(name=name, provider=found, model=chosen, endpoint=endpoint, effort=stand_in.effort if stand_in else "")
+
+
+async def _ready(model: str, settings: Settings, loader: Loader, dispatch: Dispatch) -> Route:
+    candidates = ranked_providers(settings, loader, dispatch)
+    states = await asyncio.gather(*(p.ready() for p in candidates), return_exceptions=True)
+    for provider, state in zip(candidates, states, strict=True):
+        if state is True:
+            notice = CONNECT_HINT if provider.rank >= 90 else ""
+            chosen = model or await _default_model(provider)
+            endpoint = settings.endpoint(provider.name)
+            return Route(name=provider.name, provider=provider, model=chosen, notice=notice, endpoint=endpoint)
+    raise UserError("No provider can answer.", hint="Connect a model with `hermes model`, or see `hermes doctor`.")
+
+
+def ranked_providers(settings: Settings, loader: Loader, dispatch: Dispatch) -> list[Provider]:
+    """Every offered provider, as the user configured it, in the order of the automatic choice."""
+    loader.load_contributing("providers")
+    ranked = []
+    for provider in sorted(_providers(dispatch).values(), key=lambda p: (p.rank, p.name)):
+        with contextlib.suppress(UserError):  # one that is configured wrongly is not chosen by itself
+            endpoint = settings.endpoint(provider.name)
+            ranked.append(provider if endpoint is None else provider.at(endpoint))
+    return ranked
+
+
+def _providers(dispatch: Dispatch) -> dict[str, Provider]:
+    return {provider.name: provider for _, provider in dispatch.contributions("register_providers")}
+
+
+def _owners(index: Index, name: str) -> set[str]:
+    return {p.label for p in index.contributing("providers", name)}
+
+
+async def _default_model(provider: Provider) -> str:
+    if provider.default_model:
+        return provider.default_model
+    models = await provider.models()
+    if not models:
+        raise UserError(f"Provider {provider.name} offers no model.", hint="Name one: `--model NAME` or model.default.")
+    return models[0].name

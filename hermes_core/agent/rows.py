@@ -1,0 +1,96 @@
+"""The rows of one turn: opened while its first request is under way, kept alive, closed."""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Coroutine
+
+from hermes_core.agent.live import Live, LiveSessions
+from hermes_core.agent.route.choice import Route
+from hermes_core.store.killpoints import die_at
+from hermes_core.types import Envelope, Message
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hermes_core.store.journal import Store, Turn
+
+__all__ = ["Rows"]
+
+_BEAT = 10.0  # seconds between heartbeats of the session's lease
+
+
+class Rows:
+    """The store and the row of one turn, once they are there."""
+
+    def __init__(self, sessions: LiveSessions, live: Live) -> None:
+        self._sessions, self._live = sessions, live
+        self._fence = 0
+
+    def begin(self, opening: "Coroutine[None, None, tuple[Store, Turn]]") -> None:
+        """Open the rows beside whatever comes next, and keep the lease from now on."""
+        self._opening = asyncio.create_task(opening)
+        self._beating = asyncio.create_task(self._beat())
+
+    @property
+    def there(self) -> bool:
+        """Whether they are written."""
+        return self._opening.done()
+
+    async def get(self) -> "tuple[Store, Turn]":
+        """The store and this turn's row. A turn that is interrupted still gets its row: what was said is kept."""
+        await asyncio.wait([self._opening])
+        return self._opening.result()
+
+    async def open(
+        self,
+        turn_id: str,
+        route: Route,
+        message: Message,
+        original: Envelope | None,
+        waited: int,
+        stored: Callable[[], Awaitable[None]] | None,
+    ) -> "tuple[Store, Turn]":
+        """Write the session and a new turn with what was said."""
+        store, live = await self._sessions.parts.store(), self._live
+        await self._sessions.keep(live, store)
+        turn = await store.open_turn(
+            live.session.id,
+            message,
+            turn_id=turn_id,
+            holder=self._sessions.holder,
+            envelope=original,
+            provider=route.name,
+            model=route.model,
+            left=live.left,
+            waited=waited,
+        )
+        die_at("journaled")
+        opened = await self.opened(store, turn)
+        if stored:
+            await stored()
+        return opened
+
+    async def opened(self, store: "Store", turn: "Turn") -> "tuple[Store, Turn]":
+        """A turn that is open already."""
+        self._fence, self._live.left = turn.fence, 0
+        return store, turn
+
+    async def close(self, state: str, error: str) -> None:
+        """Write down that the turn ended. Raises whatever the opening or the store raises."""
+        try:
+            store, turn = await self.get()
+            await store.close_turn(turn, state=state, error=error)
+        except BaseException:
+            self._live.left = self._fence or self._live.left
+            raise
+
+    def rest(self) -> None:
+        """The heart need not beat any more."""
+        self._beating.cancel()
+
+    async def _beat(self) -> None:
+        """Say again and again that this turn's holder lives, so that nobody takes the session over."""
+        with contextlib.suppress(Exception):  # whoever lost the session is told so by the next write
+            store, turn = await self.get()
+            while True:
+                await asyncio.sleep(_BEAT)
+                await store.beat(turn)

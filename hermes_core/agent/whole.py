@@ -1,0 +1,87 @@
+"""Replies that are no answer yet: empty ones, mere thoughts, and those that were cut by their length.
+
+What a model is asked once more is never stored; only the whole reply is, as one message.
+"""
+
+from attrs import evolve
+
+from hermes_core.errors import Refused
+from hermes_core.types import Message, Part, Reasoning, Request, Response, Text, ToolCall
+
+__all__ = ["Whole", "has_calls", "nudged", "text_of"]
+
+_NUDGES = {"empty": 3, "thought": 2, "refused": 1}  # how often a model is asked again
+_CUTS = 3  # how often a reply that reached its length is gone on with
+_EMPTY = "Your last reply was empty. Answer, or call a tool."
+_THOUGHT = "You have thought, but said nothing. Answer now, or call a tool."
+_GO_ON = "Your reply reached its length limit. Go on exactly where it stops, without repeating anything."
+
+
+def text_of(message: Message) -> str:
+    """The text of a message, without reasoning and calls."""
+    return "".join(p.text for p in message.parts if isinstance(p, Text))
+
+
+def has_calls(message: Message) -> bool:
+    """Whether a reply calls tools."""
+    return any(isinstance(p, ToolCall) for p in message.parts)
+
+
+def nudged(request: Request, text: str) -> Request:
+    """The request with a word to the model at its end; roles still alternate."""
+    *before, last = request.messages
+    if last.role == "user":
+        return evolve(request, messages=(*before, evolve(last, parts=(*last.parts, Text(text=f"\n\n{text}")))))
+    return evolve(request, messages=(*request.messages, Message(role="user", parts=(Text(text=text),))))
+
+
+class Whole:
+    """Takes responses until they make a reply. ``request`` is what to ask next."""
+
+    def __init__(self, request: Request) -> None:
+        self.request = self._first = request
+        self._parts: list[Part] = []
+        self._tries: dict[str, int] = {}
+        self._cuts = 0
+        self.response: Response | None = None
+
+    def add(self, response: Response) -> None:
+        """Take one response; ``response`` is set when the reply is whole. Raises Refused when nothing comes."""
+        message = response.message
+        if not text_of(message).strip() and not has_calls(message):
+            if self._parts:  # nothing more came to what was cut
+                self._end(response)
+            else:
+                self._again(response)
+            return
+        self._take(message)
+        if response.reason != "length" or has_calls(message) or self._cuts == _CUTS:
+            self._end(response)
+            return
+        self._cuts += 1
+        said = Message(role="assistant", parts=tuple(self._parts), meta=message.meta)
+        self.request = nudged(evolve(self._first, messages=(*self._first.messages, said)), _GO_ON)
+
+    def _take(self, message: Message) -> None:
+        for part in message.parts:
+            last = self._parts[-1] if self._parts else None
+            if isinstance(part, Reasoning) and self._cuts:
+                continue  # a second thought in the middle of a reply fits into no dialect
+            if isinstance(part, Text) and isinstance(last, Text):
+                self._parts[-1] = Text(text=last.text + part.text)
+            else:
+                self._parts.append(part)
+
+    def _end(self, response: Response) -> None:
+        self.response = evolve(response, message=evolve(response.message, parts=tuple(self._parts)))
+
+    def _again(self, response: Response) -> None:
+        thought = any(isinstance(p, Reasoning) and p.text for p in response.message.parts)
+        kind = "refused" if response.reason == "refused" else "thought" if thought else "empty"
+        self._tries[kind] = self._tries.get(kind, 0) + 1
+        if self._tries[kind] > _NUDGES[kind]:
+            filtered = "The provider filtered the model's answer."
+            text = {"refused": filtered, "thought": "The model only thought and said nothing."}.get(kind)
+            hint = "Ask again in other words, or choose another model."
+            raise Refused(text or "The model answered nothing.", hint=hint)
+        self.request = nudged(self._first, _THOUGHT if thought else _EMPTY)

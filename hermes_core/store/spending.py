@@ -1,0 +1,108 @@
+"""What model calls used: booked call by call, added up for limits and for lists."""
+
+import sqlite3
+import time
+from typing import Any
+
+import attrs
+from attrs import frozen
+
+from hermes_core.store.codec import clean
+from hermes_core.store.engine import READ, Transaction
+from hermes_core.store.sessions import Sessions, owner_number, owner_row, transaction
+from hermes_core.types import Principal, Usage
+
+
+@frozen(kw_only=True)
+class UsageRow:
+    """What one model was used for on one day (``YYYY-MM-DD``, local time). An empty ``task`` is the conversation.
+
+    ``turns`` are those in which it answered; ``unpriced`` the calls whose cost nobody knows.
+    """
+
+    day: str
+    provider: str
+    model: str
+    task: str
+    turns: int
+    usage: Usage
+    estimated: float
+    unpriced: int
+
+
+@frozen(kw_only=True)
+class Spent:
+    """What was used, and the seconds that turns took from their beginning to their end."""
+
+    usage: Usage
+    seconds: float
+
+
+class Spending(Sessions):
+    """The half of the store that counts."""
+
+    @transaction(READ)
+    def spent(
+        self, tx: Transaction, *, session_id: str = "", owner: Principal | None = None, since: float = 0.0
+    ) -> Spent:
+        """What a session used, or all turns of an owner since an instant, as far as it is booked."""
+        if owner is None:
+            row = tx.row("turns_of", session_id=session_id, now=time.time())
+        else:
+            row = tx.row("turns_since", owner=owner_number(tx, owner), since=since, now=time.time())
+        known: dict[str, Any] = {name: row[name] or 0 for name in row.keys()} if row else {}  # noqa: SIM118 - no mapping
+        return Spent(
+            usage=Usage(**{k: v for k, v in known.items() if k != "seconds"}), seconds=known.get("seconds", 0.0)
+        )
+
+    @transaction()
+    def add_model_call(
+        self,
+        tx: Transaction,
+        owner: Principal,
+        usage: Usage,
+        *,
+        task: str = "",
+        provider: str = "",
+        model: str = "",
+        session_id: str = "",
+        turn_id: str = "",
+    ) -> None:
+        """Book a model call that is no reply of a turn."""
+        where = {"session_id": session_id, "turn_id": turn_id}
+        book(tx, owner_row(tx, owner), usage, task=task, provider=provider, model=model, **where)
+
+    @transaction(READ, long=True)
+    def usage(self, tx: Transaction, owner: Principal, *, days: int) -> list[UsageRow]:
+        """What an owner used in the last days, newest day first, by provider, model and task."""
+        found: dict[tuple[str, str, str, str], list[sqlite3.Row]] = {}
+        for row in tx.rows("usage_by_quarter", owner=owner_number(tx, owner), since=time.time() - days * 86400):
+            day = time.strftime("%Y-%m-%d", time.localtime(int(row["quarter"]) * 900))
+            found.setdefault((day, row["provider"], row["model"], row["task"]), []).append(row)
+        names = [field.name for field in attrs.fields(Usage) if field.name != "priced"]
+        return [
+            UsageRow(
+                day=day,
+                provider=provider,
+                model=model,
+                task=task,
+                turns=len({row["turn_id"] for row in rows} - {""}),
+                usage=Usage(**{name: sum(row[name] for row in rows) for name in names}),
+                estimated=sum(row["cost"] for row in rows if row["priced"] == "estimated"),
+                unpriced=sum(row["calls"] for row in rows if not row["priced"]),
+            )
+            for (day, provider, model, task), rows in sorted(
+                sorted(found.items()), key=lambda item: item[0][0], reverse=True
+            )
+        ]
+
+
+def sums(usage: Usage) -> dict[str, float]:
+    """The figures of a usage, which can be added up."""
+    return {name: value for name, value in attrs.asdict(usage).items() if name != "priced"}
+
+
+def book(tx: Transaction, owner: int, usage: Usage, **where: str) -> None:
+    """Write down what one model call used, and how its cost is known."""
+    values = {name: clean(value) for name, value in where.items()}
+    tx.change("model_call_add", owner=owner, created=time.time(), **values, **attrs.asdict(usage))

@@ -1,0 +1,267 @@
+"""Decides when a conversation is compacted, does it, and stops when it does not help."""
+
+import asyncio
+import inspect
+import time
+from collections.abc import Callable, Sequence
+from datetime import date
+from typing import Any, Literal
+
+from attrs import define, evolve, frozen
+
+from hermes_core.context import PluginContext
+from hermes_core.errors import ContextTooLong, HermesError, UserError
+from hermes_core.types import Message, Request, Response, Session, Text, ToolResult
+from hermes_memory_compressor import tokens
+from hermes_memory_compressor.block import Block, assemble, is_ours
+from hermes_memory_compressor.config import Config, Limits
+from hermes_memory_compressor.meter import is_due, limits_of, meter_of
+from hermes_memory_compressor.pins import Pins
+from hermes_memory_compressor.plan import Plan, make_plan
+from hermes_memory_compressor.prune import Counts, cut, prune
+from hermes_memory_compressor.secrets import redact
+from hermes_memory_compressor.summary import MOST_HANDOFF, SummaryFailed, handoff, request_for, text_of
+
+ATTEMPTS = 3  # compactions in one turn at most
+_EFFECTIVE = 0.1  # a pass that saves less than this share did not help
+_PATIENCE = 2  # passes that did not help, or handoffs, in a row until it stops
+_CAPS = (8_000, 4_000, 2_000, 1_000, 500)  # characters of an output at the end, when nothing else is left to cut
+_SURELY = 1.1  # an estimate this far beyond the window is beyond it
+
+How = Literal["pruned", "summary", "handoff"]
+
+
+@frozen(kw_only=True)
+class Compacted:
+    """A context that can take the place of the old one; ``why`` says what failed when there is no summary."""
+
+    messages: Sequence[Message]
+    how: How
+    plan: Plan
+    counts: Counts
+    why: str = ""
+
+
+@define
+class Past:
+    """How compaction went in one session so far."""
+
+    cool_until: float = 0.0
+    useless: int = 0
+    handoffs: int = 0
+    turn: str = ""
+    attempts: int = 0
+
+    @property
+    def stopped(self) -> bool:
+        """Whether it no longer compacts by itself."""
+        return max(self.useless, self.handoffs) >= _PATIENCE
+
+
+class Compressor:
+    """One for each kernel. ``clock`` counts seconds."""
+
+    def __init__(self, ctx: PluginContext, clock: Callable[[], float] = time.monotonic) -> None:
+        self.config: Config = ctx.config
+        self.pins = Pins(ctx.paths.data)
+        self.meter = meter_of(ctx)
+        self._ctx, self._clock = ctx, clock
+        self._past: dict[str, Past] = {}
+
+    def past(self, session_id: str) -> Past:
+        """How it went so far."""
+        return self._past.setdefault(session_id, Past())
+
+    async def before(self, session: Session, request: Request) -> Request | None:
+        """The request with a smaller context, when it is over the threshold.
+
+        Raises ContextTooLong when it does not fit into a known window and nothing is left to compact.
+        """
+        if not is_due(self._ctx, session, request):
+            return None
+        found, ratio = limits_of(self.config, request), self.meter.ratio(session.id)
+        size = int(tokens.of_request(request) * ratio)
+        room = found.window - max(int(request.options.get("max_tokens") or 0), found.window // 20)
+        made = await self._automatic(session, request, found.estimated(ratio), overflow=size > room)
+        if made is not None:
+            return evolve(request, messages=(request.messages[0], *made))
+        if request.context and size > request.context * _SURELY:
+            raise _too_long(size, request.context)
+        return None
+
+    async def _automatic(
+        self, session: Session, request: Request, found: Limits, *, overflow: bool
+    ) -> Sequence[Message] | None:
+        past, messages = self.past(session.id), request.messages[1:]
+        past.attempts = past.attempts + 1 if past.turn == session.turn else 1
+        past.turn = session.turn
+        cooling = self._clock() < past.cool_until
+        if past.stopped or past.attempts > ATTEMPTS or (cooling and not overflow):
+            return None
+        beside = tokens.of_request(request) - tokens.of_messages(messages)
+        try:
+            made = await self.compact(
+                session,
+                messages,
+                found,
+                beside=beside,
+                ask=not cooling,
+                stand_in=overflow and self.config.static_handoff,
+            )
+        except SummaryFailed as failure:
+            past.cool_until = self._clock() + self.config.cool_down_seconds
+            self._ctx.log.warning("session %s was not compacted: %s", session.id, str(failure))
+            return None
+        before, after = tokens.of_messages(messages), tokens.of_messages(made.messages)
+        smaller = after < before and tokens.bulk(made.messages) < tokens.bulk(messages)
+        useful = smaller and after <= before * (1 - _EFFECTIVE)
+        past.useless = 0 if useful else past.useless + 1
+        past.handoffs = past.handoffs + 1 if made.how == "handoff" else 0
+        if made.why and not cooling:
+            past.cool_until = self._clock() + self.config.cool_down_seconds
+        if past.stopped:
+            self._ctx.log.warning("session %s is not compacted by itself any more; /compress does", session.id)
+        return made.messages if useful or (smaller and overflow) else None
+
+    async def compact(
+        self,
+        session: Session,
+        messages: Sequence[Message],
+        found: Limits,
+        *,
+        beside: int = 0,
+        focus: str = "",
+        ask: bool = True,
+        stand_in: bool = False,
+        always: bool = False,
+    ) -> Compacted:
+        """A smaller context, for messages without the system prompt; ``beside`` is what prompt and tools take.
+
+        ``ask`` says whether a model may be asked, ``stand_in`` whether a list may take the place of a summary that
+        failed, ``always`` that a summary is wanted even where pruning would do. Raises SummaryFailed, UserError.
+        """
+        plan = _planned(messages, self.config, found)
+        pins = await asyncio.to_thread(self.pins.read, session)
+        head, counts = prune(plan.head, later=[*plan.middle, *plan.tail], keep=plan.whole)
+        if not always:
+            made, more = _pruned(messages, plan, head, pins)
+            if not plan.middle or beside + tokens.of_messages(made) <= found.threshold // 2:
+                fitted = _fit(made, found.threshold - beside, plan)
+                return Compacted(messages=fitted, how="pruned", plan=plan, counts=_sum(counts, more))
+        how: How = "summary"
+        why, earlier = "", plan.earlier.summary if plan.earlier else ""
+        try:
+            if not ask:
+                raise SummaryFailed("a summary failed a short while ago")
+            summary = await self._summary(session, plan, found, earlier, focus)
+        except SummaryFailed as failure:
+            if not stand_in:
+                raise
+            how, why = "handoff", str(failure)
+            summary = handoff(plan.middle, earlier=earlier, most=min(MOST_HANDOFF, found.threshold))
+        block = Block(summary=summary, pins=pins, kept=plan.kept, date=_today())
+        made = _fit(assemble(head, block, plan.rest), found.threshold - beside, plan)
+        return Compacted(messages=made, how=how, plan=plan, counts=counts, why=why)
+
+    async def _summary(self, session: Session, plan: Plan, found: Limits, earlier: str, focus: str) -> str:
+        """Raises SummaryFailed."""
+        budget = found.summary(tokens.of_messages(plan.middle) + tokens.of_text(earlier))
+        room, focus = found.window - budget * 2, redact(focus)
+        request = request_for(plan.middle, earlier=earlier, focus=focus, budget=budget, room=room, today=_today())
+        try:
+            async with asyncio.timeout(self.config.summary_seconds):
+                response = await self._complete(session, request)
+        except TimeoutError:
+            raise SummaryFailed(f"no summary came within {self.config.summary_seconds:g} s") from None
+        except HermesError as error:
+            raise SummaryFailed(error.text) from error
+        return text_of(response, budget)
+
+    async def _complete(self, session: Session, request: Request) -> Response:
+        """The model for this task, else the person's own. A kernel that knows no tasks has only the latter."""
+        complete: Any = self._ctx.llm.complete
+        known = inspect.signature(complete).parameters
+        if "task" not in known:
+            return await self._ctx.llm.complete(request)
+        where = {"session": session} if "session" in known else {}
+        try:
+            made: Response = await complete(request, task="compression", **where)
+        except HermesError as error:
+            self._ctx.log.warning("the model for summaries failed, yours is asked: %s", error.text)
+            made = await complete(request, **where)
+        return made
+
+
+def _planned(messages: Sequence[Message], config: Config, found: Limits) -> Plan:
+    if not any(message.role == "user" and not is_ours(message) for message in messages):
+        raise UserError("There is nothing to compact yet.")
+    return make_plan(messages, config, found)
+
+
+def _pruned(
+    messages: Sequence[Message], plan: Plan, head: Sequence[Message], pins: Sequence[str]
+) -> tuple[list[Message], Counts]:
+    """The conversation with its middle pruned, in its old order; pins and an earlier summary stay in a block."""
+    there = _kept_calls(plan)
+    middle, counts = prune(plan.middle, later=plan.tail, keep=[*plan.whole, *there.values()])
+    new = {id(before): after for before, after in zip(plan.middle, middle, strict=True)}
+    rest = [new.get(id(message), message) for message in messages[len(head) :] if not is_ours(message)]
+    if not pins and not plan.earlier:
+        return [*head, *rest], counts
+    kept = {name: text for name, text in plan.kept.items() if name not in there}
+    summary = plan.earlier.summary if plan.earlier else "## Goal\nNothing was summarised; old outputs were shortened."
+    return assemble(head, Block(summary=summary, pins=pins, kept=kept, date=_today()), rest), counts
+
+
+def _kept_calls(plan: Plan) -> dict[str, str]:
+    """The calls in the middle whose results are kept word for word as long as the middle stays, by tool."""
+    results = {p.name: p.call_id for m in plan.middle for p in m.parts if isinstance(p, ToolResult) and not p.failed}
+    return {name: call_id for name, call_id in results.items() if name in plan.kept}
+
+
+def _today() -> str:
+    return date.today().isoformat()  # noqa: DTZ011 - the person's day
+
+
+def _fit(messages: Sequence[Message], room: int, plan: Plan) -> list[Message]:
+    """Cut the outputs at the end too, from the largest on, while the whole is larger than its room."""
+    made = list(messages)
+    for cap in _CAPS:
+        if tokens.of_messages(made) <= room:
+            break
+        made = [_capped(message, cap, plan.whole) for message in made]
+    return made
+
+
+def _capped(message: Message, cap: int, whole: Sequence[str]) -> Message:
+    if message.role != "tool":
+        return message
+    parts = tuple(
+        evolve(part, parts=tuple(_cut_part(inner, cap) for inner in part.parts))
+        if isinstance(part, ToolResult) and part.call_id not in whole
+        else part
+        for part in message.parts
+    )
+    return evolve(message, parts=parts)
+
+
+def _cut_part(part: Any, cap: int) -> Any:
+    return Text(text=cut(part.text, cap * 2 // 3, cap // 3)) if isinstance(part, Text) else part
+
+
+def _sum(one: Counts, other: Counts) -> Counts:
+    return Counts(
+        outputs=one.outputs + other.outputs,
+        duplicates=one.duplicates + other.duplicates,
+        arguments=one.arguments + other.arguments,
+        images=one.images + other.images,
+    )
+
+
+def _too_long(size: int, window: int) -> ContextTooLong:
+    return ContextTooLong(
+        f"This conversation no longer fits: about {size:,} tokens, the model takes {window:,}, and nothing is left to "
+        "compact.",
+        hint="Send a shorter message, start anew with /new, take pins out with /pin drop N, or choose a model with a "
+        "larger window with /model.",
+    )

@@ -1,0 +1,52 @@
+"""What requests really had in tokens, and whether one is over the threshold. Light: every request comes by here."""
+
+from hermes_core.context import PluginContext
+from hermes_core.types import Request, Session, Usage
+from hermes_memory_compressor import tokens
+from hermes_memory_compressor.config import Config, Limits, limits
+
+_CREDIBLE = 3.0  # a count further off than this factor is not of the whole request, such as without cached tokens
+
+
+class Meter:
+    """Corrects estimates by what the provider counted; each session's text and tools have a ratio of their own."""
+
+    def __init__(self) -> None:
+        self._ratios: dict[str, float] = {}
+        self._seen: dict[str, Request] = {}
+
+    def learn(self, session_id: str, request: Request, usage: Usage) -> None:
+        """Compare an estimate with the count that came with the reply."""
+        self._seen[session_id] = request
+        ratio = usage.input / max(1, tokens.of_request(request))
+        if 1 / _CREDIBLE <= ratio <= _CREDIBLE:
+            self._ratios[session_id] = ratio
+
+    def ratio(self, session_id: str) -> float:
+        """Real tokens for each estimated one."""
+        return self._ratios.get(session_id, 1.0)
+
+    def around(self, session_id: str) -> tuple[int, int, int]:
+        """Of the session's last request: the model's window, the room for a reply, estimated tokens beside messages."""
+        if (request := self._seen.get(session_id)) is None:
+            return 0, 0, 0
+        reply = request.options.get("max_tokens") or 0
+        return request.context, int(reply), tokens.of_request(request) - tokens.of_messages(request.messages[1:])
+
+
+def meter_of(ctx: PluginContext) -> Meter:
+    """The one of this kernel."""
+    made: Meter = ctx.state.setdefault("meter", Meter())
+    return made
+
+
+def limits_of(config: Config, request: Request) -> Limits:
+    """The limits for a request."""
+    return limits(config, request.context, int(request.options.get("max_tokens") or 0))
+
+
+def is_due(ctx: PluginContext, session: Session, request: Request) -> bool:
+    """Whether a request is over the threshold."""
+    size = int(tokens.of_request(request) * meter_of(ctx).ratio(session.id))
+    config: Config = ctx.config
+    return config.enabled and size >= limits_of(config, request).threshold

@@ -1,0 +1,217 @@
+"""When it compacts by itself, when it stops, whom it asks, and the two commands."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+from hermes_core.context import LlmBroker, PluginContext
+from hermes_core.errors import Unavailable, UserError
+from hermes_core.plugins.manifest import read_manifest
+from hermes_core.testing.contract_base import manifest_path
+from hermes_core.testing.fake_context import plugin_context
+from hermes_core.types import Message, Request, Response, Session, Text, ToolCall, ToolResult, Usage
+from hermes_memory_compressor.commands import slash_commands
+from hermes_memory_compressor.compressor import ATTEMPTS, Compressor
+from hermes_memory_compressor.config import Config
+
+MANIFEST = read_manifest(manifest_path("hermes_memory_compressor"))
+ME = Session(id="s", origin="cli", turn="t1")
+SUMMARY = "## Goal\nMend the parser.\n## Completed actions\n1. Looked."
+SYSTEM = Message(role="system", parts=(Text(text="You are Hermes."),))
+Answer = Callable[[Request], str]
+
+
+def said(role: str, text: str) -> Message:
+    return Message(role=role, parts=(Text(text=text),))
+
+
+def talk(turns: int, size: int = 250) -> list[Message]:
+    made = []
+    for n in range(turns):
+        made += [said("user", f"wish {n} " + "word " * size), said("assistant", f"did {n} " + "word " * size)]
+    return [*made, said("user", "the request")]
+
+
+class Model(LlmBroker):
+    def __init__(self, answer: Answer | None = None) -> None:
+        self.answer, self.requests = answer, []
+
+    async def complete(self, request: Request) -> Response:
+        self.requests.append(request)
+        if self.answer is None:
+            raise Unavailable("It is down.")
+        return Response(message=said("assistant", self.answer(request)), reason="stop", usage=Usage())
+
+
+class Desk:
+    """A compressor with a clock of its own."""
+
+    def __init__(self, folder: Path, model: LlmBroker, history: Sequence[Message] = (), **settings: Any) -> None:
+        config = Config(**{"window": 10_000, **settings})
+        context = plugin_context(MANIFEST, folder, config=config, histories={"s": history} if history else {})
+        self.ctx: PluginContext = evolve(context, llm=model)
+        self.now = 0.0
+        self.compressor = Compressor(self.ctx, clock=lambda: self.now)
+        self.commands = {c.name: c for c in slash_commands(self.ctx, lambda: self.compressor)}
+
+    async def before(self, messages: Sequence[Message], turn: str = "t1", **more: Any) -> list[Message] | None:
+        request = Request(model="m", messages=(SYSTEM, *messages), **more)
+        changed = await self.compressor.before(evolve(ME, turn=turn), request)
+        return list(changed.messages[1:]) if changed else None
+
+    async def type(self, line: str) -> str:
+        name, _, rest = line[1:].partition(" ")
+        return await self.commands[name].run(ME, rest)
+
+
+@pytest.fixture
+def model() -> Model:
+    return Model(lambda _: SUMMARY)
+
+
+@pytest.fixture
+def desk(tmp_path: Path, model: Model) -> Desk:
+    return Desk(tmp_path, model)
+
+
+async def test_below_the_threshold_nothing_happens(desk: Desk, model: Model) -> None:
+    assert await desk.before(talk(5)) is None
+    assert model.requests == []
+
+
+async def test_over_it_the_middle_becomes_a_summary(desk: Desk) -> None:
+    old = talk(14)
+    new = await desk.before(old)
+    assert new
+    assert new[:2] == old[:2]
+    assert new[-8:] == old[-8:] or new[-7:] == old[-7:]
+    text = "\n".join(p.text for m in new for p in m.parts if isinstance(p, Text))
+    assert "Mend the parser." in text
+    assert "For reference, not a request" in text
+    assert "wish 4" not in text
+
+
+async def test_it_can_be_switched_off(tmp_path: Path, model: Model) -> None:
+    assert await Desk(tmp_path, model, enabled=False).before(talk(14)) is None
+
+
+async def test_a_known_window_counts_more_than_the_setting(desk: Desk, model: Model) -> None:
+    assert await desk.before(talk(14), context=200_000) is None
+    assert await desk.before(talk(7), context=4_000)
+
+
+async def test_old_outputs_alone_need_no_model(tmp_path: Path, model: Model) -> None:
+    old = [said("user", "look")]
+    for n in range(12):
+        call = ToolCall(id=f"c{n}", name="read_file", arguments={"path": f"f{n}"})
+        result = ToolResult(call_id=call.id, name=call.name, parts=(Text(text=f"line {n} " * 500),))
+        old += [Message(role="assistant", parts=(call,)), Message(role="tool", parts=(result,))]
+    new = await Desk(tmp_path, model, protect_last=3).before(old)
+    assert new
+    assert len(new) == len(old)
+    assert model.requests == []
+
+
+async def test_a_second_compaction_updates_the_summary(desk: Desk, model: Model) -> None:
+    new = await desk.before(talk(14))
+    assert new
+    again = await desk.before([*new, said("assistant", "ok"), *talk(12)])
+    assert again
+    asked = model.requests[-1].messages[1].parts[0].text
+    assert "<earlier_note>" in asked
+    assert "Mend the parser." in asked
+    assert sum("For reference" in p.text for m in again for p in m.parts if isinstance(p, Text)) == 1
+
+
+async def test_after_a_failure_it_waits_ten_minutes(tmp_path: Path) -> None:
+    model = Model()
+    desk = Desk(tmp_path, model)
+    assert await desk.before(talk(14)) is None
+    desk.now = 599.0
+    assert await desk.before(talk(14), "t2") is None
+    assert len(model.requests) == 1
+    desk.now, model.answer = 601.0, lambda _: SUMMARY
+    assert await desk.before(talk(14), "t3")
+
+
+async def test_two_passes_that_save_too_little_stop_it(tmp_path: Path) -> None:
+    model = Model(lambda _: "## Goal\n" + "word " * 500)
+    desk = Desk(tmp_path, model, protect_last=8, target_ratio=0.8)
+    old = talk(14)
+    for turn in ("t1", "t2", "t3", "t4"):
+        assert await desk.before(old, turn) is None
+    assert len(model.requests) == 2
+    assert desk.compressor.past("s").stopped
+
+
+async def test_two_lists_in_a_row_stop_it_too(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, Model())
+    for turn in ("t1", "t2"):
+        assert await desk.before(talk(20), turn)
+    assert await desk.before(talk(20), "t3") is None
+
+
+async def test_one_turn_has_three_attempts(desk: Desk, model: Model) -> None:
+    for number in range(ATTEMPTS + 2):
+        made = await desk.before(talk(14))
+        assert (made is not None) == (number < ATTEMPTS)
+    assert await desk.before(talk(14), "t2")
+
+
+class Tasks(Model):
+    """A kernel that knows tasks; the model for this one is down."""
+
+    tasks: list[str] = []
+
+    async def complete(self, request: Request, *, task: str = "") -> Response:
+        self.tasks = [*self.tasks, task]
+        if task:
+            raise Unavailable("The small model is down.")
+        return await super().complete(request)
+
+
+async def test_the_model_for_the_task_is_asked_first_then_the_persons_own(tmp_path: Path) -> None:
+    model = Tasks(lambda _: SUMMARY)
+    assert await Desk(tmp_path, model).before(talk(14))
+    assert model.tasks == ["compression", ""]
+
+
+async def test_the_commands_say_what_they_did(tmp_path: Path, model: Model, snapshot: Any) -> None:
+    desk = Desk(tmp_path, model, talk(14))
+    before = await desk.ctx.history.read(ME.owner, "s")
+    shown = await desk.type("/compress preview")
+    assert shown == snapshot
+    assert model.requests == []
+    assert await desk.ctx.history.read(ME.owner, "s") == before
+    assert shown.startswith("29 messages, about ")
+    assert shown.endswith("Nothing was changed.")
+    assert "0 pinned facts" in shown
+    assert "Pinned, 1 in all" in await desk.type("/pin the code is QX7")
+    assert "1 pinned fact" in await desk.type("/compress preview")
+    done = await desk.type("/compress the parser")
+    assert done == snapshot
+    assert done.startswith("Compacted: about ")
+    assert "the parser" in model.requests[0].messages[1].parts[0].text
+    after = await desk.ctx.history.read(ME.owner, "s")
+    assert "- the code is QX7" in "".join(p.text for m in after for p in m.parts if isinstance(p, Text))
+    assert await desk.type("/pin") == "    1  the code is QX7"
+    assert await desk.type("/pin drop 1") == "Taken out.\nNothing is pinned. Pin a fact: /pin TEXT"
+    with pytest.raises(UserError, match="which pin"):
+        await desk.type("/pin drop")
+
+
+async def test_a_conversation_that_is_new_or_short_is_left_alone(tmp_path: Path, model: Model) -> None:
+    assert await Desk(tmp_path, model).type("/compress") == "There is nothing to compact yet."
+    desk = Desk(tmp_path, model, talk(1))
+    assert await desk.type("/compress") == "Nothing was changed: the 3 messages are too few to compact."
+    assert "too few" in await desk.type("/compress preview")
+
+
+async def test_a_summary_that_fails_leaves_everything_and_says_why(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, Model(), talk(14))
+    before = await desk.ctx.history.read(ME.owner, "s")
+    assert await desk.type("/compress") == "Nothing was changed: It is down."
+    assert await desk.ctx.history.read(ME.owner, "s") == before

@@ -1,0 +1,40 @@
+"""Hands tasks to child agents."""
+
+from collections.abc import Sequence
+from weakref import WeakKeyDictionary
+
+from hermes_core.context import PluginContext
+from hermes_core.hooks import hookimpl
+from hermes_core.kinds import Tool
+from hermes_core.types import SlashCommand
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hermes_tool_delegate.roster import Roster
+
+_rosters: "WeakKeyDictionary[PluginContext, Roster]" = WeakKeyDictionary()  # one for each kernel of this process
+
+
+@hookimpl
+def register_tools(ctx: PluginContext) -> Sequence[Tool]:
+    """The tool ``delegate``."""
+    from hermes_tool_delegate.config import Config
+    from hermes_tool_delegate.tool import delegate_tool
+
+    return [delegate_tool(ctx.config or Config(), _roster(ctx))]
+
+
+@hookimpl
+def register_slash_commands(ctx: PluginContext) -> Sequence[SlashCommand]:
+    """``/agents``, which shows who is at work."""
+    from hermes_tool_delegate.roster import agents_command
+
+    return [agents_command(_roster(ctx))]
+
+
+def _roster(ctx: PluginContext) -> "Roster":
+    from hermes_tool_delegate.roster import Roster
+
+    if ctx not in _rosters:
+        _rosters[ctx] = Roster(ctx.config.max_children if ctx.config else 3)
+    return _rosters[ctx]

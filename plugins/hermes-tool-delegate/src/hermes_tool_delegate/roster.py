@@ -1,0 +1,102 @@
+"""Who is at work: the children of each session, a place for each, and the command that shows and stops them."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from attrs import define, field
+
+from hermes_core.types import ChildResult, Session, SlashCommand
+
+
+@define(eq=False)
+class Worker:
+    """One child at work, or waiting for a place. ``number`` is its name in its session."""
+
+    number: int
+    goal: str
+    work: "asyncio.Future[ChildResult]"
+    began: float = field(factory=time.monotonic)
+    session_id: str = ""
+    last: str = "waits for a place"
+    stopped: bool = False
+
+    def step(self, session_id: str, text: str) -> None:
+        """Note what it does now."""
+        self.session_id, self.last = session_id, text
+
+    def stop(self) -> None:
+        """End it; whoever waits for it is told that a person did."""
+        self.stopped = True
+        self.work.cancel()
+
+
+class Roster:
+    """The children of all sessions of this process."""
+
+    def __init__(self, places: int) -> None:
+        self._places = places
+        self._workers: dict[str, list[Worker]] = {}
+        self._free: dict[str, asyncio.Semaphore] = {}
+
+    @asynccontextmanager
+    async def place(self, worker: Worker, session: Session) -> AsyncIterator[None]:
+        """A place to work in, when one is free."""
+        async with self._free.setdefault(session.id, asyncio.Semaphore(self._places)):
+            worker.last = "begins"
+            yield
+
+    def enter(self, session: Session, goal: str, work: "asyncio.Future[ChildResult]") -> Worker:
+        """Write a child down."""
+        there = self._workers.setdefault(session.id, [])
+        worker = Worker(number=there[-1].number + 1 if there else 1, goal=goal, work=work)
+        there.append(worker)
+        return worker
+
+    def leave(self, session: Session, worker: Worker) -> None:
+        """Cross a child out."""
+        there = self._workers.get(session.id, [])
+        there.remove(worker)
+        if not there:
+            self._workers.pop(session.id, None)
+            self._free.pop(session.id, None)
+
+    def at_work(self, session: Session) -> list[Worker]:
+        """The children of a session."""
+        return list(self._workers.get(session.id, ()))
+
+
+def agents_command(roster: Roster) -> SlashCommand:
+    """``/agents``: the children at work for the session it is typed into."""
+
+    async def run(session: Session, rest: str) -> str:
+        workers = roster.at_work(session)
+        verb, _, which = rest.strip().partition(" ")
+        if verb not in ("", "stop"):
+            return "Write /agents, /agents stop NUMBER or /agents stop all."
+        if verb != "stop":
+            return "\n".join(map(_line, workers)) or "No child agent is at work here."
+        chosen = [w for w in workers if which.strip() in (str(w.number), "all")]
+        for worker in chosen:
+            worker.stop()
+        stopped = ", ".join(str(w.number) for w in chosen)
+        return f"Stopped: {stopped}." if chosen else f"No child agent here has the number {which.strip()!r}."
+
+    return SlashCommand(
+        name="agents",
+        summary="show child agents at work, or stop one",
+        run=run,
+        usage="[stop NUMBER|all]",
+        at_once=True,
+    )
+
+
+def _line(worker: Worker) -> str:
+    seconds = int(time.monotonic() - worker.began)
+    goal = " ".join(worker.goal.split())
+    return f"    {worker.number}  {seconds // 60}:{seconds % 60:02d}  {_short(goal, 60)}  ▸ {_short(worker.last, 80)}"
+
+
+def _short(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"

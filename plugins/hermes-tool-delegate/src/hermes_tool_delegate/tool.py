@@ -1,0 +1,116 @@
+"""The tool ``delegate``: tasks in, reports out."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from typing import Literal
+
+from attrs import field, frozen
+
+from hermes_core.errors import ToolError
+from hermes_core.kinds import Tool, ToolContext, tool
+from hermes_core.types import ChildResult, ChildTask, Effect
+from hermes_tool_delegate.config import Config
+from hermes_tool_delegate.report import report
+from hermes_tool_delegate.roster import Roster, Worker
+
+_MARGIN = 5.0  # seconds the kernel waits longer than the children, so that what they came to is told
+
+
+@frozen(kw_only=True)
+class Task:
+    """One task."""
+
+    goal: str
+    context: str = ""
+    toolsets: list[str] = field(factory=list)
+    role: Literal["leaf", "orchestrator"] = "leaf"
+
+
+@frozen(kw_only=True)
+class Delegate:
+    """What the model asks for: one task, or several in ``tasks``."""
+
+    goal: str = ""
+    context: str = field(default="", metadata={"help": "all it must know"})
+    toolsets: list[str] = field(factory=list, metadata={"help": "default: yours"})
+    role: Literal["leaf", "orchestrator"] = field(default="leaf", metadata={"help": "orchestrator: may delegate too"})
+    tasks: list[Task] = field(factory=list)
+
+
+def delegate_tool(config: Config, roster: Roster) -> Tool:
+    """The tool, with the children of all sessions in one roster."""
+
+    # An answer may repeat what the child has read, and where that came from cannot be told here: it is untrusted.
+    @tool(
+        name="delegate",
+        toolset="delegate",
+        effects={Effect.DELEGATE},
+        idempotent=True,
+        untrusted=True,
+        touches=lambda _: (),
+        seconds=config.seconds + _MARGIN,
+    )
+    async def run(context: ToolContext, wanted: Delegate) -> str:
+        """Hand work to child agents, which start without your context; get their reports. `tasks` run side by side."""
+        until = time.monotonic() + config.seconds
+        works = [_one(context, task, config, roster, until) for task in _tasks(wanted, config)]
+        return await report(context, await asyncio.gather(*works))
+
+    return run
+
+
+def _tasks(wanted: Delegate, config: Config) -> Sequence[Task]:
+    """The tasks of a call. Raises ToolError."""
+    if bool(wanted.goal.strip()) == bool(wanted.tasks):
+        raise ToolError("Give either a goal, or tasks.", hint="One task: goal and context. Several: tasks.")
+    tasks = wanted.tasks or [Task(goal=wanted.goal, context=wanted.context, toolsets=wanted.toolsets, role=wanted.role)]
+    if len(tasks) > config.max_tasks:
+        raise ToolError(f"{len(tasks)} tasks are too many for one call; {config.max_tasks} is the most.")
+    if empty := [number for number, task in enumerate(tasks, 1) if not task.goal.strip()]:
+        raise ToolError(f"Task {empty[0]} has no goal.")
+    return tasks
+
+
+async def _one(context: ToolContext, task: Task, config: Config, roster: Roster, until: float) -> ChildResult:
+    """See one child through, unless a person stops it."""
+    begin: asyncio.Future[Worker] = asyncio.get_running_loop().create_future()
+
+    async def work() -> ChildResult:
+        worker = await begin
+        async with roster.place(worker, context.session):
+            return await context.child(_wish(context, task, config, worker, until))
+
+    child = asyncio.ensure_future(work())
+    worker = roster.enter(context.session, task.goal, child)
+    begin.set_result(worker)
+    try:
+        await asyncio.wait([child])
+    except asyncio.CancelledError:
+        child.cancel()
+        await asyncio.wait([child])
+        raise
+    finally:
+        roster.leave(context.session, worker)
+    if child.cancelled() and worker.stopped:
+        return ChildResult(status="interrupted", error="The person stopped it.", session_id=worker.session_id)
+    return child.result()
+
+
+def _wish(context: ToolContext, task: Task, config: Config, worker: Worker, until: float) -> ChildTask:
+    def step(session_id: str, text: str) -> None:
+        worker.step(session_id, text)
+        context.progress(f"{worker.number} ▸ {text}\n")
+
+    return ChildTask(
+        goal=task.goal,
+        context=task.context,
+        toolsets=tuple(task.toolsets),
+        without=tuple(config.blocked_toolsets),
+        model=config.model,
+        effort=config.effort,
+        calls=config.calls,
+        seconds=max(1.0, until - time.monotonic()),
+        levels=config.max_depth - 1 if task.role == "orchestrator" else 0,
+        on_step=step,
+    )

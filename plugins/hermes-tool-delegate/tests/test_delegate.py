@@ -1,0 +1,194 @@
+"""Delegate: what a child is asked for, what its parent reads, who is at work."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hermes_core.agent.arguments import parse_arguments, tool_spec
+from hermes_core.errors import ToolError
+from hermes_core.testing import FakeToolContext, FakeWorkspace
+from hermes_core.types import ChildResult, ChildTask, Effect, Session, Usage
+from hermes_tool_delegate.config import Config
+from hermes_tool_delegate.roster import Roster, agents_command
+from hermes_tool_delegate.tool import delegate_tool
+
+ME = Session(id="s", origin="cli")
+
+
+class Desk:
+    """The tool and the command of one kernel."""
+
+    def __init__(self, folder: Path, **settings: Any) -> None:
+        self.config, self.folder = Config(**settings), folder
+        self.roster = Roster(self.config.max_children)
+        self.tool, self.command = delegate_tool(self.config, self.roster), agents_command(self.roster)
+        self.context = self.of(ME)
+
+    def of(self, session: Session, *children: Any) -> FakeToolContext:
+        return FakeToolContext(FakeWorkspace(folder=self.folder), session=session, children=children)
+
+    async def delegate(self, context: FakeToolContext | None = None, **arguments: Any) -> Any:
+        return json.loads(str(await self.tool.run(context or self.context, parse_arguments(self.tool, arguments))))
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return Desk(tmp_path)
+
+
+async def test_one_task_is_one_report(desk: Desk) -> None:
+    used = Usage(input=1200, output=80, calls=3)
+    result = ChildResult(
+        status="done", answer="42 words.", session_id="child_1", model="m", usage=used, seconds=2.345,
+        trace=("terminal: ok", "terminal: failed", "read_file: ok", "terminal: ok"),
+    )  # fmt: skip
+    assert await desk.delegate(desk.of(ME, result), goal="Count") == {
+        "task": 1,
+        "status": "done",
+        "answer": "42 words.",
+        "tools": "terminal ×3 (1 failed), read_file",
+        "calls": 3,
+        "tokens": {"input": 1200, "output": 80},
+        "seconds": 2.3,
+        "model": "m",
+        "session": "child_1",
+    }
+
+
+async def test_several_tasks_are_reported_in_their_order(desk: Desk) -> None:
+    context = desk.of(ME, ChildResult(status="refused", error="No money is left for a child."))
+    one, two = await desk.delegate(context, tasks=[{"goal": "a"}, {"goal": "b", "context": "c"}])
+    assert one == {"task": 1, "status": "refused", "error": "No money is left for a child."}
+    assert (two["task"], two["answer"]) == (2, "Done: b")
+    assert [(t.goal, t.context) for t in context.tasks] == [("a", ""), ("b", "c")]
+
+
+async def test_the_settings_become_wishes(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, max_depth=2, seconds=60.0, calls=7, model="m", effort="low", blocked_toolsets=["browser"])
+    await desk.delegate(goal="a", toolsets=["files"])
+    await desk.delegate(goal="b", role="orchestrator")
+    leaf, orchestrator = desk.context.tasks
+    assert (leaf.toolsets, leaf.without, leaf.calls, leaf.model, leaf.effort) == (
+        ("files",), ("browser",), 7, "m", "low"
+    )  # fmt: skip
+    assert 0 < leaf.seconds <= 60
+    assert (leaf.levels, orchestrator.levels) == (0, 1)
+    assert desk.tool.seconds > 60
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {},
+        {"goal": " "},
+        {"goal": "a", "tasks": [{"goal": "b"}]},
+        {"tasks": [{"goal": ""}]},
+        {"tasks": [{"goal": "x"}] * 9},
+    ],
+)
+async def test_a_call_that_cannot_be_meant_is_refused(desk: Desk, arguments: dict[str, Any]) -> None:
+    with pytest.raises(ToolError):
+        await desk.delegate(**arguments)
+    assert not desk.context.tasks
+
+
+async def test_a_long_answer_is_kept_in_a_file(desk: Desk) -> None:
+    answer = "a" * 30_000 + "b" * 30_000
+    long = ChildResult(status="done", answer=answer, session_id="child_1")
+    context = desk.of(ME, long, long, long)
+    rows = await desk.delegate(context, tasks=[{"goal": str(n)} for n in range(3)])
+    assert sum(len(row["answer"]) for row in rows) < 45_000
+    assert all(row["answer"].startswith("aaa") and row["answer"].endswith("bbb") for row in rows)
+    assert [data.decode() for data in context.spilled.values()] == [answer] * 3
+
+
+class Gate:
+    """Children that wait until they are let go, and count how many do."""
+
+    def __init__(self) -> None:
+        self.open, self.inside, self.most = asyncio.Event(), 0, 0
+
+    async def __call__(self, task: ChildTask) -> ChildResult:
+        self.inside += 1
+        self.most = max(self.most, self.inside)
+        assert task.on_step
+        task.on_step(f"child_{task.goal}", "terminal: make test")
+        try:
+            await self.open.wait()
+        finally:
+            self.inside -= 1
+        return ChildResult(status="done", answer=task.goal, session_id=f"child_{task.goal}")
+
+
+async def settled(gate: Gate, inside: int) -> None:
+    for _ in range(100):
+        await asyncio.sleep(0)
+    assert gate.inside == inside
+
+
+async def test_only_so_many_work_side_by_side_in_a_session(desk: Desk) -> None:
+    gate = Gate()
+    context = desk.of(ME, *[gate] * 8)
+    calls = [asyncio.ensure_future(desk.delegate(context, tasks=[{"goal": str(n)} for n in range(4)])) for _ in "ab"]
+    await settled(gate, 3)
+    gate.open.set()
+    rows = [row for call in calls for row in await call]
+    assert [row["answer"] for row in rows] == ["0", "1", "2", "3"] * 2
+    assert gate.most == 3
+    assert desk.roster.at_work(ME) == []
+
+
+async def test_the_person_sees_who_is_at_work_and_stops_one(desk: Desk) -> None:
+    gate = Gate()
+    context = desk.of(ME, *[gate] * 4)
+    call = asyncio.ensure_future(desk.delegate(context, tasks=[{"goal": name} for name in ("mend", "look", "c", "d")]))
+    await settled(gate, 3)
+    assert (await desk.command.run(ME, "")).splitlines() == [
+        "    1  0:00  mend  ▸ terminal: make test",
+        "    2  0:00  look  ▸ terminal: make test",
+        "    3  0:00  c  ▸ terminal: make test",
+        "    4  0:00  d  ▸ waits for a place",
+    ]
+    assert context.shown[:2] == ["1 ▸ terminal: make test\n", "2 ▸ terminal: make test\n"]
+    assert await desk.command.run(ME, "stop 2") == "Stopped: 2."
+    assert await desk.command.run(ME, "stop 9") == "No child agent here has the number '9'."
+    assert await desk.command.run(ME, "halt") == "Write /agents, /agents stop NUMBER or /agents stop all."
+    gate.open.set()
+    rows = await call
+    assert [row["status"] for row in rows] == ["done", "interrupted", "done", "done"]
+    assert (rows[1]["error"], rows[1]["session"]) == ("The person stopped it.", "child_look")
+    assert await desk.command.run(ME, "") == "No child agent is at work here."
+
+
+async def test_nobody_sees_or_stops_the_children_of_another(desk: Desk) -> None:
+    gate, other = Gate(), Session(id="t", origin="cli")
+    call = asyncio.ensure_future(desk.delegate(desk.of(ME, gate), goal="mine"))
+    await settled(gate, 1)
+    assert await desk.command.run(other, "") == "No child agent is at work here."
+    assert await desk.command.run(other, "stop all") == "No child agent here has the number 'all'."
+    gate.open.set()
+    assert (await call)["status"] == "done"
+
+
+async def test_a_cancelled_call_ends_its_children(desk: Desk) -> None:
+    gate = Gate()
+    call = asyncio.ensure_future(desk.delegate(desk.of(ME, gate, gate), tasks=[{"goal": "a"}, {"goal": "b"}]))
+    await settled(gate, 2)
+    call.cancel()
+    await asyncio.wait([call])
+    assert call.cancelled()
+    assert gate.inside == 0
+    assert desk.roster.at_work(ME) == []
+
+
+def test_the_tool_costs_little_and_says_what_it_is(desk: Desk) -> None:
+    spec = tool_spec(desk.tool)
+    text = {"name": spec.name, "description": spec.description, "parameters": spec.schema}
+    assert len(json.dumps(text, separators=(",", ":"))) <= 900
+    assert desk.tool.idempotent
+    assert desk.tool.untrusted
+    assert desk.tool.effects == {Effect.DELEGATE}
+    assert desk.command.at_once

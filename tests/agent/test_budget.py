@@ -1,0 +1,151 @@
+"""Limits hold: what is spent is at most the limit and one call more."""
+
+import asyncio
+
+import pytest
+from attrs import frozen
+
+from hermes_core.kinds import Provider, tool
+from hermes_core.testing import Call
+from hermes_core.types import CallDelta, Done, Ended, Failed, Model, TextDelta, Usage, UsageDelta
+
+
+@frozen
+class Words:
+    text: str = ""
+
+
+class Endless(Provider):
+    """Calls a tool as long as it is offered one; each call costs 10 tokens and 1 dollar."""
+
+    name = "endless"
+
+    def __init__(self, *, hang: bool = False) -> None:
+        self.asked, self.hang = 0, hang
+
+    async def models(self):
+        return [Model(name="endless-1")]
+
+    async def ready(self) -> bool:
+        return True
+
+    async def stream(self, request):
+        self.asked += 1
+        if self.hang:
+            await asyncio.Event().wait()
+        await asyncio.sleep(0)
+        if request.tools:
+            yield CallDelta(index=0, id=f"c{self.asked}", name="step", arguments=f'{{"text": "{self.asked}"}}')
+        else:
+            yield TextDelta(text="that far")
+        yield UsageDelta(usage=Usage(input=8, output=2, cost=1.0, calls=1))
+        yield Done(reason="tools" if request.tools else "stop")
+
+
+def kit(hermes, limits, **options) -> Endless:
+    @tool(touches=lambda _words: ())
+    async def step(words: Words) -> str:
+        """Step."""
+        return words.text
+
+    provider = Endless(**options)
+    hermes.tmp_plugin(provider)
+    hermes.tmp_plugin(step)
+    hermes.configure({f"budget.{key}": value for key, value in limits.items()})
+    return provider
+
+
+async def play(hermes, session="s"):
+    events = [event async for event in hermes.turn("go", session=session)]
+    return events[-1], next((e for e in events if isinstance(e, Failed)), None)
+
+
+@pytest.mark.parametrize("scope", ["turn", "session"])
+async def test_used_up_calls_end_in_one_last_word(hermes, scope) -> None:
+    provider = kit(hermes, {f"{scope}.calls": 3})
+    ended, failed = await play(hermes)
+    assert (ended.answer, ended.reason, failed) == ("that far", "done", None)
+    assert provider.asked == 4
+    if scope == "session":
+        ended, failed = await play(hermes)
+        assert (ended.reason, failed.kind, provider.asked) == ("failed", "budget_reached", 4)
+
+
+@pytest.mark.parametrize("scope", ["turn", "session", "day"])
+@pytest.mark.parametrize(("what", "limit"), [("tokens", 25), ("money", 2.5)])
+async def test_no_more_than_the_limit_and_one_call(hermes, scope, what, limit) -> None:
+    provider = kit(hermes, {f"{scope}.{what}": limit})
+    ended, failed = await play(hermes)
+    assert (ended.reason, failed.kind) == ("failed", "budget_reached")
+    assert f"budget.{scope}.{what}" in failed.text
+    assert f"hermes config set budget.{scope}.{what}" in failed.hint
+    assert provider.asked == 3
+    roles = [m.role for m in await (await hermes.runtime.store()).history("s")]
+    assert roles == ["user", "assistant", "tool", "assistant", "tool", "assistant", "tool"]
+
+
+async def test_the_day_counts_all_sessions(hermes) -> None:
+    provider = kit(hermes, {"day.tokens": 50, "turn.calls": 2})
+    await play(hermes, "one")  # three calls: two, and the last word
+    ended, failed = await play(hermes, "two")
+    assert (ended.reason, failed.kind, provider.asked) == ("failed", "budget_reached", 5)
+    ended, failed = await play(hermes, "three")
+    assert (failed.kind, provider.asked) == ("budget_reached", 5)
+
+
+async def test_many_at_once_do_not_all_spend_the_same_rest(hermes) -> None:
+    provider = kit(hermes, {"day.tokens": 500})
+    await asyncio.gather(*(play(hermes, f"s{number}") for number in range(20)))
+    assert 50 <= provider.asked <= 51
+
+
+async def test_a_call_that_takes_too_long_is_ended(hermes) -> None:
+    kit(hermes, {"turn.seconds": 0.05}, hang=True)
+    ended, failed = await play(hermes)
+    assert (ended.reason, failed.kind) == ("failed", "budget_reached")
+    assert "seconds (budget.turn.seconds)" in failed.text
+
+
+async def test_a_tool_has_no_more_time_than_its_turn(hermes, scripted) -> None:
+    @tool
+    async def hang() -> str:
+        """Hang."""
+        await asyncio.Event().wait()
+        return ""
+
+    hermes.configure({"budget.turn.seconds": 0.05})
+    hermes.tmp_plugin(scripted(Call("hang")))
+    hermes.tmp_plugin(hang)
+    ended, failed = await play(hermes)
+    assert (ended.reason, failed.kind) == ("failed", "budget_reached")
+
+
+async def test_calls_that_led_to_nothing_are_booked_too(hermes, scripted) -> None:
+    from hermes_core.types import Done as End
+
+    empty = [UsageDelta(usage=Usage(input=10, calls=1)), End(reason="stop")]
+    hermes.tmp_plugin(scripted(empty, empty, empty, empty))
+    ended, failed = await play(hermes)
+    assert isinstance(ended, Ended)
+    assert "nothing" in failed.text
+    spent = await (await hermes.runtime.store()).spent(session_id="s")
+    assert (spent.usage.calls, spent.usage.input) == (4, 40)
+
+
+async def test_what_is_left_can_be_asked(hermes) -> None:
+    from hermes_core.gateway.slash import Conversation, slash_commands
+
+    kit(hermes, {"session.calls": 9, "day.tokens": 1000, "turn.calls": 2})
+    await play(hermes)
+    runtime = hermes.runtime
+    session = await runtime.take_up("s", origin="embed")
+    said = await slash_commands(runtime, lambda _id: Conversation(runtime, "embed"))["usage"].run(session, "")
+    assert "Left of budget.session.calls: 6" in said
+    assert "Left of budget.day.tokens: 970" in said
+
+
+async def test_the_older_spelling_still_bounds_a_turn(hermes) -> None:
+    hermes.configure({"agent.max_calls": 2})
+    provider = kit(hermes, {})
+    assert (await play(hermes))[0].answer == "that far"
+    assert provider.asked == 3

@@ -1,0 +1,10 @@
+"""Helpers of this folder can be imported by the names of their files."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+
+def pytest_addoption(parser) -> None:
+    parser.addoption("--cases", type=int, default=1500, help="How many spoiled replies are played.")
