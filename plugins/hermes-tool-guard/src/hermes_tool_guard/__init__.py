@@ -9,7 +9,9 @@ from hermes_core.types import Command, Effect, ToolCall, Verdict
 
 
 @hookimpl
-async def pre_tool_call(ctx: PluginContext, call: ToolCall, effects: frozenset[Effect], place: Place) -> Verdict | None:
+async def pre_tool_call(
+    ctx: PluginContext, call: ToolCall, effects: frozenset[Effect], workspace: Workspace
+) -> Verdict | None:
     """Judge the shell command of a call; nothing is said of other calls."""
     if Effect.EXECUTE not in effects:
         return None
