@@ -2,11 +2,14 @@
 
 import os
 import pwd
+import random
 import shutil
 import socket
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -30,9 +33,7 @@ class Cluster:
             os.chown(folder, user.pw_uid, user.pw_gid)
             self._user = ["setpriv", "--reuid", "postgres", "--regid", "postgres", "--init-groups"]
         folder.chmod(0o700)
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port = _free_port()
         self._settings = ("listen_addresses=127.0.0.1", f"unix_socket_directories={folder}", *settings)
         self._made = 0
 
@@ -56,7 +57,11 @@ class Cluster:
         options = " ".join(f"-c {setting}" for setting in self._settings)
         log = str(self.folder / "server.log")
         words = ("-D", str(self.data), "-w", "-l", log, "-o", f"-p {self.port} {options}", "start")
-        self.run("pg_ctl", *words, within=within)
+        for _ in range(40):  # processes of a server that was cut off may still hold its memory for a moment
+            if not self.run("pg_ctl", *words, within=within, check=False).returncode:
+                return
+            time.sleep(0.25)
+        raise RuntimeError((self.folder / "server.log").read_text()[-2000:])
 
     def stop(self, mode: str = "immediate") -> None:
         self.run("pg_ctl", "-D", str(self.data), "-m", mode, "-w", "stop", check=False)
@@ -83,6 +88,15 @@ class Cluster:
     def drop(self, url: str) -> None:
         """Remove a database, whoever is connected to it."""
         self.sql(f"DROP DATABASE IF EXISTS {url.rpartition('/')[2]} WITH (FORCE)")
+
+
+def _free_port() -> int:
+    """A port below those that the system hands out: one that is still free when a server starts again."""
+    while True:
+        port = random.randrange(15000, 32000)
+        with socket.socket() as trial, suppress(OSError):
+            trial.bind(("127.0.0.1", port))
+            return port
 
 
 @pytest.fixture(scope="session")

@@ -21,6 +21,7 @@ from attrs import asdict, evolve
 
 from hermes_core.agent.bounds import MOST_CHILDREN, Bounds, Limits, inherit
 from hermes_core.agent.environment import child_environment, descendants, redacted
+from hermes_core.agent.usage import CERTAINTY
 from hermes_core.errors import HermesError, UnknownName
 from hermes_core.types import JSON, ChildResult, ChildStatus, ChildTask, Question, Usage, Verdict
 
@@ -188,7 +189,7 @@ class Child:
         if "step" in heard:
             self._step(" ".join(str(heard["step"]).split()))
         elif "used" in heard:
-            self._runner.meter.running[self.id] = Usage(**{name: max(0, n + 0) for name, n in heard["used"].items()})
+            self._runner.meter.running[self.id] = _usage(heard["used"])
             if what := evolve(self._runner.meter.left, seconds=1).exhausted:
                 self._stopped = "budget", f"No {what} was left for it."
                 return True
@@ -311,6 +312,11 @@ def _question(asked: Mapping[str, JSON]) -> Question:
     words = {name: str(asked[name]) for name in ("id", "subject", "risk")}
     kind = {"choice": "choice", "text": "text"}.get(asked["kind"], "approval")
     return Question(kind=kind, choices=tuple(map(str, asked["choices"])), **words)  # type: ignore[arg-type]
+
+
+def _usage(used: Mapping[str, JSON]) -> Usage:
+    figures = {name: max(0, n + 0) for name, n in used.items() if name != "priced"}
+    return Usage(**figures, priced=CERTAINTY[CERTAINTY.index(used.get("priced", ""))])
 
 
 async def _surely(work: Coroutine[None, None, T]) -> T:

@@ -99,7 +99,7 @@ class LiveSessions:
             id=session_id or new_session_id(),
             origin=origin,
             owner=owner,
-            cwd=parts.settings.config.terminal.cwd or _here(),
+            cwd=parts.settings.config.terminal.cwd or here(),
             created=time.time(),
         )
         session = evolve(
@@ -167,7 +167,8 @@ class LiveSessions:
             await live.workspace.close()
 
 
-def _here() -> str:
+def here() -> str:
+    """The current folder. Raises UserError when it is gone."""
     try:
         return os.getcwd()  # noqa: PTH109
     except FileNotFoundError:

@@ -27,7 +27,7 @@ from hermes_core.agent.loops import Loops
 from hermes_core.agent.policy import AskPerson
 from hermes_core.agent.rows import Rows
 from hermes_core.agent.stuck import ask_what_now
-from hermes_core.agent.tools import CallRunner
+from hermes_core.agent.tools import CallRunner, output_room
 from hermes_core.agent.whole import has_calls, text_of
 from hermes_core.errors import BudgetReached, HermesError
 from hermes_core.store.killpoints import die_at
@@ -248,7 +248,7 @@ class TurnRun:
     async def _call(self, calls: Sequence[ToolCall], started: AbstractSet[str] = frozenset()) -> None:
         for call in calls:
             self._emit(Called(call=call))
-        parts, live = self._parts, self._live
+        parts, live, route = self._parts, self._live, self._model.route
         store, turn = await self._rows.get()
         if live.workspace is None:
             live.workspace = await parts.workspace(live.session)
@@ -270,6 +270,7 @@ class TurnRun:
             book=self._book,
             seconds=self._allowance.seconds,
             started=started,
+            room=output_room(parts.settings.config.agent.output_bytes, parts.router.window(route), len(calls)),
         )
         self._model.messages.extend(await runner.run(calls))
 

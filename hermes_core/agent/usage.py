@@ -1,10 +1,12 @@
 """What model calls use and cost."""
 
+from typing import Literal
+
 from attrs import evolve, fields
 
 from hermes_core.types import Price, Usage
 
-_CERTAINTY = ("", "estimated", "actual")
+CERTAINTY: tuple[Literal["", "estimated", "actual"], ...] = ("", "estimated", "actual")  # weakest first
 _FIGURES = [field.name for field in fields(Usage) if field.name != "priced"]
 
 
@@ -12,7 +14,7 @@ def add(one: Usage, other: Usage, sign: int = 1) -> Usage:
     """The sum of two usages; its cost is as certain as its weakest part."""
     known = [part.priced for part in (one, other) if part.calls]
     figures = {name: getattr(one, name) + sign * getattr(other, name) for name in _FIGURES}
-    return Usage(**figures, priced=min(known, key=_CERTAINTY.index) if known else "")
+    return Usage(**figures, priced=min(known, key=CERTAINTY.index) if known else "")
 
 
 def subtract(one: Usage, other: Usage) -> Usage:

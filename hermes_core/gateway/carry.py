@@ -7,10 +7,10 @@ chat has one turn at a time; what arrives meanwhile is stored and waits, steers 
 import asyncio
 import contextlib
 import logging
-import os
-from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Coroutine, Mapping, Sequence
 
 from hermes_core.agent.failed import failed
+from hermes_core.agent.live import here
 from hermes_core.agent.policy import AskPerson
 from hermes_core.agent.runtime import Runtime
 from hermes_core.errors import HermesError, nearest
@@ -36,6 +36,7 @@ from hermes_core.types import (
 __all__ = ["Carrier"]
 
 log = logging.getLogger(__name__)
+_SOON = 1.0  # seconds; a command that takes longer is shown as work that can be stopped
 
 
 class Carrier(Desk):
@@ -49,6 +50,7 @@ class Carrier(Desk):
         self._chats: dict[str, Conversation] = {}
         self._waiting: dict[str, asyncio.Queue[Envelope | None]] = {}
         self._workers: set[asyncio.Task[None]] = set()
+        self._working: dict[str, asyncio.Future[str]] = {}  # the slash command that runs in a chat
         self._commands = slash_commands(runtime, self._conversation_of)
 
     # --- the desk a platform sees -----------------------------------------------------------------------------------
@@ -66,11 +68,13 @@ class Carrier(Desk):
             "provider": route.name if route else "",
             "model": route.model if route else "",
             "notice": route.notice if route else "",
-            "cwd": session.cwd if session else self._runtime.settings.config.terminal.cwd or os.getcwd(),  # noqa: PTH109
+            "cwd": session.cwd if session else self._runtime.settings.config.terminal.cwd or here(),
             "mode": self._runtime.policy.mode,
         }
 
     async def interrupt(self, chat: str) -> bool:
+        if work := self._working.get(chat):
+            return work.cancel()
         conversation = self._conversation(chat)
         session = conversation.session.id if conversation.session else conversation.wanted
         return bool(session) and self._runtime.interrupt(session)
@@ -110,6 +114,10 @@ class Carrier(Desk):
         try:
             while envelope := await queue.get():
                 before = playing if playing and not playing.done() else None
+                if chat in self._working and _words(envelope) == "/stop":
+                    await self._platform.ack(envelope)
+                    await self.interrupt(chat)
+                    continue
                 conversation = self._conversation(chat)
                 if before and not conversation.over and await self._surely(envelope, self._meanwhile(envelope)):
                     playing = asyncio.create_task(self._after(before, envelope, self._rest(envelope)))
@@ -211,7 +219,7 @@ class Carrier(Desk):
                     f" Did you mean /{close}?" if close else " /help lists all."
                 )
             else:
-                answer = await command.run(await conversation.take_up(), rest.strip())
+                answer = await self._run(envelope.chat, command.run(await conversation.take_up(), rest.strip()))
         except HermesError as error:
             answer = str(error)
         if conversation.again:
@@ -219,6 +227,24 @@ class Carrier(Desk):
             await self._turn(question)
         elif answer:
             await self._say(envelope, answer)
+
+    async def _run(self, chat: str, command: Awaitable[str]) -> str:
+        """What a command answers. One that takes its time is shown as work, and can be stopped."""
+        task = self._working[chat] = asyncio.ensure_future(command)
+        shown = False
+        try:
+            await asyncio.wait({task}, timeout=_SOON)
+            if not task.done() and Feature.LIVE in self._platform.features:
+                await self._platform.show(chat, Started(session_id="", turn_id="", provider="", model=""))
+                shown = True
+            await asyncio.wait({task})
+        finally:
+            task.cancel()
+            del self._working[chat]
+            if shown:
+                ended = Ended(session_id="", turn_id="", answer="", reason="failed", usage=Usage())
+                await self._platform.show(chat, ended)
+        return "Stopped." if task.cancelled() else task.result()
 
     async def _turn(self, envelope: Envelope) -> None:
         conversation = self._conversation(envelope.chat)

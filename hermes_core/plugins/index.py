@@ -4,6 +4,7 @@ A hit costs a stat per ``sys.path`` entry and per manifest and imports nothing b
 the metadata of installed distributions. No plugin is ever imported here.
 """
 
+import contextlib
 import json
 import os
 import sys
@@ -207,7 +208,9 @@ def load_index(
 
 def _search_path() -> list[str]:
     # The folder of the script, or the current one, changes with every start and is not where plugins are installed.
-    own = {"", os.getcwd(), os.path.dirname(os.path.abspath(sys.argv[0] or "."))}
+    own = {"", os.path.dirname(sys.argv[0])}
+    with contextlib.suppress(FileNotFoundError):  # the current folder is gone: what needs none works all the same
+        own |= {os.getcwd(), os.path.dirname(os.path.abspath(sys.argv[0] or "."))}
     skip = 1 if sys.path and not sys.flags.safe_path and sys.path[0] in own else 0
     return [entry for entry in sys.path[skip:] if entry]
 

@@ -249,6 +249,19 @@ async def test_long_output_is_kept_in_a_file(hermes, scripted) -> None:
         assert len(file.read()) == 200_000
 
 
+async def test_outputs_leave_room_in_a_small_window(hermes, scripted) -> None:
+    @tool
+    async def talk(params: Words) -> str:
+        """Say a lot."""
+        return "x" * 200_000
+
+    provider = scripted([Call("talk", {"text": "a"}), Call("talk", {"text": "b"})], "ok")
+    provider.window = lambda _model: 16_000
+    hermes.tmp_plugin(provider)
+    hermes.tmp_plugin(talk)
+    assert [len(text_of(result)) // 1000 for result in returned(await play(hermes))] == [9, 9], "30 % for both"
+
+
 async def test_an_untrusted_result_is_fenced(hermes, scripted) -> None:
     @tool(untrusted=True)
     async def page(params: Words) -> str:

@@ -160,7 +160,7 @@ async def test_its_use_is_its_parents_use(house) -> None:
 
     async def look(store):
         [row] = await store.list_sessions(ME)
-        return row, await store.last_turn("s"), await store.usage_by_day(ME, days=1)
+        return row, await store.last_turn("s"), await store.usage(ME, days=1)
 
     row, turn, [day] = house_read(house, look)
     assert (row.usage.calls, turn.usage.calls, day.usage.calls) == (5, 5, 5)
@@ -209,7 +209,19 @@ async def test_a_child_that_is_killed_is_an_answer(house, monkeypatch) -> None:
     assert session.startswith("child_")
 
 
-@pytest.mark.parametrize("what", ["not JSON", '{"strange": 1}', "[1]", "flood", '{"ask": {"id": 1}}', '{"used": 7}'])
+@pytest.mark.parametrize(
+    "what",
+    [
+        "not JSON",
+        '{"strange": 1}',
+        "[1]",
+        "flood",
+        '{"ask": {"id": 1}}',
+        '{"used": 7}',
+        '{"used": {"input": "7"}}',
+        '{"used": {"priced": "dear"}}',
+    ],
+)
 async def test_a_child_that_breaks_its_protocol_is_an_answer(house, what) -> None:
     [[status, _, _, error, *_]] = await house.results([[{"noise": {"what": what}}, "never"]])
     assert status == "crashed"

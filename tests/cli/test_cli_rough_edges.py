@@ -42,6 +42,23 @@ def test_a_closed_stdout_ends_in_no_traceback(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
+def test_in_a_folder_that_is_gone_it_is_said_and_what_needs_none_works(tmp_path: Path) -> None:
+    gone, command = tmp_path / "gone", f'"{sys.executable}" -P -m hermes_core'
+    env = {**os.environ, "HERMES_HOME": str(tmp_path / "home"), "HOME": str(tmp_path)}
+
+    def run(words: str) -> subprocess.CompletedProcess[str]:
+        gone.mkdir()
+        script = f'cd "{gone}" && rmdir "{gone}" && {command} {words}'
+        return subprocess.run(["sh", "-c", script], env=env, capture_output=True, text=True, timeout=60, check=False)
+
+    for words in ("--provider offline -z hello", "--provider offline chat </dev/null", "checkpoints list"):
+        done = run(words)
+        assert (done.returncode, done.stdout) == (2, ""), words
+        assert done.stderr.startswith("The current folder is gone.\ncd to another "), words
+    assert run("sessions list").returncode == 0
+    assert run("checkpoints status").stdout.startswith("Snapshots are on.")
+
+
 def test_doctor_names_a_plugin_whose_hook_failed(tmp_path: Path) -> None:
     (tmp_path / "plugins").mkdir()
     (tmp_path / "plugins" / "grumpy.py").write_text(PLUGIN)

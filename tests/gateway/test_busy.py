@@ -5,11 +5,12 @@ import asyncio
 import pytest
 from attrs import frozen
 
+from hermes_core import hookimpl
 from hermes_core.gateway.carry import Carrier
 from hermes_core.kinds import tool
 from hermes_core.testing import Call
 from hermes_core.testing.fakes import FakePlatform
-from hermes_core.types import Ended, Feature, Text, ToolResult
+from hermes_core.types import Ended, Event, Feature, Session, SlashCommand, Started, Text, ToolResult
 
 
 @frozen
@@ -177,3 +178,49 @@ async def test_no_tool_speaks_as_the_user(hermes, scripted) -> None:
     text = provider.requests[1].messages[-1].parts[0].parts[0].text
     assert "<note" not in text.lower()
     assert "</note" not in text.lower()
+
+
+@pytest.mark.parametrize("how", ["word", "key"])
+async def test_a_command_that_takes_its_time_is_shown_and_can_be_stopped(hermes, scripted, how, monkeypatch) -> None:
+    monkeypatch.setattr("hermes_core.gateway.carry._SOON", 0.0)
+    began, cancelled = asyncio.Event(), asyncio.Event()
+
+    async def run(session: Session, rest: str) -> str:
+        began.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cancelled.set()
+        return "never"
+
+    @hookimpl
+    def register_slash_commands() -> list[SlashCommand]:
+        return [SlashCommand(name="ponder", summary="think for ever", run=run)]
+
+    hermes.tmp_plugin(register_slash_commands, manifest={"contributes": {"slash": ["ponder"]}})
+    hermes.tmp_plugin(scripted("Here."))
+    shown = asyncio.Event()
+
+    class Screen(FakePlatform):
+        async def show(self, chat: str, event: Event) -> None:
+            await super().show(chat, event)
+            shown.set()
+
+    platform = Screen(features=[Feature.LIVE])
+    serving = asyncio.create_task(Carrier(hermes.runtime, platform).serve())
+    await platform.say("/ponder")
+    await began.wait()
+    await shown.wait()
+    assert isinstance(platform.events[0], Started)
+    if how == "word":
+        await platform.say("/stop")
+    else:
+        assert platform.desk
+        assert await platform.desk.interrupt("someone")
+    await cancelled.wait()
+    await platform.say("hello")
+    await platform.leave()
+    await serving
+    assert ["".join(p.text for p in m.parts) for m in platform.outbox.values()] == ["Stopped."]
+    assert [type(e) for e in platform.events[:2]] == [Started, Ended]
+    assert platform.events[-1].answer == "Here."

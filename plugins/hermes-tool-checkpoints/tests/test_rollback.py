@@ -3,7 +3,9 @@
 import asyncio
 import os
 import stat
+import threading
 from collections.abc import AsyncIterator, Callable
+from logging import getLogger
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +15,25 @@ from attrs import frozen
 from hermes_core import hookimpl
 from hermes_core.gateway.carry import Carrier
 from hermes_core.kinds import tool
-from hermes_core.testing import Call, FakePlatform
-from hermes_core.types import Effect, Envelope, Message, Request, Sent, Text, ToolResult, Verdict
+from hermes_core.testing import Call, FakePlatform, FakeWorkspace
+from hermes_core.types import (
+    Effect,
+    Envelope,
+    Message,
+    Principal,
+    Request,
+    Sent,
+    Session,
+    Text,
+    ToolCall,
+    ToolResult,
+    Verdict,
+)
+from hermes_tool_checkpoints.config import Config
+from hermes_tool_checkpoints.git import Job
+from hermes_tool_checkpoints.keeper import Keeper
+from hermes_tool_checkpoints.notes import Notes
+from hermes_tool_checkpoints.store import Store
 
 
 @frozen(kw_only=True)
@@ -74,7 +93,7 @@ class Scene:
         hermes.tmp_plugin(scripted(*replies))
         hermes.tmp_plugin(shell(self.folder), peek, pre_llm_call, name="zz")
         hermes.tmp_plugin("hermes_tool_checkpoints")
-        options = {f"tools.checkpoints.{k}": v for k, v in {"enabled": True, **config}.items()}
+        options = {f"tools.checkpoints.{k}": v for k, v in config.items()}
         hermes.configure({"policy.mode": "off", "terminal.cwd": str(self.folder), **options})
 
     async def play(self, *lines: str, session: str = "") -> list[str]:
@@ -171,7 +190,9 @@ async def test_where_tools_work_elsewhere_nothing_of_this_machine_is_kept(scene:
     assert (await s.play("go", "/rollback"))[1].startswith("There is no snapshot of ")
 
 
-async def test_a_folder_that_is_too_large_is_told_once_and_the_call_runs(scene: Callable[..., Scene]) -> None:
+async def test_a_folder_that_is_too_large_is_told_once_and_the_call_runs(
+    scene: Callable[..., Scene], tmp_path: Path
+) -> None:
     call = [Call("shell", {"command": "touch made"})]
     s = scene([call, call, "Done.", call, "Done again."], max_files=2)
     lay(s.folder)
@@ -182,6 +203,9 @@ async def test_a_folder_that_is_too_large_is_told_once_and_the_call_runs(scene: 
     assert notes == [
         "No snapshot was taken before this call (the folder has 3 files, 2 is the most); /rollback cannot undo it."
     ]
+    home = tmp_path / "home"
+    elsewhere = Store(home / "data" / "tool-checkpoints", Config(max_files=2), closed=home)
+    assert elsewhere.refused(s.folder) == "the folder has 3 files, 2 is the most"
 
 
 async def test_a_person_is_asked_where_they_want_it(scene: Callable[..., Scene]) -> None:
@@ -240,6 +264,35 @@ async def test_a_session_that_ends_stops_what_still_reads(
     await s.play("go")
     await s.hermes.close()
     assert not [t for t in asyncio.all_tasks() if "to_thread" in repr(t.get_coro())]
+
+
+async def test_a_session_that_ends_leaves_the_work_of_others_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    lay(folder)
+    began, go_on = threading.Event(), threading.Event()
+    whole = Store.take
+
+    def take(*a: Any) -> Any:
+        began.set()
+        go_on.wait(60)
+        return whole(*a)
+
+    monkeypatch.setattr(Store, "take", take)
+    store = Store(tmp_path / "data", Config(), closed=tmp_path / "home")
+    keeper = Keeper(store, Notes(tmp_path / "notes"), getLogger())
+    owner = Principal(profile="p", person="x")
+    one, other = (Session(id=name, owner=owner, origin="cli", turn="t") for name in ("one", "other"))
+    call = ToolCall(id="1", name="shell", arguments={})
+    snapshot = asyncio.create_task(keeper.before(one, call, FakeWorkspace(folder=folder)))
+    await asyncio.to_thread(began.wait, 60)
+    await keeper.end(other)
+    go_on.set()
+    assert await snapshot is None
+    assert len(store.snapshots(folder, Job(60))) == 1
+    await keeper.end(one)
 
 
 async def test_wrong_words_are_answered(scene: Callable[..., Scene]) -> None:

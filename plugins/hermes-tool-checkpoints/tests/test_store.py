@@ -33,7 +33,7 @@ class Desk:
     def __init__(self, root: Path, **config: Any) -> None:
         self.folder = root / "project"
         self.folder.mkdir(exist_ok=True)
-        self.store = Store(root / "home" / "data", Config(enabled=True, **config), closed=root / "home")
+        self.store = Store(root / "home" / "data", Config(**config), closed=root / "home")
 
     def write(self, files: dict[str, str | bytes]) -> None:
         for name, text in files.items():
@@ -415,8 +415,52 @@ def test_limits_are_told(of: Callable[..., Desk], tmp_path: Path, monkeypatch: p
         with pytest.raises(UserError, match="too wide"):
             desk.store.checked(str(wide))
     monkeypatch.setenv("HOME", "/nonexistent")
+    for wide in ("/usr", "/etc", tempfile.gettempdir(), "/proc/self", "/sys/class"):
+        with pytest.raises(UserError, match="too wide"):
+            desk.store.checked(wide)
     with pytest.raises(UserError, match="belongs to Hermes"):
         desk.store.checked(str(tmp_path / "home" / "data"))
+
+
+def test_what_was_read_before_a_stop_is_not_read_again(desk: Desk, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr("hermes_tool_checkpoints.store._STEP", 3)
+    desk.write({f"{n}.txt": f"{n}\n" for n in range(9)})
+    desk.take()
+    desk.write({f"more{n}.txt": f"{n}\n" for n in range(9)})
+    steps: list[int] = []
+    whole = Job.run
+
+    def run(job: Job, argv: list[str], **about: Any) -> tuple[int, bytes, bytes]:
+        if argv[1] == "update-index":
+            steps.append(about["feed"].count(b"\0"))
+            if len(steps) == 3:
+                job.stop()
+        return whole(job, argv, **about)
+
+    monkeypatch.setattr(Job, "run", run)
+    with pytest.raises(GitFailed):
+        desk.take()
+    assert steps == [9, 3, 3]
+    desk.take()
+    assert steps[3:] == [12, 3, 3]  # what the first try read is known, and only looked at
+    assert desk.snapshots()[0].files == 18
+
+
+def test_a_refusal_holds_for_every_process_until_the_limits_change(
+    of: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk = of(max_files=3)
+    desk.store.refuse(desk.folder, "too much")
+    assert of(max_files=3).store.refused(desk.folder) == "too much"
+    assert desk.store.refused(desk.folder.parent) == ""
+    assert of(max_files=4).store.refused(desk.folder) == ""
+    now = time.time()
+    with monkeypatch.context() as clock:
+        for moment in (now + 700, now - 700):  # later, and after the clock was set back
+            clock.setattr(time, "time", lambda moment=moment: moment)
+            assert desk.store.refused(desk.folder) == ""
+    desk.store.forgive(desk.folder)
+    assert desk.store.refused(desk.folder) == ""
 
 
 def test_the_home_of_hermes_is_never_part_of_a_snapshot(tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ class Plain:
     async def show(self, event: Event) -> None:
         """Write what an event has for a pipe."""
         match event:
-            case Started():
+            case Started() if event.turn_id:  # else a command that takes its time
                 self._spoke = self._command = False
                 self._since = time.monotonic()
             case Said():

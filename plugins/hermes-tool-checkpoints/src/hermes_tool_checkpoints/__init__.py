@@ -7,7 +7,7 @@ from hermes_core.context import PluginContext
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import Workspace
 from hermes_core.types import Command, Effect, Envelope, Session, SlashCommand, ToolCall, ToolResult, Verdict
-from hermes_tool_checkpoints.late import keeper_for, rollback_for
+from hermes_tool_checkpoints.late import keeper_for, made_keeper, rollback_for
 
 
 @hookimpl
@@ -28,12 +28,14 @@ def register_cli_commands(ctx: PluginContext) -> Sequence[Command]:
 async def pre_tool_call(
     ctx: PluginContext, session: Session, call: ToolCall, effects: frozenset[Effect], workspace: Workspace
 ) -> Verdict | None:
-    return await keeper_for(ctx).before(session, call, effects, workspace) if ctx.config.enabled else None
+    changes = ctx.config.enabled and effects & {Effect.WRITE_FILES, Effect.EXECUTE}
+    return await keeper_for(ctx).before(session, call, workspace) if changes else None
 
 
 @hookimpl
 async def transform_tool_result(ctx: PluginContext, call: ToolCall, result: ToolResult) -> ToolResult | None:
-    return keeper_for(ctx).noted(call, result) if ctx.config.enabled else None
+    keeper = made_keeper(ctx)
+    return keeper.noted(call, result) if keeper else None
 
 
 @hookimpl
@@ -49,5 +51,5 @@ async def post_llm_call(ctx: PluginContext, session: Session) -> None:
 
 @hookimpl
 async def on_session_end(ctx: PluginContext, session: Session) -> None:
-    if ctx.config.enabled:
-        await keeper_for(ctx).end(session)
+    if keeper := made_keeper(ctx):
+        await keeper.end(session)

@@ -22,6 +22,10 @@ _SAMPLE = re.compile(r"\.(example|sample|template|dist|tpl|defaults?)$")
 _NESTED = 200  # repositories inside the folder
 
 
+class TooMuch(GitFailed):
+    """The folder holds more than a snapshot may; it will for a while."""
+
+
 @frozen(kw_only=True)
 class Contents:
     """The files to take, as git names them; ``skipped`` says of others why not; ``modes`` are those git forgets."""
@@ -45,7 +49,7 @@ def is_secret(name: str) -> bool:
 def look(git: Git, config: Config, closed: Iterable[Path]) -> Contents:
     """Look through the folder of ``git``. ``closed`` are folders never looked into.
 
-    Raises GitFailed when there is too much.
+    Raises TooMuch, and GitFailed when it takes too long.
     """
     found = set(_files(git, b"", git.folder))
     tracked = git.of_the_project("ls-files", "-z", "-c", "-i", "--exclude-standard").split(b"\0")
@@ -53,7 +57,7 @@ def look(git: Git, config: Config, closed: Iterable[Path]) -> Contents:
     closed_below = [os.fsencode(c.relative_to(git.folder)) + b"/" for c in closed if git.folder in c.parents]
     found = {p for p in found if not p.startswith(tuple(closed_below))}
     if len(found) > config.max_files:
-        raise GitFailed(f"the folder has {len(found):,} files, {config.max_files:,} is the most")
+        raise TooMuch(f"the folder has {len(found):,} files, {config.max_files:,} is the most")
     git.job.left  # noqa: B018 - raises when it took too long
     wanted, skipped, modes, total = set[bytes](), dict[str, str](), dict[str, int](), 0
     for path in found:
@@ -70,7 +74,7 @@ def look(git: Git, config: Config, closed: Iterable[Path]) -> Contents:
             modes[name] = mode
     if total > config.max_total_size_mb * 1_000_000:
         most = f"tools.checkpoints.max_total_size_mb is {config.max_total_size_mb}"
-        raise GitFailed(f"the folder holds {total // 1_000_000:,} MB, and {most}")
+        raise TooMuch(f"the folder holds {total // 1_000_000:,} MB, and {most}")
     return Contents(wanted=frozenset(wanted), skipped=skipped, modes=modes)
 
 

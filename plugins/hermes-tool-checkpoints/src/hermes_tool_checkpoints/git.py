@@ -69,13 +69,13 @@ class Job:
     def __init__(self, seconds: float) -> None:
         self._until = time.monotonic() + seconds
         self._process: subprocess.Popen[bytes] | None = None
-        self._stopped = False
+        self.stopped = False
         self.fds: tuple[int, ...] = ()  # locks that live on in a child when this process is killed
 
     @property
     def over(self) -> bool:
         """Whether its time is up."""
-        return self._stopped or time.monotonic() >= self._until
+        return self.stopped or time.monotonic() >= self._until
 
     @property
     def left(self) -> float:
@@ -86,7 +86,7 @@ class Job:
 
     def stop(self) -> None:
         """End it, and what it runs."""
-        self._stopped = True
+        self.stopped = True
         if process := self._process:
             with suppress(OSError):
                 process.kill()
@@ -109,7 +109,7 @@ class Job:
                 raise GitFailed("it took too long") from None
             finally:
                 self._process = None
-        if self._stopped:
+        if self.stopped:
             raise GitFailed("it was stopped")
         return process.returncode, output, errors
 

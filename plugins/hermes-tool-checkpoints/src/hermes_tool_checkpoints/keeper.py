@@ -4,25 +4,27 @@ import asyncio
 import logging
 import threading
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from weakref import WeakKeyDictionary
 
 from attrs import define, evolve
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError
 from hermes_core.kinds import Workspace
-from hermes_core.types import Effect, Feature, Session, Text, ToolCall, ToolResult, Verdict
+from hermes_core.types import Feature, Session, Text, ToolCall, ToolResult, Verdict
 from hermes_tool_checkpoints.config import Config
+from hermes_tool_checkpoints.contents import TooMuch
 from hermes_tool_checkpoints.git import Job
 from hermes_tool_checkpoints.notes import Notes
 from hermes_tool_checkpoints.prune import tidy
 from hermes_tool_checkpoints.store import About, Store
 
-CHANGING = frozenset({Effect.WRITE_FILES, Effect.EXECUTE})
 _WARM = 60.0  # seconds a snapshot that came too late may go on reading, so that the next one is quick
 _AGAIN = 600.0  # seconds after which a folder that failed is tried again
 _TIDY = 60.0
+_AT_THE_END = 3.0  # seconds a session waits for the tidying it began: those that are short would never get it done
 
 
 class _Claim:
@@ -50,6 +52,15 @@ class _Try:
     task: "asyncio.Task[str]"
 
 
+@define(eq=False)
+class _Reading:
+    """Work that a session began and does not wait for."""
+
+    session: str
+    job: Job
+    task: "asyncio.Task[None]"
+
+
 class Keeper:
     """Takes snapshots for the sessions of one kernel."""
 
@@ -58,17 +69,15 @@ class Keeper:
         self._config, self._log = store.config, log
         self._tries: dict[str, _Try] = {}
         self._failed: dict[Path, tuple[float, str]] = {}
-        self._reading: dict[Path, tuple[asyncio.Task[None], Job]] = {}
+        self._reading: dict[Path, _Reading] = {}
         self._told: set[tuple[str, str]] = set()
         self._notes: dict[str, str] = {}
 
-    async def before(
-        self, session: Session, call: ToolCall, effects: frozenset[Effect], workspace: Workspace
-    ) -> Verdict | None:
-        """Called before every call. None lets it go on its way, whether there is a snapshot or not."""
-        if not self._config.enabled or not effects & CHANGING or Feature.LOCAL not in workspace.features:
+    async def before(self, session: Session, call: ToolCall, workspace: Workspace) -> Verdict | None:
+        """Called before every call that may change files. None lets it go on, whether there is a snapshot or not."""
+        if Feature.LOCAL not in workspace.features:
             return None
-        reason = await self._snapshot(session, call, workspace.cwd)
+        reason = (await self._snapshot(session, call, workspace.cwd)).rstrip(".")
         if not reason or (session.id, reason) in self._told:
             return None
         self._told.add((session.id, reason))
@@ -84,11 +93,15 @@ class Keeper:
         return evolve(result, parts=(*result.parts, Text(text=note))) if note else None
 
     async def end(self, session: Session) -> None:
-        """Stop what still reads for a session, and let it end."""
+        """Stop what still works for a session, and let it end. What others began goes on."""
         self._tries.pop(session.id, None)
-        for task, job in list(self._reading.values()):
-            job.stop()
-            await asyncio.wait([task])
+        self._told = {(told, reason) for told, reason in self._told if told != session.id}
+        own = [(place, work) for place, work in self._reading.items() if work.session == session.id]
+        for place, work in own:
+            if place == self.store.root:
+                await asyncio.wait([work.task], timeout=_AT_THE_END)
+            work.job.stop()
+            await asyncio.wait([work.task])
 
     async def _snapshot(self, session: Session, call: ToolCall, cwd: str) -> str:
         """Why there is no snapshot for the turn; empty when there is one."""
@@ -103,6 +116,7 @@ class Keeper:
     async def _try(self, cwd: str, about: About, job: Job) -> str:
         try:
             folder = await asyncio.to_thread(self.store.checked, cwd)
+            refused = await asyncio.to_thread(self.store.refused, folder)
         except HermesError as error:
             return error.text
         since, reason = self._failed.get(folder, (0.0, ""))
@@ -110,48 +124,54 @@ class Keeper:
             return reason
         if folder in self._reading:
             return "the folder is still being read for the first time"
+        if refused:
+            return refused
         claim = _Claim()
         outcome: list[str] = []
 
         def work() -> None:
             try:
                 self.store.take(folder, about, job, lambda: claim.decide(kept=True))
+                self.store.forgive(folder)
+            except TooMuch as error:
+                outcome.append(error.text)
+                self.store.refuse(folder, error.text)
             except HermesError as error:
                 outcome.append(error.text)
             else:
                 outcome.append("")
 
-        task = asyncio.create_task(asyncio.to_thread(work))
-        self._reading[folder] = (task, job)
-        task.add_done_callback(lambda _: self._reading.pop(folder, None))
+        task = self._begin(folder, about.session, job, work)
         await asyncio.wait([task], timeout=self._config.wait_seconds)
-        if not task.done():
-            if not claim.decide(kept=False):  # it reads on, so that the next one is quick
-                return f"it took longer than {self._config.wait_seconds:g} s"
-            await asyncio.wait([task], timeout=1.0)  # all is read; only the snapshot itself is being written
+        if not task.done() and (slow := await self._late(folder, claim, task)):
+            return slow
         reason = outcome[0] if outcome else "it took too long"
-        if reason:
+        if reason and not job.stopped:
             self._failed[folder] = (time.monotonic(), reason)
-        else:
-            self._tidy(folder)
+        elif not reason and self.store.root not in self._reading:
+            tidying = Job(_TIDY)
+            self._begin(self.store.root, about.session, tidying, lambda: tidy(self.store, tidying))
         return reason
 
-    def _tidy(self, folder: Path) -> None:
-        if folder in self._reading:
-            return
-        job = Job(_TIDY)
-        task = asyncio.create_task(asyncio.to_thread(tidy, self.store, job))
-        key = self.store.root
-        self._reading[key] = (task, job)
-        task.add_done_callback(lambda _: self._reading.pop(key, None))
+    async def _late(self, folder: Path, claim: _Claim, task: "asyncio.Task[None]") -> str:
+        """Give a snapshot up whose time is over, unless all is read and only the snapshot itself is being written."""
+        slow = f"it took longer than {self._config.wait_seconds:g} s"
+        with suppress(HermesError):  # before it is decided: what is read to its end afterwards is forgiven
+            await asyncio.to_thread(self.store.refuse, folder, slow)
+        if not claim.decide(kept=False):
+            return slow  # it reads on, so that the next one is quick
+        await asyncio.wait([task], timeout=1.0)
+        self.store.forgive(folder)
+        return ""
+
+    def _begin(self, place: Path, session: str, job: Job, work: Callable[[], None]) -> "asyncio.Task[None]":
+        task = asyncio.create_task(asyncio.to_thread(work))
+        self._reading[place] = _Reading(session, job, task)
+        task.add_done_callback(lambda _: self._reading.pop(place, None))
+        return task
 
 
-_KEEPERS: "WeakKeyDictionary[PluginContext, Keeper]" = WeakKeyDictionary()
-
-
-def keeper_of(ctx: PluginContext) -> Keeper:
-    """The keeper of a kernel, one and the same for all its hooks and commands."""
-    if ctx not in _KEEPERS:
-        store = Store(ctx.paths.data, ctx.config or Config(), closed=ctx.paths.home)
-        _KEEPERS[ctx] = Keeper(store, Notes(ctx.paths.data / "notes"), ctx.log)
-    return _KEEPERS[ctx]
+def make_keeper(ctx: PluginContext) -> Keeper:
+    """A new keeper for a kernel."""
+    store = Store(ctx.paths.data, ctx.config or Config(), closed=ctx.paths.home)
+    return Keeper(store, Notes(ctx.paths.data / "notes"), ctx.log)

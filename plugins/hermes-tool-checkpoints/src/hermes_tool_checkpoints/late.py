@@ -9,10 +9,18 @@ if TYPE_CHECKING:
 
 
 def keeper_for(ctx: PluginContext) -> "Keeper":
-    """The keeper of a kernel."""
-    from hermes_tool_checkpoints.keeper import keeper_of
+    """The keeper of a kernel, one and the same for all its hooks and commands."""
+    if (made := made_keeper(ctx)) is None:
+        from hermes_tool_checkpoints.keeper import make_keeper
 
-    return keeper_of(ctx)
+        made = ctx.state["keeper"] = make_keeper(ctx)
+    return made
+
+
+def made_keeper(ctx: PluginContext) -> "Keeper | None":
+    """The keeper of a kernel that needed one so far."""
+    made: Keeper | None = ctx.state.get("keeper")
+    return made
 
 
 def rollback_for(ctx: PluginContext) -> SlashCommand:

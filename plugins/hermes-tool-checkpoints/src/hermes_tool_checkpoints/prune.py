@@ -69,8 +69,9 @@ def prune(store: Store, job: Job, *, wait: bool = True) -> Pruned:
         for project in projects(store, job):
             dropped += _drop(store, git, _stale(store, project))
             if not project.folder.exists() and not store.snapshots(project.folder, job):
-                for end in (".json", ".index", ".restoring"):
+                for end in (".json", ".index", ".restoring", ".refused"):
                     (store.root / "projects" / f"{project.key}{end}").unlink(missing_ok=True)
+        git("prune", "--expire=now")  # first: unlike gc it keeps what it did when it is stopped half-way
         git("gc", "--quiet", "--prune=now")
         for _ in range(_ROUNDS):
             if size(store) <= store.config.max_total_size_mb * 1_000_000:

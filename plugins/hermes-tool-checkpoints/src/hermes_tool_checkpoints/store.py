@@ -4,6 +4,7 @@
       store/                  the git repository; refs/hermes/<hash of the folder>/<time in nanoseconds>
       projects/<hash>.json    which folder, when first and last
       projects/<hash>.index   git's index of that folder: what makes the next snapshot quick
+      projects/<hash>.refused why a folder that is too large or slow gets none for a while
       locks/                  store.lock (shared: snapshots, exclusive: tidying), <hash>.lock (one snapshot at a time)
 
 A commit holds ``files`` (the tree) and ``facts`` (what was left out, modes that git forgets). Objects come first, the
@@ -17,7 +18,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from tempfile import mkstemp
+from tempfile import gettempdir, mkstemp
 from typing import Any
 
 from attrs import field, frozen
@@ -38,6 +39,15 @@ from hermes_tool_checkpoints.git import (
 )
 
 _FRESH = 3600.0  # seconds for which an equal snapshot need not be taken again
+_AGAIN = 600.0  # seconds after which a folder that was too large or slow is tried again
+_STEP = 2_000  # new files that git reads before it writes its index
+# Places that are nobody's work but hold that of many, and the system itself. Folders in them are fine.
+_WIDE = frozenset({
+    "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib64", "/media", "/mnt", "/opt", "/run", "/sbin", "/srv",
+    "/tmp", "/usr", "/usr/lib", "/usr/local", "/usr/share", "/var", "/var/lib", "/var/log", "/var/tmp",  # noqa: S108
+    "/Applications", "/Library", "/System", "/Users", "/Volumes", "/private", "/private/tmp",
+})  # fmt: skip
+_UNREAL = ("/proc", "/sys")  # what looks like files there may never end, or wait
 
 
 @frozen(kw_only=True)
@@ -93,9 +103,14 @@ class Store:
 
     def checked(self, folder: str) -> Path:
         """A folder that may have snapshots. Raises UserError."""
-        path = Path(os.path.realpath(folder))
+        try:
+            path = Path(os.path.realpath(folder))
+        except FileNotFoundError:
+            raise UserError("The current folder is gone.", hint="cd to another one, or name it: --folder.") from None
         home = Path(os.path.realpath(os.path.expanduser("~")))  # noqa: PTH111
-        if path == home or path in home.parents or path == Path(path.anchor):
+        unreal = any(path.is_relative_to(place) for place in _UNREAL)
+        wide = str(path) in _WIDE or path == Path(os.path.realpath(gettempdir()))
+        if wide or unreal or path == home or path in home.parents or path == Path(path.anchor):
             raise UserError(f"{path} is too wide a folder for snapshots.", hint="Work in a folder of its own.")
         if self._closed in (path, *path.parents):
             raise UserError(f"{path} belongs to Hermes itself.", hint="Work in another folder.")
@@ -162,8 +177,11 @@ class Store:
         known = set(filter(None, git("ls-files", "-z", "-c").split(b"\0")))
         if gone := known - contents.wanted:
             git("update-index", "--force-remove", "-z", "--stdin", feed=b"\0".join(gone) + b"\0")
-        if contents.wanted:
-            git("update-index", "--add", "--remove", "-z", "--stdin", feed=b"\0".join(sorted(contents.wanted)) + b"\0")
+        new = sorted(contents.wanted - known)
+        # In steps: what was read before it was stopped need not be read again the next time.
+        for files in (sorted(contents.wanted & known), *(new[at : at + _STEP] for at in range(0, len(new), _STEP))):
+            if files:
+                git("update-index", "--add", "--remove", "-z", "--stdin", feed=b"\0".join(files) + b"\0")
         return git("write-tree").decode().strip()
 
     def keep(self, git: Git, state: State, about: About) -> Snapshot:
@@ -194,6 +212,29 @@ class Store:
         path = self.root / "projects" / f"{self.project(folder)}.json"
         created = read(path).get("created_at", now)
         replace(path, json.dumps({"workdir": str(folder), "created_at": created, "last_touch": now}))
+
+    # --- refusing -----------------------------------------------------------------------------------------------------
+
+    def refused(self, folder: Path) -> str:
+        """Why a folder is not tried for now; empty when it is. Every process knows: none waits for it again."""
+        found = read(self._refusal(folder))
+        now = found.get("limits") == self._limits and 0 <= time.time() - found.get("when", 0.0) < _AGAIN
+        return str(found.get("reason", "")) if now else ""
+
+    def refuse(self, folder: Path, reason: str) -> None:
+        """Note that a folder is too large or too slow, for as long as the limits are what they are."""
+        replace(self._refusal(folder), json.dumps({"when": time.time(), "reason": reason, "limits": self._limits}))
+
+    def forgive(self, folder: Path) -> None:
+        """A folder was read to its end."""
+        self._refusal(folder).unlink(missing_ok=True)
+
+    def _refusal(self, folder: Path) -> Path:
+        return self.root / "projects" / f"{self.project(folder)}.refused"
+
+    @property
+    def _limits(self) -> list[float]:
+        return [self.config.max_files, self.config.max_total_size_mb, self.config.wait_seconds]
 
     # --- looking ------------------------------------------------------------------------------------------------------
 

@@ -68,7 +68,8 @@ def listing(folder: Path, found: Sequence[Row], cut_off: float) -> str:
     width = max((len(origin(row.snapshot)) for row in found), default=0)
     lines = [f"Snapshots of {folder}, newest first, and what changed after each:"]
     for row in found:
-        left = f" ({row.snapshot.skipped} files left out)" if row.snapshot.skipped else ""
+        skipped = row.snapshot.skipped
+        left = f" ({skipped} {'file' if skipped == 1 else 'files'} left out)" if skipped else ""
         line = f"    {row.number:>2}  {at(row.snapshot.when)}  {origin(row.snapshot):<{width}}  {row.changes}{left}"
         lines.append(line.rstrip())
     if cut_off:
