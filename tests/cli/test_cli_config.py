@@ -243,3 +243,13 @@ def test_what_a_used_up_budget_advises_is_taken_and_is_enough(cli, what, used, l
     words = advice[1].split()
     assert cli(*words).status == 0
     assert float(cli("config", "get", words[2]).out) == enough
+
+
+def test_sections_in_a_list_are_shown_as_they_are_and_their_keys_hidden(cli):
+    cli.configure("fallback_providers: ['deepseek:small', {provider: openai, api_key: sk-mine}]\n")
+    for words in (("get", "fallback_providers"), ("show", "--json")):
+        done = cli("config", *words)
+        assert "Settings(" not in done.out
+        assert "sk-mine" not in done.out
+    first, second = json.loads(cli("config", "get", "fallback_providers").out)
+    assert (first["provider"], first["model"], second["api_key"]) == ("deepseek", "small", "[secret]")
