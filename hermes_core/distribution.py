@@ -94,6 +94,7 @@ HERMES = Distribution(
         "hermes-tool-context-files",
         "hermes-tool-delegate",
         "hermes-tool-files",
+        "hermes-tool-guard",
         "hermes-tool-recall",
         "hermes-tool-terminal",
         "hermes-tool-todo",

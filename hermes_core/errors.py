@@ -110,7 +110,8 @@ class BudgetReached(UserError):
         of = {"turn": "This turn", "session": "This session", "day": "Today you"}[scope]
         amount = {"money": f"${used:.4f} of ${limit:g}", "seconds": f"{used:.0f} of {limit:g} seconds"}
         spent = amount.get(what, f"{used:,.0f} of {limit:,.0f} {'model calls' if what == 'calls' else what}")
-        hint = f"Raise it with: hermes config set budget.{scope}.{what} {2 * limit:g} (0 sets no limit)."
+        enough = f"{2 * max(limit, used):.4f}" if what == "money" else f"{2 * max(limit, used):.0f}"
+        hint = f"Raise it with: hermes config set budget.{scope}.{what} {enough} (0 sets no limit), then start again."
         super().__init__(f"{of} {'have' if scope == 'day' else 'has'} used {spent} (budget.{scope}.{what}).", hint=hint)
         self.scope, self.what = scope, what
 

@@ -192,10 +192,10 @@ class Runtime(Parts):
 
     async def _follow(self, session_id: str, owner: Principal, ask: AskPerson | None, emit: _Emit) -> TurnRun | None:
         store = await self.store()
-        await store.session(session_id, owner)  # one that is not there is not made
         waiting = await store.waiting(session_id)
-        if not waiting:
+        if not waiting:  # nor does anything in a session that has no row yet
             return None
+        await store.session(session_id, owner)  # nobody plays what waits for another
         run = await self._run(session_id, "", owner, ask, emit)
         await run.play(waiting[0].message, waited=waiting[0].id)
         return run

@@ -72,6 +72,8 @@ def _plain(value: Any) -> Any:
         return str(value) if value.reference or not value else "[secret]"
     if isinstance(value, dict):
         return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
     return _plain(asdict(value, recurse=False)) if has(type(value)) else value
 
 

@@ -17,7 +17,7 @@ from hermes_core import __version__, hooks
 from hermes_core.cli.config import config_problems
 from hermes_core.cli.scope import Scope
 from hermes_core.cli.table import ago, json_option
-from hermes_core.errors import HermesError
+from hermes_core.errors import HermesError, UnknownName
 from hermes_core.plugins.crumbs import Crumbs
 from hermes_core.plugins.index import Installed
 
@@ -91,6 +91,7 @@ def _house(scope: Scope, *, fix: bool) -> Iterable[Row]:
     yield _row("ok", "settings", str(home.config_file) if home.config_file.exists() else "defaults")
     yield from _secrets(home.env_file, fix=fix)
     yield from asyncio.run(_store(scope))
+    yield from _stand_ins(scope)
     known = [p.manifest.config_section for p in scope.index.plugins if p.manifest and p.manifest.config_section]
     for section in scope.settings.idle_sections(known):
         yield _row("idle", "settings", f"section {section} belongs to no installed plugin; it is kept")
@@ -122,6 +123,25 @@ async def _store(scope: Scope) -> list[Row]:
     if cut:
         found.append(_row("asks", "turns", f"{cut} cut off when Hermes was killed", "hermes resume"))
     return found
+
+
+def _stand_ins(scope: Scope) -> Iterable[Row]:
+    """Models that are set up to answer for another and cannot: a turn would only pass them over."""
+    config = scope.settings.config
+    known = scope.index.offered("providers") | set(config.providers)
+    said = {f"fallback_providers[{i}]": entry for i, entry in enumerate(config.fallback_providers)}
+    for task, one in config.auxiliary.items():
+        said[f"auxiliary.{task}"] = one
+        said |= {f"auxiliary.{task}.fallback[{i}]": entry for i, entry in enumerate(one.fallback)}
+    for where, entry in said.items():
+        if entry.provider in ("", "auto"):
+            continue
+        try:
+            if entry.provider not in known:
+                raise UnknownName("provider", entry.provider, known, hint="hermes config edit")
+            scope.settings.endpoint(entry.provider, entry)
+        except HermesError as error:
+            yield _row("fault", "models", f"{where}: {error.text}", error.hint)
 
 
 def _startup_files() -> Iterable[Row]:

@@ -81,8 +81,13 @@ def keys(scope: Scope, provider: str, reset: str, as_json: bool) -> None:
     """List the keys of providers that have several: which work, which rest and until when. Never a key itself."""
     from hermes_core.agent.route.keys import Keys
 
-    known = Keys(scope.settings, scope.home.cache / "keys.json")
+    known, several = Keys(scope.settings, scope.home.cache / "keys.json"), scope.settings.config.providers
+    if provider and provider not in several:
+        raise UnknownName("provider", provider, several, hint="Several keys are set with providers.NAME.keys.")
     if reset:
+        fingerprints = {row.fingerprint for row in known.rows() if row.fingerprint}
+        if reset != "all" and reset not in fingerprints:
+            raise UnknownName("key", reset, fingerprints, hint="`hermes model keys` shows them.")
         count = known.reset("" if reset == "all" else reset)
         click.echo(f"{count} keys are used again.", err=True)
     rows = [asdict(row) for row in known.rows(provider)]

@@ -14,7 +14,7 @@ from hermes_core.agent.live import here
 from hermes_core.agent.policy import AskPerson
 from hermes_core.agent.runtime import Runtime
 from hermes_core.errors import HermesError, nearest
-from hermes_core.gateway.slash import AT_ONCE, QUEUED, STEERED, Conversation, slash_commands
+from hermes_core.gateway.slash import AT_ONCE, QUEUED, STEERED, WAITS, Conversation, slash_commands
 from hermes_core.gateway.split import split_text
 from hermes_core.kinds import Desk, Platform
 from hermes_core.store.leases import Duplicate
@@ -168,6 +168,7 @@ class Carrier(Desk):
         if _is_command(envelope):
             name = _words(envelope)[1:].partition(" ")[0]
             if name not in AT_ONCE and not (name in self._commands and self._commands[name].at_once):
+                await self._say(envelope, WAITS, "waits:")
                 return False
             await self._command(envelope, _words(envelope))
             return True

@@ -11,12 +11,13 @@ from hermes_core.config.schema import EFFORTS
 from hermes_core.errors import UserError
 from hermes_core.types import Envelope, Session, SlashCommand
 
-__all__ = ["AT_ONCE", "QUEUED", "STEERED", "Conversation", "slash_commands"]
+__all__ = ["AT_ONCE", "QUEUED", "STEERED", "WAITS", "Conversation", "slash_commands"]
 
 # Commands that need not wait for the end of a turn, as they change nothing that it works with.
 AT_ONCE = frozenset({"help", "permission", "queue", "search", "sessions", "steer", "stop", "tools", "usage"})
 QUEUED = "Queued: it has its turn when this one ends. /steer says it now, /stop ends the turn."
 STEERED = "Passed on: the model sees it with the next result, or as the next message."
+WAITS = "This command waits for the end of the turn; /stop ends it."
 
 
 class Conversation:

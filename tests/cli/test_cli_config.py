@@ -1,9 +1,12 @@
 """Settings through the command line: looked at, changed with everything else kept, checked, edited."""
 
 import json
+import re
 import stat
 
 import pytest
+
+from hermes_core.errors import BudgetReached
 
 WRITTEN = """\
 # my settings
@@ -228,3 +231,25 @@ def test_an_editor_that_fails_is_named(cli, monkeypatch, editor):
     assert done.status == 2
     assert editor in done.err
     assert written(cli) == WRITTEN
+
+
+@pytest.mark.parametrize(
+    ("what", "used", "limit", "enough"),
+    [("tokens", 17_291, 100, 34_582), ("tokens", 2_400_000, 2_000_000, 4_800_000), ("money", 0.02, 0.00001, 0.04)],
+)
+def test_what_a_used_up_budget_advises_is_taken_and_is_enough(cli, what, used, limit, enough):
+    advice = re.search(r"hermes (config set \S+ \S+)", BudgetReached("day", what, used, limit).hint)
+    assert advice
+    words = advice[1].split()
+    assert cli(*words).status == 0
+    assert float(cli("config", "get", words[2]).out) == enough
+
+
+def test_sections_in_a_list_are_shown_as_they_are_and_their_keys_hidden(cli):
+    cli.configure("fallback_providers: ['deepseek:small', {provider: openai, api_key: sk-mine}]\n")
+    for words in (("get", "fallback_providers"), ("show", "--json")):
+        done = cli("config", *words)
+        assert "Settings(" not in done.out
+        assert "sk-mine" not in done.out
+    first, second = json.loads(cli("config", "get", "fallback_providers").out)
+    assert (first["provider"], first["model"], second["api_key"]) == ("deepseek", "small", "[secret]")

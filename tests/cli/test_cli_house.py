@@ -72,6 +72,19 @@ def test_doctor_finds_a_broken_store(cli):
     assert row["who"] == "store"
 
 
+def test_doctor_finds_models_that_can_stand_in_for_nobody(cli):
+    cli.configure(
+        "fallback_providers: [openroutr:m, {provider: openai, key_env: NO_SUCH_KEY}, offline:rules-1]\n"
+        "auxiliary: {compression: {model: small, fallback: [nosuch:m]}}\n"
+    )
+    done = cli("doctor", "--json")
+    assert done.status == 1
+    first, second, third = (r for r in done.row["findings"] if r["who"] == "models")
+    assert "fallback_providers[0]: There is no provider named 'openroutr'. Did you mean 'openrouter'?" in first["text"]
+    assert "NO_SUCH_KEY" in second["text"]
+    assert "auxiliary.compression.fallback[0]" in third["text"]
+
+
 def test_doctor_mentions_sections_that_nobody_claims(cli):
     cli.configure("platforms: {slack: {token: x}}\n")
     done = cli("doctor", "--json")
@@ -322,6 +335,9 @@ def test_keys_are_listed_by_fingerprint_and_used_again(cli, monkeypatch):
     assert "resting" in listed.out
     assert "billing" in listed.out
     assert "secret-a" not in listed.out
+    wrong = cli("model", "keys", "--reset", "nosuch")
+    assert (wrong.status, "no key named 'nosuch'" in wrong.err) == (2, True)
+    assert cli("model", "keys", "acmee").status == 2
     assert "1 keys are used again" in cli("model", "keys", "--reset", "all").err
     assert cli("model", "keys", "--json").rows[0]["state"] == "ok"
 

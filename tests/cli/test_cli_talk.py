@@ -101,7 +101,7 @@ def outcome(cli):
 
 
 def test_without_a_person_what_would_ask_is_refused_with_a_hint(cli):
-    done = cli("-z", "run `echo ready`")
+    done = cli("-z", 'run `eval "$NOTHING" echo ready`')
     assert done.status == 0
     assert "--yolo" in done.out
     assert outcome(cli) == "refused"
@@ -109,14 +109,14 @@ def test_without_a_person_what_would_ask_is_refused_with_a_hint(cli):
 
 @pytest.mark.parametrize("words", [("--yolo", "-z"), ("--yolo", "chat", "-q"), ("chat", "--yolo", "-q")])
 def test_yolo_allows_it(cli, words):
-    assert "ready" in cli(*words, "run `echo ready`").out
+    assert "ready" in cli(*words, 'run `eval "$NOTHING" echo ready`').out
     assert outcome(cli) == "ok"
 
 
 @pytest.mark.parametrize(("value", "expected"), [("1", "ok"), ("0", "refused"), ("", "refused")])
 def test_the_environment_may_say_yolo(cli, monkeypatch, value, expected):
     monkeypatch.setenv("HERMES_YOLO", value)
-    cli("-z", "run `echo ready`")
+    cli("-z", 'run `eval "$NOTHING" echo ready`')
     assert outcome(cli) == expected
 
 

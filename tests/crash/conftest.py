@@ -20,13 +20,9 @@ PLAYER = Path(__file__).with_name("player.py")
 BATCHES = {0: [], 1: [1], 3: [2, 1]}  # number of calls -> sizes of their batches
 
 
-def pytest_addoption(parser) -> None:
-    parser.addoption("--rounds", type=int, default=3, help="How often the process is killed at each point.")
-
-
 def pytest_generate_tests(metafunc) -> None:
     if "turn" in metafunc.fixturenames:
-        metafunc.parametrize("turn", range(metafunc.config.getoption("rounds", 3)))
+        metafunc.parametrize("turn", range(metafunc.config.getoption("rounds")))
 
 
 class Stage:

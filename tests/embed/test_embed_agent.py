@@ -245,11 +245,14 @@ async def test_what_a_person_allows_for_good_is_written_down(place):
         return Verdict(outcome="allow", choice="always", by="you")
 
     async with Hermes(home="state", provider="offline", ask=always) as hermes:
-        await hermes.run("run `echo ready`")
-        await hermes.run("run `echo steady`")
+        await hermes.run("run `eval $NOTHING echo ready`")
+        await hermes.run("run `eval $NOTHING echo steady`")
     async with Hermes(home="state", provider="offline") as hermes:
-        assert hermes.runtime.settings.config.policy.allow == ["terminal(echo ready)", "terminal(echo steady)"]
-        assert "steady" in (await hermes.run("run `echo steady`")).text
+        assert hermes.runtime.settings.config.policy.allow == [
+            "terminal(eval $NOTHING echo ready)",
+            "terminal(eval $NOTHING echo steady)",
+        ]
+        assert "steady" in (await hermes.run("run `eval $NOTHING echo steady`")).text
 
 
 async def test_sessions_belong_to_their_owner():

@@ -78,6 +78,16 @@ async def test_a_line_waits_for_its_turn_and_says_so(stage) -> None:
     assert len(stage.platform.acked) == 3
 
 
+async def test_a_command_that_has_to_wait_says_so(stage) -> None:
+    stage.provider.add(Call("work"), "first", "second")
+    said = await stage.play("one", "/title Oslo", "two")
+    assert [s.split(":")[0].split(";")[0] for s in said[:2]] == [
+        "This command waits for the end of the turn",
+        "Queued",
+    ]
+    assert sorted(said[2:]) == sorted(["first", "This session is now called 'Oslo'.", "second"])
+
+
 async def test_steering_reaches_the_model_with_the_next_result(stage) -> None:
     stage.provider.add(Call("work"), "done")
     said = await stage.play("one", "/steer look left")
@@ -126,7 +136,7 @@ async def test_what_waits_is_shown_and_given_up(stage) -> None:
 
 async def test_a_command_that_needs_the_session_waits_and_others_do_not(stage) -> None:
     stage.provider.add(Call("work"), "first")
-    said = await stage.play("one", "/tools", after=["/new"])
+    said = [s for s in await stage.play("one", "/tools", after=["/new"]) if not s.startswith("This command waits")]
     assert "work" in said[0]
     assert said[1] == "first"
     assert said[2].startswith("New session")

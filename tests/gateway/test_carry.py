@@ -99,6 +99,15 @@ async def test_slash_commands_are_run_by_the_kernel(hermes, scripted) -> None:
     assert "Did you mean /help?" in answers["/hlep"]
 
 
+async def test_a_command_before_the_first_message_is_no_failure(hermes, scripted) -> None:
+    hermes.tmp_plugin(scripted())
+    room = await serve(hermes, Room("/model", "/new", "/usage", live=True))
+    assert room.said[0] == "Answering: scripted-1 from scripted."
+    assert "New session" in room.said[1]
+    assert room.said[2:] == ["Nothing used yet."]
+    assert not room.events
+
+
 async def test_new_and_resume_change_the_session(hermes, scripted) -> None:
     hermes.tmp_plugin(scripted("hello"))
     room = await serve(hermes, Room("hi", "/title First", "/new", "/resume First"))

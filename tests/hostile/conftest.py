@@ -4,7 +4,3 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-
-
-def pytest_addoption(parser) -> None:
-    parser.addoption("--cases", type=int, default=1500, help="How many spoiled replies are played.")

@@ -23,13 +23,9 @@ def url(request: pytest.FixtureRequest) -> str:
     return str(request.getfixturevalue("database_url")) if kind == "postgresql" else ""
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--commits", type=int, default=200, help="How often each of many processes writes.")
-
-
 @pytest.fixture
 def commits(request: pytest.FixtureRequest) -> int:
-    return int(request.config.getoption("commits", 200))
+    return int(request.config.getoption("commits"))
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

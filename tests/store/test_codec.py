@@ -13,7 +13,7 @@ from hermes_core.types import Blob, Message, Part, Reasoning, Text, ToolCall, To
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=40)
 any_text = st.text(max_size=40) | st.lists(st.sampled_from(["\ud83d", "\ude00", "\x00", "a", "한"])).map("".join)
-scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | texts
+scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | texts
 values = st.recursive(scalars, lambda v: st.lists(v, max_size=3) | st.dictionaries(texts, v, max_size=3), max_leaves=6)
 meta = st.dictionaries(texts, values, max_size=3)
 plain = st.builds(Text, text=texts)

@@ -94,6 +94,9 @@ class Keys:
         hint = "`hermes model keys` shows them; `hermes model keys --reset all` uses them again at once."
         waits = [row["until"] - now for k in keys if (row := state.get(k.fingerprint)) and not row.get("dead")]
         waits = [wait for wait in waits if wait > 0]
+        if not keys:
+            unset = ", ".join(key.reference for key in self._settings.config.providers[provider].keys if key.reference)
+            return AuthError(f"{provider} has several keys and none is set.", hint=f"Set one of: {unset}.")
         if not waits:
             return AuthError(f"None of the {len(keys)} keys of {provider} can be used.", hint=hint)
         text = f"All keys of {provider} rest; the first is free in {min(waits):.0f} s."

@@ -1,0 +1,34 @@
+"""Understands shell commands before they run."""
+
+from collections.abc import Iterable
+
+from hermes_core import hookimpl
+from hermes_core.context import PluginContext
+from hermes_core.kinds import Workspace
+from hermes_core.types import Command, Effect, ToolCall, Verdict
+
+
+@hookimpl
+async def pre_tool_call(
+    ctx: PluginContext, call: ToolCall, effects: frozenset[Effect], workspace: Workspace
+) -> Verdict | None:
+    """Judge the shell command of a call; nothing is said of other calls."""
+    if Effect.EXECUTE not in effects:
+        return None
+    from hermes_tool_guard.gate import judge
+
+    return await judge(call, workspace, str(ctx.paths.home))
+
+
+@hookimpl
+def register_cli_commands(ctx: PluginContext) -> Iterable[Command]:
+    """The command ``guard check``."""
+    from hermes_tool_guard.command import make_check
+
+    return [
+        Command(
+            name="guard check",
+            summary="Say what the guard thinks of shell commands.",
+            build=lambda: make_check(str(ctx.paths.home)),
+        )
+    ]

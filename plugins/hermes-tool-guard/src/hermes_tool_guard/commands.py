@@ -1,0 +1,195 @@
+"""Single commands and assignments: their words expanded, their redirections judged, their programs run."""
+
+import re
+from typing import TYPE_CHECKING
+
+from hermes_tool_guard import environment as steering
+from hermes_tool_guard.judgement import DERIVED, OPAQUE, UNKNOWN, Class
+from hermes_tool_guard.redirects import REDIRECTS, redirect
+from hermes_tool_guard.run import Run, run
+from hermes_tool_guard.scene import Ends, Folders
+from hermes_tool_guard.words import alternatives
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+    from hermes_tool_guard.shell import Shell
+
+__all__ = ["assigned", "command", "declared", "named", "test", "unset"]
+
+_PLAIN = re.compile(rb"[\w./:,@%+-][\w./:=,@%+ \t-]*")
+_ASSIGNED = re.compile(rb"[\w]+\+?=")
+
+
+def assigned(
+    shell: "Shell", node: "Node", folders: Folders, _stdin: str | None = None, *, prefix: bool = False
+) -> Ends:
+    """``a=b``, by itself or before a command."""
+    shell._folders = folders
+    if node.type == "variable_assignments":
+        for child in node.children:
+            assigned(shell, child, folders)
+        return folders, folders
+    name = node.child_by_field_name("name")
+    value = node.child_by_field_name("value")
+    label = shell.words.text(name).partition("[")[0] if name is not None else ""
+    if value is None:
+        values = [""]
+    elif value.type == "array":
+        values = [f for c in value.children if c.is_named for one in shell._expanded(c) for f in one] or [""]
+    else:
+        shell.scene.step()
+        values = shell.words.single(value)
+    if value is not None and shell.source[value.start_byte - 1 : value.start_byte] != b"=":
+        shell._misread()
+    if name is not None and name.type == "subscript":
+        shell.words._inner(name)
+    if b"+=" in shell.source[node.start_byte : node.start_byte + len(label) + 2]:
+        values = [DERIVED, *(old + new for old in shell.scene.variables.get(label) for new in values)]
+
+    steering.assigned(shell.scene, label, values, prefix=prefix)
+    shell.scene.variables.add(label, values)
+    shell._output = ""
+    return folders, folders
+
+
+def declared(shell: "Shell", node: "Node", folders: Folders, _stdin: str | None) -> Ends:
+    """declare, export, local, readonly, typeset."""
+    shell._folders = folders
+    words = [shell.words.text(node.children[0])]
+    for child in node.children[1:]:
+        if child.type == "variable_assignment":
+            assigned(shell, child, folders)
+            if b"{" in shell.source[child.start_byte : child.end_byte]:  # export a={b,c}: braces work here
+                name = shell.words.text(child).partition("=")[0]
+                shell.scene.variables.add(name, [OPAQUE])
+        else:
+            words += [field for one in shell._expanded(child) for field in one]
+    if any(re.fullmatch(r"-[a-zA-Z]*[nf][a-zA-Z]*", w) for w in words[1:]) and words[0] != "export":
+        shell.scene.ask(Class.UNCLEAR, f"changes what names mean with {words[0]}")
+    for word in words[1:]:
+        name, eq, value = word.partition("=")
+        if eq:
+            steering.assigned(shell.scene, name, [value], prefix=False)
+            shell.scene.variables.add(name, [value])
+        elif any(c in word for c in UNKNOWN):
+            shell.scene.ask(Class.UNCLEAR, f"gives {words[0]} a name that is only known when it runs")
+    shell._output = ""
+    return folders, folders
+
+
+def unset(shell: "Shell", node: "Node", folders: Folders, _stdin: str | None) -> Ends:
+    """``unset``."""
+    shell._folders = folders
+    for child in node.children[1:]:
+        for name in (field for one in shell._expanded(child) for field in one):
+            shell.scene.variables.add(name, [""])
+    shell._output = ""
+    return folders, folders
+
+
+def test(shell: "Shell", node: "Node", folders: Folders, _stdin: str | None) -> Ends:
+    """``[ … ]`` and ``[[ … ]]``."""
+    shell._folders = folders
+    shell.words._inner(node)
+    shell.scene.programs["["] = None
+    shell.scene.note(Class.READ)
+    shell._output = ""
+    return folders, folders
+
+
+def command(shell: "Shell", node: "Node", folders: Folders, stdin: str | None) -> Ends:
+    """One command with its words."""
+    text = shell.source[node.start_byte : node.end_byte]
+    if _PLAIN.fullmatch(text) and not _ASSIGNED.match(text):
+        return _run(shell, text.decode().split(), folders, stdin)
+    shell._folders = folders
+    words: list[list[list[str]]] = []
+    prefixes: list[Node] = []
+    end, elsewhere = node.start_byte, False
+    for child in node.children:
+        kind = child.type
+        if kind == "variable_assignment":
+            prefixes.append(child)
+        elif kind in REDIRECTS:
+            stdin, _, writes = redirect(shell, child, folders, stdin)
+            elsewhere = elsewhere or writes
+        else:
+            _touching(shell, node, child, end, words, bool(prefixes))
+            if kind == "command_name" and child.child_count:
+                _computed(shell, child)
+                child = child.children[0]  # noqa: PLW2901 - the word inside
+            words.append(shell._expanded(child))
+        _parted(shell, end, child.start_byte)
+        end = child.end_byte
+    before = shell.scene.variables.names()
+    for prefix in prefixes:
+        assigned(shell, prefix, folders, prefix=True)
+    fresh = shell.scene.variables.names() - before
+    return _each_way(shell, alternatives(words), fresh, folders, "" if elsewhere else None, stdin)
+
+
+def _each_way(
+    shell: "Shell", found: list[list[str]], fresh: set[str], folders: Folders, output: str | None, stdin: str | None
+) -> Ends:
+    """Run a command in each of the ways it may turn out."""
+    ends: Ends = (folders, folders)
+    if len(found) > 1:
+        shell.scene.step(len(found))
+        if len({one[0] if one else "" for one in found}) > 1:
+            shell.scene.ask(Class.UNCLEAR, "decides at run time which program runs")
+    for argv in found:
+        ends = _run(shell, argv, folders, stdin)
+        if output is not None:
+            shell._output = output
+    if any(found):  # what stands before a command is set for it alone
+        shell.scene.variables.perhaps(shell.scene.variables.names() - fresh)
+    return ends
+
+
+def _touching(
+    shell: "Shell", node: "Node", child: "Node", end: int, words: list[list[list[str]]], prefixed: bool
+) -> None:
+    """Two words of the grammar without a blank between them are one of the shell."""
+    apart = child.start_byte > end and shell.source[end : child.start_byte].replace(b"\\\n", b"")
+    if apart or child.start_byte == node.start_byte or not (words or prefixed):
+        return
+    if words and words[-1] == [["$"]] and child.type == "string":  # $"…"
+        words.pop()
+    else:
+        shell._misread()
+
+
+def _parted(shell: "Shell", end: int, start: int) -> None:
+    """Between the words of a command there are blanks, and no line ends but broken ones."""
+    if start > end:
+        shell._gap(end, start)
+        if b"\n" in shell.source[end:start].replace(b"\\\n", b""):
+            shell._misread()
+
+
+def _computed(shell: "Shell", name: "Node") -> None:
+    text = shell.source[name.start_byte : name.end_byte]
+    if (b"(" in text or b"`" in text) and any(named(name, f"{kind}_substitution") for kind in ("command", "process")):
+        shell.scene.ask(Class.UNCLEAR, "decides at run time which program runs")
+
+
+def _run(shell: "Shell", argv: list[str], folders: Folders, stdin: str | None) -> Ends:
+    if not argv:
+        shell._output = ""
+        return folders, folders
+    one = Run(shell.scene, argv, folders, stdin)
+    run(one)
+    shell._output = one.output
+    return one.ok, one.failed
+
+
+def named(node: "Node", kind: str) -> "list[Node]":
+    """All nodes of a kind below one."""
+    found, todo = [], [node]
+    while todo:
+        one = todo.pop()
+        if one.type == kind:
+            found.append(one)
+        todo += one.children
+    return found

@@ -1,0 +1,75 @@
+"""The gate: what the guard says of a tool call, in the words of the policy point."""
+
+import asyncio
+import os
+import shlex
+from collections.abc import Mapping
+
+from hermes_core.kinds import Workspace
+from hermes_core.types import JSON, Feature, ToolCall, Verdict
+
+__all__ = ["command_of", "judge"]
+
+_LONG = 4096  # characters; longer commands are judged in a thread, so that nobody else waits
+_SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "shell", "terminal"})
+_HARMLESS = frozenset({"command", "code", "workdir", "cwd", "language", "shell", "description", "timeout", "name"})
+
+
+def command_of(call: ToolCall) -> str | None:
+    """The shell command of a call, or None when it has none that the guard can read."""
+    arguments = call.arguments
+    for key in ("command", "cmd", "script"):
+        value = arguments.get(key)
+        if isinstance(value, str):
+            return value
+        if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
+            return shlex.join(value)
+    code = arguments.get("code")
+    language = arguments.get("language") or arguments.get("shell") or call.name
+    return code if isinstance(code, str) and language in _SHELLS else None
+
+
+async def judge(call: ToolCall, place: Workspace, home: str) -> Verdict | None:
+    """The verdict on a call with the effect EXECUTE; None when its arguments hold no shell command.
+
+    ``home`` is the folder of Hermes, whose files no command may touch.
+    """
+    command = command_of(call)
+    if command is None:
+        return None
+    if _loaded() and len(command) <= _LONG:
+        verdict = _judged(command, call.arguments, place, home)
+    else:
+        verdict = await asyncio.to_thread(_judged, command, call.arguments, place, home)
+    return verdict
+
+
+def _loaded() -> bool:
+    import sys
+
+    return "hermes_tool_guard.programs" in sys.modules
+
+
+def _judged(command: str, arguments: Mapping[str, JSON], place: Workspace, home: str) -> Verdict | None:
+    from hermes_tool_guard.guard import check, guarded_paths
+
+    isolated = Feature.ISOLATED in place.features
+    guarded = () if isolated else guarded_paths(home)
+    found = check(command, root=place.cwd, folder=_folder(arguments, place), guarded=guarded, lenient=isolated)
+    if isolated:
+        return Verdict(outcome="ask", reason=found.reason) if found.outcome == "ask" else None
+    if found.outcome == "deny":
+        return Verdict(outcome="deny", reason=f"it {found.reason}. This is never allowed, in any mode.")
+    if found.outcome == "ask":
+        return Verdict(outcome="ask", reason=found.reason)
+    # What else was given (an environment, standard input) might change what runs; then the kernel asks as ever.
+    strange = [k for k, v in arguments.items() if k not in _HARMLESS and isinstance(v, (str, list, dict)) and v]
+    return None if [k for k in strange if k not in ("cmd", "script")] else Verdict(outcome="allow", reason=found.reason)
+
+
+def _folder(arguments: Mapping[str, JSON], place: Workspace) -> str:
+    for key in ("workdir", "cwd"):
+        value = arguments.get(key)
+        if isinstance(value, str) and value:
+            return os.path.join(place.cwd, os.path.expanduser(value))  # noqa: PTH111, PTH118 - kept as written
+    return place.shell_cwd or place.cwd

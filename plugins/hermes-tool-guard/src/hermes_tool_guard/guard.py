@@ -1,0 +1,70 @@
+"""The guard itself: a command and a place in, a verdict out."""
+
+import os
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from hermes_tool_guard.judgement import Class, Decided, Judgement
+from hermes_tool_guard.places import Places
+from hermes_tool_guard.scene import Scene
+from hermes_tool_guard.shell import judge_code
+
+__all__ = ["check", "guarded_paths"]
+
+
+def check(
+    command: str,
+    *,
+    root: str,
+    folder: str = "",
+    guarded: Sequence[str] = (),
+    home: str = "",
+    lenient: bool = False,
+    record: Callable[[Sequence[str]], None] | None = None,
+) -> Judgement:
+    """Judge a shell command that would start in ``folder``, which is ``root`` unless given.
+
+    ``root`` is the working folder, ``guarded`` what belongs to Hermes itself. ``record`` is told of every program with
+    its arguments. With ``lenient`` only what leaves the place counts: it is
+    isolated. Nothing is run; of the disk only links are looked at. Raises nothing.
+    """
+    places = Places(root, home or os.path.expanduser("~"), guarded)  # noqa: PTH111
+    start = folder or root or "/"
+    scene = Scene(places, start)
+    scene.lenient = lenient
+    scene.record = record
+    try:
+        judge_code(scene, command, (start,))
+    except Decided:
+        pass
+    except RecursionError:
+        scene.ask(Class.UNCLEAR, "is nested too deeply to follow")
+    return scene.result()
+
+
+def guarded_paths(home: str) -> tuple[str, ...]:
+    """What no command may touch in a home of Hermes: settings, keys, plugins, the store, other profiles."""
+    own, parent = _own(home), Path(home).parent
+    if parent.name != "profiles":
+        return (*own, str(Path(home, "profiles")))
+    try:
+        others = sorted(entry.path for entry in os.scandir(parent) if entry.name != Path(home).name)
+    except OSError:
+        others = []
+    return (*own, *_own(str(parent.parent)), *others)
+
+
+@lru_cache(maxsize=8)
+def _own(home: str) -> tuple[str, ...]:
+    names = (
+        "config.yaml",
+        ".env",
+        "plugins.lock",
+        "plugins",
+        "state.db",
+        "state.db-wal",
+        "state.db-shm",
+        "active_profile",
+    )
+    return tuple(str(Path(home, name)) for name in names)

@@ -1,0 +1,298 @@
+"""What kind of place a path is: inside the folder, vital, a device, a credential, something that starts by itself."""
+
+import os
+import re
+import time
+from collections.abc import Iterable, Sequence
+from enum import Enum
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from pathlib import Path
+
+from hermes_tool_guard.judgement import UNKNOWN
+
+__all__ = ["Places", "Zone", "credential_name", "emptied"]
+
+
+class Zone(Enum):
+    """A kind of place, the most delicate first."""
+
+    GUARDED = "Hermes' own"
+    VITAL = "vital"
+    DEVICE = "a raw device"
+    SOCKET = "a network connection"
+    CREDENTIAL = "holds credentials"
+    PERSISTENT = "starts by itself"
+    HARDWARE = "part of the kernel"
+    UNKNOWN = "cannot be known"
+    OUTSIDE = "outside"
+    REPOSITORY = "git's own"
+    WORKSPACE = "the folder as a whole"
+    TEMPORARY = "temporary"
+    INSIDE = "inside"
+    SINK = "nowhere"
+
+
+_ANY = re.compile(f"[{UNKNOWN}]")
+_GLOB = re.compile(r"[*?\[]")
+_TOPS = "bin boot dev etc home lib lib32 lib64 media mnt opt proc root run sbin srv sys usr var snap"
+_TOPS += " System Library Applications Users Volumes private"
+_DEEPER = "/usr/bin /usr/lib /usr/lib64 /usr/sbin /usr/local /usr/share /var/lib /var/log /boot/efi /etc/ssh"
+_VITAL = {"/", *(f"/{top}" for top in _TOPS.split()), *_DEEPER.split()}
+_HOMES = re.compile(r"/(?:home|Users|var/home)/[^/]+|/root|/var/root")
+_DEVICE = re.compile(
+    r"/dev/(?:sd|hd|vd|xvd|nvme|mmcblk|disk|rdisk|dm-|md|mapper/|loop|sg|st|nbd|ram|zram|mem$|kmem$|port$|mtd|block/)"
+)
+_SINK = re.compile(r"/dev/(?:null|zero|full|random|urandom|tty|stdin|stdout|stderr|ptmx|fd/\d+)$")
+_CREDENTIAL = re.compile(
+    r"(?:^|/)(?:\.(?:ssh|aws|gnupg|azure|kube|password-store|mozilla|thunderbird|electrum|bitcoin|ethereum|oci|boto"
+    r"|s3cfg|netrc|pgpass|my\.cnf|git-credentials|npmrc|yarnrc|yarnrc\.yml|pypirc|dockercfg|vault-token|htpasswd"
+    r"|(?:bash|zsh|sh|psql|mysql|python|node_repl|sqlite|rediscli|dbshell)_history"
+    r"|local/share/(?:keyrings|kwalletd)|config/(?:gcloud|gh|hub|op|google-chrome|chromium|BraveSoftware|rclone|doctl"
+    r"|heroku|configstore|git/credentials|keybase|Bitwarden[^/]*|1Password)|docker/config\.json"
+    r"|cargo/credentials(?:\.toml)?"
+    r"|gem/credentials|terraform\.d/credentials[^/]*|m2/settings\.xml|gradle/gradle\.properties)(?:/|$)"
+    r"|\.env(?:rc)?(?:\.(?!example$|sample$|template$|dist$|test$|defaults$)[^/]*)?$"
+    r"|(?:id_(?:rsa|dsa|ecdsa|ed25519)|credentials|secrets?)(?:\.(?:json|ya?ml|toml|txt|ini|env))?$"
+    r"|[^/]*\.(?:pem|key|p12|pfx|kdbx?|jks|keystore|ppk|gpg|asc)$|[^/]*_(?:rsa|ed25519)$|wallet\.dat$"
+    r"|Keychains(?:/|$)|Login Data$|logins\.json$|key4\.db$|Cookies$|cookies\.sqlite$)"
+    r"|^/etc/(?:g?shadow|sudoers|ssl/private|krb5\.keytab|security/opasswd|ssh/ssh_host|openvpn|wireguard|kubernetes)"
+    r"|^/(?:var/)?run/secrets|^/proc/(?:[^/]+/(?:environ|mem|maps|fd|cmdline|root|cwd)|kcore)"
+    r"|^/var/lib/(?:docker|kubelet)"
+    r"|^/run/docker\.sock|^/var/run/docker\.sock"
+)
+_HIDDEN = (
+    ".ssh",
+    ".aws",
+    ".gnupg",
+    ".env",
+    ".netrc",
+    ".kube",
+    ".azure",
+    ".npmrc",
+    ".pypirc",
+    ".git-credentials",
+    ".mozilla",
+    ".bash_history",
+    ".zsh_history",
+    ".docker",
+    ".config",
+    ".password-store",
+    ".pgpass",
+    "id_rsa",
+    "id_ed25519",
+    "id_ecdsa",
+    "shadow",
+    "sudoers",
+    "environ",
+    ".local",
+    "credentials",
+)
+_PERSISTENT = re.compile(
+    r"(?:^|/)(?:\.(?:bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv"
+    r"|zprofile|zlogin|zlogout"
+    r"|kshrc|cshrc|tcshrc|login|inputrc|xinitrc|xprofile|xsession(?:rc)?|pam_environment|vimrc|emacs"
+    r"|tmux\.conf|screenrc"
+    r"|gitconfig|envrc|pythonrc|curlrc|wgetrc|gdbinit|irbrc|Rprofile|pdbrc|psqlrc|sqliterc|lesskey|hushlogin)$"
+    r"|\.git/(?:hooks(?:/|$)|config$|info/attributes$|modules/)|\.husky(?:/|$)|\.config/(?:autostart"
+    r"|systemd|fish|git|nvim"
+    r"|environment\.d|plasma-workspace|upstart|zsh)(?:/|$)|\.ssh/(?:authorized_keys2?|rc|config|environment)$"
+    r"|Library/Launch(?:Agents|Daemons)|\.local/share/(?:applications|systemd)(?:/|$)"
+    r"|(?:sitecustomize|usercustomize)\.py$|site-packages/[^/]*\.pth$|\.vim/|\.oh-my-zsh/|\.claude/"
+    r"|\.cursor/|\.vscode/tasks\.json$)"
+    r"|^/etc/(?:cron|anacrontab|systemd|init|rc|profile|bash|zsh|environment|ld\.so|sudoers|pam\.d"
+    r"|passwd|group|shadow|xdg"
+    r"|skel|udev|modprobe|modules|sysctl|hosts$|resolv|nsswitch|ssh|apt|yum|update-motd|logrotate"
+    r"|inetd|xinetd|security"
+    r"|crontab|default|NetworkManager|network|doas)|^/var/spool/(?:cron|at)|^/(?:usr/)?lib/systemd"
+    r"|^/usr/(?:local/)?s?bin/|^/s?bin/"
+)
+_HARDWARE = re.compile(r"^/(?:dev|sys|proc|boot|lib/modules|run/udev)(?:/|$)")
+_TEMPORARY = ("/tmp/", "/var/tmp/", "/dev/shm/")  # noqa: S108 - these are the names of the places
+
+
+def credential_name(path: str) -> bool:
+    """Whether a path, or a pattern of paths, names something that holds credentials."""
+    if _CREDENTIAL.search(path):
+        return True
+    if not _GLOB.search(path):
+        return False
+    parts = [p for p in path.split("/") if _GLOB.search(p) and not p.startswith("*.") and p.strip("*")]
+    return any(fnmatchcase(name, part) for part in parts for name in _HIDDEN if part[0] in ".i[?scek")
+
+
+class Places:
+    """The places of one check. ``root`` is the working folder; ``guarded`` belongs to Hermes itself."""
+
+    def __init__(self, root: str, home: str, guarded: Sequence[str] = (), temporary: str = "") -> None:
+        self.root = os.path.normpath(root) if root else ""
+        self.home = os.path.normpath(home)
+        self.guarded, self.guarded_name = _guarded(tuple(guarded), int(time.monotonic() / _FRESH))
+        self._temporary = (*_TEMPORARY, *((f"{os.path.normpath(temporary)}/",) if temporary else ()))
+        wide = not self.root or self.root == "/" or self.root in _VITAL
+        self._inside = "" if wide else f"{self.root}/"
+        self._links: dict[str, bool] = {}
+        self._zones: dict[tuple[str, bool], Zone] = {}
+
+    def absolute(self, word: str, folders: Iterable[str]) -> list[str]:
+        """The paths a word may mean, from each folder it may be used in. Not yet simplified."""
+        if word[:1] in ("/", *UNKNOWN):  # what is not known may be empty, or begin with a slash
+            return [word]
+        # A ~ that is left is a plain character to the shell, but not to every program.
+        user, slash, rest = word.partition("/")
+        homes = [f"{self.home if user == '~' else f'/home/{user[1:]}'}{slash}{rest}"] if user[:1] == "~" else []
+        return [*(f"{folder}/{word}" for folder in folders), *homes]
+
+    def zone(self, path: str, *, whole: bool = False) -> Zone:
+        """The most delicate kind of place that a path may be; ``whole`` asks of all that lies below it too."""
+        known = self._zones.get((path, whole))
+        if known is None:
+            known = self._zones[path, whole] = self._zone(path, whole)
+        return known
+
+    def _zone(self, path: str, whole: bool) -> Zone:
+        if _ANY.search(path):
+            emptied = os.path.normpath(_ANY.sub("", path))
+            if emptied[:1] != "/":
+                return Zone.UNKNOWN
+            filled = self._plain(emptied, whole)
+            return filled if filled in (Zone.VITAL, Zone.GUARDED, Zone.DEVICE, Zone.CREDENTIAL) else Zone.UNKNOWN
+        plain = os.path.normpath(path)
+        zone = self._plain(plain, whole)
+        if zone is not Zone.SINK and self._linked(path):
+            real = os.path.realpath(path)
+            real_root = os.path.realpath(self.root)
+            if self.root and f"{real}/".startswith(f"{real_root}/"):  # the folder itself may be behind a link
+                real = self.root + real[len(real_root) :]
+            zone = min((zone, self._plain(real, whole)), key=_ORDER.index)
+        return zone
+
+    def _plain(self, path: str, whole: bool) -> Zone:
+        if path.startswith("//"):
+            path = path[1:]
+        if path.startswith("/dev/"):
+            if path.startswith("/dev/shm/"):  # noqa: S108 - the name of a place
+                return Zone.TEMPORARY
+            if _SINK.match(path):
+                return Zone.SINK
+            if path.startswith(("/dev/tcp", "/dev/udp")):
+                return Zone.SOCKET
+            if _DEVICE.match(path):
+                return Zone.DEVICE
+        if self._is_guarded(path, whole):
+            return Zone.GUARDED
+        if self.vital(path):
+            return Zone.VITAL
+        if credential_name(path):
+            return Zone.CREDENTIAL
+        if _PERSISTENT.search(path):
+            return Zone.PERSISTENT
+        if _HARDWARE.match(path):
+            return Zone.HARDWARE
+        return self._by_folder(path)
+
+    def _by_folder(self, path: str) -> Zone:
+        if self._inside and f"{path}/".startswith(self._inside):
+            rest = path[len(self._inside) :]
+            if not rest or not rest.strip("*.?/"):
+                return Zone.WORKSPACE
+            return Zone.REPOSITORY if rest == ".git" or rest.startswith(".git/") or _hides_git(rest) else Zone.INSIDE
+        if path.startswith(self._temporary):
+            return (
+                Zone.TEMPORARY
+                if path.rstrip("/").partition("/")[2].strip("*.?/") and not _all_of(path)
+                else Zone.OUTSIDE
+            )
+        if self.root in ("/", self.home) and path.startswith(f"{self.root.rstrip('/')}/") and self.root != "/":
+            return Zone.INSIDE
+        return Zone.OUTSIDE
+
+    def vital(self, path: str) -> str:
+        """What vital place a path means (``/``, a home, a system folder, a mount), or nothing."""
+        if _GLOB.search(path):
+            head, _, tail = path.rpartition("/")
+            if _everything(tail):
+                return self.vital(head or "/")
+            parts = path.split("/")
+            for place in (*_VITAL, self.home, "/home/x", "/Users/x"):
+                names = place.split("/")
+                if len(names) == len(parts) and all(map(fnmatchcase, names, parts)):
+                    return place
+            return ""
+        if path in _VITAL or path == self.home or self.home.startswith(f"{path}/") or _HOMES.fullmatch(path):
+            return path
+        return ""
+
+    def is_mount(self, path: str) -> bool:
+        """Whether something is mounted at a path of this machine."""
+        return not _ANY.search(path) and not _GLOB.search(path) and os.path.ismount(path)
+
+    def _is_guarded(self, path: str, whole: bool) -> bool:
+        for guard in self.guarded:
+            if path == guard or path.startswith(f"{guard}/") or (whole and guard.startswith(f"{path}/")):
+                return True
+        if self.guarded and _GLOB.search(path):
+            return any(_may_match(path, guard, whole) for guard in self.guarded)
+        return False
+
+    def _linked(self, path: str) -> bool:
+        """Whether a part of the path is a link on this machine."""
+        if len(path) > 4096 or not path.startswith("/"):
+            return False
+        start = len(self.root) if self._inside and path.startswith(self._inside) else 0
+        parts, at = path[start:].split("/"), path[:start]
+        for part in parts:
+            if not part or part == ".":
+                continue
+            at = f"{at}/{part}"
+            known = self._links.get(at)
+            if known is None:
+                try:
+                    known = os.path.islink(at)  # noqa: PTH114 - it is asked very often
+                except ValueError:
+                    known = False
+                self._links[at] = known
+            if known:
+                return True
+        return False
+
+
+_ORDER = list(Zone)
+_FRESH = 2.0  # seconds for which it is not asked again where guarded files really are
+
+
+@lru_cache(maxsize=4)
+def _guarded(paths: tuple[str, ...], _now: int) -> tuple[tuple[str, ...], re.Pattern[str] | None]:
+    """Guarded paths as written and as they really are, and a pattern that finds their names in a text."""
+    real = tuple(dict.fromkeys(p for path in paths for p in (os.path.normpath(path), os.path.realpath(path))))
+    names = {n for p in map(Path, real) for n in (p.name, p.parent.name) if n}
+    return real, re.compile("|".join(map(re.escape, sorted(names)))) if names else None
+
+
+def _everything(name: str) -> bool:
+    """Whether a pattern stands for all there is in a folder."""
+    return bool(name) and not re.sub(r"\[[^\]]*\]", "", name).strip("*?.!^")
+
+
+def _all_of(path: str) -> bool:
+    return _everything(path.rpartition("/")[2]) and path.count("/") <= 2
+
+
+def _hides_git(rest: str) -> bool:
+    return rest.startswith(".") and bool(_GLOB.search(rest)) and fnmatchcase(".git", rest.partition("/")[0])
+
+
+def _may_match(pattern: str, guard: str, whole: bool) -> bool:
+    wanted, names = pattern.split("/"), guard.split("/")
+    if len(wanted) > len(names):
+        wanted = wanted[: len(names)]
+    elif len(wanted) < len(names):
+        if not whole:
+            return False
+        names = names[: len(wanted)]
+    return all(map(fnmatchcase, names, wanted))
+
+
+def emptied(text: str) -> str:
+    """A text in which what is not known is taken to be empty."""
+    return _ANY.sub("", text)

@@ -1,0 +1,86 @@
+"""Forges and other version control: looking is free."""
+
+from hermes_tool_guard.judgement import Class
+from hermes_tool_guard.run import Program, Run, each
+
+_FORGE_READS = {
+    "view",
+    "list",
+    "status",
+    "diff",
+    "checks",
+    "watch",
+    "search",
+    "ls",
+    "show",
+    "browse",
+    "download",
+    "checkout",
+    "clone",
+}
+
+
+def _forge(run: Run) -> None:
+    words = [w for w in run.args if w[:1] != "-"]
+    if words[:2] == ["auth", "token"] or "--show-token" in run.args or "-t" in run.args:
+        run.ask(Class.CREDENTIALS, "shows the token of your account")
+    elif (
+        words[:2] == ["auth", "status"]
+        or (
+            len(words) > 1
+            and words[1] in _FORGE_READS
+            and words[0] not in ("secret", "ssh-key", "gpg-key", "extension", "alias")
+        )
+        or (
+            words[:1] == ["api"]
+            and not any(
+                a.startswith(("-X", "-f", "-F", "--method", "--field", "--raw-field", "--input")) for a in run.args
+            )
+        )
+        or not words
+        or words[0] in ("status", "help", "version", "search")
+    ):
+        run.note(Class.FETCH)
+    else:
+        run.ask(Class.SEND, f"changes something at the forge with {run.name} {' '.join(words[:2])}")
+    run.unknown(run.args if words[:1] == ["api"] else [])
+
+
+def _other_vcs(run: Run) -> None:
+    if run.args[:1] and run.args[0] in (
+        "status",
+        "st",
+        "log",
+        "diff",
+        "info",
+        "summary",
+        "branches",
+        "cat",
+        "annotate",
+        "blame",
+        "heads",
+        "id",
+        "ls",
+        "list",
+    ):
+        run.note(Class.READ)
+    elif run.args[:1] and run.args[0] in (
+        "add",
+        "commit",
+        "ci",
+        "update",
+        "up",
+        "branch",
+        "bookmark",
+        "new",
+        "describe",
+    ):
+        run.note(Class.GIT)
+    else:
+        run.ask(Class.GIT_HISTORY, f"changes a repository with {run.name} {' '.join(run.args[:1])}")
+
+
+PROGRAMS: dict[str, Program] = {
+    **each(_forge, "gh glab hub tea"),
+    **each(_other_vcs, "hg svn jj fossil bzr"),
+}

@@ -1,0 +1,397 @@
+"""git and its forges: local work is free, what goes out or rewrites is not."""
+
+from hermes_tool_guard.judgement import UNKNOWN, Class
+from hermes_tool_guard.places import Zone
+from hermes_tool_guard.programs.git_settings import configure, setting
+from hermes_tool_guard.run import Program, Run, names
+
+_GLOBAL_VALUED = {
+    "-C",
+    "-c",
+    "--git-dir",
+    "--work-tree",
+    "--namespace",
+    "--exec-path",
+    "--config-env",
+    "--super-prefix",
+}
+_LOCAL = names(
+    "status log diff show blame annotate shortlog describe ls-files ls-tree ls-remote cat-file "
+    "rev-parse rev-list name-rev grep add commit init mv stash tag branch checkout switch restore "
+    "merge cherry-pick revert rm reset notes archive apply am format-patch show-ref show-branch "
+    "for-each-ref var version help whatchanged cherry count-objects fsck diff-tree diff-index "
+    "diff-files merge-base merge-tree check-ignore check-attr check-ref-format config remote fetch "
+    "pull clone worktree sparse-checkout reflog bisect range-diff stripspace column symbolic-ref "
+    "rebase clean gc prune push submodule verify-commit verify-tag patch-id hash-object write-tree "
+    "read-tree update-index mktree commit-tree interpret-trailers maintenance bundle bugreport "
+    "diagnose request-pull lfs flow merge-file rerere repack pack-refs fetch-pack send-email svn "
+    "difftool mergetool filter-branch filter-repo update-ref replace instaweb daemon gui citool "
+    "credential subtree absorb standup machete town ls p4"
+)
+
+
+def _git(run: Run) -> None:
+    words = list(run.args)
+    while words and words[0][:1] == "-":
+        word = words.pop(0)
+        name, eq, value = word.partition("=")
+        if name in _GLOBAL_VALUED and not eq:
+            value = words.pop(0) if words else ""
+        if name == "-c" or name == "--config-env":
+            setting(run, value)
+        elif name == "--exec-path" and value:
+            run.ask(Class.CODE, "decides which programs git runs")
+        elif name in ("-C", "--git-dir", "--work-tree"):
+            if not run.inside(value) and not run.scene.places.root.startswith(value):
+                run.note(Class.READ)
+                _elsewhere(run, value, words)
+            if name != "--git-dir":
+                run.folders = tuple(run.scene.places.absolute(value, run.folders))
+        elif name in ("--paginate", "-p"):
+            pass
+    if not words:
+        run.note(Class.READ)
+        return
+    command = words.pop(0)
+    if any(c in command for c in UNKNOWN):
+        run.unknown([command])
+        return
+    if command not in _LOCAL:
+        run.ask(Class.CODE, f"runs git {command}, which may be an alias for anything")
+        return
+    run.args = words
+    run.unknown(
+        w
+        for w in words
+        if w[:1] in ("\0", "\1")
+        and command
+        not in (
+            "commit",
+            "add",
+            "log",
+            "show",
+            "diff",
+            "tag",
+            "checkout",
+            "switch",
+            "branch",
+            "blame",
+            "rev-parse",
+            "cat-file",
+            "describe",
+            "merge",
+            "rev-list",
+            "cherry-pick",
+            "revert",
+            "stash",
+            "show-ref",
+        )
+    )
+    _COMMANDS.get(command, _plain)(run)
+    _runs_something(run, command)
+
+
+def _elsewhere(run: Run, folder: str, words: list[str]) -> None:
+    if words and words[0] not in (
+        "status",
+        "log",
+        "diff",
+        "show",
+        "branch",
+        "rev-parse",
+        "ls-files",
+        "blame",
+        "describe",
+        "remote",
+        "shortlog",
+        "grep",
+        "rev-list",
+        "ls-tree",
+        "cat-file",
+    ):
+        run.ask(Class.GIT, f"works in a git repository outside of the folder ({folder[:60]})")
+
+
+def _runs_something(run: Run, command: str) -> None:
+    for word in run.args:
+        if (
+            word.startswith(
+                (
+                    "--upload-pack",
+                    "--receive-pack",
+                    "--exec",
+                    "--extcmd",
+                    "--tool=",
+                    "--ext-diff",
+                    "--open-files-in-pager",
+                )
+            )
+            or (
+                command in ("clone", "fetch", "pull", "push", "ls-remote")
+                and (word.startswith("ext::") or (word == "-u" and command == "clone"))
+            )
+            or (command == "grep" and word.startswith("-O"))
+            or (command == "difftool" and word in ("-x", "-t"))
+        ):
+            run.ask(Class.CODE, f"makes git {command} run another program")
+            return
+    if command in ("rebase", "bisect") and any(w in ("-x", "run") or w.startswith(("--exec", "-x")) for w in run.args):
+        rest = run.args[
+            next(i for i, w in enumerate(run.args) if w in ("-x", "run") or w.startswith(("--exec", "-x"))) + 1 :
+        ]
+        run.code(" ".join(rest))
+        run.note(Class.PROJECT)
+
+
+def _plain(run: Run) -> None:
+    run.note(Class.GIT)
+    for i, word in enumerate(run.args):
+        if word in ("-o", "--output", "--output-directory") and i + 1 < len(run.args):
+            run.write(run.args[i + 1])
+        elif word.startswith(("--output=", "--output-directory=")):
+            run.write(word.partition("=")[2])
+
+
+def _rewrites(run: Run, why: str) -> None:
+    run.ask(Class.GIT_HISTORY, why)
+
+
+def _push(run: Run) -> None:
+    options = run.options({"-o", "--push-option", "--repo"})
+    if options.has("--force", "-f", "--force-with-lease", "--force-if-includes", "--mirror", "--prune") or any(
+        a.startswith("+") for a in options.rest
+    ):
+        _rewrites(run, "overwrites history on the remote with git push --force")
+    elif options.has("--delete", "-d") or any(a.startswith(":") for a in options.rest):
+        _rewrites(run, "deletes a branch or tag on the remote")
+    run.ask(Class.SEND, "sends commits to a remote with git push")
+
+
+def _reset(run: Run) -> None:
+    options = run.options()
+    if options.has("--hard", "--merge", "--keep"):
+        _rewrites(run, "throws changes away with git reset --hard")
+    run.note(Class.GIT)
+
+
+def _clean(run: Run) -> None:
+    options = run.options({"-e", "--exclude"})
+    if options.has("-n", "--dry-run"):
+        run.note(Class.GIT)
+        return
+    for word in options.rest or ["."]:
+        for path, zone in run._zones(word, whole=True):
+            if zone in (Zone.VITAL, Zone.GUARDED):
+                run.deny(
+                    Class.DELETE, f"deletes what git does not know in {path}, a place that everything else depends on"
+                )
+    _rewrites(run, "deletes files that git does not know")
+
+
+def _branch(run: Run) -> None:
+    options = run.options({"-u", "--set-upstream-to", "--contains", "--sort", "--format", "--points-at"})
+    if options.has("-D", "-M", "-C", "--force", "-f"):
+        _rewrites(run, "deletes or moves a branch that may not be merged")
+    run.note(Class.GIT)
+
+
+def _tag(run: Run) -> None:
+    if run.options({"-m", "-F", "-u", "-n"}).has("-d", "--delete", "-f", "--force"):
+        _rewrites(run, "deletes or moves a tag")
+    run.note(Class.GIT)
+
+
+def _checkout(run: Run) -> None:
+    options = run.options({"-b", "-B", "--orphan", "-c", "-C", "--conflict", "-s", "--source"})
+    command_discards = options.has("-f", "--force", "-B", "--discard-changes", "-C")
+    if command_discards or any(w in (".", "./", ":/", "*") for w in options.rest):
+        _rewrites(run, "throws away changes that are not committed")
+    run.note(Class.GIT)
+
+
+def _restore(run: Run) -> None:
+    options = run.options({"-s", "--source", "--conflict"})
+    if any(w in (".", "./", ":/", "*") for w in options.rest) and not (
+        options.has("-S", "--staged") and not options.has("-W", "--worktree")
+    ):
+        _rewrites(run, "throws away changes that are not committed")
+    run.note(Class.GIT)
+
+
+def _stash(run: Run) -> None:
+    if run.args[:1] and run.args[0] in ("drop", "clear"):
+        _rewrites(run, "throws stashed changes away")
+    run.note(Class.GIT)
+
+
+def _rebase(run: Run) -> None:
+    if any(w in ("--abort", "--quit", "--continue", "--skip", "--show-current-patch") for w in run.args):
+        run.note(Class.GIT)
+        return
+    run.note(Class.GIT_HISTORY)
+
+
+def _commit(run: Run) -> None:
+    options = run.options(
+        {
+            "-m",
+            "-F",
+            "-C",
+            "-c",
+            "-t",
+            "--message",
+            "--file",
+            "--author",
+            "--date",
+            "--fixup",
+            "--squash",
+            "--trailer",
+            "--cleanup",
+            "-S",
+        }
+    )
+    for file in options.values("-F", "--file"):
+        run.read(file)
+    run.note(Class.GIT)
+
+
+def _reflog(run: Run) -> None:
+    if run.args[:1] and run.args[0] in ("expire", "delete"):
+        _rewrites(run, "deletes what git could still bring back")
+    run.note(Class.GIT)
+
+
+def _gc(run: Run) -> None:
+    if any(w.startswith(("--prune", "--aggressive")) for w in run.args) or run.argv[1:2] == ["prune"]:
+        _rewrites(run, "deletes what git could still bring back")
+    run.note(Class.GIT)
+
+
+def _history(run: Run) -> None:
+    _rewrites(run, "rewrites the history of the repository")
+
+
+def _remote(run: Run) -> None:
+    words = [w for w in run.args if w[:1] != "-"]
+    if words[:1] and words[0] in ("add", "set-url", "remove", "rm", "rename", "set-head", "prune", "update"):
+        if words[0] in ("add", "set-url"):
+            run.ask(Class.SEND, "changes where git sends commits to")
+        run.note(Class.GIT)
+    run.note(Class.GIT)
+
+
+def _clone(run: Run) -> None:
+    options = run.options(
+        {
+            "-b",
+            "--branch",
+            "--depth",
+            "-o",
+            "--origin",
+            "-j",
+            "--jobs",
+            "-c",
+            "--config",
+            "--reference",
+            "--filter",
+            "--template",
+            "--separate-git-dir",
+            "-u",
+        }
+    )
+    for given in options.values("-c", "--config"):
+        setting(run, given)
+    if options.has("--template"):
+        run.ask(Class.CODE, "takes git hooks from a template")
+    if len(options.rest) > 1:
+        run.write(options.rest[1])
+    run.unknown(options.rest[:1])
+    run.note(Class.FETCH)
+
+
+def _fetch(run: Run) -> None:
+    options = run.options({"--depth", "-j", "--jobs", "-o", "--upload-pack", "-s", "-X"})
+    if options.has("--force", "-f") or any(w.startswith("+") for w in options.rest):
+        _rewrites(run, "overwrites local branches with what the remote has")
+    run.note(Class.FETCH)
+
+
+def _worktree(run: Run) -> None:
+    words = [w for w in run.args if w[:1] != "-"]
+    if words[:1] in (["list"], ["prune"], ["lock"], ["unlock"]) or not words:
+        run.note(Class.GIT)
+    elif words[0] == "add" and len(words) > 1:
+        run.write(words[1])
+    else:
+        for word in words[1:]:
+            run.delete(word)
+
+
+def _submodule(run: Run) -> None:
+    if "foreach" in run.args:
+        run.code(" ".join(run.args[run.args.index("foreach") + 1 :]))
+        run.ask(Class.CODE, "runs a command in every submodule")
+    run.note(Class.FETCH)
+
+
+def _asks(why: str, what: Class) -> Program:
+    def judge(run: Run) -> None:
+        run.ask(what, why)
+
+    return judge
+
+
+def _bundle(run: Run) -> None:
+    if run.args[:1] == ["create"]:
+        for word in [w for w in run.args[1:] if w[:1] != "-"][:1]:
+            run.write(word)
+    run.note(Class.GIT)
+
+
+def _rm(run: Run) -> None:
+    options = run.options()
+    for word in options.rest:
+        run.delete(word)
+    run.note(Class.GIT)
+
+
+_COMMANDS: dict[str, Program] = {
+    "push": _push,
+    "reset": _reset,
+    "clean": _clean,
+    "branch": _branch,
+    "tag": _tag,
+    "checkout": _checkout,
+    "switch": _checkout,
+    "restore": _restore,
+    "stash": _stash,
+    "rebase": _rebase,
+    "commit": _commit,
+    "reflog": _reflog,
+    "gc": _gc,
+    "prune": _gc,
+    "filter-branch": _history,
+    "filter-repo": _history,
+    "update-ref": _history,
+    "replace": _history,
+    "config": configure,
+    "remote": _remote,
+    "clone": _clone,
+    "fetch": _fetch,
+    "pull": _fetch,
+    "worktree": _worktree,
+    "submodule": _submodule,
+    "ls-remote": _fetch,
+    "rm": _rm,
+    "bundle": _bundle,
+    "send-email": _asks("sends mail", Class.SEND),
+    "daemon": _asks("serves the repository", Class.SERVE),
+    "instaweb": _asks("serves the repository", Class.SERVE),
+    "credential": _asks("reads or changes stored passwords", Class.CREDENTIALS),
+    "svn": _asks("talks to a remote", Class.SEND),
+    "p4": _asks("talks to a remote", Class.SEND),
+    "request-pull": _plain,
+    "difftool": _asks("runs another program to show differences", Class.CODE),
+    "mergetool": _asks("runs another program to merge", Class.CODE),
+}
+PROGRAMS: dict[str, Program] = {"git": _git}

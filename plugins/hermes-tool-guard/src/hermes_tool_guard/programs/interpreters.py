@@ -1,0 +1,276 @@
+"""Shells and languages: a file of the project is its code, text for a shell is read, other text is asked about."""
+
+import re
+
+from hermes_tool_guard.judgement import UNKNOWN, Class
+from hermes_tool_guard.programs.foreign import from_source
+from hermes_tool_guard.run import Program, Run, each
+from hermes_tool_guard.words import NOTHING
+
+
+def _shell(run: Run) -> None:
+    words, letters = _shell_options(run)
+    run.unknown(run.args[: len(run.args) - len(words)])
+    if "c" in letters:
+        if words:
+            _with_arguments(run, words[0], words[1:])
+    elif "s" in letters or not words or words[0] in ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"):
+        _from_input(run)
+    elif words[0].startswith("/dev/fd/"):
+        run.ask(Class.CODE, "runs the output of another command as code")
+    elif "n" in letters:
+        run.read(words[0])  # bash -n only reads
+    else:
+        run.script(words[0])
+
+
+def _shell_options(run: Run) -> tuple[list[str], str]:
+    """The words behind a shell's options, and the letters of those."""
+    words, letters = list(run.args), ""
+    while words and words[0][:1] in ("-", "+") and words[0] != "-":
+        word = words.pop(0)
+        if word == "--":
+            break
+        if word.startswith("--"):
+            name, eq, file = word.partition("=")
+            if name in ("--rcfile", "--init-file"):
+                run.script(file if eq else words.pop(0) if words else "")
+        else:
+            letters += word[1:].replace("o", "").replace("O", "")
+            if word[-1:] in ("o", "O") and words:
+                words.pop(0)
+    return words, letters
+
+
+def _with_arguments(run: Run, code: str, arguments: list[str]) -> None:
+    variables = run.scene.variables
+    rest = arguments[1:]
+    given = variables.inherited() | {str(i): [""] for i in range(1, 10)} | {"#": [str(len(rest))]}
+    given |= {str(i): [a] for i, a in enumerate(arguments[:10])}
+    before = variables.swap(given | {"@": ["\ue100".join(rest) or NOTHING], "*": [" ".join(rest)]})
+    with run.scene.perhaps():
+        run.code(code, run.stdin if code is not run.stdin else None)
+    variables.swap(before)
+
+
+def _from_input(run: Run) -> None:
+    if run.args and run.args[0] in ("--version", "--help"):
+        run.note(Class.READ)
+    elif run.stdin is None:
+        run.ask(Class.CODE, f"opens {run.name}, a shell that waits for input")
+    elif not run.stdin.strip():
+        run.ask(Class.CODE, f"runs whatever {run.name} is given as code")
+    else:
+        _with_arguments(run, run.stdin, [])
+
+
+_LANGUAGES: dict[str, tuple[str, str]] = {
+    # code options, options with a value
+    "node": (
+        "-e -p --eval --print -pe",
+        "-r --require --import --loader --experimental-loader -C --conditions --input-type --env-file",
+    ),
+    "bun": ("-e -p --eval --print", "-r --preload"),
+    "deno": ("eval", ""),
+    "ts-node": ("-e -p --eval --print", "-r -P --project"),
+    "tsx": ("-e --eval -p", ""),
+    "ruby": ("-e", "-r -I -C -E"),
+    "php": ("-r -B -R -E", "-d -c -z -S -t"),
+    "lua": ("-e", "-l"),
+    "luajit": ("-e", "-l"),
+    "Rscript": ("-e", ""),
+    "R": ("-e", "-f --file"),
+    "julia": ("-e -E --eval --print", "-p -t -J --project"),
+    "osascript": ("-e", "-l"),
+    "groovy": ("-e", "-cp"),
+    "scala": ("-e", "-cp"),
+    "elixir": ("-e --eval", "-r"),
+    "erl": ("-eval -run -s", ""),
+    "ghci": ("-e", ""),
+    "tclsh": ("", ""),
+    "expect": ("-c", ""),
+    "guile": ("-c -e", ""),
+    "sbcl": ("--eval --load", ""),
+    "clojure": ("-e -M -X", ""),
+    "clj": ("-e -M -X", ""),
+    "swift": ("-e", ""),
+    "crystal": ("eval", ""),
+    "nu": ("-c", ""),
+    "fish": ("-c", ""),
+    "pwsh": ("-c -Command -EncodedCommand -e", ""),
+    "powershell": ("-c -Command -EncodedCommand -e", ""),
+    "xonsh": ("-c", ""),
+    "jshell": ("", ""),
+    "irb": ("", ""),
+    "iex": ("", ""),
+    "racket": ("-e", ""),
+    "ocaml": ("-e", ""),
+    "perl6": ("-e", ""),
+    "raku": ("-e", ""),
+    "dc": ("-e -f", ""),
+    "m4": ("", ""),
+    "gnuplot": ("-e", ""),
+    "octave": ("--eval", ""),
+    "sage": ("-c", ""),
+}
+_NODE_SAFE = re.compile(r"(?:console\.log\()?[\w\s.+*/%()'\",-]*\)?;?")
+
+
+def _language(run: Run) -> None:
+    if run.args[:1] == ["--test"] and run.name.startswith("node"):
+        run.note(Class.PROJECT)
+        return
+    if run.args in (["--version"], ["-v"], ["-V"], ["version"], ["--help"], ["-version"]):
+        run.note(Class.READ)
+        return
+    coded, valued = (set(part.split()) for part in _LANGUAGES[run.name])
+    words = list(run.args)
+    while words:
+        word = words.pop(0)
+        if word in coded or word.partition("=")[0] in coded:
+            code = word.partition("=")[2] or (words.pop(0) if words else "")
+            _other_code(run, code)
+            return
+        short = word[:2]
+        if short in coded and len(word) > 2 and word[1] != "-":
+            _other_code(run, word[2:])
+            return
+        if word in valued:
+            value = words.pop(0) if words else ""
+            if word == "-S":
+                run.ask(Class.SERVE, "serves the folder to the network")
+            elif word in ("-r", "--require", "--import", "--loader", "--preload") and ("/" in value or "." in value):
+                run.script(value)
+        elif word[:1] != "-" or word == "-":
+            if word == "-":
+                break
+            _program_file(run, word, words)
+            return
+    if run.stdin is not None:
+        _other_code(run, run.stdin)
+    else:
+        run.ask(Class.CODE, f"opens {run.name}, which waits for input")
+
+
+def _program_file(run: Run, word: str, rest: list[str]) -> None:
+    if run.name in ("bun", "deno") and word in (
+        "run",
+        "test",
+        "install",
+        "i",
+        "add",
+        "fmt",
+        "lint",
+        "check",
+        "build",
+        "task",
+        "x",
+        "bench",
+        "create",
+        "remove",
+        "cache",
+        "serve",
+        "repl",
+        "upgrade",
+        "compile",
+        "pm",
+        "update",
+        "doc",
+        "info",
+        "coverage",
+        "types",
+    ):
+        if (
+            (word in ("install", "i") and any(w[:1] != "-" for w in rest))
+            or word in ("x", "add", "create", "upgrade", "serve", "repl", "compile")
+            or any(w.startswith("http") for w in rest)
+        ):
+            run.ask(Class.INSTALL, f"runs {run.name} {word}")
+        run.note(Class.PROJECT)
+    elif word.startswith(("http:", "https:", "npm:", "jsr:", "data:")):
+        run.ask(Class.CODE, "runs code from the network")
+    else:
+        run.script(word)
+
+
+def _other_code(run: Run, code: str) -> None:
+    if run.name in ("fish", "xonsh", "nu"):
+        run.code(code)
+    else:
+        from_source(run, code)
+    if (
+        run.name in ("node", "bun")
+        and _NODE_SAFE.fullmatch(code)
+        and not re.search(
+            r"require|process(?!\.version)|import|eval|Function|global|constructor|fetch|Bun|module", code
+        )
+    ):
+        run.note(Class.READ)
+        return
+    run.ask(Class.CODE, f"runs {run.name} code given on the command line")
+
+
+def _perl(run: Run) -> None:
+    words = list(run.args)
+    code: list[str] = []
+    in_place = False
+    if words in (["-v"], ["--version"], ["-V"]):
+        run.note(Class.READ)
+        return
+    while words and words[0][:1] == "-" and words[0] != "-":
+        word = words.pop(0)
+        if word == "--":
+            break
+        match = (
+            re.match(r"-[a-zA-DF-HJ-LN-Z0-9]*?([eE])(.*)$", word, re.DOTALL)
+            if not word.startswith(("-I", "-M", "-m", "-F"))
+            else None
+        )
+        in_place = in_place or "i" in (word[1:] if not match else word[1 : match.start(1)])
+        if match:
+            code.append(match[2] or (words.pop(0) if words else ""))
+    if not code:
+        (run.script(words[0]) if words else _other_code(run, run.stdin or ""))
+        return
+    for text in code:
+        from_source(run, text)
+        bare = re.sub(r"\b(?:s|tr|y|m|qr)([/|#!,{])(?:\\.|[^\\])*?\1(?:(?:\\.|[^\\])*?\1)?[msixgpodual]*", "", text)
+        bare = re.sub(r"((?:^|[(!~,;{]|\b(?:if|unless|and|or|not)\b)\s*)/(?:\\.|[^/\\\n])*/[a-z]*", r"\1", bare)
+        executes = re.search(r"\b(?:s)([/|#!,{]).*\1[a-z]*e", text)
+        calm = not executes and not re.search(
+            r"\b(?!print\b|printf\b|say\b|if\b|unless\b|and\b|or\b|not\b|length\b|chomp\b|lc\b|uc\b|join\b"
+            r"|split\b|sprintf\b|next\b|last\b|BEGIN\b|END\b|eq\b|ne\b|substr\b|reverse\b|sort\b|keys\b|my\b"
+            r"|for\b|foreach\b|while\b|scalar\b|int\b|push\b|shift\b|n\b|undef\b|F\b|_\b|ARGV\b)[a-zA-Z_]{2,}",
+            re.sub(r"\"(?:\\.|[^\"\\@$`])*\"|[$@%]\w+", "", bare),
+        )
+        if not calm or any(c in bare for c in "`<>|") or any(c in text for c in UNKNOWN):
+            run.ask(Class.CODE, "runs perl code given on the command line")
+    for word in words:
+        run.read(word)
+        if in_place:
+            run.write(word)
+    run.note(Class.READ)
+
+
+def _java(run: Run) -> None:
+    if run.args[:1] and run.args[0] in ("-version", "--version", "-help", "--help"):
+        run.note(Class.READ)
+        return
+    options = run.options({"-cp", "-classpath", "--class-path", "-jar", "-p", "-m", "--module-path"}, single=True)
+    jar = options.value("-jar")
+    if any(
+        o.startswith(("-javaagent", "-agentlib", "-agentpath", "-XX:OnOutOfMemoryError", "-XX:OnError"))
+        for o, _ in options.given
+    ):
+        run.ask(Class.CODE, "loads an agent into Java")
+    (run.script(jar) if jar else run.note(Class.PROJECT))
+
+
+PROGRAMS: dict[str, Program] = {
+    **each(_shell, "sh bash dash zsh ksh ash mksh rbash csh tcsh yash hush"),
+    **dict.fromkeys(_LANGUAGES, _language),
+    "nodejs": _language,
+    "perl": _perl,
+    "java": _java,
+}
+_LANGUAGES["nodejs"] = _LANGUAGES["node"]

@@ -1,0 +1,68 @@
+"""npm and its kin: scripts of the project run, packages from outside are asked about."""
+
+import re
+
+from hermes_tool_guard.judgement import Class
+from hermes_tool_guard.programs.packages import LOOKS, is_local, known_tool
+from hermes_tool_guard.run import Program, Run, each, names
+
+_RUNS = names(
+    "run run-script test t tst start build lint dev rebuild ci clean-install pack dedupe prune version init format "
+    "typecheck workspaces workspace import link stop restart coverage check generate fetch rb ddp recursive "
+    "stage e2e preview"
+)
+_CHANGES = names("install i add in isntall up update upgrade remove rm uninstall un why global")
+_TELLS = names("publish unpublish deprecate dist-tag login logout adduser owner access token team org profile hook npm")
+
+
+def _npm(run: Run) -> None:
+    words = list(run.args)
+    first = next((w for w in words if w[:1] != "-"), "install" if run.name == "yarn" else "")
+    rest = words[words.index(first) + 1 :] if first in words else words
+    if first in _RUNS:
+        _scripts(run, first, [w for w in rest if w[:1] != "-"])
+    elif first in _CHANGES:
+        _dependencies(run, first, [w for w in rest if w[:1] != "-"])
+    elif first in ("exec", "x", "dlx", "create"):
+        inner = [w for w in rest if w != "--"]
+        if any(w in ("-c", "--call") for w in inner):
+            run.code(inner[-1])
+            run.ask(Class.CODE, "runs a command through the package manager")
+        known_tool(run, [w for w in inner if w[:1] != "-"], first == "exec")
+    elif first in _TELLS:
+        run.ask(Class.SEND, f"changes something at the registry with {run.name} {first}")
+    else:
+        _other(run, first, [w for w in rest if w[:1] != "-"])
+
+
+def _scripts(run: Run, first: str, named: list[str]) -> None:
+    if (first == "init" and named) or first == "link":
+        run.ask(Class.INSTALL, f"runs {run.name} {first} {' '.join(named[:1])}")
+    if any(w.startswith("--script-shell") for w in run.args):
+        run.ask(Class.CODE, "decides which shell runs the scripts")
+    run.unknown(named[:1])
+    run.note(Class.PROJECT)
+
+
+def _dependencies(run: Run, first: str, named: list[str]) -> None:
+    if any(w in ("-g", "--global", "--location=global", "global") for w in run.args):
+        run.ask(Class.INSTALL, "installs packages for the whole machine")
+    elif first in ("install", "i", "add", "in", "isntall") and any(not is_local(w) for w in named):
+        run.ask(Class.INSTALL, f"adds {' '.join(named)[:60]} from the registry, whose code then runs here")
+    run.note(Class.PROJECT)
+
+
+def _other(run: Run, first: str, named: list[str]) -> None:
+    if first == "config" and named[:1] and named[0] in ("set", "delete", "edit", "rm"):
+        run.ask(Class.PERSISTENCE, f"changes {run.name}'s settings")
+    elif first in ("setup", "plugin", "node"):
+        run.ask(Class.INSTALL, f"runs {run.name} {first}")
+    elif first in LOOKS or first in ("completion", "set-script", "pkg", "store", ""):
+        run.note(Class.READ)
+    elif run.name in ("yarn", "pnpm") and re.fullmatch(r"[a-z][\w:.-]*", first):
+        run.note(Class.PROJECT)  # the name of a script, or of a tool of the project
+    else:
+        run.ask(Class.CODE, f"runs {run.name} {first[:40]}, which the guard does not know")
+
+
+PROGRAMS: dict[str, Program] = each(_npm, "npm yarn pnpm cnpm")

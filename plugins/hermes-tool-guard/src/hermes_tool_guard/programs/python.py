@@ -1,0 +1,119 @@
+"""Python: a file or module of the project is the project's code; code on the command line may calculate and print."""
+
+import re
+
+from hermes_tool_guard.judgement import UNKNOWN, Class
+from hermes_tool_guard.programs.foreign import from_source
+from hermes_tool_guard.run import Program, Run, each, names
+
+# Code in other languages is allowed where it plainly only calculates and prints.
+_PYTHON_SAFE = re.compile(
+    r"(?:import (?:sys|json|math|re|time|datetime|platform|random|string|collections|itertools"
+    r"|statistics|decimal|fractions"
+    r"|textwrap|uuid|calendar|locale|sysconfig|site|struct|hashlib|zlib|binascii|base64|this"
+    r"|antigravity)(?: *, *(?:sys|json|math|re|time|datetime|platform))*)"
+)
+_DANGER = re.compile(
+    r"(?i)\b(?:os|subprocess|socket|shutil|pty|ctypes|pathlib|importlib|builtins|urllib|http|requests"
+    r"|httpx|ftplib|telnetlib|smtplib"
+    r"|multiprocessing|threading|asyncio|signal|tempfile|glob|pickle|marshal|code|codeop|runpy"
+    r"|webbrowser|antigravity|pwd|grp|fcntl"
+    r"|mmap|resource|select|selectors|ssl|xmlrpc|sqlite3|io|inspect|gc|types|operator|functools|winreg"
+    r"|posix|nt|_(?!_(?:version|name|file|doc)__)\w+)\b"
+    r"|__(?!(?:version|name|file|doc)__)|\b(?:exec|eval|compile|open|input|getattr|setattr|delattr"
+    r"|globals|locals|vars|breakpoint|exit_|help|memoryview)\s*\("
+    r"|\.(?:system|popen|spawn|fork|read_text|write|unlink|remove|rmtree|load_module|modules|__)|chr\("
+    r"|decode|fromhex|\\x|\\u|\\[0-7]"
+)
+_MODULES = names(
+    "pytest unittest mypy ruff black isort flake8 pylint build coverage tox nox doctest compileall "
+    "py_compile json.tool venv virtualenv sphinx mkdocs pyright bandit pydocstyle timeit cProfile "
+    "pstats dis ast tokenize this calendar platform site sysconfig trace zipfile tarfile django "
+    "alembic pre_commit towncrier vulture radon interrogate yapf autopep8 pyupgrade twine_check "
+    "grpc_tools.protoc ipykernel nbconvert black.main pyinstaller cython mccabe pycodestyle pyflakes "
+    "tabnanny json base64 zipapp http.server pip piptools pipx uv ensurepip poetry setuptools wheel "
+    "pip_audit safety hatch pdm invoke behave robot asv"
+)
+
+
+def _python(run: Run) -> None:
+    words = list(run.args)
+    while words and words[0][:1] == "-" and words[0] != "-":
+        word = words.pop(0)
+        if word in ("--version", "-V", "-VV", "--help", "-h", "-?"):
+            run.note(Class.READ)
+            return
+        if word in ("-W", "-X", "--check-hash-based-pycs"):
+            words[:1] = []
+        elif match := re.match(r"-[bBdEhiIOPqsSuvx]*([cm])(.*)$", word, re.DOTALL):
+            value = match[2] or (words.pop(0) if words else "")
+            (_python_code if match[1] == "c" else _module)(run, value, words)
+            return
+    if not words or words[0] == "-":
+        if run.stdin is None:
+            run.ask(Class.CODE, f"opens {run.name}, which waits for input")
+        else:
+            _python_code(run, run.stdin, words)
+        return
+    run.script(words[0])
+
+
+def _python_code(run: Run, code: str, _rest: list[str]) -> None:
+    from_source(run, code)
+    imports = re.findall(r"(?:^|[;\n])\s*(?:import|from)\s+([^;\n]+)", code)
+    plain = all(_PYTHON_SAFE.fullmatch(f"import {i.partition(' import')[0].strip()}") for i in imports)
+    if any(c in code for c in UNKNOWN) or _DANGER.search(code) or not plain:
+        local = (
+            imports
+            and not _DANGER.search(code)
+            and all(re.fullmatch(r"[a-z_][\w.]*(?: import [\w, ]+)?", i.strip()) for i in imports)
+        )
+        if local and not any(c in code for c in UNKNOWN):
+            run.note(Class.PROJECT)
+            return
+        run.ask(Class.CODE, "runs Python code that does more than calculate and print")
+    run.note(Class.READ)
+
+
+def _module(run: Run, module: str, rest: list[str]) -> None:
+    if rest in (["--help"], ["-h"], ["--version"]):
+        run.note(Class.READ)
+    elif module == "http.server" or module in ("http", "SimpleHTTPServer", "pyftpdlib", "smtpd", "aiosmtpd"):
+        run.ask(Class.SERVE, "serves the folder to the network")
+    elif module in ("pip", "pipx", "uv", "poetry", "hatch", "pdm"):
+        run.inner([module, *rest])
+    elif module in _MODULES:
+        if module in ("zipfile", "tarfile", "compileall"):
+            for word in [w for w in rest if w[:1] != "-"]:
+                run.write(word) if module == "compileall" else run.read(word)
+            if any(w in ("-e", "--extract", "-c", "--create") for w in rest):
+                run.write(rest[-1])
+        run.note(Class.PROJECT)
+    elif re.fullmatch(r"[a-z_]\w*(?:\.[a-z_]\w*)*", module):
+        if module in (
+            "pty",
+            "code",
+            "pdb",
+            "cgi",
+            "webbrowser",
+            "idlelib",
+            "turtledemo",
+            "asyncio",
+            "sqlite3",
+            "telnetlib",
+            "ftplib",
+            "smtplib",
+            "poplib",
+            "twine",
+            "keyring",
+            "awscli",
+            "runpy",
+        ):
+            run.ask(Class.CODE, f"runs Python's module {module}")
+        else:
+            run.note(Class.PROJECT)
+    else:
+        run.ask(Class.UNCLEAR, "runs a Python module that is only known when it runs")
+
+
+PROGRAMS: dict[str, Program] = each(_python, "python python3 python2 pypy pypy3 ipython micropython py")

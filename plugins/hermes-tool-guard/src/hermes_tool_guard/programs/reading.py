@@ -1,0 +1,207 @@
+"""Programs that only look, but for a few of their options."""
+
+import re
+
+from hermes_tool_guard.judgement import DERIVED, Class
+from hermes_tool_guard.run import Program, Run, names
+
+_FILES = names(
+    "head tail wc grep egrep fgrep zgrep zegrep zfgrep rg ripgrep ag ack cut paste nl tac od hexdump "
+    "strings md5sum md5 sha1sum sha224sum sha256sum sha384sum sha512sum shasum b2sum cksum sum jq yq "
+    "xq tomlq zcat bzcat xzcat zstdcat less more most bat batcat cmp diff diff3 sdiff colordiff comm "
+    "join look fold fmt expand unexpand column pr uniq sort tsort nm objdump readelf size ldd iconv "
+    "hexyl tree cloc scc tokei stat file exiftool identify mediainfo ffprobe zipinfo zdiff zcmp "
+    "bzgrep xzgrep xzless zless delta difft dyff jless gron fx csvlook csvstat csvcut csvgrep "
+    "csvsort mlr xsv qsv xmllint numfmt shuf tail multitail lnav shellcheck hadolint yamllint "
+    "jsonlint actionlint checkmake aspell hunspell wdiff pcregrep pcre2grep ugrep sift rga zstdgrep "
+    "envsubst crc32 xxhsum b3sum getfacl getfattr lsattr ls dir vdir exa eza lsd gcov lcov readtags "
+    "global pygmentize highlight glow mdcat jsonschema check-jsonschema codespell typos vale "
+    "proselint write-good protolint"
+)
+_FACTS = names(
+    "whoami logname id groups who w last lastlog users cal ncal uptime uname arch free df du vmstat "
+    "iostat mpstat sar pidstat lscpu lsblk lsusb lspci lsmem lsns lsipc lslocks lslogins lsmod lshw "
+    "hostname hostnamectl timedatectl localectl getconf locale tty printenv ps pstree pgrep pidof "
+    "top lsof ss netstat ip arp getent locate plocate mlocate whereis whatis apropos man info tldr "
+    "help basename dirname realpath readlink seq sleep expr bc factor true false test [ : yes tput "
+    "clear reset tset history jobs wait times ulimit umask dirs domainname nisdomainname ping ping6 "
+    "traceroute tracepath mtr dig nslookup host drill whois resolvectl nvidia-smi rocm-smi sensors "
+    "acpi upower journalctl dmesg blkid findmnt cpuid lstopo procinfo slabtop neofetch fastfetch "
+    "screenfetch xdpyinfo fc-list fc-match getopt getopts shift return exit break continue "
+    "logout pathchk tabs ipcs runlevel systemd-analyze systemd-detect-virt systemd-cgls "
+    "systemd-cgtop sw_vers system_profiler vm_stat mdfind mdls compgen complete caller fortune "
+    "cowsay figlet lolcat units spell uuidgen mcookie tzselect zdump namei dpkg-query lsb_release "
+    "inotifywait inotifywatch wait-for-it pv progress ts vainfo vulkaninfo glxinfo clinfo dot jstat "
+    "jps jinfo"
+)
+# Options that make a looking program write or run something: a pattern of them, what that is, and why.
+_BUT: dict[str, tuple[str, Class, str]] = {
+    "rg": (r"--(?:pre|hostname-bin|search-zip-with)(?:=.*|$)", Class.CODE, "runs another program on every file"),
+    "man": (r"-[PHX]|--(?:pager|html|browser)", Class.CODE, "runs a pager of the caller's choice"),
+    "ag": (r"--pager", Class.CODE, "runs a pager of the caller's choice"),
+    "ack": (r"--(?:pager|output)", Class.CODE, "runs a pager of the caller's choice"),
+    "bat": (r"--pager", Class.CODE, "runs a pager of the caller's choice"),
+    "batcat": (r"--pager", Class.CODE, "runs a pager of the caller's choice"),
+    "dmesg": (r"-[a-zA-Z]*[CcDEn]|--(?:clear|read-clear|console)", Class.KERNEL, "changes the kernel's log"),
+    "journalctl": (
+        r"--(?:vacuum|rotate|flush|relinquish|setup|update|sync|smart)",
+        Class.SERVICES,
+        "changes the journal",
+    ),
+    "ss": (r"-[a-zA-Z]*K|--kill", Class.PROCESSES, "closes connections of others"),
+    "date": (r"-s|--set|--s|\d{8,}", Class.KERNEL, "sets the clock"),
+    "tput": (r"$^", Class.READ, ""),
+    "ip": (
+        r"(?:add|del|delete|set|change|replace|flush|append|exec|attach|restore)$|-b|--?batch",
+        Class.KERNEL,
+        "changes the network",
+    ),
+    "arp": (r"-[a-zA-Z]*[sdf]", Class.KERNEL, "changes the network"),
+    "timedatectl": (r"set-|revert", Class.KERNEL, "sets the clock"),
+    "hostnamectl": (r"set-|hostname$", Class.KERNEL, "renames the machine"),
+    "localectl": (r"set-", Class.KERNEL, "changes the locale"),
+    "resolvectl": (r"dns|domain|flush|revert|log-level", Class.KERNEL, "changes name resolution"),
+    "systemd-analyze": (r"set-|log-level", Class.SERVICES, "changes services"),
+    "yes": (r"$^", Class.READ, ""),
+    "inotifywait": (r"-o|--outfile", Class.WRITE, "writes its output to a file"),
+    "nvidia-smi": (
+        r"-(?:pm|pl|r|c|e|ac|lgc|mig)$|--(?:gpu-reset|persistence|power|compute|applications)",
+        Class.KERNEL,
+        "changes the graphics card",
+    ),
+    "sar": (r"-o", Class.WRITE, "writes its output to a file"),
+    "wait-for-it": (r"--", Class.CODE, "runs another program"),
+    "top": (r"$^", Class.READ, ""),
+    "ldd": (r"$^", Class.READ, ""),
+    "set": (r"$^", Class.READ, ""),
+    "jq": (r"$^", Class.READ, ""),
+    "mlr": (
+        r"-I|--prepipex?|(?:tee|split|system|exec)\b|.*\b(?:system|exec|tee|emit|dump)\b.*[>|(]",
+        Class.CODE,
+        "runs another program",
+    ),
+    "less": (r"-[oOkT]|--(?:log|LOG|lesskey|tag)|\+.*!", Class.CODE, "does more than show"),
+    "more": (r"\+.*!", Class.CODE, "does more than show"),
+    "pr": (r"$^", Class.READ, ""),
+    "size": (r"$^", Class.READ, ""),
+    "objdump": (r"$^", Class.READ, ""),
+    "xmllint": (r"--(?:output|shell)", Class.WRITE, "writes its output to a file"),
+    "dot": (r"-[oO]", Class.WRITE, "writes its output to a file"),
+    "codespell": (r"-w|--write", Class.WRITE, "changes files"),
+    "lnav": (r"-c|-f", Class.CODE, "runs commands"),
+    "typos": (r"-w|--write", Class.WRITE, "changes files"),
+}
+_IN_PLACE = {"yq", "xq", "tomlq", "mlr"}
+
+
+def _files(run: Run) -> None:
+    """Reads the files it names. What is no file (a pattern, an option) is no harm to look at as one."""
+    _but(run)
+    run.note(Class.READ)
+    operands = [word for word in run.args if word[:1] != "-" or len(word) == 1]
+    if run.name in _PATTERN_FIRST and not any(a.startswith(("-e", "-f", "--regexp", "--file")) for a in run.args):
+        operands = operands[1:]
+    for word in operands:
+        if word != "-":
+            run.read(word)
+    if run.name in _SEARCHES and _recursive(run):
+        for word in operands or ["."]:
+            run.read_all(word)
+    run.output = DERIVED
+
+
+_PATTERN_FIRST = names("grep egrep fgrep zgrep zegrep zfgrep rg ripgrep ag ack jq yq look pcregrep pcre2grep ugrep")
+_SEARCHES = names("grep egrep fgrep rg ripgrep ag ack ugrep rga")
+
+
+def _recursive(run: Run) -> bool:
+    return "grep" not in run.name[-4:] or any(re.match(r"-[a-zA-Z]*[rR]|--(?:dereference-)?rec", a) for a in run.args)
+
+
+def _but(run: Run) -> None:
+    found = _BUT.get(run.name)
+    if found:
+        pattern, what, why = found
+        for word in run.args:
+            if re.match(pattern, word):
+                run.ask(what, why)
+                return
+
+
+def _facts(run: Run) -> None:
+    _but(run)
+    run.note(Class.READ)
+
+
+def _written_output(run: Run) -> None:
+    """Programs whose output may go to a file by an option or a second operand."""
+    options = run.options(
+        {"-o", "--output", "-k", "-t", "-S", "-T", "-c", "-l", "-s", "-f", "-w", "-i", "-F", "-n", "-g"}
+    )
+    for target in options.values("-o", "--output"):
+        run.write(target)
+    if run.name == "sort" and options.has("--compress-program"):
+        run.ask(Class.CODE, "runs another program to compress")
+    rest = options.rest
+    if run.name in ("uniq", "xxd") and len(rest) > 1:
+        run.write(rest[-1])
+        rest = rest[:-1]
+    run.unknown(w for w in run.args if w[:1] in ("\0", "\1") and run.name != "shuf")
+    for word in rest:
+        if word != "-":
+            run.read(word)
+    run.note(Class.READ)
+
+
+def _in_place(run: Run) -> None:
+    if any(re.match(r"-[a-zA-Z]*i|--(?:in-?place|yaml-in)", a) for a in run.args):
+        for word in [a for a in run.args if a[:1] != "-"][1:]:
+            run.write(word)
+    _files(run)
+
+
+def _ps(run: Run) -> None:
+    run.note(Class.READ)
+    if any(re.fullmatch(r"[a-zA-Z]*e[a-zA-Z]*", a) for a in run.args):
+        run.ask(Class.CREDENTIALS, "shows the environment of other processes")
+
+
+def _hostname(run: Run) -> None:
+    run.note(Class.READ)
+    if any(a[:1] != "-" for a in run.args) or "-F" in run.args or "-b" in run.args:
+        run.ask(Class.KERNEL, "renames the machine")
+
+
+def _journal(run: Run) -> None:
+    _facts(run)
+
+
+def _names(run: Run) -> None:
+    """Asks a name server: what is asked goes out, so it must be known."""
+    run.note(Class.FETCH)
+    if any(c in a for a in run.args for c in "\0\1"):
+        run.ask(Class.SEND, "sends something that is only known when it runs to a name server or host")
+    _but(run)
+
+
+def _file_magic(run: Run) -> None:
+    if any(a in ("-C", "--compile") for a in run.args):
+        run.ask(Class.WRITE, "compiles a file")
+    _files(run)
+
+
+def _tree(run: Run) -> None:
+    options = run.options({"-o", "-L", "-P", "-I", "-H", "-T"})
+    for target in options.values("-o"):
+        run.write(target)
+    run.note(Class.READ)
+
+
+PROGRAMS: dict[str, Program] = dict.fromkeys(_FILES, _files)
+PROGRAMS |= dict.fromkeys(_FACTS, _facts)
+PROGRAMS |= dict.fromkeys(("sort", "uniq", "shuf", "column", "cmp"), _written_output)
+PROGRAMS |= dict.fromkeys(("yq", "xq", "tomlq"), _in_place)
+PROGRAMS |= dict.fromkeys(
+    ("ping", "ping6", "traceroute", "tracepath", "mtr", "dig", "nslookup", "host", "drill", "whois"), _names
+)
+PROGRAMS |= {"ps": _ps, "hostname": _hostname, "domainname": _hostname, "file": _file_magic, "tree": _tree}

@@ -1,0 +1,72 @@
+"""Services and their managers."""
+
+from hermes_tool_guard.judgement import UNKNOWN, Class
+from hermes_tool_guard.run import Program, Run, each, names
+
+_LOOKS = names(
+    "status show is-active is-enabled is-failed is-system-running list-units list-unit-files "
+    "list-timers list-sockets list-dependencies list-jobs list-machines list-paths list-automounts "
+    "cat help get-default show-environment whoami list list-sessions user-status session-status "
+    "seat-status list-users show-user show-session avail tail print blame dump"
+)
+
+
+def _systemctl(run: Run) -> None:
+    words = [w for w in run.args if w[:1] != "-"]
+    options = run.options(
+        {"-t", "-p", "-n", "-o", "-H", "-M", "-s", "--type", "--state", "--property", "--lines", "--output", "--host"}
+    )
+    if options.has("-H", "--host"):
+        run.ask(Class.SEND, "works on another machine")
+    words = options.rest
+    if not words or words[0] in _LOOKS:
+        run.note(Class.READ)
+        return
+    if words[0] in (
+        "poweroff",
+        "reboot",
+        "halt",
+        "kexec",
+        "suspend",
+        "hibernate",
+        "soft-reboot",
+        "rescue",
+        "emergency",
+        "isolate",
+    ):
+        run.ask(Class.SERVICES, f"stops or restarts the machine with systemctl {words[0]}")
+    elif words[0] in (
+        "enable",
+        "link",
+        "edit",
+        "reenable",
+        "preset",
+        "set-default",
+        "add-wants",
+        "set-environment",
+        "import-environment",
+    ):
+        run.ask(Class.PERSISTENCE, f"changes what starts by itself with systemctl {words[0]}")
+    else:
+        run.ask(Class.SERVICES, f"changes services with systemctl {words[0][:40]}")
+
+
+def _service(run: Run) -> None:
+    if (
+        "--status-all" in run.args
+        or run.args[-1:] == ["status"]
+        or (run.args[:1] and run.args[0] in _LOOKS and not any(c in a for a in run.args for c in UNKNOWN))
+    ):
+        run.note(Class.READ)
+        return
+    run.ask(Class.SERVICES, f"changes services with {run.name}")
+
+
+PROGRAMS: dict[str, Program] = {
+    "systemctl": _systemctl,
+    **each(
+        _service,
+        "service rc-service rc-update rc-status launchctl supervisorctl initctl chkconfig update-rc.d sv "
+        "s6-svc loginctl pm2 forever monit nssm start-stop-daemon busctl dbus-send gdbus gsettings dconf",
+    ),
+}

@@ -1,0 +1,335 @@
+"""Programs that run other programs: what they run is judged as if it stood by itself."""
+
+import re
+from collections.abc import Sequence
+
+from hermes_tool_guard.environment import assigned
+from hermes_tool_guard.judgement import DERIVED, OPAQUE, UNKNOWN, Class
+from hermes_tool_guard.run import Program, Run, each, names
+
+# Options that take a value, and how many words of its own stand before the program.
+_TRANSPARENT: dict[str, tuple[str, int]] = {
+    "nice": ("-n --adjustment", 0),
+    "nohup": ("", 0),
+    "time": ("-f -o --format --output", 0),
+    "timeout": ("-k -s --kill-after --signal", 1),
+    "gtimeout": ("-k -s --kill-after --signal", 1),
+    "setsid": ("", 0),
+    "stdbuf": ("-i -o -e --input --output --error", 0),
+    "unbuffer": ("", 0),
+    "ionice": ("-c -n -p -P -u --class --classdata", 0),
+    "chrt": ("-p -T -P -D", 1),
+    "taskset": ("", 1),
+    "numactl": ("-m -N -C -i -p", 0),
+    "command": ("", 0),
+    "builtin": ("", 0),
+    "exec": ("-a", 0),
+    "coproc": ("", 0),
+    "busybox": ("", 0),
+    "toybox": ("", 0),
+    "catchsegv": ("", 0),
+    "caffeinate": ("-t -w", 0),
+    "cpulimit": ("-l -p -e", 0),
+    "prlimit": ("-p", 0),
+    "faketime": ("-f", 1),
+    "eatmydata": ("", 0),
+    "rlwrap": ("-a -f -H", 0),
+    "dumb-init": ("", 0),
+    "tini": ("", 0),
+    "chronic": ("", 0),
+    "hyperfine": ("-w -m -M -r -n -p -S -L -P", 0),
+    "ltrace": ("-e -o -p -s", 0),
+    "dbus-run-session": ("", 0),
+    "xvfb-run": ("-n -s -e -f -p", 0),
+    "proxychains": ("-f", 0),
+    "proxychains4": ("-f", 0),
+    "torsocks": ("", 0),
+    "linux64": ("", 0),
+    "linux32": ("", 0),
+    "setarch": ("", 1),
+    "firejail": ("", 0),
+    "bwrap": ("", 0),
+    "perf": ("-e -o -p", 1),
+    "valgrind": ("", 0),
+    "nocorrect": ("", 0),
+    "noglob": ("", 0),
+    "runcon": ("", 1),
+    "systemd-cat": ("-t -p", 0),
+    "gdb": ("-ex -x -p", 0),
+}
+
+
+def _after_options(words: Sequence[str], valued: frozenset[str], own: int = 0) -> list[str]:
+    rest = list(words)
+    while rest and rest[0][:1] in ("-", "+") and len(rest[0]) > 1:
+        word = rest.pop(0)
+        if word == "--":
+            break
+        name = word.partition("=")[0]
+        if (name in valued and "=" not in word) and rest:
+            rest.pop(0)
+    return rest[own:]
+
+
+def _transparent(run: Run) -> None:
+    valued, own = _TRANSPARENT[run.name]
+    words = list(run.args)
+    if run.name in ("command", "type") and words and re.match(r"-[pvV]*[vV]", words[0]):
+        run.note(Class.READ)
+        run.output = words[1] if len(words) == 2 else DERIVED
+        return
+    if run.name in ("taskset", "numactl", "chrt", "prlimit", "ionice", "cpulimit") and any(
+        re.match(r"-[a-z]*p$|--pid", w) for w in words
+    ):
+        run.ask(Class.PROCESSES, "changes other processes")
+        return
+    options = words[: len(words) - len(_after_options(words, frozenset(valued.split())))]
+    for word, after in zip(options, [*options[1:], ""], strict=False):
+        if word in ("-o", "--output") and run.name in ("time", "ltrace", "perf"):
+            run.write(after)
+        if run.name == "gdb" or (
+            run.name == "hyperfine" and word in ("-p", "--prepare", "-c", "--cleanup", "-s", "--setup")
+        ):
+            run.ask(Class.CODE, f"gives {run.name} commands to run")
+    inner = _after_options(words, frozenset(valued.split()), own)
+    run.unknown(w for w in words[: len(words) - len(inner)] if w[:1] in ("\0", "\1"))
+    if run.name == "hyperfine":
+        for text in inner:
+            run.code(text)
+        return
+    if run.name == "gdb":
+        run.ask(Class.CODE, "runs a debugger")
+        return
+    if run.name == "perf" and run.args[:1] and run.args[0] in ("record", "stat"):
+        inner = _after_options(run.args[1:], frozenset(valued.split()))
+    if run.name == "firejail" or run.name == "bwrap":
+        run.ask(Class.CODE, f"runs something inside {run.name}")
+    while run.name in ("time", "coproc", "noglob") and inner and re.match(r"\w+\+?=", inner[0]):
+        name, _, value = inner.pop(0).partition("=")
+        assigned(run.scene, name, [value], prefix=True)
+    run.note(Class.READ)
+    run.inner(inner)
+
+
+def _env(run: Run) -> None:
+    run.note(Class.READ)
+    words = list(run.args)
+    while words:
+        word = words[0]
+        if word in ("-u", "--unset", "-C", "--chdir") and len(words) > 1:
+            words = words[2:]
+        elif word in ("-S", "--split-string") and len(words) > 1:
+            run.code(" ".join(words[1:]))
+            return
+        elif word.startswith(("-S", "--split-string=")):
+            run.code(" ".join([word.removeprefix("--split-string=").removeprefix("-S"), *words[1:]]))
+            return
+        elif word in ("-i", "-", "-0", "--ignore-environment", "--null", "-v", "--debug", "--") or word.startswith(
+            ("--unset=", "--chdir=", "-i", "-u", "-v")
+        ):
+            words = words[1:]
+        elif re.match(r"[\w.]+=", word):
+            name, _, value = word.partition("=")
+            assigned(run.scene, name, [value], prefix=True)
+            words = words[1:]
+        else:
+            break
+    run.inner(words)
+
+
+_SUDO = names("-u -g -h -p -C -r -t -T -U -D -R --user --group --host --prompt --chdir --chroot --role --type")
+
+
+def _sudo(run: Run) -> None:
+    words = list(run.args)
+    inner = _after_options(words, _SUDO)
+    while inner and re.match(r"\w+=", inner[0]):
+        inner.pop(0)
+    run.inner(inner)
+    run.ask(Class.PRIVILEGE, f"runs with the rights of somebody else, through {run.name}")
+
+
+def _su(run: Run) -> None:
+    options = run.options({"-c", "--command", "-s", "--shell", "-g", "-G", "--session-command"})
+    for code in options.values("-c", "--command", "--session-command"):
+        run.code(code)
+    if run.stdin:
+        run.code(run.stdin)
+    run.ask(Class.PRIVILEGE, f"becomes another user, through {run.name}")
+
+
+def _inside_other(run: Run) -> None:
+    """chroot, unshare, nsenter and the like: the program runs, somewhere with other rules."""
+    valued = names("-t -S -G -r -w -u -g --target --userspec --groups --root --wd --uid --user")
+    run.inner(_after_options(run.args, valued, 1 if run.name == "chroot" else 0))
+    run.ask(Class.PRIVILEGE, f"runs something in another system, through {run.name}")
+
+
+def _xargs(run: Run) -> None:
+    """xargs, parallel: the program's arguments come from elsewhere."""
+    valued = names(
+        "-I -a -E -d -n -P -L -s -i -j --max-args --max-procs --delimiter --arg-file --replace "
+        "--max-lines --jobs -J -R -S --joblog --colsep -N"
+    )
+    inner = _after_options(run.args, valued)
+    options = run.args[: len(run.args) - len(inner)]
+    marks = ["{}"]
+    for word, after in zip(options, [*options[1:], ""], strict=False):
+        if word in ("-I", "-J", "--replace"):
+            marks.append(after)
+        elif word.startswith("-I") and len(word) > 2:
+            marks.append(word[2:])
+        elif word in ("-a", "--arg-file"):
+            run.read(after)
+    if run.name == "parallel" and ":::" in inner:
+        at = inner.index(":::")
+        given, inner = inner[at + 1 :], inner[:at]
+        text = " ".join(inner)
+        for value in given[:20]:
+            run.code(text.replace("{}", value) if "{}" in text else f"{text} {value}")
+        return
+    inner = inner or ["echo"]
+    values = _given(run)
+    for value in values:
+        filled = [_filled(word, marks, value) for word in inner]
+        if filled == inner or not any(m in w for w in inner for m in marks):
+            filled = [*inner, *(value.split() if value not in (DERIVED, OPAQUE) else [value])]
+        name = filled[0].rpartition("/")[2]
+        if run.name == "parallel":
+            run.code(" ".join(filled))
+        elif (
+            name in ("sh", "bash", "dash", "zsh", "ksh")
+            and value == DERIVED
+            and filled[-1] == DERIVED
+            and "-c" in filled
+            and filled[-2] != "-c"
+        ):
+            run.inner(filled[:-1], stdin=DERIVED)  # sh -c '… "$@"' sh: the arguments are no code
+        else:
+            run.inner(filled, stdin=None)
+
+
+def _given(run: Run) -> list[str]:
+    if run.stdin and not any(c in run.stdin for c in UNKNOWN):
+        lines = [line for line in run.stdin.split("\n") if line.strip()]
+        if 0 < len(lines) <= 10:
+            return lines
+    return [DERIVED]
+
+
+def _filled(word: str, marks: Sequence[str], value: str) -> str:
+    for mark in marks:
+        if mark and mark in word:
+            word = word.replace(mark, value)
+    return word
+
+
+def _watch(run: Run) -> None:
+    inner = _after_options(run.args, names("-n --interval -d -p") - {"-d", "-p"})
+    run.code(" ".join(inner))
+
+
+def _flock(run: Run) -> None:
+    inner = _after_options(run.args, names("-w --timeout -E"))
+    if inner:
+        run.write(inner[0])
+    rest = inner[1:]
+    if rest[:1] in (["-c"], ["--command"]) and len(rest) > 1:
+        run.code(rest[1])
+    else:
+        run.inner(rest)
+
+
+def _script(run: Run) -> None:
+    options = run.options({"-c", "--command", "-I", "-O", "-B", "-o", "-E"})
+    for code in options.values("-c", "--command"):
+        run.code(code)
+    if not options.has("-c", "--command"):
+        run.ask(Class.CODE, "opens a shell that waits for a person")
+    for word in options.rest[:1]:
+        run.write(word)
+
+
+def _strace(run: Run) -> None:
+    valued = names("-e -o -p -s -u -a -b -E -I -O -S -X -P --trace --output --attach")
+    if any(a in ("-p", "--attach") or a.startswith("-p") for a in run.args):
+        run.ask(Class.PROCESSES, "looks into another process")
+    options = run.options(valued)
+    for word in options.values("-o", "--output"):
+        (run.code(word[1:]) if word[:1] in ("|", "!") else run.write(word))
+    run.inner(_after_options(run.args, valued))
+
+
+def _multiplexer(run: Run) -> None:
+    """tmux and screen: what is sent to a window is run there."""
+    words = run.args
+    if words[:1] and words[0] in (
+        "ls",
+        "list-sessions",
+        "list-windows",
+        "list-panes",
+        "capture-pane",
+        "has-session",
+        "-ls",
+        "-list",
+        "display-message",
+        "show-options",
+        "-V",
+    ):
+        run.note(Class.READ)
+        return
+    for word in words:
+        if " " in word or "\n" in word:
+            run.code(re.sub(r"\^M|\\n|\\r|\r", "\n", word))
+    rest = _after_options(words, names("-S -L -f -t -s -n -c -d -X -p -e -T"))
+    tail = [w for w in rest[1:] if w not in ("C-m", "Enter", "KPEnter")]
+    tail = _after_options(tail, names("-t -s -n -c -x -y -e -F -l -p"))
+    if tail and " " not in tail[0]:
+        run.code(" ".join(tail))
+    run.ask(Class.CODE, f"runs something in a window of {run.name}, where nobody sees it")
+
+
+def _later(run: Run) -> None:
+    if run.name in ("atq", "at") and ("-l" in run.args or run.name == "atq"):
+        run.note(Class.READ)
+        return
+    if run.stdin:
+        run.code(run.stdin)
+    run.ask(Class.PERSISTENCE, "plans a command for later")
+
+
+def _entr(run: Run) -> None:
+    inner = _after_options(run.args, frozenset(("-e", "-w", "-i", "--exec", "-x", "-f", "-E")))
+    run.code(" ".join(inner))
+
+
+def _fd(run: Run) -> None:
+    """fd, a find with other options."""
+    run.note(Class.READ)
+    words = run.args
+    for i, word in enumerate(words):
+        if word in ("-x", "-X", "--exec", "--exec-batch"):
+            inner = words[i + 1 :]
+            run.inner([w.replace("{}", DERIVED) for w in inner] if any("{}" in w for w in inner) else [*inner, DERIVED])
+            return
+        if word.startswith(("-x", "-X", "--exec")):
+            run.ask(Class.CODE, "runs another program on every file")
+    run.unknown(w for w in words if w[:1] in ("\0", "\1"))
+
+
+PROGRAMS: dict[str, Program] = {
+    **dict.fromkeys(_TRANSPARENT, _transparent),
+    **each(_sudo, "sudo doas pkexec run0 gosu su-exec sudoedit gksudo kdesudo dzdo"),
+    **each(_su, "su runuser sg newgrp"),
+    **each(_inside_other, "chroot unshare nsenter setpriv capsh systemd-nspawn machinectl proot fakeroot fakechroot"),
+    **each(_xargs, "xargs parallel gxargs"),
+    **each(_strace, "strace dtruss truss"),
+    **each(_multiplexer, "tmux screen byobu zellij dtach abduco"),
+    **each(_later, "at batch atq atrm systemd-run"),
+    **each(_entr, "entr watchexec nodemon chokidar"),
+    **each(_fd, "fd fdfind"),
+    "env": _env,
+    "watch": _watch,
+    "flock": _flock,
+    "script": _script,
+}

@@ -1,0 +1,336 @@
+"""One program with its arguments, and what judges of programs say about it."""
+
+import os
+import re
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+
+from hermes_tool_guard.escapes import Glob
+from hermes_tool_guard.judgement import DERIVED, OPAQUE, UNKNOWN, Class
+from hermes_tool_guard.places import Zone, credential_name, emptied
+from hermes_tool_guard.scene import Folders, Scene, shown
+
+__all__ = ["Options", "Program", "Run", "each", "names", "run"]
+
+Program = Callable[["Run"], None]
+
+_STANDARD = re.compile(
+    r"(?:/usr|/usr/local|/opt/homebrew|/opt/local|/snap|/home/linuxbrew/\.linuxbrew)?/s?bin"
+    r"|/(?:usr/)?lib/(?:git-core|systemd)|/usr/games|/opt/[\w.-]+/bin"
+)
+_ENVIRONMENT = re.compile(r"(?:^|/)(?:\.?venv|\.?env|virtualenv|node_modules/\.bin|vendor/bin)(?:/bin)?$")
+_TEXT_ONLY = frozenset({"echo", "printf", ":", "true", "false", "test", "[", "export"})
+_RESERVED = frozenset("if then else elif fi for while until do done case esac in function select { } [[ ]] !".split())  # noqa: SIM905 - read as a line
+_HINT = re.compile(
+    r"\.(?:ssh|aws|gnupg|az|kube|pass|moz|thunder|elec|bit|eth|oci|boto|s3|net|pg|my|git-|np|yarn|pypi"
+    r"|docker|vault|ht"
+    r"|[a-z_]*hist|local|config|cargo|gem|terra|m2|grad|env|pem|p12|pfx|kdb|jks|key|ppk|gpg|asc)|id_"
+    r"|[Cc]redential|secret"
+    r"|_rsa|_ed25519|wallet|Keychains|Login|logins|key4|[Cc]ookies|shadow|sudoers|/ssl/|opasswd"
+    r"|/etc/ssh|openvpn|wireguard"
+    r"|/proc/|/run/|kube|/var/lib/"
+)
+_AT = re.compile(r"(?<=.)[=@:,]")
+
+
+def names(text: str) -> frozenset[str]:
+    """Names written side by side."""
+    return frozenset(text.split())
+
+
+def each(judge: Program, text: str) -> dict[str, Program]:
+    """The same judge for every name."""
+    return dict.fromkeys(text.split(), judge)
+
+
+class Options:
+    """A program's arguments taken apart: options with their values, and the rest."""
+
+    def __init__(self, given: list[tuple[str, str]], rest: list[str]) -> None:
+        self.given = given
+        self.rest = rest
+
+    def has(self, *names: str) -> bool:
+        """Whether one of the options was given; long ones may be cut short, as GNU programs allow."""
+        return any(_means(one, name) for one, _ in self.given for name in names)
+
+    def value(self, *names: str) -> str:
+        """The last value of an option, or an empty text."""
+        return next((v for one, v in reversed(self.given) if any(_means(one, name) for name in names)), "")
+
+    def values(self, *names: str) -> list[str]:
+        """All values of an option."""
+        return [v for one, v in self.given if any(_means(one, name) for name in names)]
+
+
+def _means(given: str, name: str) -> bool:
+    return given == name or (len(given) > 3 and given.startswith("--") and name.startswith(given))
+
+
+class Run:
+    """A program about to be run. ``output`` is what it prints, if known; ``ok`` and ``failed`` where it ends."""
+
+    def __init__(self, scene: Scene, argv: Sequence[str], folders: Folders, stdin: str | None) -> None:
+        self.scene = scene
+        self.argv = argv
+        self.name = os.path.basename(argv[0]) if "/" in argv[0] else str(argv[0])  # noqa: PTH119
+        self.args = list(argv[1:])
+        self.folders = self.ok = self.failed = folders
+        self.stdin = stdin
+        self.output = DERIVED
+
+    # --- saying what it does --------------------------------------------------------------------------------------
+
+    def note(self, what: Class) -> None:
+        """It does something that needs no yes."""
+        self.scene.classes[what] = None
+
+    def ask(self, what: Class, reason: str) -> None:
+        """It does something that needs a yes."""
+        self.scene.ask(what, reason)
+
+    def deny(self, what: Class, reason: str) -> None:
+        """It does what is never done."""
+        self.scene.deny(what, reason)
+
+    def options(self, valued: Iterable[str] = (), *, single: bool = False) -> Options:
+        """Take the arguments apart. ``valued`` options take one; ``single``: long options have one dash."""
+        takes = valued if isinstance(valued, frozenset) else frozenset(valued)
+        given: list[tuple[str, str]] = []
+        rest: list[str] = []
+        words = iter(self.args)
+        for word in words:
+            if word == "--":
+                rest += words
+            elif word[:1] != "-" or len(word) == 1:
+                rest.append(word)
+            elif word[1] == "-" or single:
+                name, eq, value = word.partition("=")
+                given.append((name, next(words, "") if not eq and name in takes else value))
+            else:
+                _cluster(word, takes, words, given)
+        return Options(given, rest)
+
+    def unknown(self, words: Iterable[str]) -> bool:
+        """Whether a word is not known; asks if so, for it may be an option that changes everything."""
+        for word in words:
+            if any(c in word for c in UNKNOWN):
+                self.ask(Class.UNCLEAR, f"gives {self.name} arguments that are only known when it runs")
+                return True
+        return False
+
+    # --- files ----------------------------------------------------------------------------------------------------
+
+    def _zones(self, word: str, *, whole: bool = False) -> list[tuple[str, Zone]]:
+        self.scene.step()
+        paths = self.scene.places.absolute(word, self.folders)
+        return [(path, self.scene.places.zone(path, whole=whole)) for path in paths]
+
+    def read(self, word: str) -> None:
+        """It reads a file, or all files in a folder."""
+        self.note(Class.READ)
+        for _, zone in self._zones(word):
+            if zone is Zone.GUARDED:
+                self.deny(Class.HERMES, f"reads {shown(word)}, which belongs to Hermes itself")
+            elif zone is Zone.CREDENTIAL:
+                self.ask(Class.CREDENTIALS, f"reads {shown(word)}, which may hold credentials")
+            elif zone is Zone.SOCKET:
+                self.ask(Class.SEND, f"opens a network connection through {shown(word)}")
+            elif zone is Zone.DEVICE:
+                self.ask(Class.KERNEL, f"reads the raw device {shown(word)}")
+            elif zone is Zone.UNKNOWN and OPAQUE in word:
+                self.ask(Class.UNCLEAR, "reads a file whose name is only known when it runs")
+
+    def read_all(self, word: str) -> None:
+        """It reads everything below a folder."""
+        self.read(word)
+        for path in self.scene.places.absolute(word, self.folders):
+            if self.scene.places.vital(os.path.normpath(path)):
+                self.ask(Class.CREDENTIALS, f"reads everything in {shown(word)}, credentials too")
+
+    def write(self, word: str, *, what: str = "writes to") -> None:
+        """It makes or changes a file."""
+        for path, zone in self._zones(word):
+            self.written(path)
+            if zone in (Zone.INSIDE, Zone.TEMPORARY, Zone.WORKSPACE):
+                self.note(Class.WRITE)
+            elif zone is Zone.GUARDED:
+                self.deny(Class.HERMES, f"{what} {shown(word)}, which belongs to Hermes itself")
+            elif zone is Zone.DEVICE:
+                self.deny(Class.KERNEL, f"{what} the raw device {shown(word)}")
+            elif zone is not Zone.SINK:
+                kind, why = _DELICATE[zone]
+                self.ask(kind, f"{what} {shown(word)}, which {why}")
+
+    def delete(self, word: str, *, recursive: bool = True, what: str = "deletes") -> None:
+        """It takes a file or folder away, or changes all in it for good."""
+        for path, zone in self._zones(word, whole=recursive):
+            if zone is Zone.GUARDED:
+                self.deny(Class.HERMES, f"{what} {shown(word)}, where files of Hermes itself are")
+            elif zone is Zone.VITAL or (recursive and self.scene.places.is_mount(path)):
+                self.deny(Class.DELETE, f"{what} {shown(word)}, a place that everything else depends on")
+            elif zone is Zone.DEVICE:
+                self.deny(Class.KERNEL, f"{what} the raw device {shown(word)}")
+            elif zone in (Zone.INSIDE, Zone.TEMPORARY):
+                self.note(Class.DELETE)
+            elif zone is Zone.WORKSPACE:
+                self.ask(Class.DELETE, f"{what} everything in the folder")
+            elif zone is not Zone.SINK:
+                self.ask(Class.DELETE, f"{what} {shown(word)}, which {_DELICATE[zone][1]}")
+
+    def written(self, path: str) -> None:
+        """Remember what this command line made: running it afterwards needs a yes."""
+        if len(self.scene.written) < 200:
+            self.scene.written.add(os.path.normpath(path))
+
+    def script(self, word: str) -> None:
+        """It runs a file as code."""
+        for path, zone in self._zones(word):
+            normal = os.path.normpath(path)
+            if zone is Zone.GUARDED:
+                self.deny(Class.HERMES, f"runs {shown(word)}, which belongs to Hermes itself")
+            elif any(w in (normal, os.path.dirname(normal)) or _fits(normal, w) for w in self.scene.written):  # noqa: PTH120
+                self.ask(Class.CODE, f"runs {shown(word)}, which the same command makes")
+            elif zone is Zone.INSIDE:
+                self.note(Class.PROJECT)
+            elif zone is Zone.UNKNOWN:
+                self.ask(Class.UNCLEAR, "runs a program that is only known when it runs")
+            else:
+                self.ask(Class.CODE, f"runs {shown(word)}, which is not part of the folder")
+
+    def inside(self, word: str) -> bool:
+        """Whether a path is in the working folder or a temporary one, whatever folder it is used from."""
+        return all(zone in (Zone.INSIDE, Zone.WORKSPACE, Zone.TEMPORARY) for _, zone in self._zones(word))
+
+    # --- other programs -------------------------------------------------------------------------------------------
+
+    def code(self, text: str, stdin: str | None = None) -> None:
+        """It hands text to a shell."""
+        from hermes_tool_guard.shell import judge_code
+
+        self.ok = self.failed = judge_code(self.scene, text, self.folders, stdin)
+
+    def inner(self, argv: Sequence[str], *, stdin: "str | None" = "") -> None:
+        """It runs another program."""
+        if not argv:
+            return
+        self.scene.step()
+        one = Run(self.scene, argv, self.folders, self.stdin if stdin == "" else stdin)
+        run(one)
+        self.output = one.output
+
+
+def _cluster(word: str, takes: frozenset[str], words: "Iterable[str]", given: list[tuple[str, str]]) -> None:
+    for i, letter in enumerate(word[1:], 1):
+        if f"-{letter}" in takes:
+            given.append((f"-{letter}", word[i + 1 :] or next(iter(words), "")))
+            return
+        given.append((f"-{letter}", ""))
+
+
+def _fits(path: str, pattern: str) -> bool:
+    from fnmatch import fnmatchcase
+
+    return any(c in pattern + path for c in "*?[") and (fnmatchcase(path, pattern) or fnmatchcase(pattern, path))
+
+
+_DELICATE = {
+    Zone.VITAL: (Class.WRITE_OUTSIDE, "everything else depends on"),
+    Zone.SOCKET: (Class.SEND, "is a network connection"),
+    Zone.CREDENTIAL: (Class.CREDENTIALS, "may hold credentials"),
+    Zone.PERSISTENT: (Class.PERSISTENCE, "decides what runs later"),
+    Zone.HARDWARE: (Class.KERNEL, "belongs to the kernel or a device"),
+    Zone.UNKNOWN: (Class.UNCLEAR, "is only known when it runs"),
+    Zone.OUTSIDE: (Class.WRITE_OUTSIDE, "is outside of the folder"),
+    Zone.REPOSITORY: (Class.GIT_HISTORY, "git keeps its own data in"),
+    Zone.WORKSPACE: (Class.WRITE, "is the folder itself"),
+}
+
+
+@cache
+def _programs() -> "dict[str, Program]":
+    from hermes_tool_guard.programs import PROGRAMS
+
+    return PROGRAMS
+
+
+def run(one: Run) -> None:
+    """Judge one program with its arguments, and again as if all that is not known were nothing: ``ps $UNSET''auxe``."""
+    _run(one)
+    if any(OPAQUE in word or DERIVED in word for word in one.args) and emptied(one.argv[0]):
+        plain = [type(word)(emptied(word)) for word in one.argv]
+        _run(Run(one.scene, [word for word in plain if word], one.folders, one.stdin))
+
+
+def _run(one: Run) -> None:
+    scene, word = one.scene, one.argv[0]
+    scene.step(1 + len(one.args) // 8)
+    if scene.record:
+        scene.record(one.argv)
+    if _unclear(one, word):
+        return
+    scene.programs[one.name] = None
+    if word in scene.functions:
+        shell, body = scene.functions[word]
+        one.ok, one.failed = shell.call(body, one.args, one.folders, one.stdin)
+        return
+    if one.name not in _TEXT_ONLY:
+        _mentions(one)
+    judge = _programs().get(one.name) or _versioned(one.name)
+    if "/" in word and _of_the_project(one, word) and judge is None:
+        return
+    if judge is None:
+        one.ask(Class.CODE, f"runs {shown(one.name)}, which the guard does not know")
+        return
+    judge(one)
+
+
+def _unclear(one: Run, word: str) -> bool:
+    """Whether it cannot be said which program runs; asks if so."""
+    if word in _RESERVED:
+        one.ask(Class.UNCLEAR, "is not shell that the guard can read")
+        return True
+    if word and OPAQUE not in word and DERIVED not in word and not (isinstance(word, Glob) and word != "["):
+        return False
+    one.ask(Class.UNCLEAR, "decides at run time which program runs")
+    if not emptied(word):  # then it may be nothing at all, and the next word is the program
+        one.inner(one.args)
+    return True
+
+
+def _of_the_project(one: Run, word: str) -> bool:
+    """Whether a program named by a path is not one of the system's; judges it as a script then."""
+    folder = word.rpartition("/")[0]
+    if _STANDARD.fullmatch(folder):
+        return False
+    if _ENVIRONMENT.search(folder) and one.inside(folder):
+        one.note(Class.PROJECT)
+    else:
+        one.script(word)
+    return True
+
+
+def _versioned(name: str) -> "Program | None":
+    """``python3.12`` is python3, ``clang-17`` is clang."""
+    bare = re.sub(r"-?[\d.]+$", "", name)
+    return _programs().get(bare) if bare != name else None
+
+
+def _mentions(one: Run) -> None:
+    """Credentials and files of Hermes named anywhere in the arguments, whatever the program does with them."""
+    together = "\n".join(one.args)
+    own = one.scene.places.guarded_name
+    globs = any(type(word) is Glob for word in one.args)
+    if not globs and not _HINT.search(together) and not (own and own.search(together)):
+        return
+    for word in one.args:
+        if len(word) > 4096:
+            continue
+        for part in {word, *_AT.split(word)} - {""}:
+            if (" " in part and not part.startswith("/")) or "\n" in part:
+                continue
+            for path, zone in one._zones(part):
+                if zone is Zone.GUARDED:
+                    one.deny(Class.HERMES, f"names {shown(part)}, which belongs to Hermes itself")
+                elif zone is Zone.CREDENTIAL and credential_name(path):
+                    one.ask(Class.CREDENTIALS, f"touches {shown(part)}, which may hold credentials")

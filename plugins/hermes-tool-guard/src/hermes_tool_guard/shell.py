@@ -1,0 +1,377 @@
+"""Walks the tree of a command as the shell would run it: who runs where, with what, after what."""
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from hermes_tool_guard import commands
+from hermes_tool_guard.commands import named
+from hermes_tool_guard.grammar import Unparseable, parse
+from hermes_tool_guard.judgement import DERIVED, OPAQUE, UNKNOWN, Class
+from hermes_tool_guard.redirects import REDIRECTS, redirect
+from hermes_tool_guard.scene import DEPTH, Ends, Folders, Scene
+from hermes_tool_guard.words import NOTHING, Words
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+__all__ = ["Shell", "judge_code"]
+
+_BLANK = b" \t\n;"
+_SILENT = frozenset(
+    {"comment", ";", "&", "&&", "||", "|", "|&", "\n", ";;", ";&", ";;&", "(", ")", "{", "}", "do", "done"}
+)
+_SILENT |= {
+    "if",
+    "then",
+    "fi",
+    "else",
+    "elif",
+    "while",
+    "until",
+    "for",
+    "select",
+    "in",
+    "case",
+    "esac",
+    "function",
+    "!",
+}
+_SILENT |= {"((", "))", "$(", "`", "<(", ">(", ")"}
+_SPACED = ("declaration_command", "unset_command", "for_statement", "case_statement")
+_ENDS_CASE = frozenset({";;", ";&", ";;&"})
+
+
+def judge_code(scene: Scene, code: str, folders: Folders, stdin: str | None = None) -> Folders:
+    """Judge a text that a shell will run; the folders afterwards. Raises Decided."""
+    if any(c in code for c in UNKNOWN):
+        scene.ask(Class.UNCLEAR, "runs code that is only known when it runs")
+        code = code.replace(OPAQUE, "${_unknown_}").replace(DERIVED, "${_unknown_}")
+    if scene.depth >= DEPTH:
+        scene.ask(Class.UNCLEAR, "runs code inside code, too deep to follow")
+        return folders
+    scene.step(5)
+    try:
+        source = code.encode()
+        root = parse(source)
+    except (Unparseable, UnicodeEncodeError) as error:
+        scene.ask(Class.UNCLEAR, str(error) if isinstance(error, Unparseable) else "holds characters that are none")
+        return folders
+    scene.depth += 1
+    try:
+        shell = Shell(scene, source)
+        shell._gap(0, root.start_byte)
+        shell._gap(root.end_byte, len(source))
+        ok, failed = shell.walk(root, folders, stdin)
+    finally:
+        scene.depth -= 1
+    return _both(ok, failed)
+
+
+class Shell:
+    """The commands of one source."""
+
+    def __init__(self, scene: Scene, source: bytes) -> None:
+        self.scene = scene
+        self.source = source
+        self.words = Words(source, scene.variables, self._substitute, self._misread)
+        self._folders: Folders = ()
+        self._output: str = ""
+        self._level = 0
+
+    def _misread(self) -> None:
+        self.scene.ask(Class.UNCLEAR, "is not shell that the guard can read")
+
+    def walk(self, node: "Node", folders: Folders, stdin: str | None = None) -> Ends:
+        """Judge a statement. ``stdin`` is what it reads, if anything; unknown parts are marked."""
+        self.scene.step()
+        self._level += 1
+        if self._level > 60:
+            self.scene.ask(Class.UNCLEAR, "is nested too deeply to follow")
+            return folders, folders
+        try:
+            method = _STATEMENTS.get(node.type)
+            if method is None:
+                self.scene.ask(Class.UNCLEAR, "uses shell syntax that the guard does not know")
+                return folders, folders
+            if node.type != "command":
+                self._gaps(node)
+            return method(self, node, folders, stdin)
+        finally:
+            self._level -= 1
+
+    # --- sequences ------------------------------------------------------------------------------------------------
+
+    def _sequence(self, node: "Node", folders: Folders, stdin: str | None) -> Ends:
+        """Statements one after another: a whole source, a group, the body of a loop."""
+        ok = failed = folders
+        outputs: list[str] = []
+        joined, end = False, node.start_byte
+        children = node.children
+        for child, after in zip(children, [*children[1:], None], strict=False):
+            kind = child.type
+            if kind in _SILENT:
+                joined = False
+                if kind in _ENDS_CASE and node.type != "case_item":
+                    self.scene.ask(Class.UNCLEAR, "is not shell that the guard can read")
+                continue
+            if joined and child.start_byte > end and b"\n" not in self.source[end : child.start_byte]:
+                self._misread()  # two statements with nothing between them
+            joined, end = True, child.end_byte
+            before = _both(ok, failed)
+            if kind in REDIRECTS:  # $(<file)
+                self._redirected(node, folders, stdin)
+                self._output = DERIVED
+                return folders, folders
+            if after is not None and after.type == "&":  # it runs in a shell of its own
+                with self.scene.perhaps():
+                    self.walk(child, before, stdin)
+                ok = failed = before
+            else:
+                ok, failed = self.walk(child, before, stdin)
+            outputs.append(self._output)
+        self._output = "".join(outputs) if all(outputs) else DERIVED
+        return ok, failed
+
+    def _gaps(self, node: "Node") -> None:
+        end, named = node.start_byte, False
+        for child in node.children:
+            if child.start_byte > end:
+                self._gap(end, child.start_byte)
+                if named and child.is_named and not self.source[end : child.start_byte].replace(b"\\\n", b""):
+                    self._misread()  # a word broken over two lines
+            elif named and child.is_named and node.type in _SPACED:
+                self._misread()
+            end, named = child.end_byte, child.is_named
+        if end < node.end_byte:
+            self._gap(end, node.end_byte)
+
+    def _gap(self, start: int, end: int) -> None:
+        """Between two parts there may only be blanks; else grammar and shell read it differently."""
+        if end > start and self.source[start:end].replace(b"\\\n", b"").strip(_BLANK):
+            self.scene.ask(Class.UNCLEAR, "is not shell that the guard can read")
+
+    def _list(self, node: "Node", folders: Folders, stdin: str | None) -> Ends:
+        left, operator, right = [c for c in node.children if c.type != "comment"][:3]
+        ok, failed = self.walk(left, folders, stdin)
+        with self.scene.perhaps():
+            if operator.type == "&&":
+                ok, late = self.walk(right, ok, stdin)
+                result = ok, _both(failed, late)
+            else:
+                late, failed = self.walk(right, failed, stdin)
+                result = _both(ok, late), failed
+        self._output = DERIVED
+        return result
+
+    def _pipeline(self, node: "Node", folders: Folders, stdin: str | None) -> Ends:
+        for child in node.children:
+            if child.type in _SILENT:
+                continue
+            self._output = DERIVED
+            with self.scene.perhaps():
+                self.walk(child, folders, stdin)
+            stdin = self._output
+        return folders, folders
+
+    def _subshell(self, node: "Node", folders: Folders, stdin: str | None) -> Ends:
+        with self.scene.perhaps():
+            self._sequence(node, folders, stdin)
+        return folders, folders
+
+    def _negated(self, node: "Node", folders: Folders, stdin: str | None) -> Ends:
+        ok, failed = self.walk(node.children[-1], folders, stdin)
+        return failed, ok
+
+    def _branches(self, node: "Node", folders: Folders, stdin: str | None) -> Ends:
+        """if and elif: any part may be skipped, so all that came before may still hold."""
+        possible = folders
+        for child in node.children:
+            if child.type not in _SILENT:
+                with self.scene.perhaps():
+                    possible = _both(possible, *self.walk(child, possible, stdin))
+        self._output = DERIVED
+        return possible, possible
+
+    def _loop(self, node: "Node", folders: Folders, stdin: str | None) -> Ends:
+        """Walked until nothing changes: what the body does may change what it does the next time."""
+        self._folders = folders
+        names = node.child_by_field_name("variable")
+        if names is not None:
+            values = [f for n in node.children_by_field_name("value") for one in self.words.fields(n) for f in one]
+            self.scene.variables.add(self.words.text(names), values or [DERIVED])
+        parts = [c for c in node.children if c.type in _STATEMENTS and c.type not in _SILENT]
+        if node.type == "c_style_for_statement":
+            self._numbers(node)
+            parts = [c for c in parts if c.type in ("do_group", "compound_statement")]
+        possible = folders
+        with self.scene.perhaps():
+            for turn in range(3):
+                before = possible
+                possible = self._turn(parts, possible, stdin, widen=turn == 1)
+                if possible == before and not self.scene.variables.grown:
+                    break
+        self._output = DERIVED
+        return possible, possible
+
+    def _turn(self, parts: "list[Node]", folders: Folders, stdin: str | None, *, widen: bool) -> Folders:
+        """One turn of a loop. What grows in the second one may grow with every turn, so it becomes unknown."""
+        variables = self.scene.variables
+        variables.grown = set()
+        for part in parts:
+            folders = _both(folders, *self.walk(part, folders, stdin or DERIVED))
+        if widen:
+            for name in tuple(variables.grown):
+                variables.add(name, [DERIVED])
+        return folders
+
+    def _numbers(self, node: "Node") -> None:
+        for child in node.children:
+            if child.type == "variable_assignment":
+                self.scene.variables.add(self.words.text(child).partition("=")[0], [DERIVED])
+            elif child.type not in ("do_group", "compound_statement"):
+                self.words._inner(child)
+
+    def _case(self, node: "Node", folders: Folders, stdin: str | None) -> Ends:
+        possible = self._folders = folders
+        for value in node.children_by_field_name("value"):
+            self._expanded(value)
+        for item in node.children:
+            if item.type == "case_item":
+                ok = failed = folders
+                self._gaps(item)
+                known = self.scene.variables.names()
+                for child in item.children:
+                    if child.type in _STATEMENTS:
+                        ok, failed = self.walk(child, _both(ok, failed), stdin)
+                    elif child.type not in _SILENT:
+                        self._expanded(child)
+                self.scene.variables.perhaps(known)
+                possible = _both(possible, ok, failed)
+        self._output = DERIVED
+        return possible, possible
+
+    def _function(self, node: "Node", folders: Folders, _stdin: str | None) -> Ends:
+        """A function is judged when it is written down, and again with its arguments when it is called."""
+        name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
+        if name is None or body is None:
+            self.scene.ask(Class.UNCLEAR, "defines a function that the guard cannot read")
+            return folders, folders
+        label = self.words.text(name)
+        if any(label == self.words.text(n) for n in named(body, "command_name")) and re.search(
+            rf"\b{re.escape(label)}\s*\|\s*{re.escape(label)}\b", self.words.text(body)
+        ):
+            self.scene.deny(Class.PROCESSES, "is a fork bomb")
+        if any(label == self.words.text(n) for n in named(body, "command_name")):
+            self.scene.ask(Class.PROCESSES, f"defines the function {label}, which runs itself")
+            if b"&" in self.source[body.start_byte : body.end_byte]:
+                self.scene.deny(Class.PROCESSES, "is a fork bomb")
+        with self.scene.perhaps():
+            self.walk(body, folders, DERIVED)
+        self.scene.functions[label] = (self, body)
+        self._output = DERIVED
+        return folders, folders
+
+    def call(self, body: "Node", arguments: Sequence[str], folders: Folders, stdin: str | None) -> Ends:
+        """Run a function of this source with arguments."""
+        given = {str(i): [a] for i, a in enumerate(arguments[:9], 1)}
+        given |= {"@": ["\ue100".join(arguments) or NOTHING], "*": [" ".join(arguments)], "#": [str(len(arguments))]}
+        before = self.scene.variables.swap(given)
+        self.scene.depth += 1
+        try:
+            if self.scene.depth >= DEPTH:
+                self.scene.ask(Class.UNCLEAR, "calls functions too deep to follow")
+                return folders, folders
+            return self.walk(body, folders, stdin)
+        finally:
+            self.scene.depth -= 1
+            self.scene.variables.swap(before)
+
+    # --- words ----------------------------------------------------------------------------------------------------
+
+    def _substitute(self, node: "Node") -> str:
+        """Judge what a substitution runs; its output, if that is known."""
+        text = self.source[node.start_byte : node.end_byte].decode(errors="replace")
+        folders, output = self._folders, self._output
+        try:
+            if text.startswith("`"):
+                inner = re.sub(r"\\([`\\$])", r"\1", text[1:-1])
+                judge_code(self.scene, inner, folders)
+                return DERIVED
+            self._output = ""
+            self._gaps(node)
+            with self.scene.perhaps():
+                self._sequence(node, folders, None)
+            return self._output or DERIVED if node.type == "command_substitution" else DERIVED
+        finally:
+            self._folders, self._output = folders, output
+
+    def _expanded(self, node: "Node") -> list[list[str]]:
+        self.scene.step()
+        return self.words.fields(node)
+
+    # --- commands and redirections -------------------------------------------------------------------------------
+
+    def _redirected(self, node: "Node", folders: Folders, stdin: str | None) -> Ends:
+
+        body, after, out = None, [], False
+        self._folders = folders
+        for child in node.children:
+            if child.type in REDIRECTS:
+                stdin, nested, writes = redirect(self, child, folders, stdin)
+                after += nested
+                out = out or writes
+            elif child.type not in _SILENT:
+                body = child
+        ends: Ends = (folders, folders)
+        self._output = ""
+        if body is not None:
+            ends = self.walk(body, folders, stdin)
+        if out:
+            self._output = ""
+        for statement in after:  # the rest of a line whose here-document starts below it
+            given = self._output
+            ends = self.walk(statement, _both(*ends), given or None)
+        return ends
+
+    def _compound(self, node: "Node", folders: Folders, stdin: str | None) -> Ends:
+        if node.children and node.children[0].type == "((":
+            self._folders = folders
+            self.words._inner(node)
+            self._output = ""
+            return folders, folders
+        return self._sequence(node, folders, stdin)
+
+
+def _both(*folders: Folders) -> Folders:
+    first = folders[0]
+    if all(other == first for other in folders[1:]):
+        return first
+    together = tuple(dict.fromkeys(f for group in folders for f in group))
+    return together if len(together) <= 4 else (OPAQUE, *together[:4])
+
+
+_STATEMENTS = {
+    "program": Shell._sequence,
+    "list": Shell._list,
+    "pipeline": Shell._pipeline,
+    "command": commands.command,
+    "redirected_statement": Shell._redirected,
+    "subshell": Shell._subshell,
+    "compound_statement": Shell._compound,
+    "do_group": Shell._sequence,
+    "else_clause": Shell._sequence,
+    "elif_clause": Shell._branches,
+    "if_statement": Shell._branches,
+    "while_statement": Shell._loop,
+    "for_statement": Shell._loop,
+    "c_style_for_statement": Shell._loop,
+    "case_statement": Shell._case,
+    "negated_command": Shell._negated,
+    "function_definition": Shell._function,
+    "variable_assignment": commands.assigned,
+    "variable_assignments": commands.assigned,
+    "declaration_command": commands.declared,
+    "unset_command": commands.unset,
+    "test_command": commands.test,
+}
