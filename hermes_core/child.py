@@ -25,7 +25,6 @@ from hermes_core.cli.log import start_logging
 from hermes_core.config.settings import load_settings
 from hermes_core.distribution import Distribution
 from hermes_core.errors import HermesError, UserError
-from hermes_core.store.spending import sums
 from hermes_core.types import (
     JSON,
     Called,
@@ -131,14 +130,14 @@ class Work:
         if isinstance(event, Called):
             self._say({"step": f"{event.call.name}: {subject_of(event.call)}"[:500]})
             if last := await (await runtime.store()).last_turn(self._id):
-                self._say({"used": sums(last.usage)})
+                self._say({"used": asdict(last.usage)})
         elif isinstance(event, Returned) and event.result.failed:
             text = "".join(part.text for part in event.result.parts if isinstance(part, Text))
             self._say({"step": f"{event.call.name} failed: {text}"[:500]})
         elif isinstance(event, Failed):
             self._failure = f"{event.text} {event.hint}".strip()
         elif isinstance(event, Ended):
-            self._say({"used": sums(event.usage)})
+            self._say({"used": asdict(event.usage)})
 
     def _say(self, line: Mapping[str, JSON]) -> None:
         data = json.dumps(line).encode() + b"\n"
