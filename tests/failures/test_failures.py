@@ -119,6 +119,8 @@ def test_an_unknown_model_names_its_neighbours() -> None:
     error = failure(404, '{"error":"not found"}', service=service, models=("qwen3:8b", "llama"))
     assert error.reason == "model_not_found"
     assert "Did you mean qwen3:8b?" in error.hint
+    error = failure(404, '{"error":"not found"}', service=service, models=("qwen3-8b", "llama"))
+    assert error.hint == "It has: llama"  # one that is listed and cannot be had is not its own correction
 
 
 def test_keys_are_never_shown() -> None:

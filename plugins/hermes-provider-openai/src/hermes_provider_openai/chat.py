@@ -215,4 +215,5 @@ def _broken(line: Line, error: BrokenEvent | RecursionError) -> Unavailable:
     from hermes_core.failures import redact
 
     shown = redact(" ".join(getattr(error, "payload", "").split())[:200], line.service.key)
-    return Unavailable(f"{line.service.title} sent an event that is not JSON: {shown or 'nested too deeply'}")
+    text = f"{line.service.title} sent an event that is not JSON: {shown or 'nested too deeply'}"
+    return Unavailable(text, hint=line.service.place_hint)
