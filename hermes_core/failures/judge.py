@@ -190,8 +190,7 @@ def judged(
     if reason in ("auth", "auth_permanent"):
         return AuthError(text, permanent=reason == "auth_permanent", hint=service.key_hint, reason=reason)
     if reason in ("rate_limit", "upstream_rate_limit") or (reason == "billing" and wait):
-        told = f"It asks to wait {wait:.0f} s" if wait else "Wait a moment"
-        told += "; wait, or choose another provider." if wait else ", or choose another provider."
+        told = f"Wait {f'{wait:.0f} s, as it asks' if wait else 'a moment'}, or choose another provider."
         return RateLimited(text, retry_after=wait, hint=hint or told, reason=reason)
     if reason in ("context_overflow", "payload_too_large", "long_context_tier"):
         window = _LONG_TIER if reason == "long_context_tier" else _window(raw)
