@@ -63,6 +63,7 @@ async def test_many_turns_leave_nothing_behind(hermes, tmp_path):
     for turn in range(2 * SESSIONS):
         await hermes.run("go", session=f"s{turn % SESSIONS}")
     assert held() == before
+    gc.collect()
     assert sum(isinstance(o, Live) for o in gc.get_objects()) <= _KEPT + 1
     await hermes.runtime.close()
 
