@@ -14,7 +14,7 @@ from hermes_core.agent.live import here
 from hermes_core.agent.policy import AskPerson
 from hermes_core.agent.runtime import Runtime
 from hermes_core.errors import HermesError, nearest
-from hermes_core.gateway.slash import AT_ONCE, QUEUED, STEERED, WAITS, Conversation, slash_commands
+from hermes_core.gateway.slash import AT_ONCE, BEHIND, QUEUED, STEERED, WAITS, Conversation, slash_commands
 from hermes_core.gateway.split import split_text
 from hermes_core.kinds import Desk, Platform
 from hermes_core.store.leases import Duplicate
@@ -119,6 +119,7 @@ class Carrier(Desk):
                     await self.interrupt(chat)
                     continue
                 conversation = self._conversation(chat)
+                conversation.behind = conversation.behind and before is not None
                 if before and not conversation.over and await self._surely(envelope, self._meanwhile(envelope)):
                     playing = asyncio.create_task(self._after(before, envelope, self._rest(envelope)))
                     continue
@@ -162,16 +163,25 @@ class Carrier(Desk):
             await self._turn(envelope)
         return await self._rest(envelope)
 
+    def _at_once(self, envelope: Envelope) -> bool:
+        """Whether it is a command that need not wait for the end of a turn."""
+        name = _words(envelope)[1:].partition(" ")[0]
+        known = name in self._commands and self._commands[name].at_once
+        return _is_command(envelope) and (name in AT_ONCE or known)
+
     async def _meanwhile(self, envelope: Envelope) -> bool:
         """Something comes while a turn runs. False: it has to wait for the end of the turn."""
         conversation = self._conversation(envelope.chat)
         if _is_command(envelope):
-            name = _words(envelope)[1:].partition(" ")[0]
-            if name not in AT_ONCE and not (name in self._commands and self._commands[name].at_once):
+            if not self._at_once(envelope):
+                conversation.behind = True
                 await self._say(envelope, WAITS, "waits:")
                 return False
             await self._command(envelope, _words(envelope))
             return True
+        if conversation.behind:
+            await self._say(envelope, BEHIND, "waits:")
+            return False
         session = await conversation.take_up()
         mode = self._runtime.settings.config.agent.busy
         steer = mode == "steer" and self._runtime.busy(session.id)

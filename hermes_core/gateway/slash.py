@@ -11,13 +11,14 @@ from hermes_core.config.schema import EFFORTS
 from hermes_core.errors import UserError
 from hermes_core.types import Envelope, Session, SlashCommand
 
-__all__ = ["AT_ONCE", "QUEUED", "STEERED", "WAITS", "Conversation", "slash_commands"]
+__all__ = ["AT_ONCE", "BEHIND", "QUEUED", "STEERED", "WAITS", "Conversation", "slash_commands"]
 
 # Commands that need not wait for the end of a turn, as they change nothing that it works with.
 AT_ONCE = frozenset({"help", "permission", "queue", "search", "sessions", "steer", "stop", "tools", "usage"})
 QUEUED = "Queued: it has its turn when this one ends. /steer says it now, /stop ends the turn."
 STEERED = "Passed on: the model sees it with the next result, or as the next message."
 WAITS = "This command waits for the end of the turn; /stop ends it."
+BEHIND = "This comes after the command that waits."
 
 
 class Conversation:
@@ -32,6 +33,7 @@ class Conversation:
         self.wanted = session_id
         self.resumes = bool(session_id)
         self.over = True  # the last turn has its end, and no other has begun
+        self.behind = False  # a command waits for the end of the turn, and what comes now for the command
         self.session: Session | None = None
         self.last: Envelope | None = None
         self.again: Envelope | None = None

@@ -83,9 +83,15 @@ async def test_a_command_that_has_to_wait_says_so(stage) -> None:
     said = await stage.play("one", "/title Oslo", "two")
     assert [s.split(":")[0].split(";")[0] for s in said[:2]] == [
         "This command waits for the end of the turn",
-        "Queued",
+        "This comes after the command that waits.",
     ]
-    assert sorted(said[2:]) == sorted(["first", "This session is now called 'Oslo'.", "second"])
+    assert said[2:] == ["first", "This session is now called 'Oslo'.", "second"]
+
+
+async def test_what_is_said_behind_a_command_is_said_where_the_command_leads(stage) -> None:
+    stage.provider.add(Call("work"), "first", "second")
+    await stage.play("one", "/new", "two")
+    assert stage.said(2) == ["two"], "it is the first of the new session"
 
 
 async def test_steering_reaches_the_model_with_the_next_result(stage) -> None:
