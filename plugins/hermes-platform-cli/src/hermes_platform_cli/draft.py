@@ -32,10 +32,13 @@ class Draft:
         finally:
             self._detach()
 
+    def sent(self) -> str:
+        """A line that was sent, but that nobody waited for any more; empty when there is none."""
+        return "" if self._lines.empty() else self._lines.get_nowait()
+
     def take(self) -> str:
         """What is typed and not sent; it begins the next prompt."""
-        lines = [] if self._lines.empty() else [self._lines.get_nowait() for _ in range(self._lines.qsize())]
-        text, self.text = "\n".join([*lines, self.text]), ""
+        text, self.text = self.text, ""
         return text
 
     @contextmanager

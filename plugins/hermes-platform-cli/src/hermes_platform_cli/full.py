@@ -86,6 +86,8 @@ class Full:
 
     async def read(self) -> str | None:
         """One message; an empty one when the prompt had to give way; None when the person leaves."""
+        if self._draft and (line := self._draft.sent()):  # Enter came just before the turn had ended
+            return self._read_line(line)
         prompt = self._prompt or self._make_prompt()
         typed, self._typed = self._typed + (self._draft.take() if self._draft else ""), ""
         self.view.draft = ""
@@ -110,16 +112,26 @@ class Full:
             self.view.begin()
         return text
 
+    def _read_line(self, line: str) -> str:
+        self._say_line(line)
+        if line.strip() not in LEAVING:
+            self.view.begin()
+        return line
+
     async def typed(self) -> str:
         """A line typed while a turn runs."""
         if self._draft is None:
             from hermes_platform_cli.draft import Draft
 
             self._draft = Draft(self._source, self._drafted, self._interrupt)
+        self._draft.text, self._typed = self._typed + self._draft.text, ""  # what a prompt that gave way held goes on
         line = await self._draft.line()
+        self._say_line(line)
+        return line
+
+    def _say_line(self, line: str) -> None:
         shown = " ↵ ".join(line.split("\n"))
         self._say(lambda: self.view.note(f"{self._config.prompt} {shown}"))
-        return line
 
     def _drafted(self) -> None:
         self.view.draft = f"{self._config.prompt} {self._draft.text}" if self._draft and self._draft.text else ""
