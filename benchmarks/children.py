@@ -17,7 +17,7 @@ from pathlib import Path
 from attrs import frozen
 from run import model_server, notes
 
-from hermes_core.agent.route import Route
+from hermes_core.agent.route.choice import Route
 from hermes_core.distribution import HERMES
 from hermes_core.embed import Hermes
 from hermes_core.kinds import Provider, ToolContext, tool
