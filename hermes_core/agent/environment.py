@@ -1,18 +1,15 @@
 """The environment of a child process, what it started, and what it said last."""
 
-import re
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
 from hermes_core.config.secrets import Secrets
+from hermes_core.environment import PASSWORD_IN_URL, is_secret
 from hermes_core.plugins.index import Index
 
 __all__ = ["child_environment", "descendants", "redacted"]
 
-_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|CREDS|AUTH|DSN|WEBHOOK|BEARER|COOKIE|_PWD$|_PAT$")
-_PASSWORD_IN_URL = re.compile(r"://[^/@\s:]*:[^/@\s]+@")
-_HARMLESS = {"SSH_AUTH_SOCK", "XAUTHORITY", "GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_AUTHOR_DATE"}
 _SHORT = 6  # characters; a shorter value would be found everywhere
 
 
@@ -28,7 +25,7 @@ def child_environment(environ: Mapping[str, str], index: Index) -> tuple[dict[st
     for name, value in environ.items():
         if name in ("HERMES_YOLO", "HERMES_DIE_AT", "HERMES_CHILD_DIE_AT", "HERMES_PROFILE"):
             continue
-        looks = name not in _HARMLESS and bool(_SECRET.search(name.upper()) or _PASSWORD_IN_URL.search(value))
+        looks = is_secret(name, value) or bool(PASSWORD_IN_URL.search(value))  # a proxy's, too: it is told anyway
         (secrets if looks or name in declared else own)[name] = value
     if fate := environ.get("HERMES_CHILD_DIE_AT"):
         own["HERMES_DIE_AT"] = fate

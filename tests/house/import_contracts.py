@@ -35,7 +35,7 @@ layers =
     store | config
     hooks
     context
-    kinds | options | failures
+    kinds | options | failures | environment
     types | errors
 
 [importlinter:contract:independence]

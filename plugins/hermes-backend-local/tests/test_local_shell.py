@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hermes_backend_local.environment import without_secrets
 from hermes_backend_local.workspace import Local
+from hermes_core.environment import without_secrets
 from hermes_core.types import ExecRequest
 
 

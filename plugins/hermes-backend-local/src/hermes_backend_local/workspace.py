@@ -10,9 +10,9 @@ from pathlib import Path
 from hermes_backend_local import disk
 from hermes_backend_local.background import Background
 from hermes_backend_local.capture import Capture
-from hermes_backend_local.environment import without_secrets
 from hermes_backend_local.shell import Shell, Trace, is_shell
 from hermes_backend_local.spawn import SHORT_GRACE, Spawned
+from hermes_core.environment import without_secrets
 from hermes_core.errors import UserError
 from hermes_core.kinds import Backend, Process, Workspace
 from hermes_core.types import ExecRequest, ExecResult, Feature

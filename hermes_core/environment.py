@@ -1,4 +1,4 @@
-"""The environment that commands get: everything but secrets.
+"""What of an environment is a secret, and what commands get: everything else.
 
 A model's command may print its environment, so what authenticates Hermes or its owner is taken out by name and by
 look. This is help against accidents, not a wall: a command can still read the files of the user it runs as.
@@ -7,32 +7,34 @@ look. This is help against accidents, not a wall: a command can still read the f
 import re
 from collections.abc import Iterable, Mapping
 
-SECRET_NAME = re.compile(
+__all__ = ["PASSWORD_IN_URL", "is_secret", "without_secrets"]
+
+_SECRET_NAME = re.compile(
     r"KEY|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|CREDS|AUTH|DSN|WEBHOOK|BEARER|COOKIE|JWT|CONN(ECTION)?_?STR"
     r"|SERVICE_ACCOUNT|_PWD$|_PAT$|(^|_)(PASS|PW|PIN|OTP|SALT|PRIVATE)($|_)"
 )
 # What the services that people have keys of begin those with, and keys as files hold them.
-SECRET_VALUE = re.compile(
+_SECRET_VALUE = re.compile(
     r"^(sk-|pk-|rk_live_|sk_live_|gh[opsur]_|github_pat_|glpat-|xox[abeprs]-|xapp-|hf_|gsk_|nvapi-|xai-|AKIA|ASIA|AIza"
     r"|ya29\.|npm_|pypi-|dop_v1_|shpat_|SG\.)[A-Za-z0-9_./+=-]{12,}$"
     r"|^eyJ[\w-]{8,}\.[\w-]{8,}\.|-----BEGIN [A-Z ]*PRIVATE KEY|AccountKey=|\"private_key\""
 )
 # Names that hold one of those words and no secret: without them git, ssh-agent and X programs stop working.
-HARMLESS = frozenset(
+_HARMLESS = frozenset(
     {"SSH_AUTH_SOCK", "XAUTHORITY", "GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_AUTHOR_DATE", "KEYBOARD_LAYOUT"}
 )
-HARMLESS_PREFIXES = ("LC_", "XDG_", "CONDA_PREFIX", "CONDA_DEFAULT_ENV")
+_HARMLESS_PREFIXES = ("LC_", "XDG_", "CONDA_PREFIX", "CONDA_DEFAULT_ENV")
 PASSWORD_IN_URL = re.compile(r"://[^/@\s:]*:[^/@\s]+@")
 
 
 def is_secret(name: str, value: str) -> bool:
     """Whether a variable looks like a secret, by its name or because its value is an address with a password."""
     upper = name.upper()
-    if upper in HARMLESS or upper.startswith(HARMLESS_PREFIXES):
+    if upper in _HARMLESS or upper.startswith(_HARMLESS_PREFIXES):
         return False
-    if SECRET_NAME.search(upper):
+    if _SECRET_NAME.search(upper):
         return True
-    return bool(SECRET_VALUE.search(value)) or (not upper.endswith("_PROXY") and bool(PASSWORD_IN_URL.search(value)))
+    return bool(_SECRET_VALUE.search(value)) or (not upper.endswith("_PROXY") and bool(PASSWORD_IN_URL.search(value)))
 
 
 def without_secrets(environ: Mapping[str, str], passthrough: Iterable[str] = ()) -> dict[str, str]:
