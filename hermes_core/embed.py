@@ -24,7 +24,7 @@ from hermes_core.kinds import Tool, ToolContext, ToolOutput
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hermes_core.agent.policy import AskPerson
+    from hermes_core.agent.policy.judge import AskPerson
     from hermes_core.agent.runtime import Runtime
     from hermes_core.plugins.index import Index
     from hermes_core.types import JSON, Effect, Event, HistoryEntry, Message, Principal

@@ -125,6 +125,13 @@ class ToolContext(ABC):
         Raises ToolError when the tool does not declare Effect.DELEGATE.
         """
 
+    @abstractmethod
+    def from_outside(self) -> None:
+        """Say that this call's result comes from outside, as those of an ``untrusted`` tool always do.
+
+        It is then fenced for the model, and the policy asks a person before the agent acts on it.
+        """
+
     @property
     @abstractmethod
     def cancelled(self) -> bool:
@@ -138,6 +145,7 @@ class Tool:
     ``touches`` gives the resource keys of a call (``file:/abs/path``, ``host:example.org``, ``process``): calls run
     side by side only where their keys do not overlap; None means "anything", so the call runs alone.
     ``after`` names tools that must have run before in the same session.
+    ``untrusted``: its results come from outside; a tool of which only some do calls ``ToolContext.from_outside``.
     ``needs`` gives a reason why the tool is not offered now, or None.
     """
 

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
-from hermes_core.agent.policy import AskPerson
+from hermes_core.agent.policy.judge import AskPerson
 from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.types import Asked, Event, Question, Session, Verdict
 

@@ -18,7 +18,7 @@ from hermes_core.agent.budget import Budgets
 from hermes_core.agent.failed import cause, failed
 from hermes_core.agent.live import LiveSessions
 from hermes_core.agent.parts import Parts
-from hermes_core.agent.policy import AskPerson
+from hermes_core.agent.policy.judge import AskPerson
 from hermes_core.agent.turn import TurnRun
 from hermes_core.errors import HermesError, UserError
 from hermes_core.kinds import Memory

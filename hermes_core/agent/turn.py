@@ -24,7 +24,7 @@ from hermes_core.agent.exchange import Exchange
 from hermes_core.agent.failed import cause, failed, given_up
 from hermes_core.agent.live import Live, LiveSessions
 from hermes_core.agent.loops import Loops
-from hermes_core.agent.policy import AskPerson
+from hermes_core.agent.policy.judge import AskPerson
 from hermes_core.agent.rows import Rows
 from hermes_core.agent.stuck import ask_what_now
 from hermes_core.agent.tools import CallRunner, output_room

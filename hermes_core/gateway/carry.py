@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, Awaitable, Coroutine, Mapping, Seque
 
 from hermes_core.agent.failed import failed
 from hermes_core.agent.live import here
-from hermes_core.agent.policy import AskPerson
+from hermes_core.agent.policy.judge import AskPerson
 from hermes_core.agent.runtime import Runtime
 from hermes_core.errors import HermesError, nearest
 from hermes_core.gateway.slash import AT_ONCE, BEHIND, QUEUED, STEERED, WAITS, Conversation, slash_commands

@@ -156,7 +156,8 @@ class Dispatch:
             if verdict and verdict.outcome == "deny":
                 return verdict
             if verdict and (not strongest.by or _STRENGTH[verdict.outcome] > _STRENGTH[strongest.outcome]):
-                strongest = verdict
+                known = strongest.effects if verdict.effects is None else verdict.effects
+                strongest = evolve(verdict, effects=known)
         return strongest
 
     def _verdict(self, one: Implementation, answer: Any, error: BaseException | None) -> Verdict | None:

@@ -64,7 +64,7 @@ def plugin_context(
 
 
 class FakeToolContext(ToolContext):
-    """A tool's context that keeps what the tool did: ``shown``, ``questions``, ``spilled``.
+    """A tool's context that keeps what the tool did: ``shown``, ``questions``, ``spilled``, ``untrusted``.
 
     ``verdict`` is the person's answer to every question; without one nobody is there and it is deny.
     ``children`` are the results of child agents in the order they are started, or what plays them; without one a child
@@ -85,7 +85,7 @@ class FakeToolContext(ToolContext):
         self.shown: list[str] = []
         self.questions: list[Question] = []
         self.spilled: dict[str, bytes] = {}
-        self.interrupted = False
+        self.interrupted = self.untrusted = False
         self.tasks: list[ChildTask] = []
         self.children = list(children)
         self._verdict = verdict or Verdict(outcome="deny", reason="Nobody is there to ask.")
@@ -104,6 +104,10 @@ class FakeToolContext(ToolContext):
         path = f"/spilled/{name}"
         self.spilled[path] = data
         return path
+
+    def from_outside(self) -> None:
+        """Keep that it was said in ``untrusted``."""
+        self.untrusted = True
 
     async def child(self, task: ChildTask) -> ChildResult:
         """Keep the task in ``tasks`` and give the next of ``children``."""

@@ -39,6 +39,7 @@ class ChildResult:
 
     ``done``: it answered. ``failed``: its turn ended with an error. ``interrupted``: somebody stopped it. ``timeout``
     and ``budget``: its limits were reached. ``crashed``: its process died. ``refused``: it was not started.
+    ``untrusted``: it saw what comes from outside.
     """
 
     status: ChildStatus
@@ -49,3 +50,4 @@ class ChildResult:
     usage: Usage = Factory(Usage)
     seconds: float = 0.0
     trace: Sequence[str] = ()
+    untrusted: bool = False

@@ -49,12 +49,16 @@ class ToolCall:
 
 @frozen(kw_only=True)
 class ToolResult:
-    """What a tool call came to. Exactly one for each ToolCall in a stored history."""
+    """What a tool call came to. Exactly one for each ToolCall in a stored history.
+
+    ``untrusted``: its text comes from outside, and may hold orders that nobody here gave.
+    """
 
     call_id: str
     name: str
     parts: Sequence["Text | Blob"]
     failed: bool = False
+    untrusted: bool = False
 
 
 Part: TypeAlias = Text | Blob | Reasoning | ToolCall | ToolResult

@@ -5,7 +5,7 @@ from typing import Literal
 
 from attrs import frozen
 
-from hermes_core.types.base import Outcome
+from hermes_core.types.base import Effect, Outcome
 from hermes_core.types.content import Message
 
 
@@ -54,9 +54,14 @@ class Question:
 
 @frozen(kw_only=True)
 class Verdict:
-    """The answer of a gate or a person. ``choice`` is the picked choice or typed text of a Question."""
+    """The answer of a gate or a person. ``choice`` is the picked choice or typed text of a Question.
+
+    ``effects`` is for a gate that knows better than the tool what this one call does (``git status`` only reads):
+    the policy decides on those; None leaves it at what the tool declares.
+    """
 
     outcome: Outcome
     reason: str = ""
     by: str = ""
     choice: str = ""
+    effects: frozenset[Effect] | None = None

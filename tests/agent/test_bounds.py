@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hermes_core.agent.bounds import LEVELS, Bounds, Limits, Meter, inherit
-from hermes_core.agent.policy import Policy
+from hermes_core.agent.policy.judge import Policy
 from hermes_core.kinds import Tool
 from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.testing import FakeWorkspace

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from hermes_core.agent.hardblocks import blocked_command, guarded_path
+from hermes_core.agent.policy.hardblocks import blocked_command, guarded_path
 
 HOME = str(Path.home())
 GUARDED = [Path("/srv/hermes/config.yaml"), Path("/srv/hermes/.env"), Path("/srv/hermes/profiles")]

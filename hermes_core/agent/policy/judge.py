@@ -10,7 +10,7 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
-from hermes_core.agent.hardblocks import blocked_command, guarded_path, pieces, program_words
+from hermes_core.agent.policy.hardblocks import blocked_command, guarded_path, pieces, program_words
 from hermes_core.config.settings import Settings
 from hermes_core.kinds import Tool, Workspace
 from hermes_core.plugins.dispatch import Dispatch

@@ -1,0 +1,83 @@
+"""What one running call may use."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterable
+
+from hermes_core.errors import ToolError
+from hermes_core.kinds import Tool, ToolContext
+from hermes_core.types import ChildResult, ChildTask, Effect, Progress, Question, ToolCall, Verdict
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hermes_core.agent.tools import CallRunner
+
+__all__ = ["CallContext"]
+
+
+class CallContext(ToolContext):
+    """The context of one call of a turn. ``outside``: its result comes from outside."""
+
+    def __init__(self, runner: "CallRunner", call: ToolCall, tool: Tool) -> None:
+        self.session = runner.session
+        self.workspace = runner.workspace
+        self.call_id = call.id
+        self._runner, self._effects = runner, tool.effects
+        self.outside = tool.untrusted
+        self._same: Counter[tuple[str, str]] = Counter()
+        self._children: set[asyncio.Task[ChildResult]] = set()
+
+    def progress(self, text: str) -> None:
+        self._runner.emit(Progress(call_id=self.call_id, text=text))
+
+    async def ask(self, question: Question) -> Verdict:
+        return await self._runner.ask(question) or Verdict(outcome="deny", reason="Nobody is here to ask.")
+
+    async def spill(self, name: str, data: bytes) -> str:
+        return await self.keep(name, [data])
+
+    async def keep(self, name: str, pieces: Iterable[bytes]) -> str:
+        """The same for output in pieces, so that it is not in memory twice."""
+        # Some services use the same ids in every reply: the turn keeps their outputs apart.
+        plain = "".join(c if c.isalnum() or c in "-_." else "_" for c in f"{self.call_id}-{name}")[-100:]
+        folder = self._runner.parts.home.outputs / self.session.id
+        path = folder / f"{self._runner.turn.id[:8]}-{plain}"
+
+        def write() -> None:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with path.open("wb") as file:
+                file.writelines(pieces)
+
+        try:
+            await asyncio.to_thread(write)
+        except OSError as error:
+            raise ToolError(f"The output could not be kept in {path}: {error.strerror}") from error
+        return str(path)
+
+    async def child(self, task: ChildTask) -> ChildResult:
+        from hermes_core.agent.children import Child
+
+        if Effect.DELEGATE not in self._effects:
+            raise ToolError("A tool that hands work to child agents declares Effect.DELEGATE.", retry=False)
+        same = (task.goal, task.context)
+        self._same[same] += 1
+        child = Child(self._runner, task, lambda text: self.progress(f"{text}\n"))
+        work = asyncio.create_task(child.run(self.call_id, self._same[same]), name="child")
+        self._children.add(work)
+        return await work
+
+    async def settle(self) -> None:
+        """End the children that the tool did not wait for: none outlives the call it works for."""
+        left = [work for work in self._children if not work.done()]
+        for work in left:
+            work.cancel()
+        if left:
+            await asyncio.wait(left)
+
+    def from_outside(self) -> None:
+        self.outside = True
+
+    @property
+    def cancelled(self) -> bool:
+        task = asyncio.current_task()
+        return bool(task and task.cancelling())

@@ -1,0 +1,1 @@
+"""The one point that every tool call passes, whichever door it came through."""
