@@ -376,4 +376,4 @@ class Memory(ABC):
         return ""
 
     async def learn(self, session: Session, messages: Sequence[Message]) -> None:
-        """Look at a finished turn and remember what is worth it."""
+        """Look at a finished turn and remember what is worth it. Not called where its model saw text from outside."""

@@ -18,12 +18,12 @@ __all__ = ["CallContext"]
 class CallContext(ToolContext):
     """The context of one call of a turn. ``outside``: its result comes from outside."""
 
-    def __init__(self, runner: "CallRunner", call: ToolCall, tool: Tool) -> None:
+    def __init__(self, runner: "CallRunner", call: ToolCall, tool: Tool, outside: bool) -> None:
         self.session = runner.session
         self.workspace = runner.workspace
         self.call_id = call.id
         self._runner, self._effects = runner, tool.effects
-        self.outside = tool.untrusted
+        self.outside = outside
         self._same: Counter[tuple[str, str]] = Counter()
         self._children: set[asyncio.Task[ChildResult]] = set()
 
@@ -64,7 +64,10 @@ class CallContext(ToolContext):
         child = Child(self._runner, task, lambda text: self.progress(f"{text}\n"))
         work = asyncio.create_task(child.run(self.call_id, self._same[same]), name="child")
         self._children.add(work)
-        return await work
+        result = await work
+        if result.untrusted:
+            self.from_outside()
+        return result
 
     async def settle(self) -> None:
         """End the children that the tool did not wait for: none outlives the call it works for."""

@@ -23,6 +23,7 @@ from hermes_core.agent.bounds import MOST_CHILDREN, Bounds, Limits, inherit
 from hermes_core.agent.environment import child_environment, descendants, redacted
 from hermes_core.agent.usage import CERTAINTY
 from hermes_core.errors import HermesError, UnknownName
+from hermes_core.store.outside import outside
 from hermes_core.types import JSON, ChildResult, ChildStatus, ChildTask, Question, Usage, Verdict
 
 TYPE_CHECKING = False
@@ -157,6 +158,7 @@ class Child:
             "session": {"id": self.id, "parent": session.id, "cwd": session.cwd},
             "owner": asdict(session.owner),
             "message": text,
+            "untrusted": session.untrusted,
             "provider": name,
             "model": task.model or (route.model if route else ""),
             "effort": task.effort,
@@ -300,6 +302,7 @@ class Child:
             model=last.model,
             usage=last.usage,
             seconds=round(seconds, 3),
+            untrusted=outside(await store.history(self.id)),
             trace=tuple(f"{call.name}: {call.outcome}" for call in reversed(calls)),
         )
 

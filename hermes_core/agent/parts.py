@@ -95,6 +95,7 @@ class Parts:
             deny=(*bounds.deny, *rules.deny) if bounds else rules.deny,
             allow=bounds.allow if bounds else rules.allow,
             guarded=guarded_paths(settings),
+            trusted=rules.trusted_hosts,
             remember=remember,
         )
         self.route: Route | None = None

@@ -19,6 +19,7 @@ from hermes_core.agent.budget import Budgets
 from hermes_core.agent.callcontext import CallContext
 from hermes_core.agent.loops import Loops, signature
 from hermes_core.agent.parts import Parts
+from hermes_core.agent.policy.taint import Seen
 from hermes_core.errors import HermesError, ToolError, nearest
 from hermes_core.kinds import Tool, ToolOutput, Workspace
 from hermes_core.store.codec import clean
@@ -72,6 +73,7 @@ class CallRunner:
     meter: Meter
     budgets: Budgets
     book: Callable[[Usage], None]  # told what children used, once that is stored
+    seen: Seen  # what the model knew when it made these calls
     seconds: float | None = None  # how long any call may take at most
     started: AbstractSet[str] = frozenset()
     spent: dict[str, set[str]] = field(factory=dict)  # the children of each call whose use is not booked yet
@@ -187,12 +189,15 @@ class CallRunner:
         elif tool is None or isinstance(params, ToolError):
             result = failure(call, params)
         else:
-            verdict = await self.parts.policy.judge(self.session, call, tool, params, self.workspace, self.ask)
+            verdict = await self.parts.policy.judge(
+                self.session, call, tool, params, self.workspace, self.ask, self.seen
+            )
             if verdict.outcome == "allow":
                 await self.store.start_call(self.turn, call.id, again=again)
                 die_at("tool_started")
                 began = time.monotonic()
-                result, ended = await self._run(tool, call, params)
+                outside = self.parts.policy.brings_in(tool, params, self.workspace, verdict)
+                result, ended = await self._run(tool, call, params, outside)
                 die_at("tool_done")
                 outcome = "unknown" if not ended else "failed" if result.failed else "ok"
             else:
@@ -208,6 +213,7 @@ class CallRunner:
             "transform_tool_result", "result", result, session=self.session, call=call, workspace=self.workspace
         )
         seconds = time.monotonic() - made.began
+        result = evolve(result, untrusted=result.untrusted or made.result.untrusted)
         parts = [evolve(p, text=_NOTE.sub("&lt;", p.text)) if isinstance(p, Text) else p for p in result.parts]
         result = evolve(result, parts=(*parts, *([Text(text=f"\n[{notice}]")] if notice else [])))
         used = self.meter.take(self.spent.pop(call.id, ()))
@@ -221,11 +227,12 @@ class CallRunner:
         await self.parts.dispatch.observe("post_tool_call", session=self.session, call=call, result=result)
         return result, seconds
 
-    async def _run(self, tool: Tool, call: ToolCall, params: Any) -> tuple[ToolResult, bool]:
+    async def _run(self, tool: Tool, call: ToolCall, params: Any, outside: bool) -> tuple[ToolResult, bool]:
         """The result of a call, and whether it ended; one that ignores its cancellation is left to itself."""
-        context = CallContext(self, call, tool)
+        context = CallContext(self, call, tool, outside)
         try:
-            return await self._ended(context, tool, call, params)
+            result, ended = await self._ended(context, tool, call, params)
+            return evolve(result, untrusted=context.outside), ended
         finally:
             await context.settle()
 
@@ -266,7 +273,7 @@ class CallRunner:
             self.parts.report(tool, error)
             return failure(call, ToolError(f"{tool.name} failed: {type(error).__name__}: {error}"[:2000]))
         told = tuple(kept) or (Text(text="(no output)"),)
-        return ToolResult(call_id=call.id, name=call.name, parts=told, untrusted=context.outside)
+        return ToolResult(call_id=call.id, name=call.name, parts=told)
 
     async def _bounded(self, context: CallContext, tool: Tool, part: Text | Blob) -> Text | Blob:
         if isinstance(part, Blob):

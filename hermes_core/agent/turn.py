@@ -25,6 +25,7 @@ from hermes_core.agent.failed import cause, failed, given_up
 from hermes_core.agent.live import Live, LiveSessions
 from hermes_core.agent.loops import Loops
 from hermes_core.agent.policy.judge import AskPerson
+from hermes_core.agent.policy.taint import Seen
 from hermes_core.agent.rows import Rows
 from hermes_core.agent.stuck import ask_what_now
 from hermes_core.agent.tools import CallRunner, output_room
@@ -173,7 +174,7 @@ class TurnRun:
             die_at("answered")
             await self._close("done", answer)
         finally:
-            self._live.session = evolve(self._live.session, turn="")
+            self._live.session = evolve(self._live.session, turn="", untrusted=False)
             self._rows.rest()
 
     async def _interrupted(self, playing: "asyncio.Task[str]") -> None:
@@ -250,6 +251,8 @@ class TurnRun:
             self._emit(Called(call=call))
         parts, live, route = self._parts, self._live, self._model.route
         store, turn = await self._rows.get()
+        seen = Seen(messages=self._model.messages)
+        live.session = evolve(live.session, untrusted=live.session.untrusted or seen.untrusted)
         if live.workspace is None:
             live.workspace = await parts.workspace(live.session)
         if not live.ran:
@@ -265,6 +268,7 @@ class TurnRun:
             asker=self._asker,
             loops=self._loops,
             ran=live.ran,
+            seen=seen,
             meter=self._meter,
             budgets=self._budgets,
             book=self._book,

@@ -171,6 +171,11 @@ class PolicySettings:
     )
     deny: list[str] = option("Calls that are always refused.", factory=list, example=["terminal(rm *)"])
     allow: list[str] = option("Calls that are never asked about.", factory=list, example=["terminal(git status)"])
+    trusted_hosts: list[str] = option(
+        "Hosts whose pages are not taken for text from outside; only those where nobody else can write.",
+        factory=list,
+        example=["docs.example.org", "*.corp.example"],
+    )
 
 
 @settings

@@ -16,6 +16,7 @@ from hermes_core.store.inbox import Waiting
 from hermes_core.store.killpoints import die_at
 from hermes_core.store.leases import Busy, Duplicate, Resumed, StaleLease, Turn
 from hermes_core.store.migrate import to_head
+from hermes_core.store.outside import carried
 from hermes_core.store.search import index_words, server_words
 from hermes_core.store.sessions import SessionRow, get_session, made, stored, transaction
 from hermes_core.store.spending import Spending, UsageRow, book, sums
@@ -339,6 +340,7 @@ def _history(tx: Transaction, session_id: str, *, whole: bool = False) -> list[M
 
 def _compact(tx: Transaction, session_id: str, messages: Sequence[Message], plugin: str) -> list[Message]:
     """Rows are never touched: a context is written beside them, and names the last one it stands for."""
+    messages = carried(_history(tx, session_id), messages)
     upto, body = _session_facts(tx, session_id)[1], dumps([message_to_json(message) for message in messages])
     tx.change("context_add", session_id=session_id, upto=upto, body=body, plugin=plugin, created=time.time())
     die_at("compacting")

@@ -17,6 +17,7 @@ class Session:
 
     ``turn`` is the id of the turn that runs in it, as hooks and tools see it; empty between turns.
     ``backend`` names what opens the place where its tools work; ``cwd`` is a folder there.
+    ``untrusted``: what its model knows comes in part from outside, as hooks and tools see it during a turn.
     """
 
     id: str
@@ -30,6 +31,7 @@ class Session:
     created: float = 0.0
     turn: str = ""
     backend: str = ""
+    untrusted: bool = False
 
 
 @frozen(kw_only=True)

@@ -8,6 +8,8 @@ from attrs import frozen
 from hermes_core.types.base import Effect, Outcome
 from hermes_core.types.content import Message
 
+CHOICES = ("once", "session", "always", "deny")  # of an approval
+
 
 @frozen(kw_only=True)
 class Principal:
@@ -49,7 +51,7 @@ class Question:
     kind: Literal["approval", "choice", "text"]
     subject: str
     risk: str = ""
-    choices: Sequence[str] = ("once", "session", "always", "deny")
+    choices: Sequence[str] = CHOICES
 
 
 @frozen(kw_only=True)

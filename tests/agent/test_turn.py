@@ -40,7 +40,7 @@ async def shout(params: Words) -> str:
     return params.text.upper()
 
 
-@tool(effects=[Effect.EXECUTE])
+@tool(effects=[Effect.SEND])
 async def danger(params: Words) -> str:
     """Do something risky."""
     return f"did {params.text}"
@@ -334,8 +334,8 @@ async def test_rules_of_the_user_come_first(hermes, scripted) -> None:
 
 async def test_hard_blocks_hold_in_every_mode(hermes, scripted) -> None:
     hermes.configure({"policy.mode": "off", "policy.allow": ["*"]})
-    hermes.tmp_plugin(scripted(Call("danger", {"text": "rm -rf /"}), "ok"))
-    hermes.tmp_plugin(danger)
+    hermes.tmp_plugin(scripted(Call("shell", {"command": "rm -rf /"}), "ok"))
+    hermes.tmp_plugin(shell)
     assert "never allowed, in any mode" in text_of(returned(await play(hermes))[0])
 
 

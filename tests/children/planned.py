@@ -100,7 +100,7 @@ async def note(what: What) -> str:
     return f"noted {what.what}"
 
 
-@tool(toolset="risky", effects={Effect.EXECUTE}, touches=lambda _: ())
+@tool(toolset="risky", effects={Effect.WRITE_FILES}, touches=lambda _: ())
 async def look(what: What) -> str:
     """Do something that a person is asked about."""
     truth("effect", what.what)

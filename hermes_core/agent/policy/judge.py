@@ -10,11 +10,15 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
+from attrs import evolve
+
 from hermes_core.agent.policy.hardblocks import blocked_command, guarded_path, pieces, program_words
+from hermes_core.agent.policy.taint import Seen, brings_in, concern
 from hermes_core.config.settings import Settings
 from hermes_core.kinds import Tool, Workspace
 from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.types import Effect, Feature, Question, Session, ToolCall, Verdict
+from hermes_core.types.people import CHOICES
 
 __all__ = ["AskPerson", "Policy", "guarded_paths", "subject_of"]
 
@@ -52,6 +56,7 @@ class Policy:
         deny: Sequence[str],
         allow: Sequence[str],
         guarded: Sequence[Path],
+        trusted: Sequence[str] = (),
         remember: Callable[[str], None],
     ) -> None:
         self._dispatch = dispatch
@@ -59,22 +64,52 @@ class Policy:
         self._deny = tuple(deny)
         self._allow = list(allow)
         self._guarded = tuple(guarded)
+        self._trusted = tuple(trusted)
+        self._despite: dict[str, set[str]] = {}  # session id -> what a person allowed there, knowing of its taint
         self._remember = remember
         self._grants: dict[str, set[str]] = {}  # session id -> rules granted for its lifetime in this process
 
     async def judge(
-        self, session: Session, call: ToolCall, tool: Tool, params: object, workspace: Workspace, ask: AskPerson | None
+        self,
+        session: Session,
+        call: ToolCall,
+        tool: Tool,
+        params: object,
+        workspace: Workspace,
+        ask: AskPerson | None,
+        seen: Seen = Seen(),  # noqa: B008 - it is frozen
     ) -> Verdict:
-        """May this call run? Never raises; what cannot be decided is denied."""
+        """May this call run? Never raises; what cannot be decided is denied. ``seen`` is what its model knows."""
         try:
-            return await self._judge(session, call, tool, params, workspace, ask)
+            return await self._judge(session, call, tool, params, workspace, ask, seen)
         except Exception as error:  # noqa: BLE001 - a policy that fails must deny, whatever the reason
             return Verdict(outcome="deny", reason=f"the policy could not decide ({error})", by="policy")
 
+    def brings_in(self, tool: Tool, params: object, workspace: Workspace, verdict: Verdict) -> bool:
+        """Whether what an allowed call gives comes from outside.
+
+        Of a command that no gate understands nobody can say that it does not; who switched all questions off does.
+        """
+        return brings_in(
+            tool,
+            verdict.effects,
+            _keys(tool, params, "host:"),
+            trusted=self._trusted,
+            unknown=self.mode != "off",
+            workspace=workspace,
+        )
+
     async def _judge(
-        self, session: Session, call: ToolCall, tool: Tool, params: object, workspace: Workspace, ask: AskPerson | None
+        self,
+        session: Session,
+        call: ToolCall,
+        tool: Tool,
+        params: object,
+        workspace: Workspace,
+        ask: AskPerson | None,
+        seen: Seen,
     ) -> Verdict:
-        places = [key[5:] for key in (tool.touches(params) if tool.touches else ()) if key.startswith("file:")]
+        places = _keys(tool, params, "file:")
         if reason := self._hard_block(call, tool, places, workspace):
             return Verdict(outcome="deny", reason=f"{reason}. This is never allowed, in any mode.", by="hard block")
         subject = f"{tool.name}({subject_of(call)})"
@@ -87,6 +122,53 @@ class Policy:
         )
         if verdict.outcome == "deny":
             return verdict
+        known = verdict.effects
+        if session.untrusted and (risk := self._taint(call, tool, params, workspace, seen, known)):
+            despite = self._despite.setdefault(session.id, set())
+            if subject in despite:
+                return Verdict(outcome="allow", by="grant", effects=known)
+            choices = ("once", "session", "deny")
+            given = await self._ask_person(session, subject, risk, ask, choices)
+            if given.outcome == "allow" and given.choice == "session":
+                despite.add(subject)
+            return evolve(given, effects=known)
+        return evolve(
+            await self._by_mode(session, tool, subject, parts, places, workspace, verdict, ask), effects=known
+        )
+
+    def _taint(
+        self,
+        call: ToolCall,
+        tool: Tool,
+        params: object,
+        workspace: Workspace,
+        seen: Seen,
+        known: frozenset[Effect] | None,
+    ) -> str:
+        places = _keys(tool, params, "file:")
+        understood = known is not None and Effect.EXECUTE in tool.effects
+        strays = not understood and not (places and all(_inside(p, workspace.cwd) for p in places))
+        return concern(
+            tool,
+            call,
+            tool.effects if known is None else known,
+            seen=seen,
+            hosts=_keys(tool, params, "host:"),
+            strays=strays,
+            workspace=workspace,
+        )
+
+    async def _by_mode(
+        self,
+        session: Session,
+        tool: Tool,
+        subject: str,
+        parts: Sequence[str],
+        places: Sequence[str],
+        workspace: Workspace,
+        verdict: Verdict,
+        ask: AskPerson | None,
+    ) -> Verdict:
         if self.mode == "off":
             return Verdict(outcome="allow", by="mode off")
         risk = verdict.reason if verdict.outcome == "ask" else self._risk(tool, places, workspace)
@@ -122,8 +204,10 @@ class Policy:
             return _RISKS[effect].format(place="this machine")
         return ""
 
-    async def _ask_person(self, session: Session, subject: str, risk: str, ask: AskPerson | None) -> Verdict:
-        question = Question(id=os.urandom(16).hex(), kind="approval", subject=subject, risk=risk)
+    async def _ask_person(
+        self, session: Session, subject: str, risk: str, ask: AskPerson | None, choices: Sequence[str] = CHOICES
+    ) -> Verdict:
+        question = Question(id=os.urandom(16).hex(), kind="approval", subject=subject, risk=risk, choices=choices)
         verdict = await ask(question) if ask else None
         if verdict is None:
             hint = "Nobody is here to ask. Run it in `hermes`, or allow it with --yolo or policy.allow"
@@ -151,6 +235,11 @@ class Policy:
         if question.kind == "approval":
             self._keep(session, question.subject, verdict)
         return verdict
+
+
+def _keys(tool: Tool, params: object, kind: str) -> list[str]:
+    """What a call touches of one kind: its files, its hosts."""
+    return [k.removeprefix(kind) for k in (tool.touches(params) if tool.touches else ()) if k.startswith(kind)]
 
 
 def _matches(rule: str, subject: str) -> bool:
