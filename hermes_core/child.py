@@ -25,7 +25,6 @@ from hermes_core.cli.log import start_logging
 from hermes_core.config.settings import load_settings
 from hermes_core.distribution import Distribution
 from hermes_core.errors import HermesError, UserError
-from hermes_core.store.outside import marked
 from hermes_core.types import (
     JSON,
     Called,
@@ -116,8 +115,8 @@ class Work:
         )
         with contextlib.suppress(UserError):  # an earlier process of this agent came as far as this
             await (await runtime.store()).create_session(session)
-        message = Message(role="user", parts=(Text(text=self._order["message"]),))
-        message = marked(message) if self._order["untrusted"] else message
+        words = (Text(text=self._order["message"]),)
+        message = Message(role="user", parts=words, untrusted=self._order["untrusted"])
         envelope = Envelope(
             platform="child", account="", event_id=self._id, chat=self._id, sender=self._owner.person, message=message
         )

@@ -24,6 +24,7 @@ from hermes_core.errors import HermesError, ToolError, nearest
 from hermes_core.kinds import Tool, ToolOutput, Workspace
 from hermes_core.store.codec import clean
 from hermes_core.store.killpoints import die_at
+from hermes_core.store.outside import result_of
 from hermes_core.store.validity import NO_RESULT
 from hermes_core.types import (
     Blob,
@@ -106,7 +107,7 @@ class CallRunner:
             for call, task in zip(calls, tasks, strict=True):
                 result, seconds = await task
                 self.emit(Returned(call=call, result=result, seconds=seconds))
-                messages.append(Message(role="tool", parts=(result,)))
+                messages.append(result_of(result))
         return messages
 
     async def ask(self, question: Question) -> Verdict | None:

@@ -16,7 +16,7 @@ from hermes_core.store.inbox import Waiting
 from hermes_core.store.killpoints import die_at
 from hermes_core.store.leases import Busy, Duplicate, Resumed, StaleLease, Turn
 from hermes_core.store.migrate import to_head
-from hermes_core.store.outside import carried
+from hermes_core.store.outside import carried, result_of
 from hermes_core.store.search import index_words, server_words
 from hermes_core.store.sessions import SessionRow, get_session, made, stored, transaction
 from hermes_core.store.spending import Spending, UsageRow, book, sums
@@ -227,7 +227,7 @@ class Store(Spending):
         leases.hold(tx, turn)
         row = _waiting(tx, turn, call.id, "pending", "started")
         result = inbox.steered(tx, turn.session_id, turn.id, attrs.evolve(result, call_id=call.id, name=call.name))
-        result_id = self._append(tx, turn.session_id, Message(role="tool", parts=(result,)), turn.id)
+        result_id = self._append(tx, turn.session_id, result_of(result), turn.id)
         tx.change("call_finish", id=row, outcome=outcome, seconds=seconds, result_id=result_id)
         if used != _NOTHING:
             _book(tx, turn, used, ())

@@ -4,37 +4,23 @@ from collections.abc import Iterable, Sequence
 
 from attrs import evolve
 
-from hermes_core.types import Message, Meta, ToolResult
+from hermes_core.types import Message, ToolResult
 
-__all__ = ["carried", "is_untrusted", "marked", "outside"]
-
-_MARK = {"hermes": {"untrusted": True}}  # in a message's meta, which providers never send
-
-
-def is_untrusted(message: Message) -> bool:
-    """Whether one message holds it: a result that says so, or a message that was made from such ones."""
-    if message.meta and _has_mark(message.meta):
-        return True
-    return any(isinstance(part, ToolResult) and part.untrusted for part in message.parts)
+__all__ = ["carried", "outside", "result_of"]
 
 
 def outside(messages: Iterable[Message]) -> bool:
-    """Whether any message does."""
-    return any(map(is_untrusted, messages))
+    """Whether any message holds it, or was made from such ones."""
+    return any(message.untrusted for message in messages)
 
 
-def marked(message: Message) -> Message:
-    """The message, known to be made from what comes from outside."""
-    return message if is_untrusted(message) else evolve(message, meta={**message.meta, **_MARK})
+def result_of(result: ToolResult) -> Message:
+    """A result as the message that is stored."""
+    return Message(role="tool", parts=(result,), untrusted=result.untrusted)
 
 
 def carried(before: Sequence[Message], after: Sequence[Message]) -> Sequence[Message]:
     """A context that takes the place of another: what was made from outside stays known as that."""
     if not after or outside(after) or not outside(before):
         return after
-    return (marked(after[0]), *after[1:])
-
-
-def _has_mark(meta: Meta) -> bool:
-    own = meta.get("hermes")
-    return isinstance(own, dict) and own.get("untrusted") is True
+    return (evolve(after[0], untrusted=True), *after[1:])

@@ -236,7 +236,8 @@ class Sessions:
         rows = tx.rows(f"{name}_near", **asked) if query and tx.server else []
         if query and (len(rows) < limit or not tx.server):
             rows = tx.rows(name, **asked)
-        return [made(Hit, row, snippet=snippet(searchable(stored(row["body"]).parts), words)) for row in rows]
+        found = [(row, stored(row["body"])) for row in rows]
+        return [made(Hit, row, snippet=snippet(searchable(m.parts), words), untrusted=m.untrusted) for row, m in found]
 
     @transaction(READ, long=True)
     def tool_history(

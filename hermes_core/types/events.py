@@ -166,7 +166,7 @@ class HistoryEntry:
 
 @frozen(kw_only=True)
 class Hit:
-    """One message found by search. ``snippet`` marks the words as ``>>>word<<<``."""
+    """One message found by search. ``snippet`` marks the words as ``>>>word<<<``. ``untrusted`` is as in Message."""
 
     session_id: str
     message_id: int
@@ -175,3 +175,4 @@ class Hit:
     snippet: str
     created: float
     origin: str = ""
+    untrusted: bool = False

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from attrs import frozen
 
 from hermes_core.kinds import Tool, Workspace
-from hermes_core.store.outside import is_untrusted, outside
+from hermes_core.store.outside import outside
 from hermes_core.types import JSON, Effect, Feature, Message, Text, ToolCall, ToolResult
 
 __all__ = ["Seen", "brings_in", "concern"]
@@ -49,7 +49,7 @@ class Seen:
         done = {p.call_id for m in self.messages for p in m.parts if isinstance(p, ToolResult) and not p.failed}
         found: set[str] = set()
         for message in self.messages:
-            if message.role == "user" and not is_untrusted(message):
+            if message.role == "user" and not message.untrusted:
                 for part in message.parts:
                     if isinstance(part, Text):
                         found |= _hosts_of(part.text) | {m.lower() for m in _DOMAIN.findall(part.text)}
@@ -66,7 +66,7 @@ class Seen:
                 inside = part.parts if isinstance(part, ToolResult) else (part,)
                 if any(isinstance(piece, Text) and whole.search(piece.text) for piece in inside):
                     # The person's words, or a page; not what the model wrote, made of a page or for a child.
-                    return message.role == ("tool" if is_untrusted(message) else "user")
+                    return message.role == ("tool" if message.untrusted else "user")
                 if isinstance(part, ToolCall) and any(address in text for text in _texts(part.arguments)):
                     return False
         return False
