@@ -17,6 +17,7 @@ from hermes_core.agent.policy.taint import Seen, brings_in, concern
 from hermes_core.config.settings import Settings
 from hermes_core.kinds import Tool, Workspace
 from hermes_core.plugins.dispatch import Dispatch
+from hermes_core.store.codec import canonical
 from hermes_core.types import Effect, Feature, Question, Session, ToolCall, Verdict
 from hermes_core.types.people import CHOICES
 
@@ -125,12 +126,13 @@ class Policy:
         known = verdict.effects
         if session.untrusted and (risk := self._taint(call, tool, params, workspace, seen, known)):
             despite = self._despite.setdefault(session.id, set())
-            if subject in despite:
+            exactly = f"{tool.name} {canonical(call.arguments)}"
+            if exactly in despite:
                 return Verdict(outcome="allow", by="grant", effects=known)
             choices = ("once", "session", "deny")
             given = await self._ask_person(session, subject, risk, ask, choices)
             if given.outcome == "allow" and given.choice == "session":
-                despite.add(subject)
+                despite.add(exactly)
             return evolve(given, effects=known)
         return evolve(
             await self._by_mode(session, tool, subject, parts, places, workspace, verdict, ask), effects=known
