@@ -5,7 +5,7 @@
 # summary = "A model that does what its task says, and tools that note what they did."
 # [contributes]
 # providers = ["planned"]
-# tools = ["note", "look", "wait", "die", "noise", "print", "remember", "clarify", "hand"]
+# tools = ["note", "look", "page", "wait", "die", "noise", "print", "remember", "clarify", "hand"]
 # [permissions]
 # kernel = []
 # ///
@@ -105,6 +105,12 @@ async def look(what: What) -> str:
     """Do something that a person is asked about."""
     truth("effect", what.what)
     return f"looked {what.what}"
+
+
+@tool(untrusted=True, touches=lambda _: ())
+async def page(what: What) -> str:
+    """Read what somebody else wrote."""
+    return f"a page about {what.what}"
 
 
 @tool(touches=lambda _: ())
@@ -207,4 +213,4 @@ def register_providers():
 
 @hookimpl
 def register_tools():
-    return [note, look, wait, die, noise, say, remember, clarify, hand]
+    return [note, look, page, wait, die, noise, say, remember, clarify, hand]
