@@ -63,7 +63,7 @@ class SessionsBroker(ABC):
     async def read(
         self, owner: Principal, session_id: str, *, around: int = 0, window: int = 10
     ) -> Sequence[tuple[int, Message]]:
-        """Messages with their ids: ``window`` on each side of message ``around``, or the last ones when it is 0."""
+        """Messages with their numbers: ``window`` on each side of message ``around``, or the last ones when it is 0."""
 
     @abstractmethod
     async def tool_history(self, owner: Principal, session_id: str, *, limit: int = 50) -> Sequence[HistoryEntry]:

@@ -174,6 +174,12 @@ STATEMENTS: dict[str, sa.Executable] = {
     "message_add": _add(messages, "session_id", "owner", "turn_id", "role", "body", "created"),
     "messages_from": _page(messages.c.id >= _b("start"), messages.c.id),
     "messages_before": _page(messages.c.id < _b("before"), messages.c.id.desc()),
+    "message_number": sa.select(sa.func.count()).where(*_is(messages, "session_id"), messages.c.id <= _b("row")),
+    "message_at": _get(messages, "id")
+    .where(*_is(messages, "session_id"))
+    .order_by(messages.c.id)
+    .limit(1)
+    .offset(_b("before")),
     # the search index
     "search_add": _add(search, "rowid", "words"),
     "search_drop": _add(search, "rowid", "words", search=sa.literal_column("'delete'")),

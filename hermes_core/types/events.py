@@ -166,7 +166,10 @@ class HistoryEntry:
 
 @frozen(kw_only=True)
 class Hit:
-    """One message found by search. ``snippet`` marks the words as ``>>>word<<<``. ``untrusted`` is as in Message."""
+    """One message found by search. ``snippet`` marks the words as ``>>>word<<<``.
+
+    ``message_id`` is its number in its session, from 1. ``untrusted`` is as in Message.
+    """
 
     session_id: str
     message_id: int

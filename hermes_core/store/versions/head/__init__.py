@@ -52,6 +52,8 @@ SQL = {
     "message_add": "INSERT INTO messages (session_id, owner, turn_id, role, body, created) VALUES (:session_id, :owner, :turn_id, :role, :body, :created)",
     "messages_from": "SELECT messages.id, messages.body FROM messages WHERE messages.session_id = :session_id AND messages.id >= :start ORDER BY messages.id LIMIT :limit OFFSET 0",
     "messages_before": "SELECT messages.id, messages.body FROM messages WHERE messages.session_id = :session_id AND messages.id < :before ORDER BY messages.id DESC LIMIT :limit OFFSET 0",
+    "message_number": "SELECT count(*) AS count_1 FROM messages WHERE messages.session_id = :session_id AND messages.id <= :row",
+    "message_at": "SELECT messages.id FROM messages WHERE messages.session_id = :session_id ORDER BY messages.id LIMIT 1 OFFSET :before",
     "search_add": "INSERT INTO search (rowid, words) VALUES (:rowid, :words)",
     "search_drop": "INSERT INTO search (rowid, words, search) VALUES (:rowid, :words, 'delete')",
     "search_newest": "SELECT messages.session_id, messages.role, messages.created, messages.body, messages.id AS message_id, sessions.title, sessions.origin FROM (SELECT search.rowid AS rowid FROM search WHERE search.search MATCH :query ORDER BY search.rowid DESC LIMIT :limit OFFSET 0) AS found JOIN messages ON messages.id = found.rowid JOIN sessions ON sessions.id = messages.session_id WHERE messages.owner = :owner ORDER BY messages.id DESC",
