@@ -92,7 +92,7 @@ def test(shell: "Shell", node: "Node", folders: Folders, _stdin: str | None) -> 
     """``[ … ]`` and ``[[ … ]]``."""
     shell._folders = folders
     shell.words._inner(node)
-    shell.scene.programs["["] = None
+    shell.scene.found.programs["["] = None
     shell.scene.note(Class.READ)
     shell._output = ""
     return folders, folders

@@ -121,6 +121,9 @@ def credential_name(path: str) -> bool:
     return any(fnmatchcase(name, part) for part in parts for name in _HIDDEN if part[0] in ".i[?scek")
 
 
+_Looked = tuple[dict[str, bool], dict[str, bool], dict[tuple[str, bool], Zone]]
+
+
 class Places:
     """The places of one check. ``root`` is the working folder; ``guarded`` belongs to Hermes itself."""
 
@@ -132,6 +135,7 @@ class Places:
         wide = not self.root or self.root == "/" or self.root in _VITAL
         self._inside = "" if wide else f"{self.root}/"
         self._links: dict[str, bool] = {}
+        self._mounts: dict[str, bool] = {}
         self._zones: dict[tuple[str, bool], Zone] = {}
 
     def absolute(self, word: str, folders: Iterable[str]) -> list[str]:
@@ -209,12 +213,14 @@ class Places:
 
     def vital(self, path: str) -> str:
         """What vital place a path means (``/``, a home, a system folder, a mount), or nothing."""
-        if _GLOB.search(path):
+        if glob := _GLOB.search(path):
             head, _, tail = path.rpartition("/")
             if _everything(tail):
                 return self.vital(head or "/")
-            parts = path.split("/")
+            parts, sure = path.split("/"), path[: glob.start()]
             for place in (*_VITAL, self.home, "/home/x", "/Users/x"):
+                if not place.startswith(sure):
+                    continue
                 names = place.split("/")
                 if len(names) == len(parts) and all(map(fnmatchcase, names, parts)):
                     return place
@@ -225,14 +231,49 @@ class Places:
 
     def is_mount(self, path: str) -> bool:
         """Whether something is mounted at a path of this machine."""
-        return not _ANY.search(path) and not _GLOB.search(path) and os.path.ismount(path)
+        if _ANY.search(path) or _GLOB.search(path):
+            return False
+        known = self._mounts.get(path)
+        if known is None:
+            known = self._mounts[path] = os.path.ismount(path)
+        return known
+
+    # --- what the disk said, so that it need not be asked twice -----------------------------------------------------
+
+    def look_afresh(self) -> "_Looked":
+        """Forget what the disk said, to see what is asked from now on; gives what to hand to ``look_as_before``."""
+        before = self._links, self._mounts, self._zones
+        self._links, self._mounts, self._zones = {}, {}, {}
+        return before
+
+    def look_as_before(self, before: "_Looked") -> None:
+        """Know again what the disk said before, and since."""
+        self._links |= before[0]
+        self._mounts |= before[1]
+        self._zones |= before[2]
+
+    def looked_at(self) -> tuple[tuple[str, ...] | None, tuple[str, ...]]:
+        """Paths that turned out to be no links, and no mounts; None when one was."""
+        if any(self._links.values()) or any(self._mounts.values()):
+            return None, ()
+        return tuple(self._links), tuple(self._mounts)
+
+    def still_plain(self, links: Iterable[str], mounts: Iterable[str]) -> bool:
+        """Whether paths are still no links, and no mounts."""
+        known = self._links
+        for path in links:
+            if known.get(path) is not False and self._is_link(path):
+                return False
+        return not (mounts and any(map(self.is_mount, mounts)))
 
     def _is_guarded(self, path: str, whole: bool) -> bool:
         for guard in self.guarded:
             if path == guard or path.startswith(f"{guard}/") or (whole and guard.startswith(f"{path}/")):
                 return True
-        if self.guarded and _GLOB.search(path):
-            return any(_may_match(path, guard, whole) for guard in self.guarded)
+        if self.guarded and (glob := _GLOB.search(path)):
+            sure = path[: glob.start()]
+            near = (guard for guard in self.guarded if guard.startswith(sure) or sure.startswith(guard))
+            return any(_may_match(path, guard, whole) for guard in near)
         return False
 
     def _linked(self, path: str) -> bool:
@@ -245,19 +286,23 @@ class Places:
             if not part or part == ".":
                 continue
             at = f"{at}/{part}"
-            known = self._links.get(at)
-            if known is None:
-                try:
-                    known = os.path.islink(at)  # noqa: PTH114 - it is asked very often
-                except ValueError:
-                    known = False
-                self._links[at] = known
-            if known:
+            if self._is_link(at):
                 return True
         return False
 
+    def _is_link(self, path: str) -> bool:
+        known = self._links.get(path)
+        if known is None:
+            try:
+                known = os.path.islink(path)  # noqa: PTH114 - it is asked very often
+            except ValueError:
+                known = False
+            self._links[path] = known
+        return known
+
 
 _ORDER = list(Zone)
+_BEGINS_ALL = tuple("*?.![^")
 _FRESH = 2.0  # seconds for which it is not asked again where guarded files really are
 
 
@@ -271,7 +316,7 @@ def _guarded(paths: tuple[str, ...], _now: int) -> tuple[tuple[str, ...], re.Pat
 
 def _everything(name: str) -> bool:
     """Whether a pattern stands for all there is in a folder."""
-    return bool(name) and not re.sub(r"\[[^\]]*\]", "", name).strip("*?.!^")
+    return name[:1] in _BEGINS_ALL and not re.sub(r"\[[^\]]*\]", "", name).strip("*?.!^")
 
 
 def _all_of(path: str) -> bool:

@@ -8,6 +8,7 @@ from hermes_tool_guard import commands
 from hermes_tool_guard.commands import named
 from hermes_tool_guard.grammar import Unparseable, parse
 from hermes_tool_guard.judgement import DERIVED, OPAQUE, UNKNOWN, Class
+from hermes_tool_guard.memory import LONGEST, recall, record
 from hermes_tool_guard.redirects import REDIRECTS, redirect
 from hermes_tool_guard.scene import DEPTH, Ends, Folders, Scene
 from hermes_tool_guard.words import NOTHING, Words
@@ -82,6 +83,20 @@ class Shell:
     def _misread(self) -> None:
         self.scene.ask(Class.UNCLEAR, "is not shell that the guard can read")
 
+    def _statement(self, node: "Node", folders: Folders, stdin: str | None) -> Ends:
+        """Judge a statement, or know it again."""
+        scene, start, end = self.scene, node.start_byte, node.end_byte
+        if scene.memory is None or scene.depth > 1 or end - start > LONGEST or (stdin and len(stdin) > LONGEST):
+            return self.walk(node, folders, stdin)
+        text = self.source[start:end]
+        if b"$" in text or b"`" in text:
+            return self.walk(node, folders, stdin)
+        key = text, folders, stdin
+        if seen := recall(scene, key):
+            self._output = seen.output
+            return seen.ends
+        return record(scene, key, lambda: (self.walk(node, folders, stdin), self._output))
+
     def walk(self, node: "Node", folders: Folders, stdin: str | None = None) -> Ends:
         """Judge a statement. ``stdin`` is what it reads, if anything; unknown parts are marked."""
         self.scene.step()
@@ -118,7 +133,7 @@ class Shell:
             if joined and child.start_byte > end and b"\n" not in self.source[end : child.start_byte]:
                 self._misread()  # two statements with nothing between them
             joined, end = True, child.end_byte
-            before = _both(ok, failed)
+            before = ok if ok is failed else _both(ok, failed)
             if kind in REDIRECTS:  # $(<file)
                 self._redirected(node, folders, stdin)
                 self._output = DERIVED
@@ -128,7 +143,7 @@ class Shell:
                     self.walk(child, before, stdin)
                 ok = failed = before
             else:
-                ok, failed = self.walk(child, before, stdin)
+                ok, failed = self._statement(child, before, stdin)
             outputs.append(self._output)
         self._output = "".join(outputs) if all(outputs) else DERIVED
         return ok, failed
@@ -345,7 +360,10 @@ class Shell:
 
 def _both(*folders: Folders) -> Folders:
     first = folders[0]
-    if all(other == first for other in folders[1:]):
+    for other in folders:
+        if other is not first and other != first:
+            break
+    else:
         return first
     together = tuple(dict.fromkeys(f for group in folders for f in group))
     return together if len(together) <= 4 else (OPAQUE, *together[:4])
