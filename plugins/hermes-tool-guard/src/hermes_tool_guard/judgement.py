@@ -5,14 +5,15 @@ from typing import Literal, NamedTuple
 
 from hermes_core.types import Effect
 
-__all__ = ["DERIVED", "EFFECTS", "OPAQUE", "UNKNOWN", "Class", "Decided", "Judgement", "Outcome"]
+__all__ = ["DERIVED", "EFFECTS", "LISTED", "OPAQUE", "UNKNOWN", "Class", "Decided", "Judgement", "Outcome"]
 
 Outcome = Literal["allow", "ask", "deny"]
 
 # Two characters that no command may hold stand for text that cannot be known from the command.
 OPAQUE = "\x00"  # comes from outside: a variable that is not set here
 DERIVED = "\x01"  # made by the command itself at run time: a substitution, a loop's variable, a pipe
-UNKNOWN = OPAQUE + DERIVED
+LISTED = "\x02"  # the name of some file below a folder, as ls, find and git list them
+UNKNOWN = OPAQUE + DERIVED + LISTED
 
 
 class Class(StrEnum):

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 __all__ = ["LONGEST", "Key", "Memory", "memory_of", "recall", "record"]
 
-Key = tuple[bytes, tuple[str, ...], str | None]  # the text, the folders it may run in, what it reads
+# The text, the folders it may run in (none, where they make no difference), what it reads.
+Key = tuple[bytes, tuple[str, ...] | None, str | None]
 LONGEST = 400  # bytes of a text that is kept
 MOST = 4096  # statements of one place; then it begins anew
 
@@ -21,7 +22,7 @@ class Seen(NamedTuple):
     """What one statement came to, and what must still be so for that to hold."""
 
     found: "Found"
-    ends: "Ends"
+    ends: "Ends | None"  # None: where it was before
     output: str
     steps: int
     written: frozenset[str]  # paths it makes
@@ -42,7 +43,8 @@ def memory_of(root: str, home: str, guarded: tuple[str, ...], lenient: bool) -> 
 
 def recall(scene: "Scene", key: Key) -> Seen | None:
     """What is known of a statement, if it still holds; the scene is told of it. Raises Decided."""
-    seen = scene.memory.get(key) if scene.memory else None
+    memory = scene.memory or {}
+    seen = memory.get(key) or memory.get((key[0], None, key[2]))
     if seen is None or not scene.places.still_plain(seen.links, seen.mounts):
         return None
     if scene.functions and not scene.functions.keys().isdisjoint(seen.found.programs):
@@ -63,7 +65,7 @@ def record(scene: "Scene", key: Key, walk: "Callable[[], tuple[Ends, str]]") -> 
     memory, scene.memory = scene.memory, None
     all_found, scene.found = scene.found, type(scene.found)()
     written, scene.written = scene.written, set(scene.written)
-    functions, steps, scene.ran = len(scene.functions), scene.steps, []
+    functions, steps, scene.ran = len(scene.functions) + len(scene.traps), scene.steps, []
     looked = scene.places.look_afresh()
     scene.variables.watch()
     try:
@@ -74,10 +76,13 @@ def record(scene: "Scene", key: Key, walk: "Callable[[], tuple[Ends, str]]") -> 
         if memory is not None and links is not None and sets is not None and not made_before:
             if len(memory) >= MOST:
                 memory.clear()
-            if len(scene.functions) == functions:
+            if len(scene.functions) + len(scene.traps) == functions:
                 made = frozenset(scene.written - written)
-                done = steps - scene.steps
-                memory[key] = Seen(scene.found, ends, output, done, made, sets, tuple(scene.ran), links, mounts)
+                rest = output, steps - scene.steps, made, sets, tuple(scene.ran), links, mounts
+                if not scene.places.relative and ends == (key[1], key[1]):
+                    memory[key[0], None, key[2]] = Seen(scene.found, None, *rest)
+                else:
+                    memory[key] = Seen(scene.found, ends, *rest)
     finally:
         scene.memory = memory
         found, scene.found = scene.found, all_found

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
 
-from hermes_tool_guard.judgement import UNKNOWN
+from hermes_tool_guard.judgement import DERIVED, LISTED, OPAQUE, UNKNOWN
 
 __all__ = ["Places", "Zone", "credential_name", "emptied"]
 
@@ -34,6 +34,7 @@ class Zone(Enum):
 
 
 _ANY = re.compile(f"[{UNKNOWN}]")
+_NOT_LISTED = re.compile(f"[{OPAQUE}{DERIVED}]")
 _GLOB = re.compile(r"[*?\[]")
 _TOPS = "bin boot dev etc home lib lib32 lib64 media mnt opt proc root run sbin srv sys usr var snap"
 _TOPS += " System Library Applications Users Volumes private"
@@ -134,6 +135,7 @@ class Places:
         self._temporary = (*_TEMPORARY, *((f"{os.path.normpath(temporary)}/",) if temporary else ()))
         wide = not self.root or self.root == "/" or self.root in _VITAL
         self._inside = "" if wide else f"{self.root}/"
+        self.relative = True  # whether it was asked what is in the folders that a command may run in
         self._links: dict[str, bool] = {}
         self._mounts: dict[str, bool] = {}
         self._zones: dict[tuple[str, bool], Zone] = {}
@@ -142,6 +144,7 @@ class Places:
         """The paths a word may mean, from each folder it may be used in. Not yet simplified."""
         if word[:1] in ("/", *UNKNOWN):  # what is not known may be empty, or begin with a slash
             return [word]
+        self.relative = True
         # A ~ that is left is a plain character to the shell, but not to every program.
         user, slash, rest = word.partition("/")
         homes = [f"{self.home if user == '~' else f'/home/{user[1:]}'}{slash}{rest}"] if user[:1] == "~" else []
@@ -156,6 +159,8 @@ class Places:
 
     def _zone(self, path: str, whole: bool) -> Zone:
         if _ANY.search(path):
+            if not _NOT_LISTED.search(path):  # some file below a folder: any name will do
+                return self._zone(path.replace(LISTED, "x"), whole)
             emptied = os.path.normpath(_ANY.sub("", path))
             if emptied[:1] != "/":
                 return Zone.UNKNOWN
@@ -243,7 +248,7 @@ class Places:
     def look_afresh(self) -> "_Looked":
         """Forget what the disk said, to see what is asked from now on; gives what to hand to ``look_as_before``."""
         before = self._links, self._mounts, self._zones
-        self._links, self._mounts, self._zones = {}, {}, {}
+        self._links, self._mounts, self._zones, self.relative = {}, {}, {}, False
         return before
 
     def look_as_before(self, before: "_Looked") -> None:

@@ -267,6 +267,7 @@ def _run(one: Run) -> None:
     scene.found.programs[one.name] = None
     if word in scene.functions:
         shell, body = scene.functions[word]
+        scene.uncalled.pop(word, None)
         one.ok, one.failed = shell.call(body, one.args, one.folders, one.stdin)
         return
     if one.name not in _TEXT_ONLY:

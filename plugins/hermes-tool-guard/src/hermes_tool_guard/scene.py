@@ -71,6 +71,8 @@ class Scene:
             known | {"$": "1", "UID": "1000", "EUID": "1000", "RANDOM": "1", "SHELL": "/bin/bash"}
         )
         self.functions: dict[str, tuple[Shell, Node]] = {}
+        self.uncalled: dict[str, Folders] = {}  # functions that nothing has called yet, and where they were defined
+        self.traps: list[tuple[str, Folders]] = []  # code for the end
         self.written: set[str] = set()  # paths that this command line writes or fetches, and may run afterwards
         self.ran: list[str] = []  # files that were run since somebody last looked
         self.found = Found()

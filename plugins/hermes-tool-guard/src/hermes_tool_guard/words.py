@@ -16,6 +16,8 @@ __all__ = ["MOST_VALUES", "NOTHING", "Variables", "Words", "alternatives"]
 MOST_VALUES = 16  # of a variable or a command line; beyond that they cannot be known
 NOTHING = "\ue101"  # "$@" without arguments: no word at all
 _SPACE = "\ue100"  # where an unquoted value is split into fields
+_ARRAY = re.compile(r"\$\{([A-Za-z_]\w*)\[[@*]\]\}")
+_LENGTH = re.compile(r"\$\{#[A-Za-z_]\w*(?:\[[@*]\])?\}")
 _PARAMETER = re.compile(r"\$\{([A-Za-z_]\w*|\d+|[@*#?$!-])(.*)\}", re.DOTALL)
 _OPERATOR = re.compile(r"(:?[-=?+]|%%?|##?|//?[#%]?|\^\^?|,,?|:|@|\[)(.*)", re.DOTALL)
 _BARE = re.compile(r"(?<!\\)(?:\\\\)*(?:[ \t\n`]|\$[\w({@*#?$!-])")
@@ -170,8 +172,13 @@ class Words:
         method = _METHODS.get(node.type)
         if method is None:
             return self._other(node, quoted)
-        begins = _BEGINS.get(node.type)
-        if begins and not self._source.startswith(begins, node.start_byte):
+        begins, start = _BEGINS.get(node.type), node.start_byte
+        if begins and not self._source.startswith(begins, start):
+            text = self._source[start : node.end_byte]
+            plain = text.lstrip(b" \t\n")
+            if quoted and node.type == "simple_expansion" and plain[:1] == b"$":  # "$a $b": the grammar takes the blank
+                blank = text[: len(text) - len(plain)].decode()
+                return [marked(blank) + value for value in self._values(plain[1:].decode(), quoted)]
             self._misread()
         return method(self, node, quoted)
 
@@ -257,9 +264,11 @@ class Words:
     def _expansion(self, node: "Node", quoted: bool) -> list[str]:
         self._inner(node)
         text = self.text(node)
+        if array := _ARRAY.fullmatch(text):
+            return self._values(f"{array[1]}[@]", quoted)
         match = _PARAMETER.fullmatch(text)
         if not match:
-            return [OPAQUE]  # ${!name}, ${#name}, ${name[i]}
+            return ["1"] if _LENGTH.fullmatch(text) else [OPAQUE]  # ${#name}, but ${!name}, ${name[i]}
         name, rest = match[1], match[2]
         values = [str(v) for v in self._variables.get(name)]
         if rest:
