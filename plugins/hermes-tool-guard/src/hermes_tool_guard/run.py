@@ -83,7 +83,7 @@ class Run:
 
     def note(self, what: Class) -> None:
         """It does something that needs no yes."""
-        self.scene.classes[what] = None
+        self.scene.note(what)
 
     def ask(self, what: Class, reason: str) -> None:
         """It does something that needs a yes."""
@@ -187,9 +187,10 @@ class Run:
         """It runs a file as code."""
         for path, zone in self._zones(word):
             normal = os.path.normpath(path)
+            self.scene.ran.append(normal)
             if zone is Zone.GUARDED:
                 self.deny(Class.HERMES, f"runs {shown(word)}, which belongs to Hermes itself")
-            elif any(w in (normal, os.path.dirname(normal)) or _fits(normal, w) for w in self.scene.written):  # noqa: PTH120
+            elif self.scene.was_written(normal):
                 self.ask(Class.CODE, f"runs {shown(word)}, which the same command makes")
             elif zone is Zone.INSIDE:
                 self.note(Class.PROJECT)
@@ -228,12 +229,6 @@ def _cluster(word: str, takes: frozenset[str], words: "Iterable[str]", given: li
         given.append((f"-{letter}", ""))
 
 
-def _fits(path: str, pattern: str) -> bool:
-    from fnmatch import fnmatchcase
-
-    return any(c in pattern + path for c in "*?[") and (fnmatchcase(path, pattern) or fnmatchcase(pattern, path))
-
-
 _DELICATE = {
     Zone.VITAL: (Class.WRITE_OUTSIDE, "everything else depends on"),
     Zone.SOCKET: (Class.SEND, "is a network connection"),
@@ -269,9 +264,10 @@ def _run(one: Run) -> None:
         scene.record(one.argv)
     if _unclear(one, word):
         return
-    scene.programs[one.name] = None
+    scene.found.programs[one.name] = None
     if word in scene.functions:
         shell, body = scene.functions[word]
+        scene.uncalled.pop(word, None)
         one.ok, one.failed = shell.call(body, one.args, one.folders, one.stdin)
         return
     if one.name not in _TEXT_ONLY:

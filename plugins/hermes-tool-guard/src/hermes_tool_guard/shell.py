@@ -8,6 +8,7 @@ from hermes_tool_guard import commands
 from hermes_tool_guard.commands import named
 from hermes_tool_guard.grammar import Unparseable, parse
 from hermes_tool_guard.judgement import DERIVED, OPAQUE, UNKNOWN, Class
+from hermes_tool_guard.memory import LONGEST, recall, record
 from hermes_tool_guard.redirects import REDIRECTS, redirect
 from hermes_tool_guard.scene import DEPTH, Ends, Folders, Scene
 from hermes_tool_guard.words import NOTHING, Words
@@ -18,6 +19,14 @@ if TYPE_CHECKING:
 __all__ = ["Shell", "judge_code"]
 
 _BLANK = b" \t\n;"
+_PARTS = re.compile(r"[;&|\n(){}]+|\b(?:then|do|else)\b")
+LONGEST_UNREAD = 4096  # characters of a text that is looked through although it cannot be read
+# Names of which a command line rightly thinks that it knows what they do.
+_SHADOWED = frozenset(
+    "alias awk bash builtin cat cd chmod command cp curl docker echo env eval exec exit export find git grep head id jq"
+    " kill kubectl less ls make mkdir mv node npm ping pip printf ps pwd python python3 read rm rsync scp sed set sh"
+    " sort ssh su sudo tail tar tee test touch true trap type unset wc wget which xargs".split()
+)
 _SILENT = frozenset(
     {"comment", ";", "&", "&&", "||", "|", "|&", "\n", ";;", ";&", ";;&", "(", ")", "{", "}", "do", "done"}
 )
@@ -56,6 +65,8 @@ def judge_code(scene: Scene, code: str, folders: Folders, stdin: str | None = No
         root = parse(source)
     except (Unparseable, UnicodeEncodeError) as error:
         scene.ask(Class.UNCLEAR, str(error) if isinstance(error, Unparseable) else "holds characters that are none")
+        if len(code) <= LONGEST_UNREAD:
+            _worst_of(scene, code, folders)
         return folders
     scene.depth += 1
     try:
@@ -63,9 +74,36 @@ def judge_code(scene: Scene, code: str, folders: Folders, stdin: str | None = No
         shell._gap(0, root.start_byte)
         shell._gap(root.end_byte, len(source))
         ok, failed = shell.walk(root, folders, stdin)
+        if scene.depth == 1:
+            _at_the_end(scene, _both(ok, failed))
     finally:
         scene.depth -= 1
     return _both(ok, failed)
+
+
+def _at_the_end(scene: Scene, folders: Folders) -> None:
+    """Traps run last; and functions that nothing called may be called by whoever comes next."""
+    while scene.traps or scene.uncalled:
+        if scene.traps:
+            code, _ = scene.traps.pop()
+            judge_code(scene, code, folders)
+        else:
+            label, where = scene.uncalled.popitem()
+            shell, body = scene.functions[label]
+            with scene.perhaps():
+                shell.walk(body, where, DERIVED)
+
+
+def _worst_of(scene: Scene, code: str, folders: Folders) -> None:
+    """Text that cannot be read is asked about; but what is never done is found in its parts, as far as they can be."""
+    scene.depth += 1
+    try:
+        for part in _PARTS.split(code)[:50] if scene.depth < DEPTH else ():
+            piece = f"{part.strip()} ".replace("\\ ", "\\\\ ")  # a line of Windows may end in a backslash
+            if piece.strip() and piece.strip() != code.strip():
+                judge_code(scene, piece.strip(), folders)
+    finally:
+        scene.depth -= 1
 
 
 class Shell:
@@ -77,10 +115,25 @@ class Shell:
         self.words = Words(source, scene.variables, self._substitute, self._misread)
         self._folders: Folders = ()
         self._output: str = ""
+        self._dash = False  # whether the next command has a "-" that the grammar left out
         self._level = 0
 
     def _misread(self) -> None:
         self.scene.ask(Class.UNCLEAR, "is not shell that the guard can read")
+
+    def _statement(self, node: "Node", folders: Folders, stdin: str | None) -> Ends:
+        """Judge a statement, or know it again."""
+        scene, start, end = self.scene, node.start_byte, node.end_byte
+        if scene.memory is None or scene.depth > 1 or end - start > LONGEST or (stdin and len(stdin) > LONGEST):
+            return self.walk(node, folders, stdin)
+        text = self.source[start:end]
+        if b"$" in text or b"`" in text:
+            return self.walk(node, folders, stdin)
+        key = text, folders, stdin
+        if seen := recall(scene, key):
+            self._output = seen.output
+            return seen.ends or (folders, folders)
+        return record(scene, key, lambda: (self.walk(node, folders, stdin), self._output))
 
     def walk(self, node: "Node", folders: Folders, stdin: str | None = None) -> Ends:
         """Judge a statement. ``stdin`` is what it reads, if anything; unknown parts are marked."""
@@ -118,7 +171,7 @@ class Shell:
             if joined and child.start_byte > end and b"\n" not in self.source[end : child.start_byte]:
                 self._misread()  # two statements with nothing between them
             joined, end = True, child.end_byte
-            before = _both(ok, failed)
+            before = ok if ok is failed else _both(ok, failed)
             if kind in REDIRECTS:  # $(<file)
                 self._redirected(node, folders, stdin)
                 self._output = DERIVED
@@ -128,7 +181,7 @@ class Shell:
                     self.walk(child, before, stdin)
                 ok = failed = before
             else:
-                ok, failed = self.walk(child, before, stdin)
+                ok, failed = self._statement(child, before, stdin)
             outputs.append(self._output)
         self._output = "".join(outputs) if all(outputs) else DERIVED
         return ok, failed
@@ -136,7 +189,11 @@ class Shell:
     def _gaps(self, node: "Node") -> None:
         end, named = node.start_byte, False
         for child in node.children:
-            if child.start_byte > end:
+            if child.type == "heredoc_redirect" and self.source[end : child.start_byte].strip(b" \t") == b"-":
+                self._dash = named and node.children[0].type == "command"  # the grammar forgets it: python - <<EOF
+                if not self._dash:
+                    self._misread()
+            elif child.start_byte > end:
                 self._gap(end, child.start_byte)
                 if named and child.is_named and not self.source[end : child.start_byte].replace(b"\\\n", b""):
                     self._misread()  # a word broken over two lines
@@ -154,6 +211,7 @@ class Shell:
     def _list(self, node: "Node", folders: Folders, stdin: str | None) -> Ends:
         left, operator, right = [c for c in node.children if c.type != "comment"][:3]
         ok, failed = self.walk(left, folders, stdin)
+        silent = not self._output and operator.type == "&&"
         with self.scene.perhaps():
             if operator.type == "&&":
                 ok, late = self.walk(right, ok, stdin)
@@ -161,7 +219,7 @@ class Shell:
             else:
                 late, failed = self.walk(right, failed, stdin)
                 result = _both(ok, late), failed
-        self._output = DERIVED
+        self._output = self._output if silent else DERIVED
         return result
 
     def _pipeline(self, node: "Node", folders: Folders, stdin: str | None) -> Ends:
@@ -252,7 +310,7 @@ class Shell:
         return possible, possible
 
     def _function(self, node: "Node", folders: Folders, _stdin: str | None) -> Ends:
-        """A function is judged when it is written down, and again with its arguments when it is called."""
+        """A function is judged where it is called, with its arguments, or at the end if it never is."""
         name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
         if name is None or body is None:
             self.scene.ask(Class.UNCLEAR, "defines a function that the guard cannot read")
@@ -266,9 +324,10 @@ class Shell:
             self.scene.ask(Class.PROCESSES, f"defines the function {label}, which runs itself")
             if b"&" in self.source[body.start_byte : body.end_byte]:
                 self.scene.deny(Class.PROCESSES, "is a fork bomb")
-        with self.scene.perhaps():
-            self.walk(body, folders, DERIVED)
+        if label in _SHADOWED:
+            self.scene.ask(Class.UNCLEAR, f"gives the name {label} another meaning")
         self.scene.functions[label] = (self, body)
+        self.scene.uncalled[label] = folders
         self._output = DERIVED
         return folders, folders
 
@@ -345,7 +404,10 @@ class Shell:
 
 def _both(*folders: Folders) -> Folders:
     first = folders[0]
-    if all(other == first for other in folders[1:]):
+    for other in folders:
+        if other is not first and other != first:
+            break
+    else:
         return first
     together = tuple(dict.fromkeys(f for group in folders for f in group))
     return together if len(together) <= 4 else (OPAQUE, *together[:4])

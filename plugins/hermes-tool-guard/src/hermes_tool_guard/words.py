@@ -16,6 +16,8 @@ __all__ = ["MOST_VALUES", "NOTHING", "Variables", "Words", "alternatives"]
 MOST_VALUES = 16  # of a variable or a command line; beyond that they cannot be known
 NOTHING = "\ue101"  # "$@" without arguments: no word at all
 _SPACE = "\ue100"  # where an unquoted value is split into fields
+_ARRAY = re.compile(r"\$\{([A-Za-z_]\w*)\[[@*]\]\}")
+_LENGTH = re.compile(r"\$\{#[A-Za-z_]\w*(?:\[[@*]\])?\}")
 _PARAMETER = re.compile(r"\$\{([A-Za-z_]\w*|\d+|[@*#?$!-])(.*)\}", re.DOTALL)
 _OPERATOR = re.compile(r"(:?[-=?+]|%%?|##?|//?[#%]?|\^\^?|,,?|:|@|\[)(.*)", re.DOTALL)
 _BARE = re.compile(r"(?<!\\)(?:\\\\)*(?:[ \t\n`]|\$[\w({@*#?$!-])")
@@ -33,13 +35,17 @@ class Variables:
         self._values: dict[str, list[str]] = {name: [value] for name, value in known.items()}
         self.changed: set[str] = set()
         self.grown: set[str] = set()  # since somebody last looked
+        self._watched: dict[str, tuple[str, ...] | None] | None = None  # what was set, and what it was before
 
     def get(self, name: str) -> Sequence[str]:
         """The values a variable may have."""
+        self._watched = None
         return self._values.get(name, (OPAQUE,))
 
     def add(self, name: str, values: Sequence[str]) -> None:
         """Another value; too many make it unknown."""
+        if self._watched is not None and name not in self._watched:
+            self._watched[name] = tuple(self._values[name]) if name in self._values else None
         there = self._values.setdefault(name, [])
         fresh = [value for value in values if value not in there]
         if fresh:
@@ -61,10 +67,35 @@ class Variables:
 
     def inherited(self) -> dict[str, list[str]]:
         """What a new shell sees: variables that were set here may not be exported."""
+        self._watched = None
         return {name: [*self._values[name], OPAQUE] for name in self.changed if name in self._values}
+
+    def watch(self) -> None:
+        """Take down which variables are set from now on."""
+        self._watched = {}
+
+    def watched(self) -> tuple[tuple[str, tuple[str, ...] | None, tuple[str, ...]], ...] | None:
+        """What was set since, with what it was and what it is now; None when a value was used, too."""
+        watched, self._watched = self._watched, None
+        if watched is None:
+            return None
+        return tuple((name, before, tuple(self._values[name])) for name, before in watched.items())
+
+    def replay(self, sets: Sequence[tuple[str, tuple[str, ...] | None, tuple[str, ...]]]) -> bool:
+        """Set variables as they were set once before, if they are what they were then."""
+        for name, before, _ in sets:
+            now = self._values.get(name)
+            if (now if now is None else tuple(now)) != before:
+                return False
+        for name, _, after in sets:
+            self._values[name] = list(after)
+            self.changed.add(name)
+            self.grown.add(name)
+        return True
 
     def swap(self, values: dict[str, list[str]]) -> dict[str, list[str]]:
         """Give variables other values, as for a function's arguments; returns what they had before."""
+        self._watched = None
         before = {name: self._values.get(name, []) for name in values}
         for name, value in values.items():
             if value:
@@ -141,8 +172,13 @@ class Words:
         method = _METHODS.get(node.type)
         if method is None:
             return self._other(node, quoted)
-        begins = _BEGINS.get(node.type)
-        if begins and not self._source.startswith(begins, node.start_byte):
+        begins, start = _BEGINS.get(node.type), node.start_byte
+        if begins and not self._source.startswith(begins, start):
+            text = self._source[start : node.end_byte]
+            plain = text.lstrip(b" \t\n")
+            if quoted and node.type == "simple_expansion" and plain[:1] == b"$":  # "$a $b": the grammar takes the blank
+                blank = text[: len(text) - len(plain)].decode()
+                return [marked(blank) + value for value in self._values(plain[1:].decode(), quoted)]
             self._misread()
         return method(self, node, quoted)
 
@@ -228,9 +264,11 @@ class Words:
     def _expansion(self, node: "Node", quoted: bool) -> list[str]:
         self._inner(node)
         text = self.text(node)
+        if array := _ARRAY.fullmatch(text):
+            return self._values(f"{array[1]}[@]", quoted)
         match = _PARAMETER.fullmatch(text)
         if not match:
-            return [OPAQUE]  # ${!name}, ${#name}, ${name[i]}
+            return ["1"] if _LENGTH.fullmatch(text) else [OPAQUE]  # ${#name}, but ${!name}, ${name[i]}
         name, rest = match[1], match[2]
         values = [str(v) for v in self._variables.get(name)]
         if rest:
