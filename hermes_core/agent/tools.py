@@ -17,6 +17,7 @@ from hermes_core.agent.asking import Asker
 from hermes_core.agent.bounds import Meter
 from hermes_core.agent.budget import Budgets
 from hermes_core.agent.callcontext import CallContext
+from hermes_core.agent.capabilities import Permitted
 from hermes_core.agent.loops import Loops, signature
 from hermes_core.agent.parts import Parts
 from hermes_core.agent.policy.taint import Seen
@@ -66,6 +67,7 @@ class CallRunner:
     parts: Parts
     room: int  # characters of one output that the model sees
     workspace: Workspace
+    doors: dict[str, Permitted]  # to the workspace, by tool
     tools: Mapping[str, Tool]
     emit: Callable[[Event], None]
     asker: Asker
@@ -109,6 +111,12 @@ class CallRunner:
                 self.emit(Returned(call=call, result=result, seconds=seconds))
                 messages.append(result_of(result))
         return messages
+
+    def permitted(self, tool: Tool) -> Permitted:
+        """The workspace as a tool may use it; the same object for all its calls, as tools remember places by it."""
+        if tool.name not in self.doors:
+            self.doors[tool.name] = Permitted(self.workspace, tool, self.parts.report)
+        return self.doors[tool.name]
 
     async def ask(self, question: Question) -> Verdict | None:
         """Put a question to the person of this turn."""

@@ -263,6 +263,7 @@ class TurnRun:
             session=live.session,
             parts=parts,
             workspace=live.workspace,
+            doors=live.permitted,
             tools=parts.toolbox().callable(self._model.specs),
             emit=self._emit,
             asker=self._asker,

@@ -4,7 +4,7 @@ import contextlib
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -147,6 +147,7 @@ def _scope(ctx: click.Context) -> Scope:
 @click.option("--json", "as_json", is_flag=True, help="With -z or chat -q: one JSON object per event, a line each.")
 @click.option("-p", "--profile", default=None, help="Use another profile (its own settings, keys, memory, sessions).")
 @click.option("--yolo", is_flag=True, help="Ask nothing: everything but the hard blocks is allowed.")
+@click.option("--audit", is_flag=True, help="At the end, list what plugins reached for and did not disclose.")
 @click.option("--safe-mode", is_flag=True, help="Start with the distribution's own plugins only.")
 @click.option("--interface", default="", help="The platform to talk through (display.interface).")
 @click.option("-V", "--version", is_flag=True, help="Print the version.")
@@ -155,6 +156,8 @@ def root(context: click.Context, /, **flags: Any) -> int:
     """An agent that lives on your machine: it answers, runs tools, remembers, and can be extended by plugins."""
     scope: Scope = context.obj
     scope.flags.update(flags)
+    if flags["audit"]:
+        context.call_on_close(_watched(scope))
     if flags["version"]:
         click.echo(f"{scope.name} {scope.distribution.version}")
         context.exit()
@@ -165,6 +168,20 @@ def root(context: click.Context, /, **flags: Any) -> int:
     if flags["oneshot"] is not None:
         return oneshot(scope, flags["oneshot"], quiet=True)
     return converse(scope)
+
+
+def _watched(scope: Scope) -> Callable[[], None]:
+    """Watch what plugins do from now on; how to tell it at the end."""
+    from hermes_core.plugins.audit import Audit
+
+    audit = Audit(scope.index)
+
+    def tell() -> None:
+        found = audit.close()
+        lines = [f"{label}: {text}" for label, text in found] or ["No plugin reached for what it does not disclose."]
+        click.echo("\n".join(["", "Audit (a witness, not a wall):", *(f"  {line}" for line in lines)]), err=True)
+
+    return tell
 
 
 @click.command()

@@ -624,7 +624,7 @@ async def test_an_allow_rule_with_a_star_lets_nothing_else_through(hermes, scrip
     assert returned(await play(hermes))[0].failed is not allowed
 
 
-@tool
+@tool(effects=[Effect.ASK])
 async def wonder(context: ToolContext) -> str:
     """Ask which one."""
     verdict = await context.ask(Question(id="q", kind="choice", subject="Which?", choices=["a", "b"]))
