@@ -319,7 +319,7 @@ async def test_a_tool_that_does_not_say_that_it_delegates_cannot(hermes, scripte
     events = [event async for event in hermes.turn("go")]
     [result] = [e.result for e in events if isinstance(e, Returned)]
     assert result.failed
-    assert "declares Effect.DELEGATE" in result.parts[0].text
+    assert "may not hand work to child agents: it does not declare that effect" in result.parts[0].text
 
 
 # --- sessions ----------------------------------------------------------------------------------------------------
