@@ -1,6 +1,8 @@
 """Builds, tests, linters: they run the project's code, which is what the agent is there for."""
 
+import os
 import re
+from itertools import pairwise
 
 from hermes_tool_guard.judgement import UNKNOWN, Class
 from hermes_tool_guard.run import Program, Run, names
@@ -72,6 +74,8 @@ def _tool(run: Run) -> None:
             run.write(run.args[-1])
         if any(re.match(r"(?:msl|ephemeral|https?|ftp|rtmp|tcp|udp|label:@|text:|\|)", a) for a in run.args):
             run.ask(Class.SEND, f"lets {run.name} use the network or more")
+    if run.name in _COMPILERS:
+        _compiled(run)
     if run.name == "pandoc" and any(
         a.startswith(("--filter", "-F", "--lua-filter", "-L", "--pdf-engine")) for a in run.args
     ):
@@ -80,6 +84,22 @@ def _tool(run: Run) -> None:
         a.startswith(("-fplugin", "-wrapper", "-B", "@")) for a in run.args
     ):
         run.ask(Class.CODE, f"makes {run.name} run another program")
+
+
+_COMPILERS = names("gcc g++ cc c++ clang clang++ rustc gfortran nvcc ld nasm dmd ghc nim zig")
+
+
+def _compiled(run: Run) -> None:
+    """What is built of the project's sources is the project's; what is built of text in this command is not."""
+    places, scene = run.scene.places, run.scene
+    paths = {os.path.normpath(p) for w in run.args if w[:1] != "-" for p in places.absolute(w, run.folders)}
+    outputs = [after for word, after in pairwise([*run.args, ""]) if word == "-o"] or ["a.out"]
+    made = {os.path.normpath(p) for w in outputs for p in places.absolute(w, run.folders)}
+    scene.ran += sorted(paths - made)
+    if any(scene.was_written(path) for path in paths - made):
+        scene.written |= made
+    else:
+        scene.written -= made
 
 
 def _make(run: Run) -> None:
@@ -143,7 +163,15 @@ def _cargo(run: Run) -> None:
     elif first in ("install", "uninstall") and not any(a.startswith("--path") for a in words):
         run.ask(Class.INSTALL, "installs a program with cargo")
     run.unknown([first])
-    run.note(Class.PROJECT)
+    if first in ("", "tree", "metadata", "version", "help", "locate-project", "pkgid"):
+        run.note(Class.READ)
+    elif first in ("fetch", "update", "add", "search", "info", "install", "generate-lockfile", "vendor"):
+        run.note(Class.FETCH)
+        run.note(Class.PROJECT)
+    elif first == "fmt":
+        run.note(Class.WRITE)
+    else:
+        run.note(Class.PROJECT)
 
 
 def _go(run: Run) -> None:
@@ -161,7 +189,13 @@ def _go(run: Run) -> None:
             if word.endswith(".go"):
                 run.script(word)
     run.unknown([first])
-    run.note(Class.PROJECT)
+    if first in ("version", "env", "list", "doc", "help", ""):
+        run.note(Class.READ)
+    elif first in ("mod", "get", "install", "work"):
+        run.note(Class.FETCH)
+        run.note(Class.PROJECT if first == "install" else Class.WRITE)
+    else:
+        run.note(Class.PROJECT)
 
 
 def _rustup(run: Run) -> None:

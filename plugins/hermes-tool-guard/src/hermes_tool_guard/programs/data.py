@@ -71,6 +71,8 @@ def _sql(run: Run) -> None:
         statements.append(run.stdin)
     if not statements:
         run.ask(Class.DATABASE, f"opens {run.name}, which waits for input")
+    if not run.name.startswith(("sqlite", "duckdb", "litecli")):
+        run.note(Class.FETCH)
     for text in statements:
         _statement(run, text)
 
@@ -131,7 +133,7 @@ PROGRAMS: dict[str, Program] = {
     **each(
         _sql,
         "psql mysql mariadb sqlite3 sqlite duckdb sqlcmd clickhouse-client clickhouse pgcli mycli "
-        "litecli cqlsh usql isql sqlplus snowsql influx trino presto hive beeline spark-sql dbt "
+        "litecli cqlsh usql isql sqlplus snowsql influx trino presto hive beeline spark-sql "
         "cockroach surreal neo4j cypher-shell db2",
     ),
     **each(_redis, "redis-cli valkey-cli keydb-cli etcdctl zkCli.sh consul-cli"),

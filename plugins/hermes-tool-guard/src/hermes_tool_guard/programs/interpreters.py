@@ -97,8 +97,6 @@ _LANGUAGES: dict[str, tuple[str, str]] = {
     "crystal": ("eval", ""),
     "nu": ("-c", ""),
     "fish": ("-c", ""),
-    "pwsh": ("-c -Command -EncodedCommand -e", ""),
-    "powershell": ("-c -Command -EncodedCommand -e", ""),
     "xonsh": ("-c", ""),
     "jshell": ("", ""),
     "irb": ("", ""),
@@ -205,7 +203,7 @@ def _other_code(run: Run, code: str) -> None:
             r"require|process(?!\.version)|import|eval|Function|global|constructor|fetch|Bun|module", code
         )
     ):
-        run.note(Class.READ)
+        run.note(Class.CODE)
         return
     run.ask(Class.CODE, f"runs {run.name} code given on the command line")
 
@@ -249,7 +247,7 @@ def _perl(run: Run) -> None:
         run.read(word)
         if in_place:
             run.write(word)
-    run.note(Class.READ)
+    run.note(Class.PROJECT if any(a.startswith(("-I", "-M", "-m")) for a in run.args) else Class.READ)
 
 
 def _java(run: Run) -> None:

@@ -4,7 +4,8 @@ import re
 from collections.abc import Sequence
 
 from hermes_tool_guard.environment import assigned
-from hermes_tool_guard.judgement import DERIVED, OPAQUE, UNKNOWN, Class
+from hermes_tool_guard.escapes import Glob
+from hermes_tool_guard.judgement import DERIVED, LISTED, OPAQUE, UNKNOWN, Class
 from hermes_tool_guard.run import Program, Run, each, names
 
 # Options that take a value, and how many words of its own stand before the program.
@@ -38,7 +39,6 @@ _TRANSPARENT: dict[str, tuple[str, int]] = {
     "tini": ("", 0),
     "chronic": ("", 0),
     "hyperfine": ("-w -m -M -r -n -p -S -L -P", 0),
-    "ltrace": ("-e -o -p -s", 0),
     "dbus-run-session": ("", 0),
     "xvfb-run": ("-n -s -e -f -p", 0),
     "proxychains": ("-f", 0),
@@ -193,14 +193,15 @@ def _xargs(run: Run) -> None:
     for value in values:
         filled = [_filled(word, marks, value) for word in inner]
         if filled == inner or not any(m in w for w in inner for m in marks):
-            filled = [*inner, *(value.split() if value not in (DERIVED, OPAQUE) else [value])]
+            more = value.split() if value not in (DERIVED, OPAQUE) else [value]
+            filled = [*inner, *(Glob(w) if any(c in w for c in "*?[") else w for w in more)]
         name = filled[0].rpartition("/")[2]
         if run.name == "parallel":
             run.code(" ".join(filled))
         elif (
             name in ("sh", "bash", "dash", "zsh", "ksh")
-            and value == DERIVED
-            and filled[-1] == DERIVED
+            and (value == DERIVED or LISTED in value)
+            and filled[-1] == value
             and "-c" in filled
             and filled[-2] != "-c"
         ):
@@ -210,8 +211,8 @@ def _xargs(run: Run) -> None:
 
 
 def _given(run: Run) -> list[str]:
-    if run.stdin and not any(c in run.stdin for c in UNKNOWN):
-        lines = [line for line in run.stdin.split("\n") if line.strip()]
+    if run.stdin and OPAQUE not in run.stdin and DERIVED not in run.stdin:
+        lines = [line for line in run.stdin.split("\n") if line.strip("\0 ")]
         if 0 < len(lines) <= 10:
             return lines
     return [DERIVED]
@@ -323,7 +324,7 @@ PROGRAMS: dict[str, Program] = {
     **each(_su, "su runuser sg newgrp"),
     **each(_inside_other, "chroot unshare nsenter setpriv capsh systemd-nspawn machinectl proot fakeroot fakechroot"),
     **each(_xargs, "xargs parallel gxargs"),
-    **each(_strace, "strace dtruss truss"),
+    **each(_strace, "strace ltrace dtruss truss"),
     **each(_multiplexer, "tmux screen byobu zellij dtach abduco"),
     **each(_later, "at batch atq atrm systemd-run"),
     **each(_entr, "entr watchexec nodemon chokidar"),
