@@ -109,7 +109,7 @@ def _compress(run: Run) -> None:
         {"-S", "-T", "-o", "-M", "-q", "-D"} if run.name in ("xz", "zstd", "brotli") else {"-S", "-p"}
     )
     for word in options.rest:
-        if options.has("-c", "--stdout", "--to-stdout", "-l", "--list", "-t", "--test", "-k", "--keep"):
+        if options.has("-c", "--stdout", "--to-stdout", "-l", "--list", "-t", "--test"):
             run.read(word)
         else:
             run.write(word)

@@ -74,6 +74,8 @@ def _tool(run: Run) -> None:
             run.write(run.args[-1])
         if any(re.match(r"(?:msl|ephemeral|https?|ftp|rtmp|tcp|udp|label:@|text:|\|)", a) for a in run.args):
             run.ask(Class.SEND, f"lets {run.name} use the network or more")
+    if _FETCHES & set(run.args[:3]):
+        run.note(Class.FETCH)
     if run.name in _COMPILERS:
         _compiled(run)
     if run.name == "pandoc" and any(
@@ -86,6 +88,9 @@ def _tool(run: Run) -> None:
         run.ask(Class.CODE, f"makes {run.name} run another program")
 
 
+_FETCHES = names(
+    "restore deps.get deps.update pub install update fetch download dependency:resolve dependency:go-offline deps sync"
+)
 _COMPILERS = names("gcc g++ cc c++ clang clang++ rustc gfortran nvcc ld nasm dmd ghc nim zig")
 
 

@@ -269,7 +269,8 @@ def _remote_runs(run: Run) -> None:
         )
         or run.args[:1] in (["--list"], ["--graph"])
     ):
-        run.note(Class.READ)
+        run.note(Class.PROJECT)
+        run.note(Class.FETCH)
         return
     for word in run.args:
         if " " in word:

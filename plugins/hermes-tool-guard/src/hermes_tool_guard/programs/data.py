@@ -71,7 +71,7 @@ def _sql(run: Run) -> None:
         statements.append(run.stdin)
     if not statements:
         run.ask(Class.DATABASE, f"opens {run.name}, which waits for input")
-    if not run.name.startswith(("sqlite", "duckdb", "litecli")):
+    if not run.name.startswith(("sqlite", "duckdb", "litecli")) or any("://" in text for text in statements):
         run.note(Class.FETCH)
     for text in statements:
         _statement(run, text)
@@ -92,7 +92,7 @@ def _redis(run: Run) -> None:
     if (words and words[0].lower() in _REDIS_READS) or options.has(
         "--version", "--stat", "--bigkeys", "--latency", "--scan"
     ):
-        run.note(Class.READ)
+        run.note(Class.FETCH)
         return
     run.ask(Class.DATABASE, f"changes, or opens, a database with {run.name} {' '.join(words[:1])[:30]}")
 
@@ -110,7 +110,7 @@ def _mongo(run: Run) -> None:
         )
         and not _WORST.search(code)
     ):
-        run.note(Class.READ)
+        run.note(Class.FETCH)
         return
     run.ask(Class.DATABASE, f"changes, or opens, a database with {run.name}")
 

@@ -77,7 +77,7 @@ def _python_code(run: Run, code: str, _rest: list[str]) -> None:
 
 def _module(run: Run, module: str, rest: list[str]) -> None:
     if rest in (["--help"], ["-h"], ["--version"]):
-        run.note(Class.READ)
+        run.note(Class.PROJECT)
     elif module == "http.server" or module in ("http", "SimpleHTTPServer", "pyftpdlib", "smtpd", "aiosmtpd"):
         run.ask(Class.SERVE, "serves the folder to the network")
     elif module in ("pip", "pipx", "uv", "poetry", "hatch", "pdm"):

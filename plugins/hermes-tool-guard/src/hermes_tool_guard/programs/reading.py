@@ -10,7 +10,7 @@ _FILES = names(
     "head tail wc grep egrep fgrep zgrep zegrep zfgrep rg ripgrep ag ack cut paste nl tac od hexdump "
     "strings md5sum md5 sha1sum sha224sum sha256sum sha384sum sha512sum shasum b2sum cksum sum jq yq "
     "xq tomlq zcat bzcat xzcat zstdcat less more most bat batcat cmp diff diff3 sdiff colordiff comm "
-    "join look fold fmt expand unexpand column pr uniq sort tsort nm objdump readelf size ldd iconv "
+    "join look fold fmt expand unexpand column pr uniq sort tsort nm objdump readelf size iconv "
     "hexyl tree cloc scc tokei stat file exiftool identify mediainfo ffprobe zipinfo zdiff zcmp "
     "bzgrep xzgrep xzless zless delta difft dyff jless gron fx csvlook csvstat csvcut csvgrep "
     "csvsort mlr xsv qsv xmllint numfmt shuf tail multitail lnav shellcheck hadolint yamllint "
@@ -23,7 +23,7 @@ _FACTS = names(
     "whoami logname id groups who w last lastlog users cal ncal uptime uname arch free df du vmstat "
     "iostat mpstat sar pidstat lscpu lsblk lsusb lspci lsmem lsns lsipc lslocks lslogins lsmod lshw "
     "hostname hostnamectl timedatectl localectl getconf locale tty printenv ps pstree pgrep pidof "
-    "top lsof ss netstat ip arp locate plocate mlocate whereis whatis apropos man info tldr "
+    "top lsof ss netstat ip arp locate plocate mlocate whereis whatis apropos man info "
     "help basename dirname realpath readlink seq sleep expr bc factor true false test [ : yes tput "
     "clear reset tset history jobs wait times ulimit umask dirs domainname nisdomainname "
     "resolvectl nvidia-smi rocm-smi sensors "
@@ -206,6 +206,14 @@ def _looked_up(run: Run) -> None:
         run.note(Class.READ)
 
 
+def _loads(run: Run) -> None:
+    """Shows what a program loads, by loading it."""
+    for word in run.args:
+        if word[:1] != "-":
+            run.read(word)
+    run.note(Class.PROJECT)
+
+
 def _file_magic(run: Run) -> None:
     if any(a in ("-C", "--compile") for a in run.args):
         run.ask(Class.WRITE, "compiles a file")
@@ -224,6 +232,7 @@ PROGRAMS |= dict.fromkeys(_FACTS, _facts)
 PROGRAMS |= dict.fromkeys(("sort", "uniq", "shuf", "column", "cmp"), _written_output)
 PROGRAMS |= dict.fromkeys(("yq", "xq", "tomlq"), _in_place)
 PROGRAMS |= dict.fromkeys(
-    ("ping", "ping6", "traceroute", "tracepath", "mtr", "dig", "nslookup", "host", "drill", "whois"), _names
+    ("ping", "ping6", "traceroute", "tracepath", "mtr", "dig", "nslookup", "host", "drill", "whois", "tldr"), _names
 )
+PROGRAMS |= dict.fromkeys(("ldd", "lddtree"), _loads)
 PROGRAMS |= {"ps": _ps, "getent": _looked_up, "hostname": _hostname, "domainname": _hostname, "file": _file_magic, "tree": _tree}
