@@ -151,7 +151,11 @@ class Run:
     def read_all(self, word: str) -> None:
         """It reads everything below a folder."""
         self.read(word)
-        for path in self.scene.places.absolute(word, self.folders):
+        for path, zone in self._zones(word, whole=True):
+            if zone is Zone.GUARDED and self.scene.places.keeps_guarded(path):
+                self.deny(Class.HERMES, f"reads everything in {shown(word)}, where files of Hermes itself are")
+            elif zone is Zone.GUARDED:
+                self.ask(Class.HERMES, f"reads everything in {shown(word)}, files of Hermes itself too")
             if self.scene.places.vital(os.path.normpath(path)):
                 self.ask(Class.CREDENTIALS, f"reads everything in {shown(word)}, credentials too")
 
@@ -202,6 +206,8 @@ class Run:
             if zone is Zone.GUARDED:
                 self.deny(Class.HERMES, f"runs {shown(word)}, which belongs to Hermes itself")
             elif self.scene.was_written(normal):
+                if text := self.scene.contents.get(normal):
+                    self.code(text)
                 self.ask(Class.CODE, f"runs {shown(word)}, which the same command makes")
             elif zone is Zone.INSIDE:
                 self.note(Class.PROJECT)

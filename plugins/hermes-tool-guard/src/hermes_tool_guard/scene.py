@@ -74,6 +74,8 @@ class Scene:
         self.uncalled: dict[str, Folders] = {}  # functions that nothing has called yet, and where they were defined
         self.traps: list[tuple[str, Folders]] = []  # code for the end
         self.written: set[str] = set()  # paths that this command line writes or fetches, and may run afterwards
+        self.contents: dict[str, str] = {}  # of those, what is in them, where that is known
+        self.piped = DERIVED  # what the last <(…) gives
         self.ran: list[str] = []  # files that were run since somebody last looked
         self.found = Found()
         self.memory: Memory | None = None

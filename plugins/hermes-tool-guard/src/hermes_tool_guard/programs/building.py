@@ -5,7 +5,9 @@ import re
 from itertools import pairwise
 
 from hermes_tool_guard.judgement import UNKNOWN, Class
+from hermes_tool_guard.places import Zone
 from hermes_tool_guard.run import Program, Run, names
+from hermes_tool_guard.scene import shown
 
 _TOOLS = names(
     "pytest py.test tox nox mypy ruff black isort flake8 pylint pyright basedpyright bandit coverage "
@@ -30,12 +32,24 @@ _TOOLS = names(
     "rsvg-convert graphviz plantuml mmdc bump2version bumpver towncrier git-cliff jupyter nbconvert "
     "papermill nbstripout strip ranlib objcopy patchelf install_name_tool lipo ctags cscope etags "
     "gettext msgfmt xgettext msgmerge pybabel solc forge hardhat truffle anchor slither jest-cli "
-    "ts-jest react-scripts craco vue-tsc tsd api-extractor tsgo rspack rsbuild"
+    "markdownlint markdownlint-cli2 cspell publint attw size-limit ts-jest react-scripts craco vue-tsc tsd api-extractor tsgo rspack rsbuild"
 )
+
+
+def _of_the_folder(run: Run, path: str) -> None:
+    """What decides what is built must be the project's own."""
+    if not all(zone in (Zone.INSIDE, Zone.WORKSPACE, Zone.SINK) for _, zone in run._zones(path)):
+        run.ask(Class.CODE, f"runs what {shown(path)} says, outside of the folder")
+
+
+_DECIDES = names("-f -C -P -c --file --config --directory --project-dir --build-file --rootdir -S --manifest-path")
 
 
 def _tool(run: Run) -> None:
     run.note(Class.PROJECT)
+    for word, after in pairwise([*run.args, ""]):
+        if word in _DECIDES and after[:1] in ("/", "~") and run.name not in _COMPILERS:
+            _of_the_folder(run, after)
     for word, after in zip(run.args, [*run.args[1:], ""], strict=False):
         if (
             word
@@ -140,11 +154,10 @@ def _make(run: Run) -> None:
             run.ask(Class.CODE, f"gives make {name} with commands inside")
         elif any(c in word for c in UNKNOWN):
             run.ask(Class.UNCLEAR, "builds a target that is only known when it runs") if word[:1] in UNKNOWN else None
-        elif word in ("install", "uninstall", "deploy", "publish", "release", "push", "upload", "destroy"):
+        elif not options.has("-n", "--dry-run", "--just-print", "-q") and word in ("install", "uninstall", "deploy", "publish", "release", "push", "upload", "destroy"):
             run.ask(Class.INSTALL, f"runs make {word}, which reaches beyond the folder")
     for folder in options.values("-C", "--directory"):
-        if not run.inside(folder):
-            run.ask(Class.CODE, f"builds in {folder[:60]}, outside of the folder")
+        _of_the_folder(run, folder)
     for file in options.values("-f", "--file", "--makefile"):
         (run.ask(Class.CODE, "runs rules it is given as input") if file == "-" else run.script(file))
     run.note(Class.PROJECT)

@@ -215,7 +215,7 @@ def _helm_checked(run: Run) -> None:
 _CLOUD_READS = re.compile(
     r"(?:describe|list|get|show|ls|head|lookup|view|search|help|version|status|info|whoami|wait|tail"
     r"|explain|check|validate|account|regions?|zones?|current|query|scan|filter|estimate|preview|synth"
-    r"|diff|plan|fmt|graph|output|providers|state-list|doctor)(?:[-_]|$)"
+    r"|diff|plan|fmt|graph|output|providers|state-list|doctor|logs|ps|releases)(?:[-_]|$)"
 )
 _SECRET = re.compile(
     r"secret|token|password|credential|key(?:s|pair)?\b|kms|ssm|parameter|access-token|print-|decrypt"
@@ -225,11 +225,12 @@ _SECRET = re.compile(
 
 def _cloud(run: Run) -> None:
     words = [w for w in run.args if w[:1] != "-"]
-    text = " ".join(words)
+    services = run.name in ("aws", "gcloud", "az")  # their first word is no verb
+    text = " ".join(words[1:] if services else words)
     if not words or run.args in (["--version"], ["version"]):
         run.note(Class.READ)
         return
-    if _SECRET.search(text) and text not in ("sts get-caller-identity", "auth list"):
+    if _SECRET.search(" ".join(words)) and " ".join(words) not in ("sts get-caller-identity", "auth list"):
         run.ask(Class.CREDENTIALS, f"may show or use credentials of a cloud with {run.name}")
     looks = any(_CLOUD_READS.match(w) for w in words[:4])
     changes = re.search(
@@ -267,7 +268,7 @@ def _remote_runs(run: Run) -> None:
                 or "--list-tasks" in run.args
             )
         )
-        or run.args[:1] in (["--list"], ["--graph"])
+        or {"--list", "--graph"} & set(run.args)
     ):
         run.note(Class.PROJECT)
         run.note(Class.FETCH)

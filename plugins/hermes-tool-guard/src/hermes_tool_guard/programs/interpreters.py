@@ -17,6 +17,7 @@ def _shell(run: Run) -> None:
     elif "s" in letters or not words or words[0] in ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"):
         _from_input(run)
     elif words[0].startswith("/dev/fd/"):
+        run.code(run.scene.piped)
         run.ask(Class.CODE, "runs the output of another command as code")
     elif "n" in letters:
         run.read(words[0])  # bash -n only reads

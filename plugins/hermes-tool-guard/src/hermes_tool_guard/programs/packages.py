@@ -250,7 +250,7 @@ def _in_environment(run: Run, words: list[str]) -> None:
     """A program of the project's own environment: unknown names are scripts of the project."""
     from hermes_tool_guard.programs import PROGRAMS
 
-    if words[0] not in PROGRAMS and re.fullmatch(r"[a-z][\w.-]*", words[0]):
+    if words[0] not in PROGRAMS and re.fullmatch(r"[a-z][\w.:-]*", words[0]):
         run.note(Class.PROJECT)
     else:
         run.inner(words)

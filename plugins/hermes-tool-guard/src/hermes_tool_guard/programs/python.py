@@ -56,6 +56,8 @@ def _python(run: Run) -> None:
             _python_code(run, run.stdin, words)
         return
     run.script(words[0])
+    if words[0].endswith("setup.py") and words[1:2] == ["install"]:
+        run.ask(Class.INSTALL, "installs the project for more than itself")
 
 
 def _python_code(run: Run, code: str, _rest: list[str]) -> None:

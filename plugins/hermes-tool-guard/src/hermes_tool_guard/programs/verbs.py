@@ -26,7 +26,8 @@ def by_verb(otherwise: Class, why: str, rows: Rows, valued: str = "") -> Program
         words = run.options(takes).rest
         if run.unknown(words[:1]):
             return
-        two, one = " ".join(words[:2]), words[0] if words else "-"
+        alone = "-" if set(run.args) <= _ABOUT else "--"
+        two, one = " ".join(words[:2]), words[0] if words else alone
         found = table.get(two) or table.get(one)
         for what in found or ():
             run.note(what) if what in _FREE else run.ask(what, f"{why} with {run.name} {two[:50]}")
@@ -36,6 +37,7 @@ def by_verb(otherwise: Class, why: str, rows: Rows, valued: str = "") -> Program
     return judge
 
 
+_ABOUT = {"-v", "-V", "-version", "-h", "-help", "--version", "--help"}
 _CONDA = by_verb(
     Class.INSTALL,
     "changes the installed software",
@@ -134,7 +136,7 @@ PROGRAMS: dict[str, Program] = {
             "changes something in a cloud",
             (
                 ("PROJECT", "dev build start emulators:start emulators:exec serve check types gen.types functions.serve"),
-                ("READ", "status version -"),
+                ("READ", "status version"),
                 ("FETCH", "list ls whoami logs projects:list projects.list deployments.list inspect"),
             ),
         ),

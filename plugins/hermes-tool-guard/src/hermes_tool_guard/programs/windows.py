@@ -13,14 +13,15 @@ __all__ = ["PROGRAMS", "VITAL"]
 VITAL = re.compile(
     r"(?i)(?:[a-z]:|\\\\|%system(?:root|drive)%|\$?env:system\w+)[\\/]*(?:\*(?:\.\*)?)?[\\/]*"
     r"|(?:[a-z]:|%systemdrive%|\$?env:systemdrive)[\\/]*(?:windows|users|program ?files.*|programdata|boot|efi|recovery)\b.*"
-    r"|(?:%(?:userprofile|homepath|homedrive|windir)%|\$?(?:env:)?(?:userprofile|home|windir)|\$home|~)[\\/]*\*?"
+    r"|(?:%(?:userprofile|homepath|homedrive|windir)%|(?:\$?env|\x00)?:?(?:userprofile|home|windir|systemroot)|~)"
+    r"[\\/]*\*?"
     r"|(?:hklm|hkcr|hku|hkcu|hkey_\w+):?(?:[\\/]*(?:software|system|sam|security))?[\\/]*"
 )
 
 
 def _deletes(run: Run) -> None:
     """del, rd, Remove-Item and the like."""
-    for word in run.args:
+    for word in " ".join(run.args).split():
         bare = word.strip("'\"")
         if VITAL.fullmatch(bare):
             run.deny(Class.DELETE, f"deletes {bare[:60]}, a place that everything else depends on")

@@ -189,7 +189,7 @@ def _xargs(run: Run) -> None:
             run.code(text.replace("{}", value) if "{}" in text else f"{text} {value}")
         return
     inner = inner or ["echo"]
-    values = _given(run)
+    values = _given(run.scene.piped if "/dev/fd/63" in options else run.stdin)
     for value in values:
         filled = [_filled(word, marks, value) for word in inner]
         if filled == inner or not any(m in w for w in inner for m in marks):
@@ -210,9 +210,9 @@ def _xargs(run: Run) -> None:
             run.inner(filled, stdin=None)
 
 
-def _given(run: Run) -> list[str]:
-    if run.stdin and OPAQUE not in run.stdin and DERIVED not in run.stdin:
-        lines = [line for line in run.stdin.split("\n") if line.strip("\0 ")]
+def _given(text: str | None) -> list[str]:
+    if text and OPAQUE not in text and DERIVED not in text:
+        lines = [line for line in text.split("\n") if line.strip("\0 ")]
         if 0 < len(lines) <= 10:
             return lines
     return [DERIVED]
@@ -311,7 +311,10 @@ def _fd(run: Run) -> None:
     for i, word in enumerate(words):
         if word in ("-x", "-X", "--exec", "--exec-batch"):
             inner = words[i + 1 :]
-            run.inner([w.replace("{}", DERIVED) for w in inner] if any("{}" in w for w in inner) else [*inner, DERIVED])
+            operands = [w for w in words[:i] if w[:1] != "-"][1:] or ["."]
+            for found in [f"{w.rstrip('/')}/{'*' if words[0] in ('.', '') else LISTED}" for w in operands[:4]]:
+                filled = [w.replace("{}", found) for w in inner]
+                run.inner([*map(Glob, filled)] if filled != inner else [*inner, Glob(found)])
             return
         if word.startswith(("-x", "-X", "--exec")):
             run.ask(Class.CODE, "runs another program on every file")
