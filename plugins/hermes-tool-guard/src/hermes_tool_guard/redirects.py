@@ -32,7 +32,7 @@ def redirect(
         return (values[0] if len(values) == 1 else DERIVED), [], False
     operator = next((c.type for c in node.children if "<" in c.type or ">" in c.type), "")
     descriptor = next((shell.words.text(c) for c in node.children if c.type == "file_descriptor"), "")
-    targets = node.children_by_field_name("destination")
+    targets = node.children_by_field_name("destination")[:1]  # what follows are words of the command
     if not targets:
         if operator not in (">&-", "<&-"):
             shell.scene.ask(Class.UNCLEAR, "redirects in a way that the guard cannot read")
@@ -69,6 +69,8 @@ def _heredoc(shell: "Shell", node: "Node", folders: "Folders") -> "tuple[str | N
             end = child
         elif child.type in ("file_redirect", "herestring_redirect"):
             writes = redirect(shell, child, folders, None)[2] or writes
+            if len(child.children_by_field_name("destination")) > 1:
+                shell.scene.ask(Class.UNCLEAR, "has words behind a here-document")
             kept += shell._targets
         elif child.type == "pipeline" or child.is_named:
             if child.type in (

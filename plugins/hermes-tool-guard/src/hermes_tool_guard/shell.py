@@ -117,6 +117,7 @@ class Shell:
         self._output: str = ""
         self._targets: list[str] = []  # paths that the last redirection writes to
         self._dash = False  # whether the next command has a "-" that the grammar left out
+        self._late: list[Node] = []  # words of the next command that stand behind its redirections
         self._level = 0
 
     def _misread(self) -> None:
@@ -379,8 +380,10 @@ class Shell:
 
         body, after, out, targets = None, [], False, []
         self._folders = folders
+        late: list[Node] = []
         for child in node.children:
             if child.type in REDIRECTS:
+                late += child.children_by_field_name("destination")[1:]
                 stdin, nested, writes = redirect(self, child, folders, stdin)
                 after += nested
                 out = out or writes
@@ -389,7 +392,10 @@ class Shell:
                 body = child
         ends: Ends = (folders, folders)
         self._output = ""
+        if late and (body is None or body.type != "command"):
+            self._misread()
         if body is not None:
+            self._late = late
             ends = self.walk(body, folders, stdin)
         if out:
             if not any(c in self._output for c in UNKNOWN):

@@ -59,6 +59,7 @@ _LISTS = {
     "bundle": r"verify|list-heads",
     "rerere": r"status|diff",
 }
+_VERBS_BELOW = names("remote stash reflog worktree submodule bundle notes lfs bisect sparse-checkout")
 _ALONE_LISTS = frozenset({"branch", "tag", "remote", "reflog", "notes", "submodule", "flow"})
 
 
@@ -141,6 +142,8 @@ def _git(run: Run) -> None:
             "show-ref",
         )
     )
+    if command in _VERBS_BELOW:
+        run.unknown(words[:1])
     run.scene.note(Class.FETCH if command in _REMOTE - {"push"} else Class.GIT, _effects(command, words))
     _COMMANDS.get(command, _plain)(run)
     _runs_something(run, command)
