@@ -35,6 +35,7 @@ def test_json_tells_classes_and_programs() -> None:
     assert row == {
         "verdict": "allow",
         "reason": "writes inside and reads",
+        "effects": ["read_files", "write_files"],
         "classes": ["writes inside", "reads"],
         "programs": ["cat", "grep"],
     }

@@ -108,7 +108,8 @@ def command(shell: "Shell", node: "Node", folders: Folders, stdin: str | None) -
     """One command with its words."""
     text = shell.source[node.start_byte : node.end_byte]
     dash, shell._dash = ["-"] if shell._dash else [], False
-    if _PLAIN.fullmatch(text) and not _ASSIGNED.match(text):
+    late, shell._late = shell._late, []
+    if not late and _PLAIN.fullmatch(text) and not _ASSIGNED.match(text):
         return _run(shell, [*text.decode().split(), *dash], folders, stdin)
     shell._folders = folders
     words: list[list[list[str]]] = []
@@ -118,6 +119,9 @@ def command(shell: "Shell", node: "Node", folders: Folders, stdin: str | None) -
         kind = child.type
         if kind == "variable_assignment":
             prefixes.append(child)
+        elif kind == "subshell" and words == [[["time"]]]:
+            shell.scene.found.programs["time"] = None
+            return shell._subshell(child, folders, stdin)
         elif kind in REDIRECTS:
             stdin, _, writes = redirect(shell, child, folders, stdin)
             elsewhere = elsewhere or writes
@@ -131,6 +135,7 @@ def command(shell: "Shell", node: "Node", folders: Folders, stdin: str | None) -
         end = child.end_byte
     if dash:
         words.append([dash])
+    words += map(shell._expanded, late)
     before = shell.scene.variables.names()
     for prefix in prefixes:
         assigned(shell, prefix, folders, prefix=True)

@@ -60,12 +60,17 @@ def recall(scene: "Scene", key: Key) -> Seen | None:
     return seen
 
 
+def _kept(scene: "Scene") -> int:
+    """How much a scene remembers that is not replayed."""
+    return len(scene.functions) + len(scene.traps) + len(scene.contents)
+
+
 def record(scene: "Scene", key: Key, walk: "Callable[[], tuple[Ends, str]]") -> "Ends":
     """Walk a statement, and keep what it came to if that may be kept. Raises Decided."""
     memory, scene.memory = scene.memory, None
     all_found, scene.found = scene.found, type(scene.found)()
     written, scene.written = scene.written, set(scene.written)
-    functions, steps, scene.ran = len(scene.functions) + len(scene.traps), scene.steps, []
+    kept, steps, scene.ran = _kept(scene), scene.steps, []
     looked = scene.places.look_afresh()
     scene.variables.watch()
     try:
@@ -76,7 +81,7 @@ def record(scene: "Scene", key: Key, walk: "Callable[[], tuple[Ends, str]]") -> 
         if memory is not None and links is not None and sets is not None and not made_before:
             if len(memory) >= MOST:
                 memory.clear()
-            if len(scene.functions) + len(scene.traps) == functions:
+            if _kept(scene) == kept:
                 made = frozenset(scene.written - written)
                 rest = output, steps - scene.steps, made, sets, tuple(scene.ran), links, mounts
                 if not scene.places.relative and ends == (key[1], key[1]):

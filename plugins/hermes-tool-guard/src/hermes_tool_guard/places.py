@@ -281,6 +281,11 @@ class Places:
             return any(_may_match(path, guard, whole) for guard in near)
         return False
 
+    def keeps_guarded(self, path: str) -> bool:
+        """Whether guarded files lie right in a folder."""
+        folder = os.path.normpath(path)
+        return any(os.path.dirname(guard) == folder for guard in self.guarded)  # noqa: PTH120
+
     def _linked(self, path: str) -> bool:
         """Whether a part of the path is a link on this machine."""
         if len(path) > 4096 or not path.startswith("/"):

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 
+from hermes_core.types import Effect
 from hermes_tool_guard.escapes import Glob
 from hermes_tool_guard.judgement import DERIVED, OPAQUE, UNKNOWN, Class
 from hermes_tool_guard.places import Zone, credential_name, emptied
@@ -19,6 +20,8 @@ _STANDARD = re.compile(
     r"|/(?:usr/)?lib/(?:git-core|systemd)|/usr/games|/opt/[\w.-]+/bin"
 )
 _ENVIRONMENT = re.compile(r"(?:^|/)(?:\.?venv|\.?env|virtualenv|node_modules/\.bin|vendor/bin)(?:/bin)?$")
+_ABOUT = (["--version"], ["--help"])  # what every program tells of itself
+_TAKES_WORDS = frozenset({"eval", "exec", "source", ".", "time", "command", "builtin", "xargs", "env", "parallel"})
 _TEXT_ONLY = frozenset({"echo", "printf", ":", "true", "false", "test", "[", "export"})
 _RESERVED = frozenset("if then else elif fi for while until do done case esac in function select { } [[ ]] !".split())  # noqa: SIM905 - read as a line
 _HINT = re.compile(
@@ -30,6 +33,8 @@ _HINT = re.compile(
     r"|/etc/ssh|openvpn|wireguard"
     r"|/proc/|/run/|kube|/var/lib/"
 )
+_MINES = re.compile(r"(?i)xmrig.*|.*minerd?|t-rex|phoenixminer|kryptex|srbminer.*")
+_SWITCH = re.compile(r"/proc/(?:sysrq-trigger|kcore)|/sys/(?:power/(?:state|disk)|kernel/.*/panic)|/dev/(?:mem|port)")
 _AT = re.compile(r"(?<=.)[=@:,]")
 
 
@@ -78,12 +83,14 @@ class Run:
         self.folders = self.ok = self.failed = folders
         self.stdin = stdin
         self.output = DERIVED
+        self.noted = False  # whether anything was said of what it does
 
     # --- saying what it does --------------------------------------------------------------------------------------
 
-    def note(self, what: Class) -> None:
-        """It does something that needs no yes."""
-        self.scene.note(what)
+    def note(self, what: Class, *effects: Effect) -> None:
+        """It does something that needs no yes. ``effects`` says more exactly what that is to the world."""
+        self.noted = True
+        self.scene.note(what, effects)
 
     def ask(self, what: Class, reason: str) -> None:
         """It does something that needs a yes."""
@@ -144,7 +151,11 @@ class Run:
     def read_all(self, word: str) -> None:
         """It reads everything below a folder."""
         self.read(word)
-        for path in self.scene.places.absolute(word, self.folders):
+        for path, zone in self._zones(word, whole=True):
+            if zone is Zone.GUARDED and self.scene.places.keeps_guarded(path):
+                self.deny(Class.HERMES, f"reads everything in {shown(word)}, where files of Hermes itself are")
+            elif zone is Zone.GUARDED:
+                self.ask(Class.HERMES, f"reads everything in {shown(word)}, files of Hermes itself too")
             if self.scene.places.vital(os.path.normpath(path)):
                 self.ask(Class.CREDENTIALS, f"reads everything in {shown(word)}, credentials too")
 
@@ -158,9 +169,13 @@ class Run:
                 self.deny(Class.HERMES, f"{what} {shown(word)}, which belongs to Hermes itself")
             elif zone is Zone.DEVICE:
                 self.deny(Class.KERNEL, f"{what} the raw device {shown(word)}")
+            elif _SWITCH.fullmatch(os.path.normpath(path)):
+                self.deny(Class.KERNEL, f"{what} {shown(word)}, which stops or breaks the machine")
             elif zone is not Zone.SINK:
                 kind, why = _DELICATE[zone]
                 self.ask(kind, f"{what} {shown(word)}, which {why}")
+            else:
+                self.noted = True
 
     def delete(self, word: str, *, recursive: bool = True, what: str = "deletes") -> None:
         """It takes a file or folder away, or changes all in it for good."""
@@ -191,6 +206,8 @@ class Run:
             if zone is Zone.GUARDED:
                 self.deny(Class.HERMES, f"runs {shown(word)}, which belongs to Hermes itself")
             elif self.scene.was_written(normal):
+                if text := self.scene.contents.get(normal):
+                    self.code(text)
                 self.ask(Class.CODE, f"runs {shown(word)}, which the same command makes")
             elif zone is Zone.INSIDE:
                 self.note(Class.PROJECT)
@@ -209,12 +226,14 @@ class Run:
         """It hands text to a shell."""
         from hermes_tool_guard.shell import judge_code
 
+        self.noted = True
         self.ok = self.failed = judge_code(self.scene, text, self.folders, stdin)
 
     def inner(self, argv: Sequence[str], *, stdin: "str | None" = "") -> None:
         """It runs another program."""
         if not argv:
             return
+        self.noted = True
         self.scene.step()
         one = Run(self.scene, argv, self.folders, self.stdin if stdin == "" else stdin)
         run(one)
@@ -273,12 +292,22 @@ def _run(one: Run) -> None:
     if one.name not in _TEXT_ONLY:
         _mentions(one)
     judge = _programs().get(one.name) or _versioned(one.name)
+    if "/" not in word and one.args in _ABOUT and one.name not in _TAKES_WORDS:
+        one.note(Class.READ if judge else Class.CODE)
+        return
+    if _MINES.fullmatch(one.name) or any("stratum+" in word for word in one.args):
+        one.ask(Class.CODE, "mines coins")
     if "/" in word and _of_the_project(one, word) and judge is None:
         return
     if judge is None:
+        if like := _programs().get(one.name.lower()):
+            like(Run(scene, [one.name.lower(), *one.args], one.folders, one.stdin))  # some systems take RM for rm
         one.ask(Class.CODE, f"runs {shown(one.name)}, which the guard does not know")
         return
+    effects = len(scene.found.effects)
     judge(one)
+    if not one.noted and len(scene.found.effects) == effects:
+        scene.note(Class.CODE)  # nobody said what it does, so it may do anything
 
 
 def _unclear(one: Run, word: str) -> bool:
@@ -286,7 +315,7 @@ def _unclear(one: Run, word: str) -> bool:
     if word in _RESERVED:
         one.ask(Class.UNCLEAR, "is not shell that the guard can read")
         return True
-    if word and OPAQUE not in word and DERIVED not in word and not (isinstance(word, Glob) and word != "["):
+    if word and not any(c in word for c in UNKNOWN) and not (isinstance(word, Glob) and word != "["):
         return False
     one.ask(Class.UNCLEAR, "decides at run time which program runs")
     if not emptied(word):  # then it may be nothing at all, and the next word is the program

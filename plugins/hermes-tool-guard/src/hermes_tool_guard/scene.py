@@ -2,11 +2,12 @@
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
+from hermes_core.types import Effect
 from hermes_tool_guard.judgement import DERIVED, EFFECTS, OPAQUE, UNKNOWN, Class, Decided, Judgement, Outcome
 from hermes_tool_guard.places import Places
 from hermes_tool_guard.words import Variables
@@ -14,7 +15,6 @@ from hermes_tool_guard.words import Variables
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-    from hermes_core.types import Effect
     from hermes_tool_guard.memory import Memory
     from hermes_tool_guard.shell import Shell
 
@@ -74,6 +74,8 @@ class Scene:
         self.uncalled: dict[str, Folders] = {}  # functions that nothing has called yet, and where they were defined
         self.traps: list[tuple[str, Folders]] = []  # code for the end
         self.written: set[str] = set()  # paths that this command line writes or fetches, and may run afterwards
+        self.contents: dict[str, str] = {}  # of those, what is in them, where that is known
+        self.piped = DERIVED  # what the last <(…) gives
         self.ran: list[str] = []  # files that were run since somebody last looked
         self.found = Found()
         self.memory: Memory | None = None
@@ -105,10 +107,10 @@ class Scene:
             return any(fnmatchcase(one, path) or fnmatchcase(path, one) for one in written)
         return any(("*" in one or "?" in one or "[" in one) and fnmatchcase(path, one) for one in written)
 
-    def note(self, what: Class) -> None:
-        """It does something that needs no yes."""
+    def note(self, what: Class, effects: Collection[Effect] = ()) -> None:
+        """It does something that needs no yes. ``effects`` are those of the class unless given."""
         self.found.classes[what] = None
-        self.found.effects |= EFFECTS[what]
+        self.found.effects.update(effects or EFFECTS[what])
 
     def ask(self, what: Class, reason: str) -> None:
         """It does something that needs a person's yes."""

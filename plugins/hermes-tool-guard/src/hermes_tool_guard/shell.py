@@ -177,7 +177,9 @@ class Shell:
         self.words = Words(source, scene.variables, self._substitute, self._misread)
         self._folders: Folders = ()
         self._output: str = ""
+        self._targets: list[str] = []  # paths that the last redirection writes to
         self._dash = False  # whether the next command has a "-" that the grammar left out
+        self._late: list[Node] = []  # words of the next command that stand behind its redirections
         self._level = 0
 
     def _misread(self) -> None:
@@ -423,7 +425,10 @@ class Shell:
             self._gaps(node)
             with self.scene.perhaps():
                 self._sequence(node, folders, None)
-            return self._output or DERIVED if node.type == "command_substitution" else DERIVED
+            if node.type == "command_substitution":
+                return self._output or DERIVED
+            self.scene.piped = self._output or DERIVED
+            return DERIVED
         finally:
             self._folders, self._output = folders, output
 
@@ -435,20 +440,28 @@ class Shell:
 
     def _redirected(self, node: "Node", folders: Folders, stdin: str | None) -> Ends:
 
-        body, after, out = None, [], False
+        body, after, out, targets = None, [], False, []
         self._folders = folders
+        late: list[Node] = []
         for child in node.children:
             if child.type in REDIRECTS:
+                late += child.children_by_field_name("destination")[1:]
                 stdin, nested, writes = redirect(self, child, folders, stdin)
                 after += nested
                 out = out or writes
+                targets += self._targets
             elif child.type not in _SILENT:
                 body = child
         ends: Ends = (folders, folders)
         self._output = ""
+        if late and (body is None or body.type != "command"):
+            self._misread()
         if body is not None:
+            self._late = late
             ends = self.walk(body, folders, stdin)
         if out:
+            if not any(c in self._output for c in UNKNOWN):
+                self.scene.contents.update(dict.fromkeys(targets[:4], self._output))
             self._output = ""
         for statement in after:  # the rest of a line whose here-document starts below it
             given = self._output

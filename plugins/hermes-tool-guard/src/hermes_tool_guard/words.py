@@ -6,7 +6,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from hermes_tool_guard.escapes import ansi_c, braces, cut_pattern, finished, marked, unquoted
-from hermes_tool_guard.judgement import DERIVED, OPAQUE, UNKNOWN
+from hermes_tool_guard.judgement import DERIVED, LISTED, OPAQUE, UNKNOWN
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -25,6 +25,7 @@ _NAMES = frozenset(
     bytes((b,)) for b in b"({@*#?$!-_" + bytes(range(48, 58)) + bytes(range(65, 91)) + bytes(range(97, 123))
 )
 _TILDE = re.compile(rb"~[\w.+-]*(?:[/\s;&|)<>`]|$)|\{")
+_NOT_LISTED = re.compile(f"[{OPAQUE}{DERIVED}]")
 _SPLIT = re.compile(f"[ \t\n{_SPACE}]+")
 
 
@@ -292,7 +293,9 @@ class Words:
             return [operand, ""] if _may_be_unset(values) else [operand]
         changed = []
         for value in values:
-            if value in ("", OPAQUE, DERIVED) or not plain or any(c in value for c in UNKNOWN):
+            if kind[:1] in ("%", "#") and LISTED in value and not _NOT_LISTED.search(value) and operand.strip("*?"):
+                changed.append(value if kind[0] == "%" else LISTED)  # another name, in the same folder
+            elif value in ("", OPAQUE, DERIVED) or not plain or any(c in value for c in UNKNOWN):
                 changed.append(value if value in ("", OPAQUE, DERIVED) else OPAQUE)
             else:
                 changed.append(_edited(value, operator, operand))

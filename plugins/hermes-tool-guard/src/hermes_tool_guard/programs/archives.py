@@ -73,7 +73,9 @@ def _tar(run: Run) -> None:
 
 
 def _unpack(run: Run) -> None:
-    options = run.options({"-d", "-o", "-x", "-P", "-O"})
+    options = run.options({"-d", "-o", "-x", "-P", "-O", "-D", "--directory", "-F", "-I"} - ({"-d"} if run.name == "cpio" else set()))
+    if run.name == "cpio" and options.has("-D", "--directory"):
+        run.write(options.value("-D", "--directory"))
     if run.name in ("unzip", "bsdtar"):
         if options.has("-l", "-v", "-t", "-p", "-Z"):
             run.note(Class.READ)
@@ -109,7 +111,7 @@ def _compress(run: Run) -> None:
         {"-S", "-T", "-o", "-M", "-q", "-D"} if run.name in ("xz", "zstd", "brotli") else {"-S", "-p"}
     )
     for word in options.rest:
-        if options.has("-c", "--stdout", "--to-stdout", "-l", "--list", "-t", "--test", "-k", "--keep"):
+        if options.has("-c", "--stdout", "--to-stdout", "-l", "--list", "-t", "--test"):
             run.read(word)
         else:
             run.write(word)

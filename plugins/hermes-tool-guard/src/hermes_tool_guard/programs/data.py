@@ -71,6 +71,8 @@ def _sql(run: Run) -> None:
         statements.append(run.stdin)
     if not statements:
         run.ask(Class.DATABASE, f"opens {run.name}, which waits for input")
+    if not run.name.startswith(("sqlite", "duckdb", "litecli")) or any("://" in text for text in statements):
+        run.note(Class.FETCH)
     for text in statements:
         _statement(run, text)
 
@@ -90,7 +92,7 @@ def _redis(run: Run) -> None:
     if (words and words[0].lower() in _REDIS_READS) or options.has(
         "--version", "--stat", "--bigkeys", "--latency", "--scan"
     ):
-        run.note(Class.READ)
+        run.note(Class.FETCH)
         return
     run.ask(Class.DATABASE, f"changes, or opens, a database with {run.name} {' '.join(words[:1])[:30]}")
 
@@ -108,7 +110,7 @@ def _mongo(run: Run) -> None:
         )
         and not _WORST.search(code)
     ):
-        run.note(Class.READ)
+        run.note(Class.FETCH)
         return
     run.ask(Class.DATABASE, f"changes, or opens, a database with {run.name}")
 
@@ -131,7 +133,7 @@ PROGRAMS: dict[str, Program] = {
     **each(
         _sql,
         "psql mysql mariadb sqlite3 sqlite duckdb sqlcmd clickhouse-client clickhouse pgcli mycli "
-        "litecli cqlsh usql isql sqlplus snowsql influx trino presto hive beeline spark-sql dbt "
+        "litecli cqlsh usql isql sqlplus snowsql influx trino presto hive beeline spark-sql "
         "cockroach surreal neo4j cypher-shell db2",
     ),
     **each(_redis, "redis-cli valkey-cli keydb-cli etcdctl zkCli.sh consul-cli"),

@@ -1,4 +1,4 @@
-"""Forges and other version control: looking is free."""
+"""Forges: looking is free."""
 
 from hermes_tool_guard.judgement import Class
 from hermes_tool_guard.run import Program, Run, each
@@ -41,46 +41,12 @@ def _forge(run: Run) -> None:
         or words[0] in ("status", "help", "version", "search")
     ):
         run.note(Class.FETCH)
+        if len(words) > 1 and words[1] in ("checkout", "clone", "download"):
+            run.note(Class.WRITE)
+            run.note(Class.PROJECT)
     else:
         run.ask(Class.SEND, f"changes something at the forge with {run.name} {' '.join(words[:2])}")
     run.unknown(run.args if words[:1] == ["api"] else [])
 
 
-def _other_vcs(run: Run) -> None:
-    if run.args[:1] and run.args[0] in (
-        "status",
-        "st",
-        "log",
-        "diff",
-        "info",
-        "summary",
-        "branches",
-        "cat",
-        "annotate",
-        "blame",
-        "heads",
-        "id",
-        "ls",
-        "list",
-    ):
-        run.note(Class.READ)
-    elif run.args[:1] and run.args[0] in (
-        "add",
-        "commit",
-        "ci",
-        "update",
-        "up",
-        "branch",
-        "bookmark",
-        "new",
-        "describe",
-    ):
-        run.note(Class.GIT)
-    else:
-        run.ask(Class.GIT_HISTORY, f"changes a repository with {run.name} {' '.join(run.args[:1])}")
-
-
-PROGRAMS: dict[str, Program] = {
-    **each(_forge, "gh glab hub tea"),
-    **each(_other_vcs, "hg svn jj fossil bzr"),
-}
+PROGRAMS: dict[str, Program] = each(_forge, "gh glab hub tea")

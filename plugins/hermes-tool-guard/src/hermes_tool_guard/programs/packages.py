@@ -1,6 +1,7 @@
 """Package installers: what the project asks for is a build; anything else brings in code from outside."""
 
 import re
+from collections.abc import Container, Sequence
 
 from hermes_tool_guard.judgement import Class
 from hermes_tool_guard.run import Program, Run, each, names
@@ -10,6 +11,16 @@ LOOKS = names(
     "freeze tree explain doctor licenses query fund diff repo docs bugs ping whoami prefix root bin "
     "cache lock verify export env why-not about source licence license dependencies"
 )
+
+
+_FAR_LOOKS = names("view search outdated audit fund repo docs bugs ping whoami index --outdated -o owner")
+
+
+def looks(run: Run) -> None:
+    """It only looks, at the registry perhaps."""
+    run.note(Class.READ)
+    if _FAR_LOOKS & set(run.args[:4]):
+        run.note(Class.FETCH)
 
 
 def is_local(word: str) -> bool:
@@ -45,18 +56,23 @@ _PLAIN_TOOLS = names(
 
 
 def _npx(run: Run) -> None:
-    options = run.options({"-p", "--package", "-c", "--call", "-w", "--from", "--with", "--python", "-n"})
+    at = _first_word(run.args, {"-p", "--package", "-c", "--call", "-w", "--from", "--with", "--python", "-n"})
+    own = Run(run.scene, [run.name, *run.args[:at]], run.folders, run.stdin)
+    options = own.options({"-p", "--package", "-c", "--call", "-w", "--from", "--with", "--python", "-n"})
     if options.has("-c", "--call"):
         run.code(options.value("-c", "--call"))
         run.ask(Class.CODE, "runs a command through npx")
     if options.has("-p", "--package", "--from", "--with"):
         run.ask(Class.INSTALL, "fetches a package and runs it")
-    words = []
-    for i, word in enumerate(run.args):
-        if word[:1] != "-":
-            words = list(run.args[i:])
-            break
-    known_tool(run, words)
+    known_tool(run, run.args[at:])
+
+
+def _first_word(words: Sequence[str], valued: Container[str]) -> int:
+    """Where a program's own options end."""
+    at = 0
+    while at < len(words) and words[at][:1] == "-":
+        at += 2 if words[at] in valued else 1
+    return min(at, len(words))
 
 
 def _pip(run: Run) -> None:
@@ -107,6 +123,7 @@ def _pip(run: Run) -> None:
         for file in options.values("-r", "--requirement", "-c", "--constraint"):
             (run.ask(Class.INSTALL, "installs what a list on the network says") if "://" in file else run.script(file))
         run.note(Class.PROJECT)
+        run.note(Class.FETCH)
     elif first == "uninstall":
         run.note(Class.DELETE)
     elif first == "config" and not {"list", "get", "debug"} & set(words):
@@ -114,7 +131,7 @@ def _pip(run: Run) -> None:
     elif (
         first in ("compile", "cache", "inspect", "index", "hash", "debug", "completion") or first in LOOKS or not first
     ):
-        run.note(Class.READ)
+        looks(run)
     else:
         run.ask(Class.CODE, f"runs {run.name} {first[:40]}, which the guard does not know")
 
@@ -168,7 +185,12 @@ def _uv(run: Run) -> None:
     ):
         if first == "python" and rest[:1] == ["install"]:
             run.ask(Class.INSTALL, "installs another Python")
-        run.note(Class.PROJECT)
+        if first in ("version", "cache", "help", "python"):
+            run.note(Class.READ)
+        else:
+            run.note(Class.PROJECT)
+        if first in ("sync", "lock", "build", "export"):
+            run.note(Class.FETCH)
     elif first == "remove":
         run.note(Class.PROJECT)
     elif first == "add":
@@ -176,6 +198,7 @@ def _uv(run: Run) -> None:
         if named:
             run.ask(Class.INSTALL, f"adds {' '.join(named)[:60]} from the index, whose code then runs here")
         run.note(Class.PROJECT)
+        run.note(Class.FETCH)
     elif first in ("tool", "x"):
         if rest[:1] == ["list"] or rest[:1] == ["dir"]:
             run.note(Class.READ)
@@ -227,7 +250,7 @@ def _in_environment(run: Run, words: list[str]) -> None:
     """A program of the project's own environment: unknown names are scripts of the project."""
     from hermes_tool_guard.programs import PROGRAMS
 
-    if words[0] not in PROGRAMS and re.fullmatch(r"[a-z][\w.-]*", words[0]):
+    if words[0] not in PROGRAMS and re.fullmatch(r"[a-z][\w.:-]*", words[0]):
         run.note(Class.PROJECT)
     else:
         run.inner(words)
@@ -269,6 +292,8 @@ def _manager(run: Run) -> None:
         if named and first == "install" and run.name not in ("bundle", "poetry", "bundler", "hatch"):
             run.ask(Class.INSTALL, f"adds {' '.join(named)[:60]}, whose code then runs here")
         run.note(Class.PROJECT)
+        if first in ("install", "sync", "lock", "update", "deps.get", "resolve"):
+            run.note(Class.FETCH)
     elif first in ("add", "require", "global", "create-project", "create", "new", "plugin", "self"):
         run.ask(Class.INSTALL, f"adds {' '.join(named)[:60] or 'something'} with {run.name}, whose code then runs here")
     elif first in ("publish", "push", "login", "config"):
@@ -277,7 +302,7 @@ def _manager(run: Run) -> None:
         else:
             run.ask(Class.SEND, f"runs {run.name} {first}")
     elif first in LOOKS or not first:
-        run.note(Class.READ)
+        looks(run)
     else:
         run.unknown([first])
         run.note(Class.PROJECT)
@@ -296,7 +321,7 @@ def _system(run: Run) -> None:
     words = [w for w in run.args if w not in ("-y", "-q", "--quiet")]
     first = words[0] if words else ""
     if first in _SYSTEM_LOOKS or not words or (run.name in ("rpm", "pacman") and re.match(r"-[qQ]|-S[sil]$", first)):
-        run.note(Class.READ)
+        looks(run)
         if first == "services" and len(words) > 1 and words[1] != "list":
             run.ask(Class.SERVICES, "changes services")
         return
@@ -308,7 +333,7 @@ def _system(run: Run) -> None:
 def _gem(run: Run) -> None:
     first = run.args[0] if run.args else ""
     if first in LOOKS or first in ("which", "contents", "environment", "specification", "stale", "dependency"):
-        run.note(Class.READ)
+        looks(run)
     elif first == "build":
         run.note(Class.PROJECT)
     else:
@@ -322,8 +347,7 @@ PROGRAMS: dict[str, Program] = {
     **each(
         _system,
         "apt apt-get apt-cache aptitude dpkg yum dnf microdnf rpm zypper pacman yay paru apk brew port "
-        "snap flatpak nix-env nix nix-shell emerge xbps-install pkg pkg_add choco winget scoop conda "
-        "mamba micromamba opam asdf mise nvm fnm volta pyenv rbenv sdk update-alternatives alternatives "
+        "snap flatpak nix-env nix-shell emerge xbps-install pkg pkg_add choco winget scoop opam asdf mise nvm fnm volta pyenv rbenv sdk update-alternatives alternatives "
         "add-apt-repository apt-key guix corepack",
     ),
     **each(_gem, "gem cpan cpanm luarocks hackage rebar tlmgr ansible-galaxy helm-plugin krew"),

@@ -34,7 +34,9 @@ def _systemctl(run: Run) -> None:
         "emergency",
         "isolate",
     ):
-        run.ask(Class.SERVICES, f"stops or restarts the machine with systemctl {words[0]}")
+        if words[0] not in ("suspend", "hibernate", "rescue", "emergency", "isolate"):
+            run.deny(Class.SERVICES, f"stops or restarts the machine with systemctl {words[0]}")
+        run.ask(Class.SERVICES, f"stops the machine, or most of it, with systemctl {words[0]}")
     elif words[0] in (
         "enable",
         "link",

@@ -310,7 +310,9 @@ def _source(run: Run) -> None:
 
 
 def _run_input(run: Run) -> None:
-    if run.stdin:
+    if run.args and run.args[0] == "/dev/fd/63":
+        run.code(run.scene.piped)
+    elif run.stdin:
         run.code(run.stdin)
     else:
         run.ask(Class.CODE, "runs whatever it is given as code")
