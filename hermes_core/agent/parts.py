@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from hermes_core import hooks
 from hermes_core.agent.bounds import LEVELS, Bounds
-from hermes_core.agent.policy.judge import Policy, guarded_paths
+from hermes_core.agent.policy.guarded import guarded_paths
+from hermes_core.agent.policy.judge import Policy
 from hermes_core.agent.prompt import build_prompt
 from hermes_core.agent.route.choice import Route, choose
 from hermes_core.agent.route.router import Router
