@@ -69,7 +69,7 @@ class Carrier(Desk):
             "model": route.model if route else "",
             "notice": route.notice if route else "",
             "cwd": session.cwd if session else self._runtime.settings.config.terminal.cwd or here(),
-            "mode": self._runtime.policy.mode,
+            "mode": self._runtime.policy.mode(session.id if session else ""),
         }
 
     async def interrupt(self, chat: str) -> bool:

@@ -23,13 +23,24 @@ _WRAPPERS = {
 }  # fmt: skip
 _LEADING = {"timeout": 1, "chroot": 1, "flock": 1}  # words of their own before the program
 _SHELLS = ("sh", "bash", "zsh", "dash", "ksh", "su")
+# Commands of this program that change what it may do, or answer for a person; those that only look are not among them.
+_WIDENERS = {
+    "config": {"set", "unset", "edit", "path-set"},
+    "plugins": {"enable", "disable", "install", "remove", "uninstall", "update", "new"},
+    "tools": {"enable", "disable"},
+    "profile": {"use", "create", "delete", "rename"},
+    "approvals": {"allow", "deny"},
+    "grants": {"forget"},
+    "model": {"set", "choose", "use"},
+    "setup": {""},
+}
 _FORK_BOMB = re.compile(r":\(\)\s*\{\s*:\s*\|\s*:\s*&\s*\}\s*;\s*:")
 _GROUPS = re.compile(r"\$\(|[`()]|(?:^|\s)\{\s|\s\}")
 _SPLIT = re.compile(r"(?:\|\||&&|(?<![<>])&|[;|\n])")
 
 
-def blocked_command(command: str, cwd: str, guarded: Sequence[Path]) -> str:
-    """Why a shell command is never run, or an empty string."""
+def blocked_command(command: str, cwd: str, guarded: Sequence[Path], brand: str = "hermes") -> str:
+    """Why a shell command is never run, or an empty string. ``brand`` is what this program is called."""
     if _FORK_BOMB.search(command):
         return "it is a fork bomb"
     known: dict[str, str] = {}  # variables set on the way: D=~; rm -rf $D
@@ -39,7 +50,7 @@ def blocked_command(command: str, cwd: str, guarded: Sequence[Path]) -> str:
             continue
         if words[0] in ("cd", "pushd"):
             cwd = os.path.normpath(os.path.join(cwd or "/", _expanded(words[1] if len(words) > 1 else "~")))  # noqa: PTH118
-        if reason := _blocked_words(words, cwd, guarded):
+        if reason := _blocked_words(words, cwd, guarded, brand):
             return reason
     return ""
 
@@ -97,7 +108,7 @@ def _words(piece: str) -> list[str]:
         return piece.split()
 
 
-def _blocked_words(words: list[str], cwd: str, guarded: Sequence[Path]) -> str:
+def _blocked_words(words: list[str], cwd: str, guarded: Sequence[Path], brand: str) -> str:
     program = Path(words[0]).name
     if _NEVER.match(program):
         return f"{program} destroys a file system"
@@ -110,6 +121,8 @@ def _blocked_words(words: list[str], cwd: str, guarded: Sequence[Path]) -> str:
     for target in _redirected(words):
         if _DEVICE.match(target):
             return f"it writes to the raw device {target}"
+    if _widens(words, brand):
+        return f"what {brand} may do is a person's to change"
     if reason := _touches_guarded(words, cwd, guarded):
         return reason
     if program in _WIPERS and _is_sweeping(program, words):
@@ -164,9 +177,22 @@ def _expanded(word: str) -> str:
     return os.path.expandvars(os.path.expanduser(word))  # noqa: PTH111
 
 
+def _widens(words: Sequence[str], brand: str) -> bool:
+    """Whether a command runs this program itself, to change what it may do or to answer its questions."""
+    program, *rest = words
+    modules = {"hermes_core", "hermes_core.child", brand.replace("-", "_")}
+    if re.fullmatch(r"python[\d.]*|pypy[\d.]*|uv|uvx|pipx", Path(program).name):
+        after = [word for flag, word in pairwise(rest) if flag in ("-m", "run", "--from")]
+        if not {*after, *(w.lstrip("-m") for w in rest if w.startswith("-m"))} & {*modules, "hermes", brand}:
+            return False
+    elif Path(program).name not in ("hermes", brand):
+        return False
+    return "--yolo" in rest or any(
+        not _WIDENERS.get(one, {"-"}).isdisjoint({two, ""}) for one, two in pairwise([*rest, ""])
+    )
+
+
 def _touches_guarded(words: list[str], cwd: str, guarded: Sequence[Path]) -> str:
-    if Path(words[0]).name == "hermes" and {"set", "unset", "enable", "disable", "use"} & set(words[1:4]):
-        return "the settings of Hermes are a person's to change"
     sweeps = Path(words[0]).name in _WIPERS and Path(words[0]).name != "chmod"
     for word in words:
         for piece in re.split(r"[=:<>]", word):

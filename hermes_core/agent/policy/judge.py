@@ -1,27 +1,41 @@
 """The one point that every tool call passes, whichever door it came through. It fails closed.
 
-Order: hard blocks, the user's deny rules, gates of plugins, mode and remembered grants, a person.
-Only a person, outside the agent, can widen it.
+Order: hard blocks, the user's deny rules, gates of plugins, mode and remembered grants, a second opinion where the mode
+wants one, a person. Only a person, outside the agent, can widen it.
 """
 
 import os
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
+from typing import TypeAlias
 
+from hermes_core.agent.policy.grants import Case, Offer, Rule, covered, offer
 from hermes_core.agent.policy.hardblocks import blocked_command, guarded_path
 from hermes_core.agent.policy.risks import risk_of
-from hermes_core.agent.policy.rules import allows, escape, matches, parts_of, subject_of
+from hermes_core.agent.policy.rules import allows, matches, parts_of, subject_of
+from hermes_core.errors import UserError
 from hermes_core.kinds import Tool, Workspace
 from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.types import Effect, Feature, Question, Session, ToolCall, Verdict
 
-__all__ = ["AskPerson", "Policy"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hermes_core.store.journal import Store
 
-AskPerson = Callable[[Question], Awaitable[Verdict | None]]
+__all__ = ["MODES", "Advise", "AskPerson", "Permit", "Policy"]
+
+MODES = ("ask", "smart", "off")
+AskPerson: TypeAlias = Callable[[Question], Awaitable[Verdict | None]]
+Permit: TypeAlias = Callable[[Question, Offer], Awaitable[Verdict | None]]  # the same, kept and settled once
+Advise: TypeAlias = Callable[[str, str, str], Awaitable[str]]  # command, folder, risk: "approve", "deny", or ask
 
 
 class Policy:
-    """Judges calls of one process. ``guarded`` are files and folders that no tool may touch."""
+    """Judges calls of one process. ``guarded`` are files and folders that no tool may touch.
+
+    ``brand`` is what the program is called, ``machine`` the backend that its commands run on. ``store`` keeps what a
+    person granted. A mode that is ``fixed`` cannot be changed in a conversation.
+    """
 
     def __init__(
         self,
@@ -31,51 +45,89 @@ class Policy:
         deny: Sequence[str],
         allow: Sequence[str],
         guarded: Sequence[Path],
-        remember: Callable[[str], None],
+        brand: str = "hermes",
+        machine: str = "local",
+        store: "Callable[[], Awaitable[Store]] | None" = None,
+        fixed: bool = False,
     ) -> None:
         self._dispatch = dispatch
-        self.mode = mode
-        self._deny = tuple(deny)
-        self._allow = list(allow)
+        self._mode, self._modes, self._fixed = mode, dict[str, str](), fixed
+        self.deny, self.allow = tuple(deny), tuple(allow)
         self._guarded = tuple(guarded)
-        self._remember = remember
-        self._grants: dict[str, set[str]] = {}  # session id -> rules granted for its lifetime in this process
+        self._brand, self._machine, self._store = brand, machine, store
+
+    def mode(self, session_id: str = "") -> str:
+        """The mode a session is in, until the program ends; the one that was set up where nobody changed it."""
+        return self._modes.get(session_id, self._mode)
+
+    def set_mode(self, session_id: str, mode: str) -> None:
+        """A person changes the mode of one session. Raises UserError for no mode, and where it is fixed."""
+        if mode not in MODES:
+            raise UserError(f"There is no mode {mode!r}: {', '.join(MODES)}.")
+        if self._fixed and mode != self._mode:
+            raise UserError(f"The mode is {self._mode}, and whoever made this program wants it to stay so.")
+        self._modes[session_id] = mode
 
     async def judge(
-        self, session: Session, call: ToolCall, tool: Tool, params: object, workspace: Workspace, ask: AskPerson | None
+        self,
+        session: Session,
+        call: ToolCall,
+        tool: Tool,
+        params: object,
+        workspace: Workspace,
+        ask: Permit | None,
+        advise: Advise | None = None,
     ) -> Verdict:
         """May this call run? Never raises; what cannot be decided is denied."""
         try:
-            return await self._judge(session, call, tool, params, workspace, ask)
+            return await self._judge(session, call, tool, params, workspace, ask, advise)
         except Exception as error:  # noqa: BLE001 - a policy that fails must deny, whatever the reason
             return Verdict(outcome="deny", reason=f"the policy could not decide ({error})", by="policy")
 
     async def _judge(
-        self, session: Session, call: ToolCall, tool: Tool, params: object, workspace: Workspace, ask: AskPerson | None
+        self,
+        session: Session,
+        call: ToolCall,
+        tool: Tool,
+        params: object,
+        workspace: Workspace,
+        ask: Permit | None,
+        advise: Advise | None,
     ) -> Verdict:
-        places = [key[5:] for key in (tool.touches(params) if tool.touches else ()) if key.startswith("file:")]
+        keys = tuple(tool.touches(params)) if tool.touches else ()
+        places = [key[5:] for key in keys if key.startswith("file:")]
         if reason := self._hard_block(call, tool, places, workspace):
             return Verdict(outcome="deny", reason=f"{reason}. This is never allowed, in any mode.", by="hard block")
+
         subject = f"{tool.name}({subject_of(call)})"
         parts = parts_of(tool, subject_of(call))
-        for rule in self._deny:
+        for rule in self.deny:
             if matches(rule, subject) or any(matches(rule, part) for part in parts):
                 return Verdict(outcome="deny", reason=f"the rule {rule!r} in policy.deny forbids it", by="policy.deny")
+
         verdict = await self._dispatch.decide(
             "pre_tool_call", session=session, call=call, effects=tool.effects, workspace=workspace
         )
         if verdict.outcome == "deny":
             return verdict
-        if self.mode == "off":
+        effects = tool.effects if verdict.effects is None else verdict.effects
+        case = Case(call=call, tool=tool, effects=effects, keys=keys, workspace=workspace, machine=self._machine)
+
+        mode = self.mode(session.id)
+        if mode == "off":
             return Verdict(outcome="allow", by="mode off")
-        risk = verdict.reason if verdict.outcome == "ask" else risk_of(tool, places, workspace)
+        risk = verdict.reason if verdict.outcome == "ask" else risk_of(effects, places, workspace)
         if not risk and verdict.outcome != "ask":
             return Verdict(outcome="allow", by="harmless")
-        if any(allows(rule, subject, parts) for rule in (*self._allow, *self._grants.get(session.id, ()))):
-            return Verdict(outcome="allow", by="grant")
-        if verdict.outcome == "allow" and verdict.by and risk:
+        if known := await self._known(session, case, subject, parts):
+            return known
+        if verdict.outcome == "allow" and verdict.by:
             return verdict  # a gate knows this call better than the effect it belongs to
-        return await self._ask_person(session, subject, risk or "a plugin wants a person to decide", ask)
+
+        risk = risk or "a plugin wants a person to decide"
+        if mode == "smart" and advise and (advised := await _second_opinion(case, risk, advise)):
+            return advised
+        return await self._ask_person(subject, risk, offer(case), ask)
 
     def _hard_block(self, call: ToolCall, tool: Tool, places: Sequence[str], workspace: Workspace) -> str:
         if Feature.ISOLATED in workspace.features:
@@ -88,36 +140,41 @@ class Policy:
             if isinstance(workdir := call.arguments.get("workdir"), str):
                 folder = os.path.join(workspace.cwd, os.path.expanduser(workdir))  # noqa: PTH111, PTH118
             for value in call.arguments.values():
-                if isinstance(value, str) and (reason := blocked_command(value, folder, self._guarded)):
+                if isinstance(value, str) and (reason := blocked_command(value, folder, self._guarded, self._brand)):
                     return f"{subject_of(call)!r} was blocked because {reason}"
         return ""
 
-    async def _ask_person(self, session: Session, subject: str, risk: str, ask: AskPerson | None) -> Verdict:
-        question = Question(id=os.urandom(16).hex(), kind="approval", subject=subject, risk=risk)
-        verdict = await ask(question) if ask else None
-        if verdict is None:
-            hint = "Nobody is here to ask. Run it in `hermes`, or allow it with --yolo or policy.allow"
-            return Verdict(outcome="deny", reason=f"it {risk}, and that needs a person's yes. {hint}", by="policy")
-        self._keep(session, subject, verdict)
-        return verdict
+    async def _known(self, session: Session, case: Case, subject: str, parts: Sequence[str]) -> Verdict | None:
+        """The yes of a rule, or of something that a person granted and did not take back since."""
+        if any(allows(rule, subject, parts) for rule in self.allow):
+            return Verdict(outcome="allow", by="policy.allow")
+        rows = await (await self._store()).grants(session.owner, session_id=session.id) if self._store else ()
+        if rows and covered(case, filter(None, (Rule.read(row.rule) for row in rows))):
+            return Verdict(outcome="allow", by="grant")
+        return None
 
-    def _keep(self, session: Session, subject: str, verdict: Verdict) -> None:
-        rule = escape(subject)
-        if verdict.outcome == "allow" and verdict.choice == "session":
-            self._grants.setdefault(session.id, set()).add(rule)
-        elif verdict.outcome == "allow" and verdict.choice == "always":
-            self._allow.append(rule)
-            self._remember(rule)
+    async def _ask_person(self, subject: str, risk: str, lasting: Offer, ask: Permit | None) -> Verdict:
+        """Ask for a yes. With nobody there the answer is no, at once."""
+        question = Question(
+            id=os.urandom(16).hex(),
+            kind="approval",
+            subject=subject,
+            risk=risk,
+            choices=lasting.choices,
+            covers=lasting.words,
+        )
+        verdict = await ask(question, lasting) if ask else None
+        if verdict is not None:
+            return verdict
+        hint = f"Nobody is here to ask. Run it in `{self._brand}`, or allow it with --yolo or policy.allow"
+        return Verdict(outcome="deny", reason=f"it {risk}, and that needs a person's yes. {hint}", by="policy")
 
-    def rules(self, session_id: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """What is denied, and what is allowed in a session, by the rules and grants of this moment."""
-        return self._deny, (*self._allow, *sorted(self._grants.get(session_id, ())))
 
-    async def relay(self, session: Session, question: Question, ask: AskPerson) -> Verdict:
-        """Put a child's question to the person of its parent's session; what that person grants, the parent keeps."""
-        if question.kind == "approval" and escape(question.subject) in self.rules(session.id)[1]:
-            return Verdict(outcome="allow", by="grant")  # granted since the child was started
-        verdict = await ask(question) or Verdict(outcome="deny", reason="Nobody is here to ask")
-        if question.kind == "approval":
-            self._keep(session, question.subject, verdict)
-        return verdict
+async def _second_opinion(case: Case, risk: str, advise: Advise) -> Verdict | None:
+    """What the model for approvals decides; None leaves it to a person."""
+    advice = "escalate" if case.command is None else await advise(case.command, case.folder, risk)
+    if advice == "approve":
+        return Verdict(outcome="allow", by="second opinion")
+    if advice == "deny":
+        return Verdict(outcome="deny", reason="the model that gives a second opinion refused it", by="second opinion")
+    return None

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from hermes_core.kinds import Tool, Workspace
+from hermes_core.kinds import Workspace
 from hermes_core.types import Effect, Feature
 
 __all__ = ["inside", "risk_of"]
@@ -21,9 +21,9 @@ _RISKS = {
 }
 
 
-def risk_of(tool: Tool, places: Sequence[str], workspace: Workspace) -> str:
+def risk_of(effects: frozenset[Effect], places: Sequence[str], workspace: Workspace) -> str:
     """Why a person should decide, in words that follow "it"; empty for what is harmless."""
-    for effect in sorted(tool.effects - _HARMLESS, key=lambda e: e.value):
+    for effect in sorted(effects - _HARMLESS, key=lambda e: e.value):
         if effect is Effect.EXECUTE and Feature.ISOLATED in workspace.features:
             continue
         if effect is Effect.WRITE_FILES and places and all(inside(p, workspace.cwd) for p in places):
