@@ -6,6 +6,7 @@ from collections.abc import Callable
 from attrs import evolve
 
 from hermes_core.agent.live import new_session_id
+from hermes_core.agent.policy.itself import run_by_tool
 from hermes_core.agent.runtime import Runtime
 from hermes_core.config.schema import EFFORTS
 from hermes_core.errors import UserError
@@ -183,6 +184,8 @@ class _Commands:
 
     async def permission(self, session: Session, rest: str) -> str:
         words, _, number = rest.partition(" ")
+        if rest not in ("", "grants") and run_by_tool(self._runtime.home.brand):
+            raise UserError("Only a person changes what may be done, and a tool started this conversation.")
         if words == "forget":
             return await self._forget(session, number.strip())
         if rest not in ("", "grants"):
