@@ -12,7 +12,7 @@ from typing import TypeAlias
 from hermes_core.agent.policy.grants import Case, Offer, Rule, covered, offer
 from hermes_core.agent.policy.hardblocks import blocked_command, guarded_path
 from hermes_core.agent.policy.risks import risk_of
-from hermes_core.agent.policy.rules import allows, matches, parts_of, subject_of
+from hermes_core.agent.policy.rules import allows, matches, parts_of, subject_of, told
 from hermes_core.errors import UserError
 from hermes_core.kinds import Tool, Workspace
 from hermes_core.plugins.dispatch import Dispatch
@@ -127,7 +127,7 @@ class Policy:
         risk = risk or "a plugin wants a person to decide"
         if mode == "smart" and advise and (advised := await _second_opinion(case, risk, advise)):
             return advised
-        return await self._ask_person(subject, risk, offer(case), ask)
+        return await self._ask_person(told(call), risk, offer(case), ask)
 
     def _hard_block(self, call: ToolCall, tool: Tool, places: Sequence[str], workspace: Workspace) -> str:
         if Feature.ISOLATED in workspace.features:

@@ -1,15 +1,18 @@
 """Rules over calls: what a rule, a grant and a person see of a call, and which rule fits it."""
 
 import fnmatch
+import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from hermes_core.agent.policy.hardblocks import pieces, program_words
 from hermes_core.kinds import Tool
-from hermes_core.types import Effect, ToolCall
+from hermes_core.types import JSON, Effect, ToolCall
 
-__all__ = ["allows", "escape", "matches", "parts_of", "subject_of"]
+__all__ = ["allows", "escape", "matches", "parts_of", "subject_of", "told"]
+
+_SHOWN = 1_000  # characters of an argument beside the subject
 
 
 def subject_of(call: ToolCall) -> str:
@@ -18,6 +21,21 @@ def subject_of(call: ToolCall) -> str:
         if isinstance(value := call.arguments.get(key), str):
             return value
     return ", ".join(f"{k}={v}" for k, v in call.arguments.items())
+
+
+def told(call: ToolCall) -> str:
+    """A call as a person is asked about it: its subject, and below it everything else it was given, shortened."""
+    shown = subject_of(call)
+    rest = {k: v for k, v in call.arguments.items() if v != shown and v not in ("", None, [], {})}
+    lines = [f"{call.name}({shown})"]
+    if any(value == shown for value in call.arguments.values()):
+        lines += [f"{name}: {_shortened(value)}" for name, value in rest.items()]
+    return "\n".join(lines)
+
+
+def _shortened(value: JSON) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}… ({len(text):,} characters)"
 
 
 def matches(rule: str, subject: str) -> bool:
