@@ -85,29 +85,32 @@ class Asker:
 
     async def _wait(self, session: Session, question: Question, store: "Store") -> Approval:
         """Ask, and look out for an answer from elsewhere meanwhile; the question as it was settled."""
-        asking = asyncio.create_task(self._asked(session, question))
+        asking = asyncio.create_task(self._asked(session, question, store))
         elsewhere = asyncio.create_task(_answered(store, session, question.id))
         try:
             await asyncio.wait({asking, elsewhere}, return_when=asyncio.FIRST_COMPLETED)
             if elsewhere.done() and not elsewhere.exception():
                 return elsewhere.result()
-            verdict, state = await asking
+            return await asking
         finally:
             await _ended(asking, elsewhere)
-        return (await store.settle_approval(session.owner, question.id, verdict, state=state))[0]
 
-    async def _asked(self, session: Session, question: Question) -> tuple[Verdict, str]:
-        """What the surfaces of this process say, and what that makes of the question."""
+    async def _asked(self, session: Session, question: Question, store: "Store") -> Approval:
+        """Ask on the surfaces of this process, and settle the question with what they say."""
         async with self._one:
+            row = await store.approval(session.owner, question.id)
+            if row is not None and row.state != "open":  # settled while another question was being answered
+                return row
+            state = "answered"
             try:
                 async with asyncio.timeout(self._seconds):
                     verdict = await self._surfaces(session, question)
             except TimeoutError:
                 reason = f"nobody answered within {self._seconds:g} s, so it was not allowed"
-                return Verdict(outcome="deny", reason=reason, by="policy.ask_seconds"), "expired"
-        if verdict is None:
-            return Verdict(outcome="deny", reason="nobody was there to ask"), "withdrawn"
-        return verdict, "answered"
+                verdict, state = Verdict(outcome="deny", reason=reason, by="policy.ask_seconds"), "expired"
+            if verdict is None:
+                verdict, state = Verdict(outcome="deny", reason="nobody was there to ask"), "withdrawn"
+            return (await store.settle_approval(session.owner, question.id, verdict, state=state))[0]
 
     async def _surfaces(self, session: Session, question: Question) -> Verdict | None:
         """The person of the turn; where there is none, or no longer, the surfaces of plugins."""
