@@ -19,7 +19,7 @@ from typing import Any
 from attrs import asdict
 
 from hermes_core.agent.bounds import Bounds, Limits
-from hermes_core.agent.policy.judge import subject_of
+from hermes_core.agent.policy.rules import subject_of
 from hermes_core.agent.runtime import Runtime
 from hermes_core.cli.log import start_logging
 from hermes_core.config.settings import load_settings

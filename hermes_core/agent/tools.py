@@ -14,12 +14,13 @@ from attrs import evolve, field, frozen
 from hermes_core.agent import grace
 from hermes_core.agent.arguments import parse_arguments
 from hermes_core.agent.asking import Asker
-from hermes_core.agent.bounds import Meter
+from hermes_core.agent.bounds import Limits, Meter
 from hermes_core.agent.budget import Budgets
 from hermes_core.agent.callcontext import CallContext
 from hermes_core.agent.capabilities import Permitted
 from hermes_core.agent.loops import Loops, signature
 from hermes_core.agent.parts import Parts
+from hermes_core.agent.policy.secondopinion import advice_in, request_for
 from hermes_core.agent.policy.taint import Seen
 from hermes_core.errors import HermesError, ToolError, nearest
 from hermes_core.kinds import Tool, ToolOutput, Workspace
@@ -122,6 +123,32 @@ class CallRunner:
         """Put a question to the person of this turn."""
         return await self.asker.ask(self.session, question)
 
+    async def left(self) -> Limits:
+        """What the turn may still use: of its own limits, and of its session and day where those are limited."""
+        limits = self.meter.left
+        if self.budgets.shared:
+            for name, left in (await self.budgets.left(self.session, self.store)).items():
+                limits = limits.within(Limits(**{name.partition(".")[2]: left}))
+        return limits
+
+    async def advise(self, command: str, folder: str, risk: str) -> str:
+        """What the model for approvals says of a command; a person decides when it cannot, or nothing is left for it.
+
+        What it used counts for the turn.
+        """
+        request = request_for(command, folder, risk)
+        if request is None or (await self.left()).exhausted:
+            return "escalate"
+        try:
+            response, route = await self.parts.router.complete(await self.parts.routed(), request, "approval")
+        except HermesError as error:
+            log.warning("no second opinion came: %s", error.text)
+            return "escalate"
+        used = response.usage
+        await self.store.spend(self.turn, used, calls=[(route.name, route.model, used)], task="approval")
+        self.book(used)
+        return advice_in(response)
+
     def _first(self, calls: Sequence[ToolCall]) -> list[int]:
         """For each call the one that is run for it: the first that is the same, when its tool only looks."""
         seen: dict[str, int] = {}
@@ -198,14 +225,14 @@ class CallRunner:
         elif tool is None or isinstance(params, ToolError):
             result = failure(call, params)
         else:
-            verdict = await self.parts.policy.judge(
-                self.session, call, tool, params, self.workspace, self.ask, self.seen
-            )
+            ask = self.asker.permit(self.session, self.turn, call.id)
+            judged = (self.session, call, tool, params, self.workspace, ask, self.advise, self.seen)
+            verdict = await self.parts.policy.judge(*judged)
             if verdict.outcome == "allow":
                 await self.store.start_call(self.turn, call.id, again=again)
                 die_at("tool_started")
                 began = time.monotonic()
-                outside = self.parts.policy.brings_in(tool, params, self.workspace, verdict)
+                outside = self.parts.policy.brings_in(self.session, tool, params, self.workspace, verdict)
                 result, ended = await self._run(tool, call, params, outside)
                 die_at("tool_done")
                 outcome = "unknown" if not ended else "failed" if result.failed else "ok"

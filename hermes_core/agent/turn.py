@@ -17,7 +17,6 @@ from attrs import evolve
 
 from hermes_core.agent import grace
 from hermes_core.agent import usage as usages
-from hermes_core.agent.asking import Asker
 from hermes_core.agent.bounds import Limits, Meter
 from hermes_core.agent.budget import Allowance, Budgets
 from hermes_core.agent.exchange import Exchange
@@ -74,7 +73,7 @@ class TurnRun:
         emit: Callable[[Event], None],
     ) -> None:
         self._sessions, self._parts, self._live = sessions, sessions.parts, live
-        self._asker, self._emit = Asker(self._parts.dispatch, ask, emit), emit
+        self._asker, self._emit = self._parts.asker(ask, emit), emit
         self._allowance = Allowance(budgets, live.session, self._parts.store)
         self._budgets = budgets
         workers = self._parts.settings.config.agent.tool_workers

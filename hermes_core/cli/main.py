@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from hermes_core.agent.policy.itself import run_by_tool, widens
 from hermes_core.cli.scope import Scope
 from hermes_core.errors import HermesError, PluginError, UnknownName, UserError
 
@@ -24,6 +25,8 @@ COMMANDS = {
     "chat": ("chat", "Talk, or answer one message (-q)."),
     "resume": ("resume", "Finish turns that were cut off when Hermes was killed."),
     "sessions": ("sessions", "List, show, search, export, rename, delete, prune."),
+    "approvals": ("approvals", "Questions that wait for your yes; answer them here."),
+    "grants": ("approvals", "What you allowed beyond single calls."),
     "config": ("config", "Show, read, change and check settings."),
     "model": ("model", "List models, choose one, show the chosen."),
     "plugins": ("plugins", "Install, enable, check and write plugins."),
@@ -62,6 +65,7 @@ def _utf8(word: str) -> str:
 def _status(distribution: "Distribution | None", arguments: list[str]) -> int:
     scope = Scope(distribution)
     try:
+        _refuse_tools(scope.name, arguments)
         result = root.main(arguments, prog_name=scope.name, standalone_mode=False, obj=scope)
     except (click.exceptions.Abort, KeyboardInterrupt):
         print("Interrupted.", file=sys.stderr)
@@ -85,6 +89,16 @@ def _status(distribution: "Distribution | None", arguments: list[str]) -> int:
             log.exception("a command failed")
         return _say(f"{type(error).__name__}: {error}\nA fault in Hermes or a plugin; HERMES_STRICT=1 shows where.", 1)
     return result if isinstance(result, int) else 0
+
+
+def _refuse_tools(name: str, arguments: Sequence[str]) -> None:
+    """What widens what may be done is for people. Raises UserError when a tool of this program runs it."""
+    yolo = os.environ.get("HERMES_YOLO", "") not in ("", "0")
+    if (yolo or widens(arguments)) and run_by_tool(name):
+        raise UserError(
+            f"This was started by a tool of {name}, and may not change what {name} may do or answer for a person.",
+            hint="Run it yourself, in a terminal of your own.",
+        )
 
 
 def _say(text: str, status: int) -> int:

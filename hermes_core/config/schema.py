@@ -166,8 +166,13 @@ class TerminalSettings:
 class PolicySettings:
     """What may be done without asking."""
 
-    mode: Literal["ask", "off"] = option(
-        "ask: a person decides what is risky; off: only the hard blocks stay.", default="ask"
+    mode: Literal["ask", "smart", "off"] = option(
+        "ask: a person decides what is risky; smart: auxiliary.approval looks at commands first; off: hard blocks, "
+        "deny rules and refusals of plugins stay.",
+        default="ask",
+    )
+    ask_seconds: float = option(
+        "Seconds a question waits for an answer before it is a no.", default=300.0, validator=gt(0)
     )
     deny: list[str] = option("Calls that are always refused.", factory=list, example=["terminal(rm *)"])
     allow: list[str] = option("Calls that are never asked about.", factory=list, example=["terminal(git status)"])

@@ -8,8 +8,6 @@ from attrs import frozen
 from hermes_core.types.base import Effect, Outcome
 from hermes_core.types.content import Message
 
-CHOICES = ("once", "session", "always", "deny")  # of an approval
-
 
 @frozen(kw_only=True)
 class Principal:
@@ -44,14 +42,16 @@ class Sent:
 class Question:
     """Something only a person can decide. ``subject`` shows exactly what will happen, or is what is asked.
 
-    A choice or text is answered by a Verdict of ``allow`` whose ``choice`` is the answer.
+    ``covers`` says in words what the choices ``session`` and ``always`` of an approval allow beyond this once; a
+    surface shows it with them. A choice or text is answered by a Verdict of ``allow`` whose ``choice`` is the answer.
     """
 
     id: str
     kind: Literal["approval", "choice", "text"]
     subject: str
     risk: str = ""
-    choices: Sequence[str] = CHOICES
+    choices: Sequence[str] = ("once", "session", "always", "deny")
+    covers: str = ""
 
 
 @frozen(kw_only=True)

@@ -102,7 +102,7 @@ async def test_a_yes_for_the_session_is_for_that_very_thing(hermes: Any) -> None
     scene.answer = "session"
     await scene.say()
     await scene.say(f"Again:\n{order('act', text='0', command='same')}")
-    assert [q.subject for q in scene.questions if q.subject.startswith("act")] == ["act(same)", "act(same)"]
+    assert [q.subject for q in scene.questions if q.subject.startswith("act")] == ["act(same)\ntext: 0", "act(same)\ntext: 1"]
     assert scene.did == ["0", "1", "0"]
 
 
@@ -234,7 +234,7 @@ async def test_what_a_command_fetched_is_outside_too(hermes: Any) -> None:
 
 async def test_no_tool_of_the_house_acts_on_a_page_s_word(hermes: Any, tmp_path: Path) -> None:
     """Every tool that can act, with nobody there and every question switched off."""
-    canary = tmp_path / "canary"
+    canary = Path(f"/opt/hermes-{tmp_path.name}")  # neither in the session's folder nor in a temporary one
     work = Path(hermes.workspace.folder)
     (work / "notes.txt").write_text("before\n")
     orders = [

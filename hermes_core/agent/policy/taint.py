@@ -13,6 +13,8 @@ from urllib.parse import urlsplit
 
 from attrs import frozen
 
+from hermes_core.agent.policy.grants import Case
+from hermes_core.agent.policy.risks import inside
 from hermes_core.kinds import Tool, Workspace
 from hermes_core.store.outside import outside
 from hermes_core.types import JSON, Effect, Feature, Message, Text, ToolCall, ToolResult
@@ -75,18 +77,18 @@ class Seen:
 def brings_in(
     tool: Tool,
     effects: frozenset[Effect] | None,
-    hosts: Iterable[str],
+    keys: Sequence[str],
     *,
     trusted: Sequence[str],
     unknown: bool,
     workspace: Workspace,
 ) -> bool:
-    """Whether what a call gives comes from outside. ``effects`` are those a gate knows; ``trusted`` hosts do not count.
+    """Whether what a call gives comes from outside. ``effects`` are those a gate knows, ``keys`` what it touches.
 
-    ``unknown`` is the answer for a command that no gate understands.
+    ``trusted`` hosts do not count; ``unknown`` is the answer for a command that no gate understands.
     """
-    named = [*hosts]
-    if named and all(any(fnmatchcase(host, pattern.lower()) for pattern in trusted) for host in named):
+    hosts = _hosts(keys)
+    if hosts and all(any(fnmatchcase(host, pattern.lower()) for pattern in trusted) for host in hosts):
         return False
     if tool.untrusted:
         return True
@@ -95,28 +97,21 @@ def brings_in(
     return unknown if effects is None else Effect.NETWORK in effects
 
 
-def concern(
-    tool: Tool,
-    call: ToolCall,
-    effects: frozenset[Effect],
-    *,
-    seen: Seen,
-    hosts: Sequence[str],
-    strays: bool,
-    workspace: Workspace,
-) -> str:
+def concern(case: Case, seen: Seen, *, understood: bool) -> str:
     """Why a call of a tainted conversation needs a person, or an empty string.
 
-    ``hosts`` are those the call names; ``strays`` says that it writes outside the session's folder.
+    A command that is ``understood`` is one that a gate knows and would let run: it writes in the session's folder only.
     """
-    shut = {Effect.EXECUTE} if Feature.ISOLATED in workspace.features else set()
-    if shut and Feature.OFFLINE in workspace.features and Effect.EXECUTE in tool.effects:
+    place, runs = case.workspace, Effect.EXECUTE in case.tool.effects
+    shut = {Effect.EXECUTE} if Feature.ISOLATED in place.features else set()
+    if runs and Feature.OFFLINE in place.features:
         shut |= {Effect.NETWORK, Effect.SEND}
-    for effect in sorted(effects - _FREE - shut, key=lambda e: e.value):
+    for effect in sorted(case.effects - _FREE - shut, key=lambda e: e.value):
         if effect is Effect.WRITE_FILES:
-            why = "writes outside the session's folder" if strays else ""
+            stays = (runs and understood) or (case.places and all(inside(p, place.cwd) for p in case.places))
+            why = "" if stays else "writes outside the session's folder"
         elif effect is Effect.NETWORK:
-            why = _leak(call, seen, hosts)
+            why = _leak(case, seen)
         else:
             why = _CONCERNS.get(effect, f"may {effect.value}")
         if why:
@@ -124,14 +119,20 @@ def concern(
     return ""
 
 
-def _leak(call: ToolCall, seen: Seen, hosts: Sequence[str]) -> str:
+def _leak(case: Case, seen: Seen) -> str:
     """What may leave with an address that is opened."""
+    hosts = _hosts(case.keys)
     if not hosts:
         return "opens an address"
     if new := sorted(set(hosts) - seen.hosts()):
         return f"opens {new[0]}, which you have not named"
-    made = [a for text in _texts(call.arguments) for a in _ADDRESS.findall(text) if not seen.was_given(a)]
+    texts = _texts(case.call.arguments)
+    made = [address for text in texts for address in _ADDRESS.findall(text) if not seen.was_given(address)]
     return f"opens an address on {hosts[0]} that the model made up itself" if made else ""
+
+
+def _hosts(keys: Sequence[str]) -> list[str]:
+    return [key[5:] for key in keys if key.startswith("host:")]
 
 
 def _texts(value: JSON | Mapping[str, Any]) -> Iterable[str]:
