@@ -102,7 +102,8 @@ async def test_a_yes_for_the_session_is_for_that_very_thing(hermes: Any) -> None
     scene.answer = "session"
     await scene.say()
     await scene.say(f"Again:\n{order('act', text='0', command='same')}")
-    assert [q.subject for q in scene.questions if q.subject.startswith("act")] == ["act(same)\ntext: 0", "act(same)\ntext: 1"]
+    asked = [q.subject for q in scene.questions if q.subject.startswith("act")]
+    assert asked == ["act(same)\ntext: 0", "act(same)\ntext: 1"]
     assert scene.did == ["0", "1", "0"]
 
 
