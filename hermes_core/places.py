@@ -37,12 +37,14 @@ class PathRules(NamedTuple):
     """What may be opened. ``cwd`` is where relative paths start; ``home`` is what ``~`` means, else this process's.
 
     With ``roots`` only what lies in one of these folders. ``guarded`` are files and folders that are closed.
+    ``spelled`` is for backends: paths come absolute from ``spell``, or from the kernel, and any name is a name.
     """
 
     cwd: str
     home: str = ""
     roots: Sequence[str | Path] = ()
     guarded: Sequence[str | Path] = ()
+    spelled: bool = False
 
 
 def spell(text: str, cwd: str, home: str = "") -> str:
@@ -57,7 +59,13 @@ def spell(text: str, cwd: str, home: str = "") -> str:
         if name:
             raise _refused(text, f"~{name} may be another person's home; write the whole path, or ./~{name} for a file")
         text = os.path.join(home or os.path.expanduser("~"), rest.lstrip("/"))  # noqa: PTH111, PTH118 - text, not a file of ours
+    return _measured(text, cwd)
+
+
+def _measured(text: str, cwd: str) -> str:
     path = "/" + os.path.normpath(os.path.join("/", cwd, text)).lstrip("/")  # noqa: PTH118
+    if "\0" in path:
+        raise _refused(text, "a path cannot hold a NUL character")
     if len(os.fsencode(path)) >= LONGEST or any(len(os.fsencode(name)) > LONGEST_NAME for name in path.split("/")):
         raise _refused(text, f"no path is longer than {LONGEST:,} bytes, and no name than {LONGEST_NAME}")
     if reason := _special(path):
@@ -68,9 +76,7 @@ def spell(text: str, cwd: str, home: str = "") -> str:
 def _misspelled(text: str) -> str:
     if not text.strip():
         return "it is empty"
-    if "\0" in text:
-        return "a path cannot hold a NUL character"
-    if odd := re.search("[\x01-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff\U000e0000-\U000e007f]", text):
+    if odd := re.search("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff\U000e0000-\U000e007f]", text):
         return f"it holds the invisible character {odd[0]!a}"
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]+://|file:", text, re.IGNORECASE):
         return "it is a URL; write a path"
@@ -93,7 +99,7 @@ def _special(path: str) -> str:
 
 def check_path(text: str, rules: PathRules) -> str:
     """The real path, all links followed, of a text that may be opened. The file need not exist. Raises OutOfReach."""
-    path = spell(text, rules.cwd, rules.home)
+    path = _measured(text, rules.cwd) if rules.spelled else spell(text, rules.cwd, rules.home)
     real = os.path.realpath(path)
     if reason := _special(real):
         raise _refused(text, f"it leads to {real}, and {reason.removeprefix('it ')}")

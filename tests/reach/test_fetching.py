@@ -212,6 +212,7 @@ async def test_a_bomb_is_unpacked_no_further_than_the_limit(web):
         ("deflate", zlib.compress(b"text", wbits=-15)),
         ("identity", b"text"),
     ],
+    ids=["gzip", "x-gzip", "deflate", "deflate without a header", "identity"],
 )
 async def test_what_is_packed_is_unpacked(web, encoding, packed):
     web.pages["/"] = page(packed, Content_Encoding=encoding)
