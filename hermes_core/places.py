@@ -239,7 +239,7 @@ def guarded_by(path: str, guarded: Sequence[str | Path], *, below: bool = False)
 
     Spellings are compared in the loosest way that any file system does: without case, in one Unicode form, without
     spaces and dots at the end, without a stream. A file that exists is compared by what it is, too. With ``below``
-    also what holds a guarded file, for commands that take folders away.
+    also what holds a guarded file, for commands that take folders away; the root holds everything and is not meant.
     """
     path = os.path.normpath(path)
     mine = [_loose(path), _loose(os.path.realpath(path))]
@@ -249,7 +249,9 @@ def guarded_by(path: str, guarded: Sequence[str | Path], *, below: bool = False)
         identity = (status.st_dev, status.st_ino)
     for guard in guarded:
         theirs = [_loose(os.path.abspath(guard)), _loose(os.path.realpath(guard))]  # noqa: PTH100 - links are kept
-        if any(_inside(one, other) or (below and _inside(other, one)) for one in mine for other in theirs):
+        if any(
+            _inside(one, other) or (below and one != "/" and _inside(other, one)) for one in mine for other in theirs
+        ):
             return str(guard)
         if identity:
             with suppress(OSError):

@@ -114,7 +114,17 @@ def test_a_link_to_a_guarded_file_is_guarded(tmp_path: Path) -> None:
     kept = tmp_path / "config.yaml"
     kept.write_text("x")
     (tmp_path / "innocent").symlink_to(kept)
-    assert guarded_path("innocent", str(tmp_path), [kept]) or guarded_path("./innocent", str(tmp_path), [kept])
+    (tmp_path / "hard").hardlink_to(kept)
+    for word in (
+        "innocent",
+        "./innocent",
+        "hard",
+        "./hard",
+        "Config.YAML",
+        "./config.yaml ",
+        "config.yaml:x/../config.yaml",
+    ):
+        assert guarded_path(word, str(tmp_path), [kept]), word
 
 
 @pytest.mark.parametrize("word", ["", "\0", "x" * 10_000, "\ud800", "~nobody-here/x"])

@@ -11,6 +11,8 @@ from glob import iglob
 from itertools import islice, pairwise
 from pathlib import Path
 
+from hermes_core.places import guarded_by
+
 _WIPERS = {"rm", "rmdir", "shred", "chmod", "chown", "chgrp", "mv", "find", "truncate", "unlink", "srm", "wipe"}
 _NEVER = re.compile(r"^(mkfs(\..+)?|mke2fs|wipefs|blkdiscard|fdisk|sfdisk|parted|mkswap|sgdisk)$")
 _DEVICE = re.compile(r"^/dev/(sd|hd|vd|xvd|nvme|mmcblk|disk|dm-|md|mapper/|loop)")
@@ -188,13 +190,9 @@ def guarded_path(word: str, cwd: str, guarded: Sequence[Path], *, below: bool = 
     if not word or len(word) > 4096 or "\0" in word or not word.isprintable():
         return ""
     expanded = _expanded(word)
-    if not below and "/" not in expanded and expanded not in {g.name for g in guarded}:
-        return ""
     path = os.path.normpath(os.path.join(cwd or "/", expanded))  # noqa: PTH118
-    real = os.path.realpath(path)
-    for guard in guarded:
-        kept = os.path.realpath(guard)
-        holds = below and (kept.startswith(f"{real}/") or str(guard).startswith(f"{path}/"))
-        if kept in (real, path) or str(guard) == path or real.startswith(f"{kept}/") or holds:
-            return f"{guard.name} belongs to Hermes itself and is closed to tools"
-    return ""
+    known = {guard.name.casefold() for guard in guarded}
+    if not below and "/" not in expanded and expanded.casefold() not in known and not os.path.lexists(path):
+        return ""  # a word of a command like any other
+    guard = guarded_by(path, guarded, below=below)
+    return f"{Path(guard).name} belongs to Hermes itself and is closed to tools" if guard else ""
