@@ -164,7 +164,8 @@ def _ipv6(url: str, text: str) -> str:
     from ipaddress import IPv6Address
 
     try:
-        return str(IPv6Address(text))
+        address = IPv6Address(text)
+        return str(address.ipv4_mapped or address)
     except ValueError:
         raise _refused(url, "what stands in brackets is no IPv6 address") from None
 
