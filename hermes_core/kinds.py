@@ -268,7 +268,8 @@ class Workspace(ABC):
 
     async def read(self, path: str) -> bytes:
         """The bytes of a file. Raises ToolError when there is none."""
-        result = await self.run(ExecRequest(argv=("cat", "--", path), limit=100_000_000))
+        script = '[ ! -e "$1" ] || [ -f "$1" ] || { echo "it is no regular file" >&2; exit 1; }; exec cat -- "$1"'
+        result = await self.run(ExecRequest(argv=("sh", "-c", script, "sh", path), limit=100_000_000))
         if result.status:
             raise ToolError(f"Cannot read {path}: {result.output.decode(errors='replace').strip()}")
         return result.output

@@ -208,7 +208,9 @@ class Parts:
         return await found[name].open(session.cwd)
 
     def _plugin_context(self, installed: Installed) -> PluginContext:
-        return make_context(installed, self.settings, store=self.store, complete=self.complete)
+        return make_context(
+            installed, self.settings, store=self.store, complete=self.complete, guarded=guarded_paths(self.settings)
+        )
 
     async def complete(self, request: Request, task: str = "", session: Session | None = None) -> Response:
         """One model call outside of a turn, booked under its task. Raises ProviderError."""

@@ -184,6 +184,20 @@ class PolicySettings:
 
 
 @settings
+class SecuritySettings:
+    """What tools may reach."""
+
+    allow_private_urls: bool = option(
+        "Open URLs of this machine and of private networks too; where clouds keep keys stays closed.", default=False
+    )
+    blocked_sites: list[str] = option(
+        "Sites that are never opened: a name, with all below it, or a pattern; a path may follow.",
+        factory=list,
+        example=["ads.example.org", "*.example.com/private/*"],
+    )
+
+
+@settings
 class DisplaySettings:
     """What is shown."""
 
@@ -241,6 +255,7 @@ class Config:
     budget: BudgetSettings = option("How much may be spent.", factory=BudgetSettings)
     terminal: TerminalSettings = option("Where commands run.", factory=TerminalSettings)
     policy: PolicySettings = option("What may be done without asking.", factory=PolicySettings)
+    security: SecuritySettings = option("What tools may reach.", factory=SecuritySettings)
     display: DisplaySettings = option("What is shown.", factory=DisplaySettings)
     store: StoreSettings = option("Where sessions are kept.", factory=StoreSettings)
     memory: MemorySettings = option("What lasts across sessions.", factory=MemorySettings)

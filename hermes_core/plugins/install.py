@@ -6,12 +6,14 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from hermes_core.errors import UserError
+from hermes_core.addresses import UrlRules, check_url
+from hermes_core.errors import OutOfReach, UserError
 from hermes_core.plugins.consent import Consent, Wanted
 from hermes_core.plugins.contents import Contents, contents_of, installed_contents
 from hermes_core.plugins.index import Index, Installed, normalized
 
 OSV = "https://api.osv.dev/v1/query"
+_LONGEST = 10_000_000  # bytes of an answer
 Say = Callable[[str], None]
 _NAME = r"(?P<name>[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[[^\]]*\])?\s*(?:==\s*(?P<version>[\w.!+-]+)\s*)?"
 
@@ -75,6 +77,8 @@ def sync(consent: Consent, index: Index, *, say: Say, osv: str = OSV) -> None:
 
 def _understood(requirement: str) -> tuple[str, str, bool]:
     """Name, exact version if given, and whether the package index is meant. The name is needed to remember it by."""
+    for address in (requirement, requirement.partition("@")[2].strip()):
+        _must_be_sealed(address)
     wheel = re.fullmatch(r"(?:.*/)?(?P<name>\w[\w.]*)-(?P<version>[^-/]+)(?:-[^-/]+){3,4}\.whl", requirement)
     if wheel:
         return normalized(wheel["name"]), wheel["version"], False
@@ -117,6 +121,19 @@ def _compare(name: str, before: Wanted | None, found: Contents, say: Say) -> Non
         raise UserError(text, hint=hint)
 
 
+def _must_be_sealed(address: str) -> None:
+    """Code that comes without encryption may be anybody's. What an address of the web means must be beyond doubt."""
+    if address.lower().startswith(("http:", "git+http:")):
+        raise UserError(f"{address} is not encrypted; who is on the way could put in other code.", hint="Use https://.")
+    if address.lower().startswith("https:"):
+        try:
+            check_url(address, UrlRules(allow_private=True))
+        except OutOfReach as error:
+            raise UserError(
+                error.text, hint="Give the address of a wheel; a key for it belongs into ~/.netrc."
+            ) from error
+
+
 def _refuse_malware(name: str, version: str, osv: str, say: Say) -> None:
     from urllib.request import Request, urlopen
 
@@ -124,7 +141,7 @@ def _refuse_malware(name: str, version: str, osv: str, say: Say) -> None:
     request = Request(osv, json.dumps(asked).encode(), {"Content-Type": "application/json"})  # noqa: S310 - https, ours
     try:
         with urlopen(request, timeout=5.0) as answer:  # noqa: S310 - https, ours
-            found = json.load(answer).get("vulns", [])
+            found = json.loads(answer.read(_LONGEST)).get("vulns", [])
         reports = [row["id"] for row in found if row["id"].startswith("MAL-") and "withdrawn" not in row]
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         say(f"osv.dev could not be asked whether {name} is malware ({error}); going on without its answer.")

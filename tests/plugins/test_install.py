@@ -225,3 +225,19 @@ def test_sync_restores_what_is_gone_and_says_what_could_not_be(site, osv, instal
     with pytest.raises(UserError, match="could not install broken"):
         sync(consent, load_index(site.cache, None), say=print, osv=osv.url)
     assert installer()[1:] == calls("lost>=1", "lost==1.2", wheels="")
+
+
+@pytest.mark.parametrize(
+    ("address", "why"),
+    [
+        ("http://example.org/board-1.0-py3-none-any.whl", "not encrypted"),
+        ("HTTP://example.org/b.whl", "not encrypted"),
+        ("git+http://example.org/b", "not encrypted"),
+        ("https://pypi.org@evil.example/b.whl", "hides the real host"),
+        ("https://0x7f.1/b.whl", "unusual spelling"),
+        ("https://pypi.org\\evil.example/b.whl", "backslash"),
+    ],
+)
+def test_code_from_a_doubtful_address_is_refused(site, address, why):
+    with pytest.raises(UserError, match=why):
+        install(f"board @ {address}", Consent(site.lock), say=print)

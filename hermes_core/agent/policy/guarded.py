@@ -13,8 +13,9 @@ from itertools import islice
 from pathlib import Path
 
 from hermes_core.config.settings import Settings
+from hermes_core.places import guarded_by
 
-__all__ = ["expanded", "guarded_path", "guarded_paths", "guarded_words"]
+__all__ = ["expanded", "guarded_path", "guarded_paths", "guarded_place", "guarded_words"]
 
 # Programs that may name a folder of ours: they tell that it is there, and nothing of what is in it.
 _LOOKERS = frozenset(
@@ -34,6 +35,14 @@ def guarded_paths(settings: Settings) -> list[Path]:
         return [*own, home.base / "profiles"]
     others = [p for p in sorted((home.base / "profiles").glob("*")) if p != home.root]
     return [*own, *others, home.base / "config.yaml", home.base / ".env", home.base / "state.db"]
+
+
+def guarded_place(place: str, cwd: str, guarded: Sequence[Path]) -> str:
+    """Why a file that a tool names may never be touched, or nothing: in every spelling that any file system takes."""
+    if reason := guarded_path(place, cwd, guarded):
+        return reason
+    guard = guarded_by(os.path.join(cwd or "/", expanded(place)), guarded)  # noqa: PTH118
+    return f"{Path(guard).name} belongs to Hermes itself and is closed to tools" if guard else ""
 
 
 def guarded_words(words: Sequence[str], cwd: str, guarded: Sequence[Path], *, sweeps: bool) -> str:

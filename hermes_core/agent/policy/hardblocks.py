@@ -11,10 +11,10 @@ from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
-from hermes_core.agent.policy.guarded import expanded, guarded_path, guarded_words
+from hermes_core.agent.policy.guarded import expanded, guarded_words
 from hermes_core.agent.policy.itself import runs_itself, widens
 
-__all__ = ["blocked_command", "guarded_path", "pieces", "program_words", "vital_place"]
+__all__ = ["blocked_command", "pieces", "program_words", "vital_place"]
 
 _WIPERS = {"rm", "rmdir", "shred", "chmod", "chown", "chgrp", "mv", "find", "truncate", "unlink", "srm", "wipe"}
 _NEVER = re.compile(r"^(mkfs(\..+)?|mke2fs|wipefs|blkdiscard|fdisk|sfdisk|parted|mkswap|sgdisk)$")

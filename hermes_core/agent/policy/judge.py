@@ -12,7 +12,8 @@ from typing import TypeAlias
 from attrs import evolve
 
 from hermes_core.agent.policy.grants import Case, Offer, Rule, covered, despite, offer
-from hermes_core.agent.policy.hardblocks import blocked_command, guarded_path
+from hermes_core.agent.policy.guarded import guarded_place
+from hermes_core.agent.policy.hardblocks import blocked_command
 from hermes_core.agent.policy.risks import risk_of
 from hermes_core.agent.policy.rules import allows, matches, parts_of, subject_of, told
 from hermes_core.agent.policy.taint import Seen, brings_in, concern
@@ -172,7 +173,7 @@ class Policy:
         if Feature.ISOLATED in workspace.features:
             return ""
         for place in places:
-            if reason := guarded_path(place, workspace.cwd, self._guarded):
+            if reason := guarded_place(place, workspace.cwd, self._guarded):
                 return reason
         if Effect.EXECUTE in tool.effects:
             folder = workspace.shell_cwd or workspace.cwd
