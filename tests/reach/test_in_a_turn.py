@@ -40,7 +40,7 @@ async def test_secrets_are_neither_read_nor_replaced_under_any_name(told, name, 
     more = {"content": "x"} if name == "write_file" else {}
     answer = await told(name, path=path, **more)
     assert "hunter22secret" not in answer
-    assert ".env belongs to Hermes itself" in answer
+    assert "closed to tools" in answer
 
 
 async def test_a_search_of_the_home_leaves_them_out(told):
