@@ -252,7 +252,7 @@ def pairs(draw) -> tuple[str, str]:
     return first, " ".join(words)
 
 
-FOLDERS = st.sampled_from(["/work/p", "/work/p/sub", "/work", "/etc", "/"])
+FOLDERS = st.sampled_from(["/work/p", "/work/p", "/work/p/sub", "/work/q/r", "/etc"])
 EFFECTS = st.frozensets(st.sampled_from([Effect.SEND, Effect.NETWORK, Effect.WRITE_FILES]), max_size=2)
 
 
