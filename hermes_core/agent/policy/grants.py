@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from attrs import asdict, frozen
 
-from hermes_core.agent.policy.hardblocks import vital_place
+from hermes_core.agent.policy.hardblocks import CODE, vital_place
 from hermes_core.agent.policy.plainwords import Single, plain
 from hermes_core.agent.policy.rules import subject_of
 from hermes_core.kinds import Tool, Workspace
@@ -26,11 +26,9 @@ _FOLDERS = ("workdir", "cwd")
 _WRITES = frozenset({Effect.WRITE_FILES, Effect.READ_FILES})
 # Programs whose words are code, or name another program: remembered to the letter, and not for good.
 _CARRIERS = re.compile(
-    r"^((ba|z|da|k|c|tc|fi)?sh|busybox|toybox|python[\d.]*|pypy[\d.]*|perl[\d.]*|ruby[\d.]*|node|nodejs|deno|bun|php[\d.]*"
-    r"|lua[\d.]*|tclsh[\d.]*|osascript|pwsh|powershell|[gmn]?awk|sudo|doas|su|runuser|pkexec|env|nice|ionice|timeout|stdbuf"
-    r"|nohup|setsid|command|exec|builtin|eval|source|\.|trap|alias|export|set|declare|xargs|parallel|find|fd|watch|script"
-    r"|ssh|mosh|scp|rsync|tmux|screen|at|batch|crontab|chroot|unshare|nsenter|flock|strace|gdb|vim?|nvim|emacs|ed|ex|less"
-    r"|man|npx|pnpx|bunx|uvx|pipx|hermes)$"
+    r"^(busybox|toybox|sudo|doas|su|runuser|pkexec|env|nice|ionice|timeout|stdbuf|nohup|setsid|command|exec|builtin|source"
+    r"|\.|trap|alias|export|set|declare|find|fd|watch|script|ssh|mosh|scp|rsync|tmux|screen|at|batch|crontab|chroot|unshare"
+    r"|nsenter|flock|strace|less|man|npx|pnpx|bunx|uvx|pipx|hermes)$"
 )
 # program and subcommand -> how many names behind it are fixed; all further plain names may be others
 _FAMILIES = {
@@ -238,7 +236,7 @@ def _steps(command: str, case: Case) -> list[tuple[Single, str]] | None:
 def _carries(command: str) -> bool:
     """Whether a plain line runs a program whose words are code, or a file that can say something else by then."""
     programs = [single.words[0] for single in plain(command) or ()]
-    return any("/" in program or _CARRIERS.match(program) for program in programs)
+    return any("/" in program or _CARRIERS.match(program) or CODE.match(program) for program in programs)
 
 
 def _to_the_letter(command: str, case: Case) -> str:

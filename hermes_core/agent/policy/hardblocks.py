@@ -11,10 +11,10 @@ from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
-from hermes_core.agent.policy.guarded import expanded, guarded_path, guarded_words
+from hermes_core.agent.policy.guarded import expanded, guarded_path, guarded_text, guarded_words
 from hermes_core.agent.policy.itself import runs_itself, widens
 
-__all__ = ["blocked_command", "guarded_path", "pieces", "program_words", "vital_place"]
+__all__ = ["CODE", "blocked_command", "guarded_path", "pieces", "program_words", "vital_place"]
 
 _WIPERS = {"rm", "rmdir", "shred", "chmod", "chown", "chgrp", "mv", "find", "truncate", "unlink", "srm", "wipe"}
 _NEVER = re.compile(r"^(mkfs(\..+)?|mke2fs|wipefs|blkdiscard|fdisk|sfdisk|parted|mkswap|sgdisk)$")
@@ -26,6 +26,10 @@ _WRAPPERS = {
     "busybox": "", "chroot": "", "flock": "wE", "eval": "", "then": "", "do": "", "else": "", "elif": "", "!": "",
     "{": "", "if": "", "while": "", "until": "",
 }  # fmt: skip
+CODE = re.compile(  # programs whose words or input are code
+    r"^((ba|z|da|k|c|tc|fi)?sh|python[\d.]*|pypy[\d.]*|perl[\d.]*|ruby[\d.]*|node|nodejs|deno|bun|php[\d.]*|lua[\d.]*"
+    r"|tclsh[\d.]*|osascript|pwsh|powershell|[gmn]?awk|sqlite3|ed|ex|vim?|nvim|emacs|xargs|parallel|eval|gdb)$"
+)
 _LEADING = {"timeout": 1, "chroot": 1, "flock": 1}  # words of their own before the program
 _SHELLS = ("sh", "bash", "zsh", "dash", "ksh", "su")
 _FORK_BOMB = re.compile(r":\(\)\s*\{\s*:\s*\|\s*:\s*&\s*\}\s*;\s*:")
@@ -45,6 +49,8 @@ def blocked_command(command: str, cwd: str, guarded: Sequence[Path], brand: str 
         if words[0] in ("cd", "pushd"):
             cwd = os.path.normpath(os.path.join(cwd or "/", expanded(words[1] if len(words) > 1 else "~")))  # noqa: PTH118
         if reason := _blocked_words(words, cwd, guarded, brand):
+            return reason
+        if CODE.match(_name(words[0])) and (reason := guarded_text(command, guarded)):
             return reason
     return ""
 

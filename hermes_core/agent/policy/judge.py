@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from hermes_core.agent.policy.grants import Case, Offer, Rule, covered, offer
-from hermes_core.agent.policy.hardblocks import blocked_command, guarded_path
+from hermes_core.agent.policy.guarded import guarded_place
+from hermes_core.agent.policy.hardblocks import blocked_command
 from hermes_core.agent.policy.risks import risk_of
 from hermes_core.agent.policy.rules import allows, matches, parts_of, subject_of, told
 from hermes_core.errors import UserError
@@ -133,7 +134,7 @@ class Policy:
         if Feature.ISOLATED in workspace.features:
             return ""
         for place in places:
-            if reason := guarded_path(place, workspace.cwd, self._guarded):
+            if reason := guarded_place(place, workspace.cwd, self._guarded):
                 return reason
         if Effect.EXECUTE in tool.effects:
             folder = workspace.shell_cwd or workspace.cwd
