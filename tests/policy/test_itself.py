@@ -176,7 +176,7 @@ async def test_no_tool_searches_it(tmp_path, folder) -> None:
         ["list_files", {"path": path}],
     )
     assert "hunter2" not in "".join(results)
-    assert "closed to tools" in results[2]
+    assert "closed to tools" in results[1]
 
 
 async def test_no_child_reaches_it(tmp_path) -> None:

@@ -9,6 +9,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Sequence
+from functools import cached_property, lru_cache
 from typing import Any, TypeAlias
 
 from attrs import asdict, frozen
@@ -65,13 +66,14 @@ class Rule:
         """The rule as it is stored; equal rules have equal texts."""
         return json.dumps(asdict(self), sort_keys=True, separators=(",", ":"))
 
-    @classmethod
-    def read(cls, text: str) -> "Rule | None":
+    @staticmethod
+    @lru_cache(maxsize=1024)
+    def read(text: str) -> "Rule | None":
         """A stored rule; None when it is not one of ours."""
         try:
             raw = json.loads(text)
             fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in raw.items()}
-            return cls(**fields)
+            return Rule(**fields)
         except (ValueError, TypeError, KeyError, AttributeError):
             return None
 
@@ -87,7 +89,7 @@ class Case:
     workspace: Workspace
     machine: str
 
-    @property
+    @cached_property
     def command(self) -> str | None:
         """The shell command it would run."""
         if Effect.EXECUTE not in self.tool.effects:
@@ -95,7 +97,7 @@ class Case:
         found = (self.call.arguments.get(name) for name in _COMMAND)
         return next((value for value in found if isinstance(value, str)), None)
 
-    @property
+    @cached_property
     def folder(self) -> str:
         """The folder its command begins in."""
         for name in _FOLDERS:
@@ -103,7 +105,7 @@ class Case:
                 return self.path(value, self.workspace.cwd)
         return self.path("", self.workspace.shell_cwd or self.workspace.cwd)
 
-    @property
+    @cached_property
     def rest(self) -> str:
         """All arguments that are neither the command, its folder nor a number."""
         left = {

@@ -49,25 +49,28 @@ def guarded_paths(settings: Settings) -> list[Path]:
 
 def guarded_place(place: str, cwd: str, guarded: Sequence[Path]) -> str:
     """Why a tool may not be let at a file or folder, or nothing: what reads a folder reads what is in it."""
-    if reason := guarded_path(place, cwd, guarded):
-        return reason
-    holds = _known(tuple(guarded)).holds(place, cwd)
-    return f"{place} holds the files of Hermes itself, which are closed to tools" if holds else ""
+    return _look(_known(tuple(guarded)), place, cwd, folders=True)
 
 
-def guarded_words(words: Sequence[str], cwd: str, guarded: Sequence[Path], *, sweeps: bool) -> str:
-    """Why a command may not name what it names, or nothing. One that ``sweeps`` takes what lies below with it."""
+def guarded_words(
+    words: Sequence[str], cwd: str, guarded: Sequence[Path], *, sweeps: bool, clear: set[tuple[str, bool, bool]]
+) -> str:
+    """Why a command may not name what it names, or nothing. One that ``sweeps`` takes what lies below with it.
+
+    ``clear`` holds the words of earlier commands that name nothing of ours.
+    """
     known = _known(tuple(guarded))
     looks = words[0].rpartition("/")[2] in _LOOKERS and not any(">" in word for word in words)
     for word in words:
+        if (word, looks, sweeps) in clear:
+            continue
+        clear.add((word, looks, sweeps))
         for piece in _PARTS.split(word):
             if not sweeps and _BARE.match(piece) and piece not in known.names and not _exists(piece, cwd):
                 continue
             for path in _meant(piece, cwd):
-                if reason := guarded_path(path, cwd, guarded, below=sweeps):
+                if reason := _look(known, path, cwd, below=sweeps, folders=not looks):
                     return reason
-                if not looks and known.holds(path, cwd):
-                    return f"{path} holds the files of Hermes itself, which are closed to tools"
     return ""
 
 
@@ -91,23 +94,31 @@ def guarded_path(word: str, cwd: str, guarded: Sequence[Path], *, below: bool = 
 
     ``below`` asks about what lies under the path too, as for a command that takes folders away.
     """
+    return _look(_known(tuple(guarded)), word, cwd, below=below)
+
+
+def _look(known: "_Known", word: str, cwd: str, *, below: bool = False, folders: bool = False) -> str:
+    """The same; with ``folders`` also why the folder may not be touched that the files lie in."""
     if not word or len(word) > 4096 or "\0" in word or not word.isprintable():
         return ""
-    known = _known(tuple(guarded))
     meant = expanded(word)
     joined = os.path.join(cwd or "/", meant)  # noqa: PTH118
     path = os.path.normpath(joined)
     facts = _facts(path)
-    bare = "/" not in meant and meant not in known.names
-    if not below and bare and not _is_link(facts) and not _is_shared(facts):
+    odd = _is_link(facts) or _is_shared(facts)
+    if folders and (path in known.folders or known.unreadable(path)):
+        return f"{word} holds the files of Hermes itself, which are closed to tools"
+    if not below and not odd and "/" not in meant and meant not in known.names:
         return ""
     real = os.path.realpath(joined)  # as the system walks it: ``..`` behind a link is above what it leads to
     for guard, kept in known.places:
         holds = below and (kept.startswith(f"{real}/") or guard.startswith(f"{path}/"))
         if kept in (real, path) or guard == path or real.startswith(f"{kept}/") or holds:
-            return f"{os.path.basename(guard)} belongs to Hermes itself and is closed to tools"  # noqa: PTH119
+            return f"{guard.rpartition('/')[2]} belongs to Hermes itself and is closed to tools"
+    if folders and real in known.folders:
+        return f"{word} holds the files of Hermes itself, which are closed to tools"
     if twin := known.twin(real):
-        return f"it is another name of {os.path.basename(twin)}, which is closed to tools"  # noqa: PTH119
+        return f"it is another name of {twin.rpartition('/')[2]}, which is closed to tools"
     return ""
 
 
@@ -121,18 +132,12 @@ class _Known:
         mine = os.path.expanduser("~")  # noqa: PTH111
         homes = [f"{h}{p[len(mine) :]}" for p in found if p.startswith(f"{mine}/") for h in ("~", "$HOME", "${HOME}")]
         self.spellings = sorted({*found, *homes})
-        self._folders = {os.path.realpath(guard.parent) for guard in guarded} | {str(g.parent) for g in guarded}
+        self.folders = {os.path.realpath(guard.parent) for guard in guarded} | {str(g.parent) for g in guarded}
 
-    def holds(self, word: str, cwd: str) -> bool:
-        """Whether a path is a folder that they lie in."""
-        meant = expanded(word)
-        joined = os.path.join(cwd or "/", meant)  # noqa: PTH118
-        path = os.path.normpath(joined)
-        if path in self._folders:
-            return bool(word)
-        if magic := _MAGIC.search(path):  # what the shell will make of it cannot be known
-            return path[: magic.start()].rpartition("/")[0] in self._folders
-        return (".." in meant or _is_link(_facts(path))) and os.path.realpath(joined) in self._folders
+    def unreadable(self, path: str) -> bool:
+        """Whether a word names something among them, and only the shell will know what."""
+        magic = _MAGIC.search(path)
+        return magic is not None and path[: magic.start()].rpartition("/")[0] in self.folders
 
     def twin(self, path: str) -> str:
         """The guarded file that a file with several names is, if it is one."""

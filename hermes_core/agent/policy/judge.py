@@ -101,7 +101,7 @@ class Policy:
             return Verdict(outcome="deny", reason=f"{reason}. This is never allowed, in any mode.", by="hard block")
 
         subject = f"{tool.name}({subject_of(call)})"
-        parts = parts_of(tool, subject_of(call))
+        parts = parts_of(tool, subject_of(call)) if self.deny or self.allow else []
         for rule in self.deny:
             if matches(rule, subject) or any(matches(rule, part) for part in parts):
                 return Verdict(outcome="deny", reason=f"the rule {rule!r} in policy.deny forbids it", by="policy.deny")
@@ -149,8 +149,8 @@ class Policy:
         """The yes of a rule, or of something that a person granted and did not take back since."""
         if any(allows(rule, subject, parts) for rule in self.allow):
             return Verdict(outcome="allow", by="policy.allow")
-        rows = await (await self._store()).grants(session.owner, session_id=session.id) if self._store else ()
-        if rows and covered(case, filter(None, (Rule.read(row.rule) for row in rows))):
+        rules = await (await self._store()).granted(session.owner, session.id) if self._store else ()
+        if rules and covered(case, filter(None, map(Rule.read, rules))):
             return Verdict(outcome="allow", by="grant")
         return None
 
