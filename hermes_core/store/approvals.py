@@ -154,6 +154,13 @@ class Approvals(Spending):
         rows = tx.rows("grants_list", owner=number, root=root, every=every)
         return [made(Grant, row, session_id=row["session_id"] or "") for row in rows]
 
+    @transaction(READ)
+    def granted(self, tx: Transaction, owner: Principal, session_id: str) -> list[str]:
+        """The rules that hold for an owner in a session."""
+        number = owner_number(tx, owner)
+        rows = tx.rows("grants_list", owner=number, root=_root(tx, number, session_id), every=False)
+        return [row["rule"] for row in rows]
+
     @transaction()
     def forget_grant(self, tx: Transaction, owner: Principal, grant_id: int) -> bool:
         """Take a grant back; False when there is none of that number."""

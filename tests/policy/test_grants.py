@@ -237,8 +237,13 @@ def pairs(draw) -> tuple[str, str]:
     first = draw(FIRST)
     if draw(st.integers(0, 3)) == 0:
         return first, draw(LINES)
-    words, edit = first.split(" "), draw(st.sampled_from(["insert", "replace", "drop", "append", "prepend"]))
+    words, edit = (
+        first.split(" "),
+        draw(st.sampled_from(["insert", "replace", "drop", "append", "prepend", *["name"] * 4])),
+    )
     at, word = draw(st.integers(0, len(words) - 1)), draw(st.sampled_from([*WORDS, *PROGRAMS, "&&", ";", "|"]))
+    if edit == "name":
+        return first, f"{first} {draw(st.sampled_from(['dev', 'sub/x', '.', *WORDS]))}"
     if edit == "append":
         return first, first + draw(st.sampled_from(JOINTS)) + draw(SINGLE)
     if edit == "prepend":
@@ -247,7 +252,7 @@ def pairs(draw) -> tuple[str, str]:
     return first, " ".join(words)
 
 
-FOLDERS = st.sampled_from(["/work/p", "/work/p/sub", "/work", "/etc", "/"])
+FOLDERS = st.sampled_from(["/work/p", "/work/p", "/work/p/sub", "/work/q/r", "/etc"])
 EFFECTS = st.frozensets(st.sampled_from([Effect.SEND, Effect.NETWORK, Effect.WRITE_FILES]), max_size=2)
 
 
@@ -268,9 +273,10 @@ def outside(command: str, folder: str, root: str) -> bool:
 
 
 @settings(max_examples=1500, deadline=None)
-@given(pairs(), FOLDERS, EFFECTS, FOLDERS, EFFECTS)
+@given(pairs(), FOLDERS, EFFECTS, st.one_of(st.none(), FOLDERS), st.one_of(st.none(), EFFECTS))
 def test_a_grant_never_reaches_further_than_what_was_asked(pair, here, does, there, does_later) -> None:
     first, later = pair
+    there, does_later = there or here, does if does_later is None else does_later
     granted = case(first, cwd=here, effects=EXECUTE | does)
     then = case(later, cwd=there, effects=EXECUTE | does_later)
     assert covered(granted, rules(granted)) or not rules(granted)

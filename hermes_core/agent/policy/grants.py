@@ -9,11 +9,12 @@ import json
 import os
 import re
 from collections.abc import Iterable, Sequence
+from functools import cached_property, lru_cache
 from typing import Any, TypeAlias
 
 from attrs import asdict, evolve, frozen
 
-from hermes_core.agent.policy.hardblocks import vital_place
+from hermes_core.agent.policy.hardblocks import CODE, vital_place
 from hermes_core.agent.policy.plainwords import Single, plain
 from hermes_core.agent.policy.rules import subject_of
 from hermes_core.kinds import Tool, Workspace
@@ -26,11 +27,9 @@ _FOLDERS = ("workdir", "cwd")
 _WRITES = frozenset({Effect.WRITE_FILES, Effect.READ_FILES})
 # Programs whose words are code, or name another program: remembered to the letter, and not for good.
 _CARRIERS = re.compile(
-    r"^((ba|z|da|k|c|tc|fi)?sh|busybox|toybox|python[\d.]*|pypy[\d.]*|perl[\d.]*|ruby[\d.]*|node|nodejs|deno|bun|php[\d.]*"
-    r"|lua[\d.]*|tclsh[\d.]*|osascript|pwsh|powershell|[gmn]?awk|sudo|doas|su|runuser|pkexec|env|nice|ionice|timeout|stdbuf"
-    r"|nohup|setsid|command|exec|builtin|eval|source|\.|trap|alias|export|set|declare|xargs|parallel|find|fd|watch|script"
-    r"|ssh|mosh|scp|rsync|tmux|screen|at|batch|crontab|chroot|unshare|nsenter|flock|strace|gdb|vim?|nvim|emacs|ed|ex|less"
-    r"|man|npx|pnpx|bunx|uvx|pipx|hermes)$"
+    r"^(busybox|toybox|sudo|doas|su|runuser|pkexec|env|nice|ionice|timeout|stdbuf|nohup|setsid|command|exec|builtin|source"
+    r"|\.|trap|alias|export|set|declare|find|fd|watch|script|ssh|mosh|scp|rsync|tmux|screen|at|batch|crontab|chroot|unshare"
+    r"|nsenter|flock|strace|less|man|npx|pnpx|bunx|uvx|pipx|hermes)$"
 )
 # program and subcommand -> how many names behind it are fixed; all further plain names may be others
 _FAMILIES = {
@@ -68,13 +67,14 @@ class Rule:
         """The rule as it is stored; equal rules have equal texts."""
         return json.dumps(asdict(self), sort_keys=True, separators=(",", ":"))
 
-    @classmethod
-    def read(cls, text: str) -> "Rule | None":
+    @staticmethod
+    @lru_cache(maxsize=1024)
+    def read(text: str) -> "Rule | None":
         """A stored rule; None when it is not one of ours."""
         try:
             raw = json.loads(text)
             fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in raw.items()}
-            return cls(**fields)
+            return Rule(**fields)
         except (ValueError, TypeError, KeyError, AttributeError):
             return None
 
@@ -95,7 +95,7 @@ class Case:
         """The files it touches, as it names them."""
         return [key[5:] for key in self.keys if key.startswith("file:")]
 
-    @property
+    @cached_property
     def command(self) -> str | None:
         """The shell command it would run."""
         if Effect.EXECUTE not in self.tool.effects:
@@ -103,7 +103,7 @@ class Case:
         found = (self.call.arguments.get(name) for name in _COMMAND)
         return next((value for value in found if isinstance(value, str)), None)
 
-    @property
+    @cached_property
     def folder(self) -> str:
         """The folder its command begins in."""
         for name in _FOLDERS:
@@ -111,7 +111,7 @@ class Case:
                 return self.path(value, self.workspace.cwd)
         return self.path("", self.workspace.shell_cwd or self.workspace.cwd)
 
-    @property
+    @cached_property
     def rest(self) -> str:
         """All arguments that are neither the command, its folder nor a number."""
         left = {
@@ -251,7 +251,7 @@ def _steps(command: str, case: Case) -> list[tuple[Single, str]] | None:
 def _carries(command: str) -> bool:
     """Whether a plain line runs a program whose words are code, or a file that can say something else by then."""
     programs = [single.words[0] for single in plain(command) or ()]
-    return any("/" in program or _CARRIERS.match(program) for program in programs)
+    return any("/" in program or _CARRIERS.match(program) or CODE.match(program) for program in programs)
 
 
 def _to_the_letter(command: str, case: Case) -> str:

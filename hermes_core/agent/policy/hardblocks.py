@@ -11,10 +11,10 @@ from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
-from hermes_core.agent.policy.guarded import expanded, guarded_words
+from hermes_core.agent.policy.guarded import expanded, guarded_path, guarded_text, guarded_words
 from hermes_core.agent.policy.itself import runs_itself, widens
 
-__all__ = ["blocked_command", "pieces", "program_words", "vital_place"]
+__all__ = ["CODE", "blocked_command", "guarded_path", "pieces", "program_words", "vital_place"]
 
 _WIPERS = {"rm", "rmdir", "shred", "chmod", "chown", "chgrp", "mv", "find", "truncate", "unlink", "srm", "wipe"}
 _NEVER = re.compile(r"^(mkfs(\..+)?|mke2fs|wipefs|blkdiscard|fdisk|sfdisk|parted|mkswap|sgdisk)$")
@@ -26,9 +26,15 @@ _WRAPPERS = {
     "busybox": "", "chroot": "", "flock": "wE", "eval": "", "then": "", "do": "", "else": "", "elif": "", "!": "",
     "{": "", "if": "", "while": "", "until": "",
 }  # fmt: skip
+CODE = re.compile(  # programs whose words or input are code
+    r"^((ba|z|da|k|c|tc|fi)?sh|python[\d.]*|pypy[\d.]*|perl[\d.]*|ruby[\d.]*|node|nodejs|deno|bun|php[\d.]*|lua[\d.]*"
+    r"|tclsh[\d.]*|osascript|pwsh|powershell|[gmn]?awk|sqlite3|ed|ex|vim?|nvim|emacs|xargs|parallel|eval|gdb)$"
+)
 _LEADING = {"timeout": 1, "chroot": 1, "flock": 1}  # words of their own before the program
 _SHELLS = ("sh", "bash", "zsh", "dash", "ksh", "su")
 _FORK_BOMB = re.compile(r":\(\)\s*\{\s*:\s*\|\s*:\s*&\s*\}\s*;\s*:")
+_OPTION = re.compile(r"^(of|if|--\w[\w-]*)=")
+_CARRIES = re.compile(r"^-[a-z]*c$")
 _GROUPS = re.compile(r"\$\(|[`()]|(?:^|\s)\{\s|\s\}")
 _SPLIT = re.compile(r"(?:\|\||&&|(?<![<>])&|[;|\n])")
 
@@ -38,13 +44,26 @@ def blocked_command(command: str, cwd: str, guarded: Sequence[Path], brand: str 
     if _FORK_BOMB.search(command):
         return "it is a fork bomb"
     known: dict[str, str] = {}  # variables set on the way: D=~; rm -rf $D
+    clear: set[tuple[str, bool, bool]] = set()  # words that were looked at, as the same folder and variables make them
+    seen: set[str] = set()
     for piece in pieces(command):
-        words = [_with(known, word) for word in program_words(piece, known)]
+        if piece in seen:
+            continue
+        before = len(known)
+        words = program_words(piece, known)
+        if known and "$" in piece:
+            words = [_with(known, word) for word in words]
+        elif len(known) == before:
+            seen.add(piece)
         if not words:
             continue
         if words[0] in ("cd", "pushd"):
+            clear.clear()
+            seen.clear()
             cwd = os.path.normpath(os.path.join(cwd or "/", expanded(words[1] if len(words) > 1 else "~")))  # noqa: PTH118
-        if reason := _blocked_words(words, cwd, guarded, brand):
+        if reason := _blocked_words(words, cwd, guarded, brand, clear):
+            return reason
+        if CODE.match(_name(words[0])) and (reason := guarded_text(command, guarded)):
             return reason
     return ""
 
@@ -57,7 +76,7 @@ def pieces(command: str, depth: int = 0) -> Iterable[str]:
         words = _words(piece)
         shell = any(_name(word) in _SHELLS for word in words)
         for word, after in pairwise(words):
-            carries = re.match(r"^-[a-z]*c$", word) and shell
+            carries = shell and _CARRIES.match(word)
             if depth < 3 and (carries or word in ("eval", "<<<")):
                 yield from pieces(after, depth + 1)
 
@@ -71,7 +90,7 @@ def program_words(piece: str, known: dict[str, str] | None = None) -> list[str]:
     while words:
         name, _, value = words[0].partition("=")
         program = _name(words[0])
-        if value and re.match(r"^\w+$", name):
+        if value and name.isidentifier():
             if known is not None:
                 known[name] = expanded(value)
             words = words[1:]
@@ -98,6 +117,8 @@ def _with(known: dict[str, str], word: str) -> str:
 @lru_cache(maxsize=512)
 def _split(piece: str) -> tuple[str, ...]:
     """The words of a command as a shell reads them: slow, and asked for several times by those who judge one."""
+    if "'" not in piece and '"' not in piece and "\\" not in piece:
+        return tuple(piece.split())
     try:
         return tuple(shlex.split(piece, comments=False))
     except ValueError:
@@ -112,22 +133,17 @@ def _name(word: str) -> str:
     return word.rpartition("/")[2]
 
 
-def _blocked_words(words: list[str], cwd: str, guarded: Sequence[Path], brand: str) -> str:
+def _blocked_words(
+    words: list[str], cwd: str, guarded: Sequence[Path], brand: str, clear: set[tuple[str, bool, bool]]
+) -> str:
     program = _name(words[0])
     if _NEVER.match(program):
         return f"{program} destroys a file system"
-    for word in words[1:]:
-        target = word.split("=", 1)[1] if re.match(r"^(of|if|--\w[\w-]*)=", word) else word
-        if _DEVICE.match(target) and (program in ("dd", "cp", "tee", "shred", "cat") or ">" in words):
-            if program == "dd" and not word.startswith("of="):
-                continue
-            return f"it writes to the raw device {target}"
-    for target in _redirected(words):
-        if _DEVICE.match(target):
-            return f"it writes to the raw device {target}"
+    if any("/dev/" in word for word in words) and (target := _device(program, words)):
+        return f"it writes to the raw device {target}"
     if runs_itself(words, brand) and widens(words[1:]):
         return f"what {brand} may do is a person's to change"
-    if reason := guarded_words(words, cwd, guarded, sweeps=_takes_all(program, words)):
+    if reason := guarded_words(words, cwd, guarded, sweeps=_takes_all(program, words), clear=clear):
         return reason
     if program in _WIPERS and _is_sweeping(program, words):
         targets = words[1:-1] if program == "mv" else words[1:]
@@ -135,6 +151,16 @@ def _blocked_words(words: list[str], cwd: str, guarded: Sequence[Path], brand: s
             if (place := vital_place(word, cwd)) and not word.startswith("-"):
                 return f"{program} would change {place} as a whole"
     return ""
+
+
+def _device(program: str, words: list[str]) -> str:
+    for word in words[1:]:
+        target = word.split("=", 1)[1] if _OPTION.match(word) else word
+        if _DEVICE.match(target) and (program in ("dd", "cp", "tee", "shred", "cat") or ">" in words):
+            if program == "dd" and not word.startswith("of="):
+                continue
+            return target
+    return next((target for target in _redirected(words) if _DEVICE.match(target)), "")
 
 
 def _redirected(words: list[str]) -> Iterable[str]:

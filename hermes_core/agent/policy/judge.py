@@ -107,7 +107,7 @@ class Policy:
             return Verdict(outcome="deny", reason=f"{reason}. This is never allowed, in any mode.", by="hard block")
 
         subject = f"{tool.name}({subject_of(call)})"
-        parts = parts_of(tool, subject_of(call))
+        parts = parts_of(tool, subject_of(call)) if self.deny or self.allow else []
         for rule in self.deny:
             if matches(rule, subject) or any(matches(rule, part) for part in parts):
                 return Verdict(outcome="deny", reason=f"the rule {rule!r} in policy.deny forbids it", by="policy.deny")
@@ -194,8 +194,8 @@ class Policy:
         return None
 
     async def _granted(self, session: Session) -> list[Rule]:
-        rows = await (await self._store()).grants(session.owner, session_id=session.id) if self._store else ()
-        return [rule for rule in (Rule.read(row.rule) for row in rows) if rule]
+        rules = await (await self._store()).granted(session.owner, session.id) if self._store else ()
+        return [rule for rule in map(Rule.read, rules) if rule]
 
     async def _ask_person(self, subject: str, risk: str, lasting: Offer, ask: Permit | None) -> Verdict:
         """Ask for a yes. With nobody there the answer is no, at once."""
