@@ -31,6 +31,8 @@ def _npm(run: Run) -> None:
         _dependencies(run, first, [w for w in rest if w[:1] != "-"])
     elif first in ("exec", "x", "dlx", "create"):
         inner = [w for w in rest if w != "--"]
+        if first in ("dlx", "create"):
+            run.note(Class.FETCH)
         if any(w in ("-c", "--call") for w in inner):
             run.code(inner[-1])
             run.ask(Class.CODE, "runs a command through the package manager")

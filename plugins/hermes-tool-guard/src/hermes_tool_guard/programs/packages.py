@@ -64,6 +64,8 @@ def _npx(run: Run) -> None:
         run.ask(Class.CODE, "runs a command through npx")
     if options.has("-p", "--package", "--from", "--with"):
         run.ask(Class.INSTALL, "fetches a package and runs it")
+    if run.name != "npx":  # npx runs what the project has, if it has it
+        run.note(Class.FETCH)
     known_tool(run, run.args[at:])
 
 
