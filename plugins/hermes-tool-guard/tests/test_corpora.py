@@ -1,7 +1,8 @@
 """What people do every day is let through; what does harm is asked about; the worst is never run.
 
-The first corpora were written with the guard. The second (everyday-2, …) were written afterwards by hand, whole, before
-the guard saw one of their commands, and the third again after it was mended for the second. What came of the first look:
+The first corpora were written with the guard. The second (everyday-2, …) were written afterwards by hand, whole,
+before the guard saw one of their commands, and the third again after it was mended for the second. Of the first look
+came:
 
 =======  =======================  ==========================  =====================
 corpus   everyday: asked          hostile: allowed            worst: not denied

@@ -11,7 +11,7 @@ from hermes_tool_guard.judgement import DERIVED, OPAQUE, UNKNOWN, Class
 from hermes_tool_guard.places import Zone, credential_name, emptied
 from hermes_tool_guard.scene import Folders, Scene, shown
 
-__all__ = ["Options", "Program", "Run", "each", "names", "run"]
+__all__ = ["Options", "Program", "Run", "beginnings", "each", "names", "run"]
 
 Program = Callable[["Run"], None]
 
@@ -38,9 +38,16 @@ _SWITCH = re.compile(r"/proc/(?:sysrq-trigger|kcore)|/sys/(?:power/(?:state|disk
 _AT = re.compile(r"(?<=.)[=@:,]")
 
 
+@cache
 def names(text: str) -> frozenset[str]:
     """Names written side by side."""
     return frozenset(text.split())
+
+
+@cache
+def beginnings(text: str) -> tuple[str, ...]:
+    """Beginnings of words written side by side, for ``startswith``."""
+    return tuple(text.split())
 
 
 def each(judge: Program, text: str) -> dict[str, Program]:

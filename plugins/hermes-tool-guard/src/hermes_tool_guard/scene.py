@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from hermes_core.types import Effect
 from hermes_tool_guard.judgement import DERIVED, EFFECTS, OPAQUE, UNKNOWN, Class, Decided, Judgement, Outcome
 from hermes_tool_guard.places import Places
-from hermes_tool_guard.words import Variables
+from hermes_tool_guard.variables import Variables
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -289,7 +289,8 @@ PROGRAMS: dict[str, Program] = {
     ),
     **each(
         _cloud,
-        "aws gcloud az gsutil bq doctl linode-cli hcloud oci ibmcloud aliyun flyctl fly heroku railway render eksctl sam cdk serverless sls amplify eb "
+        "aws gcloud az gsutil bq doctl linode-cli hcloud oci ibmcloud aliyun flyctl fly heroku "
+        "railway render eksctl sam cdk serverless sls amplify eb "
         "copilot azd azcopy scw openstack nova s5cmd b2 exo civo vultr-cli cf now surge stripe twilio "
         "sentry-cli datadog-ci newrelic pagerduty",
     ),

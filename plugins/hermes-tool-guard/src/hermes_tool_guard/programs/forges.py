@@ -1,23 +1,9 @@
 """Forges: looking is free."""
 
 from hermes_tool_guard.judgement import Class
-from hermes_tool_guard.run import Program, Run, each
+from hermes_tool_guard.run import Program, Run, each, names
 
-_FORGE_READS = {
-    "view",
-    "list",
-    "status",
-    "diff",
-    "checks",
-    "watch",
-    "search",
-    "ls",
-    "show",
-    "browse",
-    "download",
-    "checkout",
-    "clone",
-}
+_FORGE_READS = names("view list status diff checks watch search ls show browse download checkout clone")
 
 
 def _forge(run: Run) -> None:

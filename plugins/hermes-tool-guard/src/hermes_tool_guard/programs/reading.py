@@ -235,4 +235,11 @@ PROGRAMS |= dict.fromkeys(
     ("ping", "ping6", "traceroute", "tracepath", "mtr", "dig", "nslookup", "host", "drill", "whois", "tldr"), _names
 )
 PROGRAMS |= dict.fromkeys(("ldd", "lddtree"), _loads)
-PROGRAMS |= {"ps": _ps, "getent": _looked_up, "hostname": _hostname, "domainname": _hostname, "file": _file_magic, "tree": _tree}
+PROGRAMS |= {
+    "ps": _ps,
+    "getent": _looked_up,
+    "hostname": _hostname,
+    "domainname": _hostname,
+    "file": _file_magic,
+    "tree": _tree,
+}

@@ -1,4 +1,4 @@
-"""Programs whose first word or two say what they do: looking is free, the project's work is, all else is asked about."""
+"""Programs whose first words say what they do: looking is free, the project's work is, all else is asked about."""
 
 from collections.abc import Sequence
 
@@ -119,9 +119,18 @@ PROGRAMS: dict[str, Program] = {
             Class.CODE,
             "runs code",
             (
-                ("PROJECT", "routes test test:system test:all about stats notes generate g destroy d middleware zeitwerk:check"),
-                ("PROJECT", "db:migrate db:migrate:status db:rollback db:seed db:version db:create db:prepare db:schema:dump"),
-                ("PROJECT", "db:test:prepare assets:precompile assets:clobber tmp:clear log:clear spec -T --tasks initializers"),
+                (
+                    "PROJECT",
+                    "routes test test:system test:all about stats notes generate g destroy d middleware zeitwerk:check",
+                ),
+                (
+                    "PROJECT",
+                    "db:migrate db:migrate:status db:rollback db:seed db:version db:create db:prepare db:schema:dump",
+                ),
+                (
+                    "PROJECT",
+                    "db:test:prepare assets:precompile assets:clobber tmp:clear log:clear spec -T --tasks initializers",
+                ),
                 ("PROJECT", "server s dev:cache i18n webpacker:compile db:abort_if_pending_migrations"),
                 ("DATABASE", "db:drop db:reset db:schema:load db:setup db:structure:load db:truncate_all"),
                 ("CREDENTIALS", "credentials:show credentials:edit secrets:show encrypted:show"),
@@ -135,7 +144,10 @@ PROGRAMS: dict[str, Program] = {
             Class.CLOUD,
             "changes something in a cloud",
             (
-                ("PROJECT", "dev build start emulators:start emulators:exec serve check types gen.types functions.serve"),
+                (
+                    "PROJECT",
+                    "dev build start emulators:start emulators:exec serve check types gen.types functions.serve",
+                ),
                 ("READ", "status version"),
                 ("FETCH", "list ls whoami logs projects:list projects.list deployments.list inspect"),
             ),
