@@ -33,6 +33,7 @@ _HINT = re.compile(
     r"|/etc/ssh|openvpn|wireguard"
     r"|/proc/|/run/|kube|/var/lib/"
 )
+_VERSION = re.compile(r"-?[\d.]+$")
 _MINES = re.compile(r"(?i)xmrig.*|.*minerd?|t-rex|phoenixminer|kryptex|srbminer.*")
 _SWITCH = re.compile(r"/proc/(?:sysrq-trigger|kcore)|/sys/(?:power/(?:state|disk)|kernel/.*/panic)|/dev/(?:mem|port)")
 _AT = re.compile(r"(?<=.)[=@:,]")
@@ -298,7 +299,9 @@ def _run(one: Run) -> None:
         return
     if one.name not in _TEXT_ONLY:
         _mentions(one)
-    judge = _programs().get(one.name) or _versioned(one.name)
+    judge = _programs().get(one.name)
+    if judge is None and (bare := _VERSION.sub("", one.name)) in _programs():  # python3.12 is python, clang-17 is clang
+        one.name, judge = bare, _programs()[bare]
     if "/" not in word and one.args in _ABOUT and one.name not in _TAKES_WORDS:
         one.note(Class.READ if judge else Class.CODE)
         return
@@ -340,12 +343,6 @@ def _of_the_project(one: Run, word: str) -> bool:
     else:
         one.script(word)
     return True
-
-
-def _versioned(name: str) -> "Program | None":
-    """``python3.12`` is python3, ``clang-17`` is clang."""
-    bare = re.sub(r"-?[\d.]+$", "", name)
-    return _programs().get(bare) if bare != name else None
 
 
 def _mentions(one: Run) -> None:

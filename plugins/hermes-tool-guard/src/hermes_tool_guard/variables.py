@@ -16,11 +16,12 @@ class Variables:
         self._values: dict[str, list[str]] = {name: [value] for name, value in known.items()}
         self.changed: set[str] = set()
         self.grown: set[str] = set()  # since somebody last looked
-        self._watched: dict[str, tuple[str, ...] | None] | None = None  # what was set, and what it was before
+        self._watched: dict[str, tuple[str, ...] | None] | None = None  # what was used or set, and what it was before
 
     def get(self, name: str) -> Sequence[str]:
         """The values a variable may have."""
-        self._watched = None
+        if self._watched is not None and name not in self._watched:
+            self._watched[name] = tuple(self._values[name]) if name in self._values else None
         return self._values.get(name, (OPAQUE,))
 
     def add(self, name: str, values: Sequence[str]) -> None:
@@ -52,15 +53,15 @@ class Variables:
         return {name: [*self._values[name], OPAQUE] for name in self.changed if name in self._values}
 
     def watch(self) -> None:
-        """Take down which variables are set from now on."""
+        """Take down which variables are used or set from now on."""
         self._watched = {}
 
     def watched(self) -> tuple[tuple[str, tuple[str, ...] | None, tuple[str, ...]], ...] | None:
-        """What was set since, with what it was and what it is now; None when a value was used, too."""
+        """What was used or set since, with what it was and what it is now; None when that may be any variable."""
         watched, self._watched = self._watched, None
         if watched is None:
             return None
-        return tuple((name, before, tuple(self._values[name])) for name, before in watched.items())
+        return tuple((name, before, tuple(self._values.get(name, ()))) for name, before in watched.items())
 
     def replay(self, sets: Sequence[tuple[str, tuple[str, ...] | None, tuple[str, ...]]]) -> bool:
         """Set variables as they were set once before, if they are what they were then."""
@@ -68,15 +69,18 @@ class Variables:
             now = self._values.get(name)
             if (now if now is None else tuple(now)) != before:
                 return False
-        for name, _, after in sets:
-            self._values[name] = list(after)
-            self.changed.add(name)
-            self.grown.add(name)
+        for name, before, after in sets:
+            if after and after != before:
+                self._values[name] = list(after)
+                self.changed.add(name)
+                self.grown.add(name)
         return True
 
     def swap(self, values: dict[str, list[str]]) -> dict[str, list[str]]:
         """Give variables other values, as for a function's arguments; returns what they had before."""
-        self._watched = None
+        if self._watched is not None:
+            for name in values.keys() - self._watched.keys():
+                self._watched[name] = tuple(self._values[name]) if name in self._values else None
         before = {name: self._values.get(name, []) for name in values}
         for name, value in values.items():
             if value:
