@@ -63,7 +63,15 @@ def nested(count: int) -> list[str]:
 def worst() -> list[str]:
     """What is asked about because it is too long or too deep: the longest look there is."""
     segments = "; ".join(["ls"] * 25_000)
-    return ["a" * 128_000, segments, "(" * 5000, "$(" * 5000, "echo " + "{a,b}" * 800, "a=(" * 5000, "if a; then " * 2000]
+    return [
+        "a" * 128_000,
+        segments,
+        "(" * 5000,
+        "$(" * 5000,
+        "echo " + "{a,b}" * 800,
+        "a=(" * 5000,
+        "if a; then " * 2000,
+    ]
 
 
 def main() -> None:
