@@ -38,6 +38,11 @@ def defined(shell: "Shell", node: "Node", folders: "Folders", _stdin: str | None
         scene.ask(Class.PROCESSES, f"defines the function {label}, which runs itself")
     if label in _SHADOWED:
         scene.ask(Class.UNCLEAR, f"gives the name {label} another meaning")
+    if label in scene.functions:  # which of the two it is when it is called depends on what runs
+        scene.ask(Class.UNCLEAR, f"defines the function {label} more than once")
+        other, old = scene.functions[label]
+        with scene.perhaps():
+            other.walk(old, folders, DERIVED)
     scene.functions[label] = (shell, body)
     scene.uncalled[label] = folders
     shell._output = DERIVED

@@ -102,6 +102,7 @@ class Run:
 
     def ask(self, what: Class, reason: str) -> None:
         """It does something that needs a yes."""
+        self.noted = True
         self.scene.ask(what, reason)
 
     def deny(self, what: Class, reason: str) -> None:
@@ -296,10 +297,16 @@ def _run(one: Run) -> None:
         shell, body = scene.functions[word]
         scene.uncalled.pop(word, None)
         one.ok, one.failed = shell.call(body, one.args, one.folders, one.stdin)
-        return
+        if word not in scene.doubtful:
+            return
     if one.name not in _TEXT_ONLY:
         _mentions(one)
-    judge = _programs().get(one.name)
+    _judged(one, word)
+
+
+def _judged(one: Run, word: str) -> None:
+    """Judge a program that is no function."""
+    scene, judge = one.scene, _programs().get(one.name)
     if judge is None and (bare := _VERSION.sub("", one.name)) in _programs():  # python3.12 is python, clang-17 is clang
         one.name, judge = bare, _programs()[bare]
     if "/" not in word and one.args in _ABOUT and one.name not in _TAKES_WORDS:
@@ -314,9 +321,8 @@ def _run(one: Run) -> None:
             like(Run(scene, [one.name.lower(), *one.args], one.folders, one.stdin))  # some systems take RM for rm
         one.ask(Class.CODE, f"runs {shown(one.name)}, which the guard does not know")
         return
-    effects = len(scene.found.effects)
     judge(one)
-    if not one.noted and len(scene.found.effects) == effects:
+    if not one.noted:
         scene.note(Class.CODE)  # nobody said what it does, so it may do anything
 
 
@@ -324,6 +330,7 @@ def _unclear(one: Run, word: str) -> bool:
     """Whether it cannot be said which program runs; asks if so."""
     if word in _RESERVED:
         one.ask(Class.UNCLEAR, "is not shell that the guard can read")
+        one.inner(one.args)
         return True
     if word and not any(c in word for c in UNKNOWN) and not (isinstance(word, Glob) and word != "["):
         return False

@@ -51,6 +51,8 @@ def judge_code(scene: Scene, code: str, folders: Folders, stdin: str | None = No
         shell._gap(0, root.start_byte)
         shell._gap(root.end_byte, len(source))
         ok, failed = shell.walk(root, folders, stdin)
+        if shell.misread:
+            worst_of(scene, code, folders)
         if scene.depth == 1:
             at_the_end(scene, _both(ok, failed))
     finally:
@@ -69,10 +71,12 @@ class Shell:
         self._output: str = ""
         self._targets: list[str] = []  # paths that the last redirection writes to
         self._dash = False  # whether the next command has a "-" that the grammar left out
+        self.misread = False  # whether grammar and shell may disagree somewhere
         self._late: list[Node] = []  # words of the next command that stand behind its redirections
         self._level = 0
 
     def _misread(self) -> None:
+        self.misread = True
         self.scene.ask(Class.UNCLEAR, "is not shell that the guard can read")
 
     def _statement(self, node: "Node", folders: Folders, stdin: str | None) -> Ends:
@@ -97,6 +101,7 @@ class Shell:
         try:
             method = _STATEMENTS.get(node.type)
             if method is None:
+                self.misread = True
                 self.scene.ask(Class.UNCLEAR, "uses shell syntax that the guard does not know")
                 return folders, folders
             if node.type != "command":
@@ -118,7 +123,7 @@ class Shell:
             if kind in _SILENT:
                 joined = False
                 if kind in _ENDS_CASE and node.type != "case_item":
-                    self.scene.ask(Class.UNCLEAR, "is not shell that the guard can read")
+                    self._misread()
                 continue
             if joined and child.start_byte > end and b"\n" not in self.source[end : child.start_byte]:
                 self._misread()  # two statements with nothing between them
@@ -158,7 +163,7 @@ class Shell:
     def _gap(self, start: int, end: int) -> None:
         """Between two parts there may only be blanks; else grammar and shell read it differently."""
         if end > start and self.source[start:end].replace(b"\\\n", b"").strip(_BLANK):
-            self.scene.ask(Class.UNCLEAR, "is not shell that the guard can read")
+            self._misread()
 
     def _list(self, node: "Node", folders: Folders, stdin: str | None) -> Ends:
         left, operator, right = [c for c in node.children if c.type != "comment"][:3]

@@ -150,7 +150,7 @@ def _cargo(run: Run) -> None:
     first = next((w for w in words if w[:1] != "-"), "")
     if configured and any("=" in w and not w.startswith("-Z") for w in words if "config" in w or "." in w):
         run.ask(Class.CODE, "gives cargo settings that decide what runs")
-    if first in ("publish", "login", "logout", "owner", "yank"):
+    if {"publish", "login", "logout", "owner", "yank"} & {first, *(words[1:3] if words[:1] != [first] else ())}:
         run.ask(Class.SEND, f"changes something at the registry with cargo {first}")
     elif first in ("install", "uninstall") and not any(a.startswith("--path") for a in words):
         run.ask(Class.INSTALL, "installs a program with cargo")

@@ -9,7 +9,7 @@ from hermes_tool_guard.places import Zone
 from hermes_tool_guard.programs.git_settings import configure, setting
 from hermes_tool_guard.run import Program, Run, beginnings, names
 
-_GLOBAL_VALUED = names("-C -c --git-dir --work-tree --namespace --exec-path --config-env --super-prefix")
+_GLOBAL_VALUED = names("--attr-source -C -c --git-dir --work-tree --namespace --exec-path --config-env --super-prefix")
 # What the commands do to the world: look, write in the folder and git's own data, run the project's hooks as well,
 # or more. Commands that are not here may be aliases for anything.
 _LOOKS = names(
@@ -121,11 +121,11 @@ def _command(run: Run, command: str) -> None:
         run.unknown(words[:1])
     elif command not in _TEXTS:
         run.unknown(w for w in words if w[:1] in ("\0", "\1"))
-    run.scene.note(Class.FETCH if command in _REMOTE - {"push"} else Class.GIT, _effects(command, words))
+    run.note(Class.FETCH if command in _REMOTE - {"push"} else Class.GIT, *_effects(command, words))
     _COMMANDS.get(command, _plain)(run)
     _runs_something(run, command)
     if command == "ls-files" or "--name-only" in words:
-        run.output = f"./{LISTED}"
+        run.output = f"./{LISTED}" if any(w[:1] != "-" for w in words) else "./*"
 
 
 def _elsewhere(run: Run, folder: str, words: Sequence[str]) -> None:

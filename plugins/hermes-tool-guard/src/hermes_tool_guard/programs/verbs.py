@@ -7,8 +7,25 @@ from hermes_tool_guard.run import Program, Run, names
 
 __all__ = ["PROGRAMS", "by_verb"]
 
+_ABOUT = names("-v -V -version -h -help --version --help")
 _FREE = frozenset({Class.READ, Class.WRITE, Class.PROJECT, Class.FETCH, Class.GIT})
 Rows = Sequence[tuple[str, str]]  # what it does, named as in Class, several with a +; and the verbs that do it
+
+
+_FLAGS = names("-q --quiet --verbose --json --debug --no-color -no-color --yes -y --offline --no-input") | _ABOUT
+
+
+def _strange(args: Sequence[str], takes: frozenset[str]) -> str:
+    """An option before the verb that may take the next word for its value: then another word is the verb."""
+    at = 0
+    while at < len(args) and args[at][:1] == "-":
+        word = args[at]
+        if word in takes:
+            at += 1
+        elif "=" not in word and word not in _FLAGS and at + 1 < len(args):
+            return word
+        at += 1
+    return ""
 
 
 def by_verb(otherwise: Class, why: str, rows: Rows, valued: str = "") -> Program:
@@ -26,6 +43,9 @@ def by_verb(otherwise: Class, why: str, rows: Rows, valued: str = "") -> Program
         words = run.options(takes).rest
         if run.unknown(words[:1]):
             return
+        if strange := _strange(run.args, takes):
+            run.ask(otherwise, f"{why} with {run.name} {strange[:40]}, or something else")
+            return
         alone = "-" if set(run.args) <= _ABOUT else "--"
         two, one = " ".join(words[:2]), words[0] if words else alone
         found = table.get(two) or table.get(one)
@@ -37,12 +57,11 @@ def by_verb(otherwise: Class, why: str, rows: Rows, valued: str = "") -> Program
     return judge
 
 
-_ABOUT = {"-v", "-V", "-version", "-h", "-help", "--version", "--help"}
 _CONDA = by_verb(
     Class.INSTALL,
     "changes the installed software",
     (
-        ("READ", "list info env.list env.export config.--show compare notices -"),
+        ("READ", "list info env.list env.export compare notices -"),
         ("FETCH", "search"),
         ("PROJECT", "activate deactivate"),
     ),
