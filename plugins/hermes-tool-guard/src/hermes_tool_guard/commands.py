@@ -39,7 +39,8 @@ def assigned(
         elements = [shell._expanded(c) for c in value.children if c.is_named]
         values = [f for element in elements for one in element for f in one] or [""]
         known = all(len(element) == 1 for element in elements)
-        shell.scene.variables.add(f"{label}[@]", ["\ue100".join(values) if known else DERIVED])
+        if b"+=" not in shell.source[node.start_byte : node.start_byte + len(label) + 2]:
+            shell.scene.variables.add(f"{label}[@]", ["\ue100".join(values) if known else DERIVED])
     else:
         shell.scene.step()
         values = shell.words.single(value)
@@ -49,8 +50,10 @@ def assigned(
         shell.words._inner(name)
         shell.scene.variables.add(f"{label}[@]", [DERIVED])
     if b"+=" in shell.source[node.start_byte : node.start_byte + len(label) + 2]:
+        old = shell.scene.variables.get(f"{label}[@]")
+        more = [f"{one}\ue100{new}" for one in old for new in ("\ue100".join(values),)] if len(old) < 4 else [DERIVED]
+        shell.scene.variables.add(f"{label}[@]", more)
         values = [DERIVED, *(old + new for old in shell.scene.variables.get(label) for new in values)]
-        shell.scene.variables.add(f"{label}[@]", [DERIVED])
 
     steering.assigned(shell.scene, label, values, prefix=prefix)
     shell.scene.variables.add(label, values)

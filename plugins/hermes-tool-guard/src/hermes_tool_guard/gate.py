@@ -12,7 +12,9 @@ __all__ = ["command_of", "judge"]
 
 _LONG = 4096  # characters; longer commands are judged in a thread, so that nobody else waits
 _SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "shell", "terminal"})
-_HARMLESS = frozenset({"command", "cmd", "script", "code", "workdir", "cwd", "language", "shell", "description", "timeout", "name"})
+_HARMLESS = frozenset(
+    {"command", "cmd", "script", "code", "workdir", "cwd", "language", "shell", "description", "timeout", "name"}
+)
 
 
 def command_of(call: ToolCall) -> str | None:

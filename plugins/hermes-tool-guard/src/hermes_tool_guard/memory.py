@@ -1,6 +1,7 @@
 """What was found out about single statements before, and what that rested on: people and agents repeat themselves.
 
-Only a statement that depends on nothing but its text, its folder and the disk is kept, and the disk is looked at again.
+A statement is kept with all that its judgement rested on: its text, its folder, its input, the variables it used, the
+files it runs, and what the disk said. Where any of that differs it is judged anew; the disk is looked at every time.
 """
 
 from collections.abc import Callable
@@ -26,7 +27,7 @@ class Seen(NamedTuple):
     output: str
     steps: int
     written: frozenset[str]  # paths it makes
-    sets: tuple[tuple[str, tuple[str, ...] | None, tuple[str, ...]], ...]  # a variable, what it was and what it became
+    used: tuple[tuple[str, tuple[str, ...] | None, tuple[str, ...]], ...]  # a variable, what it was and what it became
     ran: tuple[str, ...]  # files it runs, which nothing before it may have made
     links: tuple[str, ...]  # paths that were no links
     mounts: tuple[str, ...]  # paths where nothing was mounted
@@ -51,7 +52,7 @@ def recall(scene: "Scene", key: Key) -> Seen | None:
         return None
     if scene.written and any(scene.was_written(path) for path in seen.ran):
         return None
-    if seen.sets and not scene.variables.replay(seen.sets):
+    if seen.used and not scene.variables.replay(seen.used):
         return None
     scene.step(seen.steps)
     if seen.written:
@@ -76,14 +77,14 @@ def record(scene: "Scene", key: Key, walk: "Callable[[], tuple[Ends, str]]") -> 
     try:
         ends, output = walk()
         links, mounts = scene.places.looked_at()
-        sets = scene.variables.watched()
+        used = scene.variables.watched()
         made_before = written and any(scene.was_written(path, written) for path in scene.ran)
-        if memory is not None and links is not None and sets is not None and not made_before:
+        if memory is not None and links is not None and used is not None and not made_before:
             if len(memory) >= MOST:
                 memory.clear()
             if _kept(scene) == kept:
                 made = frozenset(scene.written - written)
-                rest = output, steps - scene.steps, made, sets, tuple(scene.ran), links, mounts
+                rest = output, steps - scene.steps, made, used, tuple(scene.ran), links, mounts
                 if not scene.places.relative and ends == (key[1], key[1]):
                     memory[key[0], None, key[2]] = Seen(scene.found, None, *rest)
                 else:

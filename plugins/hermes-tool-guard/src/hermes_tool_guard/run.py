@@ -11,7 +11,7 @@ from hermes_tool_guard.judgement import DERIVED, OPAQUE, UNKNOWN, Class
 from hermes_tool_guard.places import Zone, credential_name, emptied
 from hermes_tool_guard.scene import Folders, Scene, shown
 
-__all__ = ["Options", "Program", "Run", "each", "names", "run"]
+__all__ = ["Options", "Program", "Run", "beginnings", "each", "names", "run"]
 
 Program = Callable[["Run"], None]
 
@@ -33,14 +33,22 @@ _HINT = re.compile(
     r"|/etc/ssh|openvpn|wireguard"
     r"|/proc/|/run/|kube|/var/lib/"
 )
+_VERSION = re.compile(r"-?[\d.]+$")
 _MINES = re.compile(r"(?i)xmrig.*|.*minerd?|t-rex|phoenixminer|kryptex|srbminer.*")
 _SWITCH = re.compile(r"/proc/(?:sysrq-trigger|kcore)|/sys/(?:power/(?:state|disk)|kernel/.*/panic)|/dev/(?:mem|port)")
 _AT = re.compile(r"(?<=.)[=@:,]")
 
 
+@cache
 def names(text: str) -> frozenset[str]:
     """Names written side by side."""
     return frozenset(text.split())
+
+
+@cache
+def beginnings(text: str) -> tuple[str, ...]:
+    """Beginnings of words written side by side, for ``startswith``."""
+    return tuple(text.split())
 
 
 def each(judge: Program, text: str) -> dict[str, Program]:
@@ -94,6 +102,7 @@ class Run:
 
     def ask(self, what: Class, reason: str) -> None:
         """It does something that needs a yes."""
+        self.noted = True
         self.scene.ask(what, reason)
 
     def deny(self, what: Class, reason: str) -> None:
@@ -288,10 +297,18 @@ def _run(one: Run) -> None:
         shell, body = scene.functions[word]
         scene.uncalled.pop(word, None)
         one.ok, one.failed = shell.call(body, one.args, one.folders, one.stdin)
-        return
+        if word not in scene.doubtful:
+            return
     if one.name not in _TEXT_ONLY:
         _mentions(one)
-    judge = _programs().get(one.name) or _versioned(one.name)
+    _judged(one, word)
+
+
+def _judged(one: Run, word: str) -> None:
+    """Judge a program that is no function."""
+    scene, judge = one.scene, _programs().get(one.name)
+    if judge is None and (bare := _VERSION.sub("", one.name)) in _programs():  # python3.12 is python, clang-17 is clang
+        one.name, judge = bare, _programs()[bare]
     if "/" not in word and one.args in _ABOUT and one.name not in _TAKES_WORDS:
         one.note(Class.READ if judge else Class.CODE)
         return
@@ -304,9 +321,8 @@ def _run(one: Run) -> None:
             like(Run(scene, [one.name.lower(), *one.args], one.folders, one.stdin))  # some systems take RM for rm
         one.ask(Class.CODE, f"runs {shown(one.name)}, which the guard does not know")
         return
-    effects = len(scene.found.effects)
     judge(one)
-    if not one.noted and len(scene.found.effects) == effects:
+    if not one.noted:
         scene.note(Class.CODE)  # nobody said what it does, so it may do anything
 
 
@@ -314,6 +330,7 @@ def _unclear(one: Run, word: str) -> bool:
     """Whether it cannot be said which program runs; asks if so."""
     if word in _RESERVED:
         one.ask(Class.UNCLEAR, "is not shell that the guard can read")
+        one.inner(one.args)
         return True
     if word and not any(c in word for c in UNKNOWN) and not (isinstance(word, Glob) and word != "["):
         return False
@@ -333,12 +350,6 @@ def _of_the_project(one: Run, word: str) -> bool:
     else:
         one.script(word)
     return True
-
-
-def _versioned(name: str) -> "Program | None":
-    """``python3.12`` is python3, ``clang-17`` is clang."""
-    bare = re.sub(r"-?[\d.]+$", "", name)
-    return _programs().get(bare) if bare != name else None
 
 
 def _mentions(one: Run) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from hermes_core.types import Effect
 from hermes_tool_guard.judgement import DERIVED, EFFECTS, OPAQUE, UNKNOWN, Class, Decided, Judgement, Outcome
 from hermes_tool_guard.places import Places
-from hermes_tool_guard.words import Variables
+from hermes_tool_guard.variables import Variables
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -71,6 +71,7 @@ class Scene:
             known | {"$": "1", "UID": "1000", "EUID": "1000", "RANDOM": "1", "SHELL": "/bin/bash"}
         )
         self.functions: dict[str, tuple[Shell, Node]] = {}
+        self.doubtful: set[str] = set()  # functions that may not have been defined: then a program of that name runs
         self.uncalled: dict[str, Folders] = {}  # functions that nothing has called yet, and where they were defined
         self.traps: list[tuple[str, Folders]] = []  # code for the end
         self.written: set[str] = set()  # paths that this command line writes or fetches, and may run afterwards
@@ -87,9 +88,12 @@ class Scene:
     @contextmanager
     def perhaps(self) -> Iterator[None]:
         """A part of the command that may not run, or runs in a shell of its own."""
-        before = self.variables.names()
+        before, functions = self.variables.names(), len(self.functions)
+        known = set(self.functions) if functions else set()
         yield
         self.variables.perhaps(before)
+        if len(self.functions) != functions:
+            self.doubtful |= self.functions.keys() - known
 
     def step(self, count: int = 1) -> None:
         """Some work was done. Raises Decided when there was too much of it."""

@@ -4,12 +4,13 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from hermes_tool_guard import commands
-from hermes_tool_guard.commands import named
+from hermes_tool_guard import commands, functions
+from hermes_tool_guard.aftermath import at_the_end, worst_of
 from hermes_tool_guard.grammar import Unparseable, parse
 from hermes_tool_guard.judgement import DERIVED, OPAQUE, UNKNOWN, Class
 from hermes_tool_guard.memory import LONGEST, recall, record
 from hermes_tool_guard.redirects import REDIRECTS, redirect
+from hermes_tool_guard.run import names
 from hermes_tool_guard.scene import DEPTH, Ends, Folders, Scene
 from hermes_tool_guard.words import NOTHING, Words
 
@@ -18,97 +19,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Shell", "judge_code"]
 
+_UNKNOWN = re.compile(f"[{UNKNOWN}]")
 _BLANK = b" \t\n;"
-_PARTS = re.compile(r"[;&|\n(){}]+|\b(?:then|do|else)\b")
-LONGEST_UNREAD = 4096  # characters of a text that is looked through although it cannot be read
-# Names of which a command line rightly thinks that it knows what they do.
-_SHADOWED = frozenset(
-    [
-        "alias",
-        "awk",
-        "bash",
-        "builtin",
-        "cat",
-        "cd",
-        "chmod",
-        "command",
-        "cp",
-        "curl",
-        "docker",
-        "echo",
-        "env",
-        "eval",
-        "exec",
-        "exit",
-        "export",
-        "find",
-        "git",
-        "grep",
-        "head",
-        "id",
-        "jq",
-        "kill",
-        "kubectl",
-        "less",
-        "ls",
-        "make",
-        "mkdir",
-        "mv",
-        "node",
-        "npm",
-        "ping",
-        "pip",
-        "printf",
-        "ps",
-        "pwd",
-        "python",
-        "python3",
-        "read",
-        "rm",
-        "rsync",
-        "scp",
-        "sed",
-        "set",
-        "sh",
-        "sort",
-        "ssh",
-        "su",
-        "sudo",
-        "tail",
-        "tar",
-        "tee",
-        "test",
-        "touch",
-        "true",
-        "trap",
-        "type",
-        "unset",
-        "wc",
-        "wget",
-        "which",
-        "xargs",
-    ]
-)
-_SILENT = frozenset(
-    {"comment", ";", "&", "&&", "||", "|", "|&", "\n", ";;", ";&", ";;&", "(", ")", "{", "}", "do", "done"}
-)
-_SILENT |= {
-    "if",
-    "then",
-    "fi",
-    "else",
-    "elif",
-    "while",
-    "until",
-    "for",
-    "select",
-    "in",
-    "case",
-    "esac",
-    "function",
-    "!",
-}
-_SILENT |= {"((", "))", "$(", "`", "<(", ">(", ")"}
+_SILENT = names(
+    "comment ; & && || | |& ;; ;& ;;& ( ) { } do done if then fi else elif while until for select in case esac "
+    "function ! (( )) $( ` <( >("
+) | {"\n"}
 _SPACED = ("declaration_command", "unset_command", "for_statement", "case_statement")
 _ENDS_CASE = frozenset({";;", ";&", ";;&"})
 
@@ -117,7 +33,7 @@ def judge_code(scene: Scene, code: str, folders: Folders, stdin: str | None = No
     """Judge a text that a shell will run; the folders afterwards. Raises Decided."""
     if any(c in code for c in UNKNOWN):
         scene.ask(Class.UNCLEAR, "runs code that is only known when it runs")
-        code = code.replace(OPAQUE, "${_unknown_}").replace(DERIVED, "${_unknown_}")
+        code = _UNKNOWN.sub("${_unknown_}", code)
     if scene.depth >= DEPTH:
         scene.ask(Class.UNCLEAR, "runs code inside code, too deep to follow")
         return folders
@@ -127,8 +43,7 @@ def judge_code(scene: Scene, code: str, folders: Folders, stdin: str | None = No
         root = parse(source)
     except (Unparseable, UnicodeEncodeError) as error:
         scene.ask(Class.UNCLEAR, str(error) if isinstance(error, Unparseable) else "holds characters that are none")
-        if len(code) <= LONGEST_UNREAD:
-            _worst_of(scene, code, folders)
+        worst_of(scene, code, folders)
         return folders
     scene.depth += 1
     try:
@@ -136,36 +51,13 @@ def judge_code(scene: Scene, code: str, folders: Folders, stdin: str | None = No
         shell._gap(0, root.start_byte)
         shell._gap(root.end_byte, len(source))
         ok, failed = shell.walk(root, folders, stdin)
+        if shell.misread:
+            worst_of(scene, code, folders)
         if scene.depth == 1:
-            _at_the_end(scene, _both(ok, failed))
+            at_the_end(scene, _both(ok, failed))
     finally:
         scene.depth -= 1
     return _both(ok, failed)
-
-
-def _at_the_end(scene: Scene, folders: Folders) -> None:
-    """Traps run last; and functions that nothing called may be called by whoever comes next."""
-    while scene.traps or scene.uncalled:
-        if scene.traps:
-            code, _ = scene.traps.pop()
-            judge_code(scene, code, folders)
-        else:
-            label, where = scene.uncalled.popitem()
-            shell, body = scene.functions[label]
-            with scene.perhaps():
-                shell.walk(body, where, DERIVED)
-
-
-def _worst_of(scene: Scene, code: str, folders: Folders) -> None:
-    """Text that cannot be read is asked about; but what is never done is found in its parts, as far as they can be."""
-    scene.depth += 1
-    try:
-        for part in _PARTS.split(code)[:50] if scene.depth < DEPTH else ():
-            piece = f"{part.strip()} ".replace("\\ ", "\\\\ ")  # a line of Windows may end in a backslash
-            if piece.strip() and piece.strip() != code.strip():
-                judge_code(scene, piece.strip(), folders)
-    finally:
-        scene.depth -= 1
 
 
 class Shell:
@@ -179,10 +71,12 @@ class Shell:
         self._output: str = ""
         self._targets: list[str] = []  # paths that the last redirection writes to
         self._dash = False  # whether the next command has a "-" that the grammar left out
+        self.misread = False  # whether grammar and shell may disagree somewhere
         self._late: list[Node] = []  # words of the next command that stand behind its redirections
         self._level = 0
 
     def _misread(self) -> None:
+        self.misread = True
         self.scene.ask(Class.UNCLEAR, "is not shell that the guard can read")
 
     def _statement(self, node: "Node", folders: Folders, stdin: str | None) -> Ends:
@@ -191,8 +85,6 @@ class Shell:
         if scene.memory is None or scene.depth > 1 or end - start > LONGEST or (stdin and len(stdin) > LONGEST):
             return self.walk(node, folders, stdin)
         text = self.source[start:end]
-        if b"$" in text or b"`" in text:
-            return self.walk(node, folders, stdin)
         key = text, folders, stdin
         if seen := recall(scene, key):
             self._output = seen.output
@@ -209,6 +101,7 @@ class Shell:
         try:
             method = _STATEMENTS.get(node.type)
             if method is None:
+                self.misread = True
                 self.scene.ask(Class.UNCLEAR, "uses shell syntax that the guard does not know")
                 return folders, folders
             if node.type != "command":
@@ -230,7 +123,7 @@ class Shell:
             if kind in _SILENT:
                 joined = False
                 if kind in _ENDS_CASE and node.type != "case_item":
-                    self.scene.ask(Class.UNCLEAR, "is not shell that the guard can read")
+                    self._misread()
                 continue
             if joined and child.start_byte > end and b"\n" not in self.source[end : child.start_byte]:
                 self._misread()  # two statements with nothing between them
@@ -270,7 +163,7 @@ class Shell:
     def _gap(self, start: int, end: int) -> None:
         """Between two parts there may only be blanks; else grammar and shell read it differently."""
         if end > start and self.source[start:end].replace(b"\\\n", b"").strip(_BLANK):
-            self.scene.ask(Class.UNCLEAR, "is not shell that the guard can read")
+            self._misread()
 
     def _list(self, node: "Node", folders: Folders, stdin: str | None) -> Ends:
         left, operator, right = [c for c in node.children if c.type != "comment"][:3]
@@ -318,10 +211,10 @@ class Shell:
     def _loop(self, node: "Node", folders: Folders, stdin: str | None) -> Ends:
         """Walked until nothing changes: what the body does may change what it does the next time."""
         self._folders = folders
-        names = node.child_by_field_name("variable")
-        if names is not None:
+        variable = node.child_by_field_name("variable")
+        if variable is not None:
             values = [f for n in node.children_by_field_name("value") for one in self.words.fields(n) for f in one]
-            self.scene.variables.add(self.words.text(names), values or [DERIVED])
+            self.scene.variables.add(self.words.text(variable), values or [DERIVED])
         parts = [c for c in node.children if c.type in _STATEMENTS and c.type not in _SILENT]
         if node.type == "c_style_for_statement":
             self._numbers(node)
@@ -372,28 +265,6 @@ class Shell:
                 possible = _both(possible, ok, failed)
         self._output = DERIVED
         return possible, possible
-
-    def _function(self, node: "Node", folders: Folders, _stdin: str | None) -> Ends:
-        """A function is judged where it is called, with its arguments, or at the end if it never is."""
-        name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
-        if name is None or body is None:
-            self.scene.ask(Class.UNCLEAR, "defines a function that the guard cannot read")
-            return folders, folders
-        label = self.words.text(name)
-        if any(label == self.words.text(n) for n in named(body, "command_name")) and re.search(
-            rf"\b{re.escape(label)}\s*\|\s*{re.escape(label)}\b", self.words.text(body)
-        ):
-            self.scene.deny(Class.PROCESSES, "is a fork bomb")
-        if any(label == self.words.text(n) for n in named(body, "command_name")):
-            self.scene.ask(Class.PROCESSES, f"defines the function {label}, which runs itself")
-            if b"&" in self.source[body.start_byte : body.end_byte]:
-                self.scene.deny(Class.PROCESSES, "is a fork bomb")
-        if label in _SHADOWED:
-            self.scene.ask(Class.UNCLEAR, f"gives the name {label} another meaning")
-        self.scene.functions[label] = (self, body)
-        self.scene.uncalled[label] = folders
-        self._output = DERIVED
-        return folders, folders
 
     def call(self, body: "Node", arguments: Sequence[str], folders: Folders, stdin: str | None) -> Ends:
         """Run a function of this source with arguments."""
@@ -505,7 +376,7 @@ _STATEMENTS = {
     "c_style_for_statement": Shell._loop,
     "case_statement": Shell._case,
     "negated_command": Shell._negated,
-    "function_definition": Shell._function,
+    "function_definition": functions.defined,
     "variable_assignment": commands.assigned,
     "variable_assignments": commands.assigned,
     "declaration_command": commands.declared,

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from hermes_tool_guard.judgement import UNKNOWN, Class
 from hermes_tool_guard.places import Zone
-from hermes_tool_guard.run import Program, Run, names
+from hermes_tool_guard.run import Program, Run, beginnings, names
 from hermes_tool_guard.scene import shown
 
 _TOOLS = names(
@@ -32,7 +32,8 @@ _TOOLS = names(
     "rsvg-convert graphviz plantuml mmdc bump2version bumpver towncrier git-cliff jupyter nbconvert "
     "papermill nbstripout strip ranlib objcopy patchelf install_name_tool lipo ctags cscope etags "
     "gettext msgfmt xgettext msgmerge pybabel solc forge hardhat truffle anchor slither jest-cli "
-    "markdownlint markdownlint-cli2 cspell publint attw size-limit ts-jest react-scripts craco vue-tsc tsd api-extractor tsgo rspack rsbuild"
+    "markdownlint markdownlint-cli2 cspell publint attw size-limit ts-jest react-scripts craco vue-tsc "
+    "tsd api-extractor tsgo rspack rsbuild"
 )
 
 
@@ -47,59 +48,40 @@ _DECIDES = names("-f -C -P -c --file --config --directory --project-dir --build-
 
 def _tool(run: Run) -> None:
     run.note(Class.PROJECT)
-    for word, after in pairwise([*run.args, ""]):
-        if word in _DECIDES and after[:1] in ("/", "~") and run.name not in _COMPILERS:
-            _of_the_folder(run, after)
-    for word, after in zip(run.args, [*run.args[1:], ""], strict=False):
-        if (
-            word
-            in (
-                "-o",
-                "--output",
-                "--outfile",
-                "--out",
-                "--out-dir",
-                "--outDir",
-                "--output-dir",
-                "--report-file",
-                "--output-file",
-                "-outfile",
-            )
-            and after
-        ):
-            run.write(after)
-        elif word.startswith(
-            (
-                "--output=",
-                "--outfile=",
-                "--out=",
-                "--out-dir=",
-                "--outDir=",
-                "--output-dir=",
-                "--output-file=",
-                "--junitxml=",
-                "--basetemp=",
-                "--rootdir=",
-            )
-        ):
-            run.write(word.partition("=")[2])
-    if run.name in ("ffmpeg", "sox", "convert", "magick", "gs"):
-        if run.args and run.args[-1][:1] != "-":
-            run.write(run.args[-1])
-        if any(re.match(r"(?:msl|ephemeral|https?|ftp|rtmp|tcp|udp|label:@|text:|\|)", a) for a in run.args):
-            run.ask(Class.SEND, f"lets {run.name} use the network or more")
+    _files_given(run)
+    if run.name in _MEDIA:
+        _media(run)
     if _FETCHES & set(run.args[:3]):
         run.note(Class.FETCH)
     if run.name in _COMPILERS:
         _compiled(run)
-    if run.name == "pandoc" and any(
-        a.startswith(("--filter", "-F", "--lua-filter", "-L", "--pdf-engine")) for a in run.args
-    ):
-        run.note(Class.PROJECT)
-    if run.name in ("gcc", "g++", "cc", "clang", "clang++") and any(
-        a.startswith(("-fplugin", "-wrapper", "-B", "@")) for a in run.args
-    ):
-        run.ask(Class.CODE, f"makes {run.name} run another program")
+
+
+_OUTPUTS = names("-o --output --outfile --out --out-dir --outDir --output-dir --report-file --output-file -outfile")
+_OUTPUT_IS = beginnings(
+    "--output= --outfile= --out= --out-dir= --outDir= --output-dir= --output-file= --junitxml= --basetemp= --rootdir="
+)
+
+
+def _files_given(run: Run) -> None:
+    """What a tool writes to, and whose settings it goes by."""
+    for word, after in pairwise([*run.args, ""]):
+        if word in _OUTPUTS and after:
+            run.write(after)
+        elif word.startswith(_OUTPUT_IS):
+            run.write(word.partition("=")[2])
+        elif word in _DECIDES and after[:1] in ("/", "~") and run.name not in _COMPILERS:
+            _of_the_folder(run, after)
+
+
+_MEDIA = names("ffmpeg sox convert magick gs")
+
+
+def _media(run: Run) -> None:
+    if run.args and run.args[-1][:1] != "-":
+        run.write(run.args[-1])
+    if any(re.match(r"(?:msl|ephemeral|https?|ftp|rtmp|tcp|udp|label:@|text:|\|)", a) for a in run.args):
+        run.ask(Class.SEND, f"lets {run.name} use the network or more")
 
 
 _FETCHES = names(
@@ -110,6 +92,8 @@ _COMPILERS = names("gcc g++ cc c++ clang clang++ rustc gfortran nvcc ld nasm dmd
 
 def _compiled(run: Run) -> None:
     """What is built of the project's sources is the project's; what is built of text in this command is not."""
+    if any(a.startswith(("-fplugin", "-wrapper", "-B", "@")) for a in run.args):
+        run.ask(Class.CODE, f"makes {run.name} run another program")
     places, scene = run.scene.places, run.scene
     paths = {os.path.normpath(p) for w in run.args if w[:1] != "-" for p in places.absolute(w, run.folders)}
     outputs = [after for word, after in pairwise([*run.args, ""]) if word == "-o"] or ["a.out"]
@@ -131,19 +115,7 @@ def _make(run: Run) -> None:
         run.ask(Class.CODE, "gives make rules on the command line")
     for word in options.rest:
         name, eq, value = word.partition("=")
-        if eq and name.rstrip(":?+!") in (
-            "SHELL",
-            ".SHELLFLAGS",
-            "MAKE",
-            "MAKEFLAGS",
-            "MAKEFILES",
-            "CC",
-            "CXX",
-            "LD",
-            "AR",
-            "RM",
-            "INSTALL",
-        ):
+        if eq and name.rstrip(":?+!") in names("SHELL .SHELLFLAGS MAKE MAKEFLAGS MAKEFILES CC CXX LD AR RM INSTALL"):
             if not re.fullmatch(
                 r"/bin/(?:ba)?sh|(?:gcc|g\+\+|clang|clang\+\+|cc|c\+\+)(?:-\d+)?|ccache (?:gcc|clang|g\+\+"
                 r"|clang\+\+)",
@@ -154,7 +126,9 @@ def _make(run: Run) -> None:
             run.ask(Class.CODE, f"gives make {name} with commands inside")
         elif any(c in word for c in UNKNOWN):
             run.ask(Class.UNCLEAR, "builds a target that is only known when it runs") if word[:1] in UNKNOWN else None
-        elif not options.has("-n", "--dry-run", "--just-print", "-q") and word in ("install", "uninstall", "deploy", "publish", "release", "push", "upload", "destroy"):
+        elif not options.has("-n", "--dry-run", "--just-print", "-q") and word in names(
+            "install uninstall deploy publish release push upload destroy"
+        ):
             run.ask(Class.INSTALL, f"runs make {word}, which reaches beyond the folder")
     for folder in options.values("-C", "--directory"):
         _of_the_folder(run, folder)
@@ -176,7 +150,7 @@ def _cargo(run: Run) -> None:
     first = next((w for w in words if w[:1] != "-"), "")
     if configured and any("=" in w and not w.startswith("-Z") for w in words if "config" in w or "." in w):
         run.ask(Class.CODE, "gives cargo settings that decide what runs")
-    if first in ("publish", "login", "logout", "owner", "yank"):
+    if {"publish", "login", "logout", "owner", "yank"} & {first, *(words[1:3] if words[:1] != [first] else ())}:
         run.ask(Class.SEND, f"changes something at the registry with cargo {first}")
     elif first in ("install", "uninstall") and not any(a.startswith("--path") for a in words):
         run.ask(Class.INSTALL, "installs a program with cargo")

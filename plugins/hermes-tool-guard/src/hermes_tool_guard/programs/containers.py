@@ -20,13 +20,16 @@ _VALUED = names(
 )
 
 
+_DOCKER_VALUED = names("-H --host -c --context --config -l --log-level --tlscacert --tlscert --tlskey")
+
+
 def _docker(run: Run) -> None:
     words = list(run.args)
     while words and words[0][:1] == "-":
         word = words.pop(0)
         if word.startswith(("-H", "--host", "-c", "--context")) and word != "--config":
             run.ask(Class.CONTAINERS, "drives containers on another machine")
-        if word in ("-H", "--host", "-c", "--context", "--config", "-l", "--log-level") and words:
+        if word in _DOCKER_VALUED and words:
             words.pop(0)
     if words[:1] and words[0] in _DOCKER_GROUPS and words[1:2] and words[1][:1] != "-":
         words.pop(0)
@@ -159,6 +162,9 @@ def _kubectl(run: Run) -> None:
     options = run.options(
         names(
             "-n --namespace -l --selector -o --output --context --cluster -c --container --since --tail -f "
+            "--user --cluster --as-group --as-uid --cache-dir --certificate-authority --client-certificate "
+            "--client-key "
+            "--request-timeout --tls-server-name -v --v --vmodule --profile --log-file --password --username "
             "--filename --field-selector --sort-by --kubeconfig --timeout -s --server --token --as -k"
         )
     )
@@ -289,7 +295,8 @@ PROGRAMS: dict[str, Program] = {
     ),
     **each(
         _cloud,
-        "aws gcloud az gsutil bq doctl linode-cli hcloud oci ibmcloud aliyun flyctl fly heroku railway render eksctl sam cdk serverless sls amplify eb "
+        "aws gcloud az gsutil bq doctl linode-cli hcloud oci ibmcloud aliyun flyctl fly heroku "
+        "railway render eksctl sam cdk serverless sls amplify eb "
         "copilot azd azcopy scw openstack nova s5cmd b2 exo civo vultr-cli cf now surge stripe twilio "
         "sentry-cli datadog-ci newrelic pagerduty",
     ),

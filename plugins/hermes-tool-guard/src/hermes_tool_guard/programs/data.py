@@ -3,7 +3,7 @@
 import re
 
 from hermes_tool_guard.judgement import UNKNOWN, Class
-from hermes_tool_guard.run import Program, Run, each, names
+from hermes_tool_guard.run import Options, Program, Run, each, names
 
 _READS = re.compile(
     r"(?is)\s*(?:select|show|explain(?!\s+analy[sz]e\s+(?!select))|describe|desc"
@@ -52,13 +52,9 @@ def _sql(run: Run) -> None:
         single=run.name.startswith(("sqlite", "duckdb", "sqlcmd")),
     )
     statements = [*options.values("-c", "--command", "-e", "--execute", "-Q", "-cmd")]
-    if run.name.startswith(("sqlite", "duckdb", "litecli")):
-        if options.has("-init"):
-            run.script(options.value("-init"))
-        for word in options.rest[:1]:
-            if word != ":memory:":
-                run.read(word)
-        statements += options.rest[1:]
+    in_file = run.name.startswith(("sqlite", "duckdb", "litecli"))
+    if in_file:
+        statements += _of_a_file(run, options)
     if options.has("-l", "--list") and not statements and run.name == "psql":
         run.note(Class.READ)
         return
@@ -71,10 +67,20 @@ def _sql(run: Run) -> None:
         statements.append(run.stdin)
     if not statements:
         run.ask(Class.DATABASE, f"opens {run.name}, which waits for input")
-    if not run.name.startswith(("sqlite", "duckdb", "litecli")) or any("://" in text for text in statements):
+    if not in_file or any("://" in text for text in statements):
         run.note(Class.FETCH)
     for text in statements:
         _statement(run, text)
+
+
+def _of_a_file(run: Run, options: Options) -> list[str]:
+    """A database that is a file: what it reads, and its statements."""
+    if options.has("-init"):
+        run.script(options.value("-init"))
+    for word in options.rest[:1]:
+        if word != ":memory:":
+            run.read(word)
+    return options.rest[1:]
 
 
 _REDIS_READS = names(

@@ -1,5 +1,6 @@
 """Programs that make, move, change and delete files."""
 
+import os
 import re
 from collections.abc import Sequence
 from itertools import pairwise
@@ -124,6 +125,9 @@ def _mknod(run: Run) -> None:
 def _tee(run: Run) -> None:
     for word in run.options().rest:
         run.write(word)
+        if run.stdin and not any(c in run.stdin for c in UNKNOWN):
+            for path in run.scene.places.absolute(word, run.folders)[:4]:
+                run.scene.contents[os.path.normpath(path)] = run.stdin
     run.output = run.stdin or DERIVED
 
 

@@ -1,27 +1,21 @@
 """Forges: looking is free."""
 
 from hermes_tool_guard.judgement import Class
-from hermes_tool_guard.run import Program, Run, each
+from hermes_tool_guard.run import Program, Run, each, names
 
-_FORGE_READS = {
-    "view",
-    "list",
-    "status",
-    "diff",
-    "checks",
-    "watch",
-    "search",
-    "ls",
-    "show",
-    "browse",
-    "download",
-    "checkout",
-    "clone",
-}
+_FORGE_READS = names("view list status diff checks watch search ls show browse download checkout clone")
+
+
+_VALUED = names(
+    "-R --repo --hostname -L --limit -s --state -l --label -a --assignee -q --jq -t --template -S --search -A --author "
+    "-w --workflow -b --branch -B --base -H --head -u --user -e --event -p --pattern -D --dir -X --method -f -F "
+    "--field "
+    "--raw-field --input --json --preview --cache"
+)
 
 
 def _forge(run: Run) -> None:
-    words = [w for w in run.args if w[:1] != "-"]
+    words = run.options(_VALUED).rest
     if words[:2] == ["auth", "token"] or "--show-token" in run.args or "-t" in run.args:
         run.ask(Class.CREDENTIALS, "shows the token of your account")
     elif (

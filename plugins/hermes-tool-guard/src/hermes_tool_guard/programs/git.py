@@ -7,18 +7,9 @@ from hermes_core.types import Effect
 from hermes_tool_guard.judgement import LISTED, UNKNOWN, Class
 from hermes_tool_guard.places import Zone
 from hermes_tool_guard.programs.git_settings import configure, setting
-from hermes_tool_guard.run import Program, Run, names
+from hermes_tool_guard.run import Program, Run, beginnings, names
 
-_GLOBAL_VALUED = {
-    "-C",
-    "-c",
-    "--git-dir",
-    "--work-tree",
-    "--namespace",
-    "--exec-path",
-    "--config-env",
-    "--super-prefix",
-}
+_GLOBAL_VALUED = names("--attr-source -C -c --git-dir --work-tree --namespace --exec-path --config-env --super-prefix")
 # What the commands do to the world: look, write in the folder and git's own data, run the project's hooks as well,
 # or more. Commands that are not here may be aliases for anything.
 _LOOKS = names(
@@ -92,82 +83,54 @@ def _git(run: Run) -> None:
         name, eq, value = word.partition("=")
         if name in _GLOBAL_VALUED and not eq:
             value = words.pop(0) if words else ""
-        if name == "-c" or name == "--config-env":
-            setting(run, value)
-        elif name == "--exec-path" and value:
-            run.ask(Class.CODE, "decides which programs git runs")
-        elif name in ("-C", "--git-dir", "--work-tree"):
-            if not run.inside(value) and not run.scene.places.root.startswith(value):
-                run.note(Class.READ)
-                _elsewhere(run, value, words)
-            if name != "--git-dir":
-                run.folders = tuple(run.scene.places.absolute(value, run.folders))
-        elif name in ("--paginate", "-p"):
-            pass
+        _global_option(run, name, value, words)
     if not words:
         run.note(Class.READ)
-        return
-    command = words.pop(0)
-    if any(c in command for c in UNKNOWN):
-        run.unknown([command])
-        return
-    if command not in _LOCAL:
-        run.ask(Class.CODE, f"runs git {command}, which may be an alias for anything")
-        return
-    run.args = words
-    run.unknown(
-        w
-        for w in words
-        if w[:1] in ("\0", "\1")
-        and command
-        not in (
-            "commit",
-            "add",
-            "log",
-            "show",
-            "diff",
-            "tag",
-            "checkout",
-            "switch",
-            "branch",
-            "blame",
-            "rev-parse",
-            "cat-file",
-            "describe",
-            "merge",
-            "rev-list",
-            "cherry-pick",
-            "revert",
-            "stash",
-            "show-ref",
-        )
-    )
+    elif any(c in words[0] for c in UNKNOWN):
+        run.unknown(words[:1])
+    elif words[0] not in _LOCAL:
+        run.ask(Class.CODE, f"runs git {words[0]}, which may be an alias for anything")
+    else:
+        run.args = words[1:]
+        _command(run, words[0])
+
+
+def _global_option(run: Run, name: str, value: str, words: Sequence[str]) -> None:
+    if name in ("-c", "--config-env"):
+        setting(run, value)
+    elif name == "--exec-path" and value:
+        run.ask(Class.CODE, "decides which programs git runs")
+    elif name in ("-C", "--git-dir", "--work-tree"):
+        if not run.inside(value) and not run.scene.places.root.startswith(value):
+            run.note(Class.READ)
+            _elsewhere(run, value, words)
+        if name != "--git-dir":
+            run.folders = tuple(run.scene.places.absolute(value, run.folders))
+
+
+# Commands whose words are names and texts: what is not known among them is no option.
+_TEXTS = names(
+    "commit add log show diff tag checkout switch branch blame rev-parse cat-file describe merge rev-list "
+    "cherry-pick revert stash show-ref"
+)
+
+
+def _command(run: Run, command: str) -> None:
+    words = run.args
     if command in _VERBS_BELOW:
         run.unknown(words[:1])
-    run.scene.note(Class.FETCH if command in _REMOTE - {"push"} else Class.GIT, _effects(command, words))
+    elif command not in _TEXTS:
+        run.unknown(w for w in words if w[:1] in ("\0", "\1"))
+    run.note(Class.FETCH if command in _REMOTE - {"push"} else Class.GIT, *_effects(command, words))
     _COMMANDS.get(command, _plain)(run)
     _runs_something(run, command)
     if command == "ls-files" or "--name-only" in words:
-        run.output = f"./{LISTED}"
+        run.output = f"./{LISTED}" if any(w[:1] != "-" for w in words) else "./*"
 
 
-def _elsewhere(run: Run, folder: str, words: list[str]) -> None:
-    if words and words[0] not in (
-        "status",
-        "log",
-        "diff",
-        "show",
-        "branch",
-        "rev-parse",
-        "ls-files",
-        "blame",
-        "describe",
-        "remote",
-        "shortlog",
-        "grep",
-        "rev-list",
-        "ls-tree",
-        "cat-file",
+def _elsewhere(run: Run, folder: str, words: Sequence[str]) -> None:
+    if words and words[0] not in names(
+        "status log diff show branch rev-parse ls-files blame describe remote shortlog grep rev-list ls-tree cat-file"
     ):
         run.ask(Class.GIT, f"works in a git repository outside of the folder ({folder[:60]})")
 
@@ -176,15 +139,7 @@ def _runs_something(run: Run, command: str) -> None:
     for word in run.args:
         if (
             word.startswith(
-                (
-                    "--upload-pack",
-                    "--receive-pack",
-                    "--exec",
-                    "--extcmd",
-                    "--tool=",
-                    "--ext-diff",
-                    "--open-files-in-pager",
-                )
+                beginnings("--upload-pack --receive-pack --exec --extcmd --tool= --ext-diff --open-files-in-pager")
             )
             or (
                 command in ("clone", "fetch", "pull", "push", "ls-remote")
@@ -285,22 +240,7 @@ def _rebase(run: Run) -> None:
 
 def _commit(run: Run) -> None:
     options = run.options(
-        {
-            "-m",
-            "-F",
-            "-C",
-            "-c",
-            "-t",
-            "--message",
-            "--file",
-            "--author",
-            "--date",
-            "--fixup",
-            "--squash",
-            "--trailer",
-            "--cleanup",
-            "-S",
-        }
+        names("-m -F -C -c -t --message --file --author --date --fixup --squash --trailer --cleanup -S")
     )
     for file in options.values("-F", "--file"):
         run.read(file)
@@ -322,29 +262,16 @@ def _history(run: Run) -> None:
 
 def _remote(run: Run) -> None:
     words = [w for w in run.args if w[:1] != "-"]
-    if words[:1] and words[0] in ("add", "set-url", "remove", "rm", "rename", "set-head", "prune", "update"):
-        if words[0] in ("add", "set-url"):
-            run.ask(Class.SEND, "changes where git sends commits to")
+    if words[:1] in (["add"], ["set-url"]):
+        run.ask(Class.SEND, "changes where git sends commits to")
 
 
 def _clone(run: Run) -> None:
     options = run.options(
-        {
-            "-b",
-            "--branch",
-            "--depth",
-            "-o",
-            "--origin",
-            "-j",
-            "--jobs",
-            "-c",
-            "--config",
-            "--reference",
-            "--filter",
-            "--template",
-            "--separate-git-dir",
-            "-u",
-        }
+        names(
+            "-b --branch --depth -o --origin -j --jobs -c --config --reference --filter --template "
+            "--separate-git-dir -u"
+        )
     )
     for given in options.values("-c", "--config"):
         setting(run, given)

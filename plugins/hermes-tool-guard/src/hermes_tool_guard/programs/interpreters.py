@@ -4,7 +4,7 @@ import re
 
 from hermes_tool_guard.judgement import UNKNOWN, Class
 from hermes_tool_guard.programs.foreign import from_source
-from hermes_tool_guard.run import Program, Run, each
+from hermes_tool_guard.run import Program, Run, each, names
 from hermes_tool_guard.words import NOTHING
 
 
@@ -152,32 +152,9 @@ def _language(run: Run) -> None:
 
 
 def _program_file(run: Run, word: str, rest: list[str]) -> None:
-    if run.name in ("bun", "deno") and word in (
-        "run",
-        "test",
-        "install",
-        "i",
-        "add",
-        "fmt",
-        "lint",
-        "check",
-        "build",
-        "task",
-        "x",
-        "bench",
-        "create",
-        "remove",
-        "cache",
-        "serve",
-        "repl",
-        "upgrade",
-        "compile",
-        "pm",
-        "update",
-        "doc",
-        "info",
-        "coverage",
-        "types",
+    if run.name in ("bun", "deno") and word in names(
+        "run test install i add fmt lint check build task x bench create remove cache serve repl upgrade compile "
+        "pm update doc info coverage types"
     ):
         if (
             (word in ("install", "i") and any(w[:1] != "-" for w in rest))

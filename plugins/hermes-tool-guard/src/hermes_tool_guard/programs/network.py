@@ -23,24 +23,9 @@ _CURL_VALUED = names(
     "--libcurl --etag-save --etag-compare --hsts --dns-servers --doh-url --quote --mail-from "
     "--mail-rcpt --keepalive-time --retry-max-time --variable --expand-url --expand-data"
 )
-_UPLOADS = (
-    "-d",
-    "--data",
-    "--data-raw",
-    "--data-binary",
-    "--data-urlencode",
-    "--data-ascii",
-    "-F",
-    "--form",
-    "--form-string",
-    "-T",
-    "--upload-file",
-    "--json",
-    "--expand-data",
-    "--mail-from",
-    "--mail-rcpt",
-    "-Q",
-    "--quote",
+_UPLOADS = names(
+    "-d --data --data-raw --data-binary --data-urlencode --data-ascii -F --form --form-string -T --upload-file "
+    "--json --expand-data --mail-from --mail-rcpt -Q --quote"
 )
 
 
@@ -336,20 +321,7 @@ _EVERYWHERE = re.compile(r"(?:^|[=@:])(?:0\.0\.0\.0|\[?::\]?(?!\w)|\*)(?::\d+)?$
 
 def _keys(run: Run) -> None:
     if any(
-        a
-        in (
-            "-l",
-            "-lf",
-            "-L",
-            "--list-keys",
-            "--list-secret-keys",
-            "-k",
-            "-K",
-            "--verify",
-            "--version",
-            "--fingerprint",
-        )
-        for a in run.args
+        a in names("-l -lf -L --list-keys --list-secret-keys -k -K --verify --version --fingerprint") for a in run.args
     ):
         run.note(Class.READ)
         return

@@ -19,6 +19,8 @@ _TELLS = names("publish unpublish deprecate dist-tag login logout adduser owner 
 
 def _npm(run: Run) -> None:
     words = list(run.args)
+    if words and words[0][:1] == "-" and "=" not in words[0] and _TELLS & set(words[1:4]):
+        run.ask(Class.SEND, f"may change something at the registry with {run.name}")
     while words and words[0][:1] == "-":  # its own options, before the command
         words = words[2 if words[0] in _VALUED else 1 :]
     first = words[0] if words else "install" if run.name == "yarn" else ""
@@ -31,6 +33,8 @@ def _npm(run: Run) -> None:
         _dependencies(run, first, [w for w in rest if w[:1] != "-"])
     elif first in ("exec", "x", "dlx", "create"):
         inner = [w for w in rest if w != "--"]
+        if first in ("dlx", "create"):
+            run.note(Class.FETCH)
         if any(w in ("-c", "--call") for w in inner):
             run.code(inner[-1])
             run.ask(Class.CODE, "runs a command through the package manager")

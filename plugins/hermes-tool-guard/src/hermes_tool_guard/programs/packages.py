@@ -64,6 +64,8 @@ def _npx(run: Run) -> None:
         run.ask(Class.CODE, "runs a command through npx")
     if options.has("-p", "--package", "--from", "--with"):
         run.ask(Class.INSTALL, "fetches a package and runs it")
+    if run.name != "npx":  # npx runs what the project has, if it has it
+        run.note(Class.FETCH)
     known_tool(run, run.args[at:])
 
 
@@ -81,31 +83,11 @@ def _pip(run: Run) -> None:
     if first in ("install", "sync", "download", "wheel"):
         plain = Run(run.scene, [run.name, *words[words.index(first) + 1 :]], run.folders, run.stdin)
         options = plain.options(
-            {
-                "-r",
-                "-c",
-                "-e",
-                "-t",
-                "--requirement",
-                "--constraint",
-                "--editable",
-                "--target",
-                "--prefix",
-                "--root",
-                "-i",
-                "--index-url",
-                "--extra-index-url",
-                "--find-links",
-                "-f",
-                "--python",
-                "-d",
-                "-w",
-                "--no-binary",
-                "--only-binary",
-                "--python-version",
-                "--platform",
-                "--progress-bar",
-            }
+            names(
+                "-r -c -e -t --requirement --constraint --editable --target --prefix --root -i --index-url "
+                "--extra-index-url --find-links -f --python -d -w --no-binary --only-binary --python-version "
+                "--platform --progress-bar"
+            )
         )
         if options.has("-i", "--index-url", "--extra-index-url", "--find-links", "-f", "--trusted-host", "--proxy"):
             run.ask(Class.INSTALL, "installs packages from another index")
@@ -137,25 +119,9 @@ def _pip(run: Run) -> None:
 
 
 _BASICS = frozenset(
-    (
-        "pip",
-        "setuptools",
-        "wheel",
-        "build",
-        "uv",
-        "hatch",
-        "tox",
-        "nox",
-        "pytest",
-        "ruff",
-        "mypy",
-        "black",
-        "coverage",
-        "pre-commit",
-        "pip-tools",
-        "virtualenv",
-        "poetry",
-        "twine",
+    names(
+        "pip setuptools wheel build uv hatch tox nox pytest ruff mypy black coverage pre-commit pip-tools "
+        "virtualenv poetry twine"
     )
 )
 
@@ -169,30 +135,15 @@ def _uv(run: Run) -> None:
     elif first == "pip":
         inner = Run(run.scene, ["pip", *rest], run.folders, run.stdin)
         _pip(inner)
-    elif first in (
-        "sync",
-        "lock",
-        "venv",
-        "build",
-        "tree",
-        "export",
-        "version",
-        "python",
-        "cache",
-        "help",
-        "init",
-        "format",
-    ):
-        if first == "python" and rest[:1] == ["install"]:
+    elif first in ("version", "cache", "help", "python", ""):
+        if rest[:1] == ["install"]:
             run.ask(Class.INSTALL, "installs another Python")
-        if first in ("version", "cache", "help", "python"):
-            run.note(Class.READ)
-        else:
-            run.note(Class.PROJECT)
-        if first in ("sync", "lock", "build", "export"):
-            run.note(Class.FETCH)
-    elif first == "remove":
+        run.note(Class.READ)
+    elif first in ("venv", "tree", "init", "format", "remove"):
         run.note(Class.PROJECT)
+    elif first in ("sync", "lock", "build", "export"):
+        run.note(Class.PROJECT)
+        run.note(Class.FETCH)
     elif first == "add":
         named = [w for w in rest if w[:1] != "-" and not is_local(w) and w not in _BASICS]
         if named:
@@ -200,16 +151,19 @@ def _uv(run: Run) -> None:
         run.note(Class.PROJECT)
         run.note(Class.FETCH)
     elif first in ("tool", "x"):
-        if rest[:1] == ["list"] or rest[:1] == ["dir"]:
-            run.note(Class.READ)
-        elif rest[:1] == ["run"]:
-            known_tool(run, [w for w in rest[1:] if w[:1] != "-"])
-        else:
-            run.ask(Class.INSTALL, "installs a tool with uv")
-    elif not first:
-        run.note(Class.READ)
+        _uv_tool(run, rest)
     else:
         run.ask(Class.SEND if first == "publish" else Class.CODE, f"runs uv {first[:40]}")
+
+
+def _uv_tool(run: Run, rest: list[str]) -> None:
+    if rest[:1] in (["list"], ["dir"]):
+        run.note(Class.READ)
+    elif rest[:1] == ["run"]:
+        run.note(Class.FETCH)
+        known_tool(run, [w for w in rest[1:] if w[:1] != "-"])
+    else:
+        run.ask(Class.INSTALL, "installs a tool with uv")
 
 
 def _uv_run(run: Run, rest: list[str]) -> None:
@@ -220,17 +174,7 @@ def _uv_run(run: Run, rest: list[str]) -> None:
             if word != "--with-editable":
                 run.ask(Class.INSTALL, "fetches another package to run with")
             words[:1] = []
-        elif word in (
-            "--python",
-            "-p",
-            "--extra",
-            "--group",
-            "--package",
-            "--project",
-            "--directory",
-            "--env-file",
-            "--only-group",
-        ):
+        elif word in names("--python -p --extra --group --package --project --directory --env-file --only-group"):
             words[:1] = []
         elif word in ("--script", "-s") and words:
             run.script(words[0])
@@ -264,30 +208,9 @@ def _manager(run: Run) -> None:
     named = [w for w in rest if w[:1] != "-"]
     if first in ("run", "exec", "shell") and named:
         _in_environment(run, [w for w in rest if w != "--"][next((i for i, w in enumerate(rest) if w[:1] != "-"), 0) :])
-    elif first in (
-        "install",
-        "sync",
-        "lock",
-        "update",
-        "build",
-        "check",
-        "dump-autoload",
-        "dumpautoload",
-        "validate",
-        "test",
-        "remove",
-        "clean",
-        "graph",
-        "status",
-        "env",
-        "deps.get",
-        "compile",
-        "resolve",
-        "hash",
-        "pristine",
-        "outdated",
-        "matrix",
-        "fmt",
+    elif first in names(
+        "install sync lock update build check dump-autoload dumpautoload validate test remove clean graph status "
+        "env deps.get compile resolve hash pristine outdated matrix fmt"
     ):
         if named and first == "install" and run.name not in ("bundle", "poetry", "bundler", "hatch"):
             run.ask(Class.INSTALL, f"adds {' '.join(named)[:60]}, whose code then runs here")
@@ -347,7 +270,8 @@ PROGRAMS: dict[str, Program] = {
     **each(
         _system,
         "apt apt-get apt-cache aptitude dpkg yum dnf microdnf rpm zypper pacman yay paru apk brew port "
-        "snap flatpak nix-env nix-shell emerge xbps-install pkg pkg_add choco winget scoop opam asdf mise nvm fnm volta pyenv rbenv sdk update-alternatives alternatives "
+        "snap flatpak nix-env nix-shell emerge xbps-install pkg pkg_add choco winget scoop opam "
+        "asdf mise nvm fnm volta pyenv rbenv sdk update-alternatives alternatives "
         "add-apt-repository apt-key guix corepack",
     ),
     **each(_gem, "gem cpan cpanm luarocks hackage rebar tlmgr ansible-galaxy helm-plugin krew"),

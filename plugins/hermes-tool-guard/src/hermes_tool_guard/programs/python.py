@@ -92,24 +92,9 @@ def _module(run: Run, module: str, rest: list[str]) -> None:
                 run.write(rest[-1])
         run.note(Class.PROJECT)
     elif re.fullmatch(r"[a-z_]\w*(?:\.[a-z_]\w*)*", module):
-        if module in (
-            "pty",
-            "code",
-            "pdb",
-            "cgi",
-            "webbrowser",
-            "idlelib",
-            "turtledemo",
-            "asyncio",
-            "sqlite3",
-            "telnetlib",
-            "ftplib",
-            "smtplib",
-            "poplib",
-            "twine",
-            "keyring",
-            "awscli",
-            "runpy",
+        if module in names(
+            "pty code pdb cgi webbrowser idlelib turtledemo asyncio sqlite3 telnetlib ftplib smtplib poplib twine "
+            "keyring awscli runpy"
         ):
             run.ask(Class.CODE, f"runs Python's module {module}")
         else:

@@ -114,11 +114,11 @@ def _listed(run: Run, operands: list[str]) -> str:
         if any(re.match(r"-[a-zA-Z]*[lsigo]", a) for a in run.args):
             return DERIVED
         if not operands:
-            return f"./{LISTED}"
+            return "./*"
         if any("d" in a for a in run.args if re.match(r"-[a-zA-Z]+$", a)) or all(type(w) is Glob for w in operands):
             return "\n".join(operands)
-    if run.name in _KEEPS and not operands and run.stdin and LISTED in run.stdin:
-        return run.stdin
+    if run.name in _KEEPS and not operands and run.stdin and re.search(rf"{LISTED}|/\*$", run.stdin, re.MULTILINE):
+        return re.sub(r"/\*$", f"/{LISTED}", run.stdin, flags=re.MULTILINE)  # some of them
     return DERIVED
 
 
@@ -235,4 +235,11 @@ PROGRAMS |= dict.fromkeys(
     ("ping", "ping6", "traceroute", "tracepath", "mtr", "dig", "nslookup", "host", "drill", "whois", "tldr"), _names
 )
 PROGRAMS |= dict.fromkeys(("ldd", "lddtree"), _loads)
-PROGRAMS |= {"ps": _ps, "getent": _looked_up, "hostname": _hostname, "domainname": _hostname, "file": _file_magic, "tree": _tree}
+PROGRAMS |= {
+    "ps": _ps,
+    "getent": _looked_up,
+    "hostname": _hostname,
+    "domainname": _hostname,
+    "file": _file_magic,
+    "tree": _tree,
+}

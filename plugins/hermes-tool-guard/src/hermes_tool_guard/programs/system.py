@@ -43,8 +43,9 @@ _DESTROYS = re.compile(
 )
 _DESTROYING = re.compile(
     r"hdparm .*--(?:security-erase|trim-sector)|nvme (?:format|sanitize|write-zeroes)|zpool (?:destroy|labelclear)"
-    r"|zfs destroy|(?:lv|vg|pv)remove\b|cryptsetup (?:.* )?(?:luksFormat|luksErase|erase|format)|mdadm .*--zero-superblock"
-    r"|diskutil (?:erase|reformat|zeroDisk|secureErase|partitionDisk|apfs delete)|badblocks .*-w|dmsetup (?:remove|wipe)"
+    r"|zfs destroy|(?:lv|vg|pv)remove\b|cryptsetup (?:.* )?(?:luksFormat|luksErase|erase|format)"
+    r"|mdadm .*--zero-superblock|diskutil (?:erase|reformat|zeroDisk|secureErase|partitionDisk|apfs delete)"
+    r"|badblocks .*-w|dmsetup (?:remove|wipe)"
     r"|parted .*(?:mklabel|rm\b)|sfdisk .*(?:--delete|--wipe)|btrfs (?:device|subvolume) delete"
 )
 _NEVER = re.compile(r"mkfs(?:\..+)?|mke2fs|mkdosfs|mkntfs|mkswap|wipefs|blkdiscard|sgdisk|newfs")
@@ -138,20 +139,7 @@ def _hermes(run: Run) -> None:
             run.ask(Class.HERMES, "deletes conversations of Hermes")
         run.note(Class.READ)
         return
-    if {
-        "set",
-        "unset",
-        "edit",
-        "enable",
-        "disable",
-        "install",
-        "uninstall",
-        "use",
-        "create",
-        "delete",
-        "rename",
-        "import",
-    } & set(words[1:3]):
+    if names("set unset edit enable disable install uninstall use create delete rename import") & set(words[1:3]):
         run.deny(Class.HERMES, "changes the settings of Hermes, which are a person's to change")
     run.ask(Class.HERMES, f"drives Hermes itself with hermes {' '.join(words[:2])}")
 
@@ -196,10 +184,10 @@ def _clipboard(run: Run) -> None:
 
 
 def _open(run: Run) -> None:
-    if run.name in ("open", "xdg-open") and len(run.args) == 1 and _SHOWN.fullmatch(run.args[0]):
-        if run.inside(run.args[0]):
-            run.note(Class.READ, Effect.READ_FILES, Effect.EXECUTE)
-            return
+    shown = run.name in ("open", "xdg-open") and len(run.args) == 1 and _SHOWN.fullmatch(run.args[0])
+    if shown and run.inside(run.args[0]):
+        run.note(Class.READ, Effect.READ_FILES, Effect.EXECUTE)
+        return
     run.ask(Class.CODE, f"opens something on the desktop with {run.name}")
 
 

@@ -1,4 +1,4 @@
-"""Programs whose first word or two say what they do: looking is free, the project's work is, all else is asked about."""
+"""Programs whose first words say what they do: looking is free, the project's work is, all else is asked about."""
 
 from collections.abc import Sequence
 
@@ -7,8 +7,25 @@ from hermes_tool_guard.run import Program, Run, names
 
 __all__ = ["PROGRAMS", "by_verb"]
 
+_ABOUT = names("-v -V -version -h -help --version --help")
 _FREE = frozenset({Class.READ, Class.WRITE, Class.PROJECT, Class.FETCH, Class.GIT})
 Rows = Sequence[tuple[str, str]]  # what it does, named as in Class, several with a +; and the verbs that do it
+
+
+_FLAGS = names("-q --quiet --verbose --json --debug --no-color -no-color --yes -y --offline --no-input") | _ABOUT
+
+
+def _strange(args: Sequence[str], takes: frozenset[str]) -> str:
+    """An option before the verb that may take the next word for its value: then another word is the verb."""
+    at = 0
+    while at < len(args) and args[at][:1] == "-":
+        word = args[at]
+        if word in takes:
+            at += 1
+        elif "=" not in word and word not in _FLAGS and at + 1 < len(args):
+            return word
+        at += 1
+    return ""
 
 
 def by_verb(otherwise: Class, why: str, rows: Rows, valued: str = "") -> Program:
@@ -26,6 +43,9 @@ def by_verb(otherwise: Class, why: str, rows: Rows, valued: str = "") -> Program
         words = run.options(takes).rest
         if run.unknown(words[:1]):
             return
+        if strange := _strange(run.args, takes):
+            run.ask(otherwise, f"{why} with {run.name} {strange[:40]}, or something else")
+            return
         alone = "-" if set(run.args) <= _ABOUT else "--"
         two, one = " ".join(words[:2]), words[0] if words else alone
         found = table.get(two) or table.get(one)
@@ -37,12 +57,11 @@ def by_verb(otherwise: Class, why: str, rows: Rows, valued: str = "") -> Program
     return judge
 
 
-_ABOUT = {"-v", "-V", "-version", "-h", "-help", "--version", "--help"}
 _CONDA = by_verb(
     Class.INSTALL,
     "changes the installed software",
     (
-        ("READ", "list info env.list env.export config.--show compare notices -"),
+        ("READ", "list info env.list env.export compare notices -"),
         ("FETCH", "search"),
         ("PROJECT", "activate deactivate"),
     ),
@@ -119,9 +138,18 @@ PROGRAMS: dict[str, Program] = {
             Class.CODE,
             "runs code",
             (
-                ("PROJECT", "routes test test:system test:all about stats notes generate g destroy d middleware zeitwerk:check"),
-                ("PROJECT", "db:migrate db:migrate:status db:rollback db:seed db:version db:create db:prepare db:schema:dump"),
-                ("PROJECT", "db:test:prepare assets:precompile assets:clobber tmp:clear log:clear spec -T --tasks initializers"),
+                (
+                    "PROJECT",
+                    "routes test test:system test:all about stats notes generate g destroy d middleware zeitwerk:check",
+                ),
+                (
+                    "PROJECT",
+                    "db:migrate db:migrate:status db:rollback db:seed db:version db:create db:prepare db:schema:dump",
+                ),
+                (
+                    "PROJECT",
+                    "db:test:prepare assets:precompile assets:clobber tmp:clear log:clear spec -T --tasks initializers",
+                ),
                 ("PROJECT", "server s dev:cache i18n webpacker:compile db:abort_if_pending_migrations"),
                 ("DATABASE", "db:drop db:reset db:schema:load db:setup db:structure:load db:truncate_all"),
                 ("CREDENTIALS", "credentials:show credentials:edit secrets:show encrypted:show"),
@@ -135,7 +163,10 @@ PROGRAMS: dict[str, Program] = {
             Class.CLOUD,
             "changes something in a cloud",
             (
-                ("PROJECT", "dev build start emulators:start emulators:exec serve check types gen.types functions.serve"),
+                (
+                    "PROJECT",
+                    "dev build start emulators:start emulators:exec serve check types gen.types functions.serve",
+                ),
                 ("READ", "status version"),
                 ("FETCH", "list ls whoami logs projects:list projects.list deployments.list inspect"),
             ),

@@ -12,7 +12,8 @@ __all__ = ["PROGRAMS", "VITAL"]
 # A drive, or what everything on it depends on; the shell has taken single backslashes away.
 VITAL = re.compile(
     r"(?i)(?:[a-z]:|\\\\|%system(?:root|drive)%|\$?env:system\w+)[\\/]*(?:\*(?:\.\*)?)?[\\/]*"
-    r"|(?:[a-z]:|%systemdrive%|\$?env:systemdrive)[\\/]*(?:windows|users|program ?files.*|programdata|boot|efi|recovery)\b.*"
+    r"|(?:[a-z]:|%systemdrive%|\$?env:systemdrive)[\\/]*"
+    r"(?:windows|users|program ?files.*|programdata|boot|efi|recovery)\b.*"
     r"|(?:%(?:userprofile|homepath|homedrive|windir)%|(?:\$?env|\x00)?:?(?:userprofile|home|windir|systemroot)|~)"
     r"[\\/]*\*?"
     r"|(?:hklm|hkcr|hku|hkcu|hkey_\w+):?(?:[\\/]*(?:software|system|sam|security))?[\\/]*"

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from hermes_tool_guard.environment import assigned
 from hermes_tool_guard.escapes import Glob
-from hermes_tool_guard.judgement import DERIVED, LISTED, OPAQUE, UNKNOWN, Class
+from hermes_tool_guard.judgement import DERIVED, LISTED, OPAQUE, Class
 from hermes_tool_guard.run import Program, Run, each, names
 
 # Options that take a value, and how many words of its own stand before the program.
@@ -264,18 +264,8 @@ def _strace(run: Run) -> None:
 def _multiplexer(run: Run) -> None:
     """tmux and screen: what is sent to a window is run there."""
     words = run.args
-    if words[:1] and words[0] in (
-        "ls",
-        "list-sessions",
-        "list-windows",
-        "list-panes",
-        "capture-pane",
-        "has-session",
-        "-ls",
-        "-list",
-        "display-message",
-        "show-options",
-        "-V",
+    if words[:1] and words[0] in names(
+        "ls list-sessions list-windows list-panes capture-pane has-session -ls -list display-message show-options -V"
     ):
         run.note(Class.READ)
         return
