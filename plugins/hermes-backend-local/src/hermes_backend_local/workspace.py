@@ -135,10 +135,15 @@ class Local(Backend):
     """Opens folders of this machine."""
 
     name = "local"
+    features = frozenset({Feature.BACKGROUND, Feature.LOCAL})
 
     def __init__(self, passthrough: Iterable[str] = (), environ: Mapping[str, str] | None = None) -> None:
         self._passthrough = tuple(passthrough)
         self._environ = os.environ if environ is None else environ
+
+    async def ready(self) -> bool:
+        """This machine is always there."""
+        return True
 
     async def open(self, key: str) -> Workspace:
         """Open a folder; an empty key means the current one."""
