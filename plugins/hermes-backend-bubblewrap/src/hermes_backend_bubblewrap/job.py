@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from hermes_backend_bubblewrap.sandbox import Sandbox
+from hermes_backend_bubblewrap.shell import DESCRIPTOR
 from hermes_core.errors import ToolError
 
 LINGER = 0.4  # how long output may still come after the command itself ended
@@ -42,7 +43,7 @@ class Job:
             reading, self._in = os.pipe()
             inner.append(reading)
         try:
-            asked = {**request, "stdin": len(inner) == 2, "trace": trace}
+            asked = {**request, "stdin": len(inner) == 2, "trace": DESCRIPTOR}
             fds = [*inner, *([trace] if trace >= 0 else [])]
             self._number = await self._sandbox.submit(self, asked, fds)
         except BaseException:

@@ -37,7 +37,6 @@ MARKER = "HERMES_RUN"
 ENVIRON_LIMIT = 100_000
 DUMPABLE = 4  # PR_SET_DUMPABLE
 IGNORED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_LIBC: list[Any] = []
 
 
 class Jobs:
@@ -177,13 +176,9 @@ def _become(request: dict[str, Any], fds: list[int], saying: int) -> NoReturn:
     status = 126
     try:
         os.setsid()
-        for libc in _LIBC:
-            libc.prctl(DUMPABLE, 1, 0, 0, 0)  # the files of our own /proc entry belong to us again
         for number in (*IGNORED, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD):
             signal.signal(number, signal.SIG_DFL)
         signal.set_wakeup_fd(-1)
-        with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
-            file.write("500")  # the kernel ends commands before it ends what holds them
         given = list(fds)
         output = given.pop(0)
         entrance = given.pop(0) if request["stdin"] else os.open("/dev/null", os.O_RDONLY)
@@ -312,7 +307,6 @@ def _shut(scope: bool) -> list[str]:
         libc = ctypes.CDLL(None, use_errno=True)
     except (ImportError, OSError):
         return []
-    _LIBC.append(libc)
     done = ["memory"] if libc.prctl(DUMPABLE, 0, 0, 0, 0) == 0 else []
     if scope:
         create, restrict = 444, 446

@@ -9,6 +9,7 @@ from uuid import uuid4
 from hermes_backend_bubblewrap.config import Config
 
 ROOT = Path("/sys/fs/cgroup")
+FEWEST_FILES = 256  # a shell that leaves its state behind uses descriptor 100
 _PREFIX = "hermes-sandbox-"
 
 
@@ -18,7 +19,7 @@ def process_limits(config: Config) -> dict[str, int]:
         # Data, not address space: programs that reserve far more than they use (Node, Go, Java) go on working.
         "RLIMIT_DATA": config.memory_mb << 20,
         "RLIMIT_FSIZE": config.file_mb << 20,
-        "RLIMIT_NOFILE": config.open_files,
+        "RLIMIT_NOFILE": config.open_files and max(config.open_files, FEWEST_FILES),
         # Since Linux 5.14 this counts the processes of the sandbox's own user namespace, not all of the user's.
         "RLIMIT_NPROC": config.processes if _kernel() >= (5, 14) else 0,
     }

@@ -24,16 +24,15 @@ class Trace:
     """The file one command leaves its state in."""
 
     def __init__(self) -> None:
-        first = os.memfd_create("hermes-shell", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
-        self.descriptor = fcntl.fcntl(first, fcntl.F_DUPFD_CLOEXEC, DESCRIPTOR)
-        os.close(first)
+        self.descriptor = os.memfd_create("hermes-shell", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         os.truncate(self.descriptor, ROOM)
         fcntl.fcntl(self.descriptor, fcntl.F_ADD_SEALS, fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL)
 
-    def wrap(self, argv: Sequence[str]) -> list[str]:
+    @staticmethod
+    def wrap(argv: Sequence[str]) -> list[str]:
         """The command with the trap in front, on the same line, so that bash counts lines as before."""
         state = 'set +x; builtin printf "%s\\0" "$PWD"; /usr/bin/env -0; builtin printf "=end\\0"'
-        save = f"{{ {state}; }} >&{self.descriptor} 2>/dev/null"
+        save = f"{{ {state}; }} >&{DESCRIPTOR} 2>/dev/null"
         return [argv[0], argv[1], f"trap '{save}' EXIT; {argv[2]}"]
 
     def read(self) -> tuple[str, dict[str, str]] | None:

@@ -26,6 +26,24 @@ ETC = (
     *("magic.mime", "mime.types", "nsswitch.conf", "os-release", "papersize", "perl", "pki/ca-trust", "pki/tls/certs"),
     *("profile.d", "protocols", "rpc", "services", "shells", "ssl/certs", "ssl/openssl.cnf", "terminfo", "timezone"),
 )
+# What /proc tells root about the whole machine.
+MACHINE = tuple(
+    f"/proc/{name}"
+    for name in (
+        "kcore",
+        "keys",
+        "kpagecgroup",
+        "kpagecount",
+        "kpageflags",
+        "sched_debug",
+        "slabinfo",
+        "timer_list",
+        "vmallocinfo",
+        "sysrq-trigger",
+        "vmcore",
+        "latency_stats",
+    )
+)
 HOSTNAME = "sandbox"
 # A folder that holds one of these is not one project: the person's keys and programs would be in it.
 WHOLE = (
@@ -51,7 +69,8 @@ class View:
         self.folder = folder
         self._source = source
         self._config = config
-        self._hidden = [os.path.realpath(path) for path in hidden]
+        real = {os.path.realpath(path) for path in hidden}
+        self._hidden = sorted(path for path in real if not any(path.startswith(f"{other}/") for other in real))
         self.home = os.path.normpath(os.path.expanduser("~"))  # noqa: PTH111 - a path inside
         self.words: list[str] = []
         self.fds: list[int] = []
@@ -126,6 +145,11 @@ class View:
         else:
             self.file(f"127.0.0.1 localhost {HOSTNAME}\n::1 localhost\n".encode(), "/etc/hosts")
         self.words += ["--dev", "/dev", "--proc", "/proc", "--dir", "/run"]
+        for path in MACHINE:
+            if os.path.exists(path):  # noqa: PTH110
+                self.words += ["--ro-bind", "/dev/null", path]
+        # Without any rights in it, root still owns /proc/sys: writing core_pattern there would run a program outside.
+        self.words += ["--remount-ro", "/proc"]
 
     def _scratch(self) -> None:
         size = ["--size", str(self._config.tmp_mb << 20)]

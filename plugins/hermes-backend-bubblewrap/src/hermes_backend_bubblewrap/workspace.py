@@ -164,7 +164,7 @@ class Inside(Workspace):
 
     def _hint(self, path: str, why: str) -> str:
         full = self._path(path)
-        if "read-only" in why and full.startswith(f"{self.cwd}/.git"):
+        if ("read-only" in why or "busy" in why) and full.startswith(f"{self.cwd}/.git"):
             return "Hooks and settings of git cannot be changed from inside (backends.bubblewrap.git)."
         if not full.startswith(f"{self.cwd}/"):
             return f"Commands and files see only {self.cwd} and what backends.bubblewrap.readable and writable name."
