@@ -7,7 +7,7 @@ import pytest
 from hermes_core import __version__
 
 COMMANDS = ["chat", "sessions", "config", "model", "plugins", "tools", "profile", "doctor", "prompt-size", "logs"]
-COMMANDS += ["insights", "completion"]
+COMMANDS += ["insights", "completion", "setup"]
 GREETING = """
 import click
 from hermes_core import hookimpl
