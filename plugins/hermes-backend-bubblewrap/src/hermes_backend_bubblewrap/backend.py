@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from hermes_backend_bubblewrap import bwrap
 from hermes_backend_bubblewrap.config import Config
 from hermes_backend_bubblewrap.sandbox import Sandbox
-from hermes_backend_bubblewrap.view import WHOLE
+from hermes_backend_bubblewrap.view import WHOLE, listed
 from hermes_backend_bubblewrap.workspace import Inside
 from hermes_core.errors import HermesError, UserError
 from hermes_core.kinds import Backend, Workspace
@@ -63,6 +63,7 @@ class Bubblewrap(Backend):
             raise UserError(f"The folder {folder} {what}.", hint="Name another one, or make it first.")
         named, source = os.path.normpath(folder), os.path.realpath(folder)
         self._must_be_one_project(named, source)
+        listed(self._config)
         bash = any(os.access(path, os.X_OK) for path in BASH)
         return Inside(named, source, self._config, self._hidden, bash=bash)
 

@@ -20,28 +20,17 @@ SYSTEM = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 STORES = ("/nix/store", "/gnu/store")  # where other systems keep what /usr holds elsewhere
 # Of /etc only what programs need and everybody may know. Keys, passwords and the people's names stay outside.
 ETC = (
-    *("alternatives", "bash.bashrc", "ca-certificates", "ca-certificates.conf", "crypto-policies", "debian_version"),
-    *("fonts", "gai.conf", "host.conf", "inputrc", "java-11-openjdk", "java-17-openjdk", "java-21-openjdk"),
-    *("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "locale.alias", "locale.conf", "localtime", "login.defs", "magic"),
-    *("magic.mime", "mime.types", "nsswitch.conf", "os-release", "papersize", "perl", "pki/ca-trust", "pki/tls/certs"),
-    *("profile.d", "protocols", "rpc", "services", "shells", "ssl/certs", "ssl/openssl.cnf", "terminfo", "timezone"),
+    *("alternatives", "ca-certificates", "ca-certificates.conf", "crypto-policies", "fonts", "java-11-openjdk"),
+    *("java-17-openjdk", "java-21-openjdk", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "locale.alias", "locale.conf"),
+    *("localtime", "mime.types", "nsswitch.conf", "os-release", "pki/ca-trust", "pki/tls/certs", "protocols"),
+    *("services", "ssl/certs", "ssl/openssl.cnf", "terminfo", "timezone"),
 )
 # What /proc tells root about the whole machine.
 MACHINE = tuple(
     f"/proc/{name}"
     for name in (
-        "kcore",
-        "keys",
-        "kpagecgroup",
-        "kpagecount",
-        "kpageflags",
-        "sched_debug",
-        "slabinfo",
-        "timer_list",
-        "vmallocinfo",
-        "sysrq-trigger",
-        "vmcore",
-        "latency_stats",
+        *("kcore", "keys", "kpagecgroup", "kpagecount", "kpageflags", "latency_stats", "sched_debug", "slabinfo"),
+        *("sysrq-trigger", "timer_list", "vmallocinfo", "vmcore"),
     )
 )
 HOSTNAME = "sandbox"
@@ -90,7 +79,7 @@ class View:
         self._namespaces()
         self._system()
         self._scratch()
-        binds = [*self._interpreter(), *self._listed(), Bind(self.folder, self._source, writable=True)]
+        binds = [*self._interpreter(), *listed(self._config), Bind(self.folder, self._source, writable=True)]
         # Outer before inner, and what may only be read after what may be written at the same place.
         for bind in sorted(binds, key=lambda bind: (bind.path.count("/"), not bind.writable)):
             self._bind(bind)
@@ -166,18 +155,6 @@ class View:
             if not path.startswith(("/usr/", *STORES)) and path != "/usr"
         ]
 
-    def _listed(self) -> list[Bind]:
-        found = []
-        for key in ("readable", "writable"):
-            for text in getattr(self._config, key):
-                path = os.path.normpath(os.path.expanduser(text))  # noqa: PTH111
-                if not path.startswith("/") or path == "/":
-                    raise UserError(f"backends.bubblewrap.{key}: {text} cannot be shown inside.", hint="Name a folder.")
-                if not os.path.exists(path):  # noqa: PTH110
-                    raise UserError(f"backends.bubblewrap.{key}: {text} does not exist.", hint="Make it, or remove it.")
-                found.append(Bind(path, os.path.realpath(path), writable=key == "writable"))
-        return found
-
     def _bind(self, bind: Bind) -> None:
         try:
             # A link that somebody puts in the way between the look and the mount leads nowhere: the descriptor stays.
@@ -226,6 +203,20 @@ class View:
         mine = [folder for folder in path.split(":") if any(_inside(folder, place) for place in self.places)]
         usual = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin", f"{python()[1]}/bin"]
         return list(dict.fromkeys([*mine, *usual]))
+
+
+def listed(config: Config) -> list[Bind]:
+    """What the user wants to be visible besides. Raises UserError for what is not there."""
+    found = []
+    for key in ("readable", "writable"):
+        for text in getattr(config, key):
+            path = os.path.normpath(os.path.expanduser(text))  # noqa: PTH111
+            if not path.startswith("/") or path == "/":
+                raise UserError(f"backends.bubblewrap.{key}: {text} cannot be shown inside.", hint="Name a folder.")
+            if not os.path.exists(path):  # noqa: PTH110
+                raise UserError(f"backends.bubblewrap.{key}: {text} does not exist.", hint="Make it, or remove it.")
+            found.append(Bind(path, os.path.realpath(path), writable=key == "writable"))
+    return found
 
 
 def guarded_in_git(git: Path) -> list[Path]:

@@ -14,7 +14,7 @@ from hermes_backend_bubblewrap.config import Config
 from hermes_backend_bubblewrap.job import SHORT_GRACE, Job
 from hermes_backend_bubblewrap.sandbox import Sandbox
 from hermes_backend_bubblewrap.shell import Shell, Trace, is_shell
-from hermes_core.errors import ToolError
+from hermes_core.errors import ToolError, UserError
 from hermes_core.kinds import Process, Workspace
 from hermes_core.types import ExecRequest, ExecResult, Feature
 
@@ -63,7 +63,10 @@ class Inside(Workspace):
                     await self._sandbox.close()
                 self._sandbox = None
                 sandbox = Sandbox(self.cwd, self._source, self._config, self._hidden)
-                await sandbox.start()
+                try:
+                    await sandbox.start()
+                except UserError as error:
+                    raise ToolError(error.text, hint=error.hint, retry=False) from error
                 self._sandbox = sandbox
                 if not self._env:
                     self._env = sandbox.environment
