@@ -54,7 +54,7 @@ async def test_folder_and_variables_last(box):
 async def test_a_state_that_is_too_large_or_false_is_not_taken_over(box):
     await box.bash("export HUGE=$(head -c 100000 /dev/zero | tr '\\0' x)$(true)")
     result = await box.bash(
-        "trap - EXIT; printf 'no path\\0X=1\\0=end\\0' >&100; head -c 3000000 /dev/zero >&100; exec true"
+        "trap - EXIT; printf 'no path\\0declare -x X=\"1\"\\n\\0=' >&100; head -c 3000000 /dev/zero >&100; exec true"
     )
     assert result.status == 0
     assert (await box.bash("pwd; echo $X")).output == f"{box.folder}\n\n".encode()

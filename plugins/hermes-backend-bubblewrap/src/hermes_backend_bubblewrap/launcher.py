@@ -9,7 +9,7 @@ Process 1 of a pid namespace cannot be killed or stopped from inside, everything
 the kernel ends everything inside when it ends: when Hermes is gone, the socket closes.
 """
 
-# ruff: noqa: S606, PTH103, PTH105, PTH108, PTH110, PTH116, PTH118, PTH123, PTH208 - pathlib costs more than the rest
+# ruff: noqa: PTH103, PTH105, PTH108, PTH110, PTH116, PTH118, PTH123, PTH208 - pathlib costs more than the rest
 
 from __future__ import annotations
 
@@ -22,13 +22,14 @@ import select
 import signal
 import socket
 import stat
+import subprocess
 import sys
 import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
-    from typing import Any, NoReturn
+    from typing import Any
 
 TICK = 0.02  # seconds between looks at what is being ended
 PATIENCE = 2.0  # seconds of killing one by one before all goes at once
@@ -36,7 +37,7 @@ WATCH = 0.2  # seconds between looks at the number of processes, where nothing e
 MARKER = "HERMES_RUN"
 ENVIRON_LIMIT = 100_000
 DUMPABLE = 4  # PR_SET_DUMPABLE
-IGNORED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+DEAF_TO = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Jobs:
@@ -67,33 +68,18 @@ class Jobs:
             self.signal(int(words[1]), signal.SIGTERM)
 
     def start(self, job: int, fds: list[int]) -> None:
-        """Fork a command; its body and pipes are descriptors."""
+        """Start a command, or a file's work; its body and pipes are descriptors."""
         with open(fds[0], "rb") as file:
             file.seek(0)
             request = json.loads(file.read())
-        fds = fds[1:]
         request["env"][MARKER] = f"{self.token}.{job}"
-        said, saying = os.pipe()
         try:
-            pid = os.fork()
+            self.leaders[_work(request, fds[1:])] = job
         except OSError as error:
-            for fd in (*fds, said, saying):
+            self.say(job, error=_reason(error, request))
+        finally:
+            for fd in fds[1:]:
                 os.close(fd)
-            self.say(job, error=f"the sandbox is full of processes ({error.strerror})")
-            return
-        if pid == 0:
-            os.close(said)
-            _become(request, fds, saying)
-        os.close(saying)
-        for fd in fds:
-            os.close(fd)
-        failure = b""
-        while data := os.read(said, 4096):
-            failure += data
-        os.close(said)
-        self.leaders[pid] = job
-        if failure:
-            self.say(job, error=failure.decode(errors="replace"))
 
     def reap(self) -> None:
         """Tell which commands ended; bury everything else."""
@@ -171,35 +157,65 @@ def clock() -> float:
     return time.monotonic()
 
 
-def _become(request: dict[str, Any], fds: list[int], saying: int) -> NoReturn:
-    """What the forked child does: turn into the command, or do a file's work. Never returns."""
-    status = 126
+def _work(request: dict[str, Any], fds: list[int]) -> int:
+    """Start what is asked; its process. Raises OSError."""
+    output = fds[0]
+    entrance = fds[1] if request["stdin"] else subprocess.DEVNULL
+    if request["kind"] != "exec":
+        return _fork(request, fds)
+    kept: tuple[int, ...] = ()
+    if len(fds) > 1 + request["stdin"]:  # where the shell leaves its state; far above what a script opens itself
+        os.dup2(fds[-1], request["trace"])
+        kept = (request["trace"],)
+    folders = [folder for folder in (request["cwd"], request["else"]) if folder]
+    try:
+        for folder in folders:
+            try:
+                child = subprocess.Popen(
+                    request["argv"],
+                    stdin=entrance,
+                    stdout=output,
+                    stderr=output,
+                    cwd=folder,
+                    env=request["env"],
+                    start_new_session=True,
+                    pass_fds=kept,
+                )
+            except (FileNotFoundError, NotADirectoryError) as error:
+                if error.filename != folder or folder == folders[-1]:  # the shell's last folder may be gone
+                    raise
+            else:
+                break
+    finally:
+        for fd in kept:
+            os.close(fd)
+    child.returncode = 0  # we bury it ourselves
+    return child.pid
+
+
+def _fork(request: dict[str, Any], fds: list[int]) -> int:
+    """A child that reads or writes a file."""
+    pid = os.fork()
+    if pid:
+        return pid
+    status = 2
     try:
         os.setsid()
-        for number in (*IGNORED, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD):
-            signal.signal(number, signal.SIG_DFL)
-        signal.set_wakeup_fd(-1)
-        given = list(fds)
-        output = given.pop(0)
-        entrance = given.pop(0) if request["stdin"] else os.open("/dev/null", os.O_RDONLY)
-        os.dup2(entrance, 0)
-        os.dup2(output, 1)
-        os.dup2(output, 2)
-        kept = {saying}
-        if given:  # where the shell leaves its state; far above what a script opens itself
-            os.dup2(given[0], request["trace"])
-            kept.add(request["trace"])
-        _close_others(kept)
-        _enter(request)
-        if request["kind"] == "exec":
-            _exec(request["argv"], request["env"])
-        os.close(saying)
+        os.dup2(fds[1] if request["stdin"] else os.open("/dev/null", os.O_RDONLY), 0)
+        os.dup2(fds[0], 1)
+        os.dup2(fds[0], 2)
+        _close_others(())
         status = _FILES[request["kind"]](request["path"])
-    except BaseException as error:  # noqa: BLE001 - a forked child must not run on in here
-        with contextlib.suppress(OSError):
-            os.write(saying, f"{getattr(error, 'strerror', None) or error}".encode(errors="replace")[:1000])
     finally:
         os._exit(status)
+
+
+def _reason(error: OSError, request: dict[str, Any]) -> str:
+    if isinstance(error, BlockingIOError):
+        return "the sandbox is full of processes"
+    if isinstance(error, FileNotFoundError) and error.filename != request["cwd"]:
+        return "no such program in the sandbox"
+    return f"{error.filename}: {_plain(error)}" if error.filename == request["cwd"] else _plain(error)
 
 
 def _close_others(kept: Collection[int]) -> None:
@@ -207,23 +223,6 @@ def _close_others(kept: Collection[int]) -> None:
         if int(name) > 2 and int(name) not in kept:
             with contextlib.suppress(OSError):
                 os.close(int(name))
-
-
-def _enter(request: dict[str, Any]) -> None:
-    """Go to the folder; the one that the shell was in last may be gone."""
-    try:
-        os.chdir(request["cwd"])
-    except OSError as error:
-        if not request["else"]:
-            raise OSError(error.errno, f"{request['cwd']}: {error.strerror}") from error
-        os.chdir(request["else"])
-
-
-def _exec(argv: list[str], env: dict[str, str]) -> NoReturn:
-    try:
-        os.execvpe(argv[0], argv, env)
-    except FileNotFoundError as error:
-        raise OSError(error.errno, "no such program in the sandbox") from error
 
 
 def _regular(status: os.stat_result) -> bool:
@@ -328,8 +327,8 @@ def main() -> None:
     control.setblocking(True)
     done = _shut(settings["scope"])
     _limit(settings["limits"])
-    for number in IGNORED:
-        signal.signal(number, signal.SIG_IGN)
+    for number in DEAF_TO:  # by a handler, which no command inherits
+        signal.signal(number, lambda *_: None)
     waking, wake = os.pipe()
     os.set_blocking(waking, False)
     os.set_blocking(wake, False)

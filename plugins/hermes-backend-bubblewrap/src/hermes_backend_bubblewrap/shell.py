@@ -6,13 +6,22 @@ from inside is never trusted to be small. A command that replaces the trap or th
 
 import fcntl
 import os
+import re
 from collections.abc import Mapping, Sequence
 
 # A command may use low descriptors itself (exec 3>file), so the trap's one is far away from those.
 DESCRIPTOR = 100
 ROOM = 1 << 20
 NOT_KEPT = frozenset({"_", "SHLVL", "PWD", "HERMES_RUN"})
-_END = b"=end"  # no variable has an empty name
+END = b"="  # after it the state is whole
+USUAL = 1 << 16
+DECLARED = re.compile(
+    rb"""declare\ -[a-zA-Z]*x[a-zA-Z]*\ (?P<name>[A-Za-z_][A-Za-z0-9_]*)
+         =(?: "(?P<plain>(?:[^"\\]|\\.)*)" | \$'(?P<coded>(?:[^'\\]|\\.)*)' )\n""",
+    re.VERBOSE | re.DOTALL,
+)
+CODES = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"a": b"\a", b"b": b"\b", b"e": b"\x1b", b"E": b"\x1b", b"f": b"\f"}
+CODES[b"v"] = b"\v"
 
 
 def is_shell(argv: Sequence[str]) -> bool:
@@ -31,17 +40,20 @@ class Trace:
     @staticmethod
     def wrap(argv: Sequence[str]) -> list[str]:
         """The command with the trap in front, on the same line, so that bash counts lines as before."""
-        state = 'set +x; builtin printf "%s\\0" "$PWD"; /usr/bin/env -0; builtin printf "=end\\0"'
+        state = 'set +x; builtin export -n HERMES_RUN; builtin printf "%s\\0" "$PWD"; builtin export -p; '
+        state += 'builtin printf "\\0="'
         save = f"{{ {state}; }} >&{DESCRIPTOR} 2>/dev/null"
         return [argv[0], argv[1], f"trap '{save}' EXIT; {argv[2]}"]
 
     def read(self) -> tuple[str, dict[str, str]] | None:
         """Folder and exported variables at the end, or None when the command left none."""
-        entries = os.pread(self.descriptor, ROOM, 0).rstrip(b"\0").split(b"\0")
-        if len(entries) < 2 or entries[-1] != _END or not entries[0].startswith(b"/"):
+        data = os.pread(self.descriptor, USUAL, 0)
+        if data[-1:] != b"\0":
+            data = os.pread(self.descriptor, ROOM, 0)
+        folder, declared, rest = [*data.split(b"\0", 2), b"", b""][:3]
+        if not folder.startswith(b"/") or not rest.startswith(END):
             return None
-        pairs = (os.fsdecode(entry).partition("=") for entry in entries[1:-1])
-        return os.fsdecode(entries[0]), {name: value for name, _, value in pairs if name}
+        return os.fsdecode(folder), parse_exports(declared)
 
     def close(self) -> None:
         """Forget it."""
@@ -71,3 +83,23 @@ class Shell:
                 self.env.pop(name, None)
             else:
                 self.env[name] = value
+
+
+def parse_exports(text: bytes) -> dict[str, str]:
+    """The variables in the output of bash's ``export -p``."""
+    found = {}
+    for match in DECLARED.finditer(text):
+        plain, coded = match["plain"], match["coded"]
+        value = re.sub(rb"\\(.)", rb"\1", plain, flags=re.DOTALL) if coded is None else _decode(coded)
+        found[os.fsdecode(match["name"])] = os.fsdecode(value)
+    return found
+
+
+def _decode(coded: bytes) -> bytes:
+    def one(match: re.Match[bytes]) -> bytes:
+        code = match[1]
+        if code[:1] in b"01234567":
+            return bytes([int(code, 8) & 255])
+        return CODES.get(code, code)
+
+    return re.sub(rb"\\([0-7]{1,3}|.)", one, coded, flags=re.DOTALL)
