@@ -187,11 +187,15 @@ class Inside(Workspace):
 
     def _unredirect(self) -> bytes:
         """Remove the one file that makes git take hooks and settings from elsewhere; a mount cannot forbid it."""
-        git = Path(self._source) / ".git"
-        if self._config.git != "guarded" or self._redirects or git.is_symlink() or not (git / "config").exists():
+        if self._config.git != "guarded" or self._redirects:
             return b""
         with suppress(OSError):
-            (git / "commondir").unlink()
+            # By descriptor: a link that takes the place of .git in the meantime leads nowhere.
+            git = os.open(f"{self._source}/.git", os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            try:
+                os.unlink("commondir", dir_fd=git)
+            finally:
+                os.close(git)
             return b"\n[.git/commondir was removed: it would make git use other hooks and settings]\n"
         return b""
 
