@@ -290,13 +290,21 @@ class Workspace(ABC):
 
 
 class Backend(ABC):
-    """Opens places where commands run. The same key gives the same place."""
+    """Opens places where commands run. The same key gives the same place.
+
+    ``features`` are those its places will have, as far as that is known before one is opened.
+    """
 
     name: str
+    features: frozenset[Feature] = frozenset()
 
     @abstractmethod
     async def open(self, key: str) -> Workspace:
         """Open a place; ``key`` is the session's folder. Raises UserError when it cannot be reached."""
+
+    async def ready(self) -> bool:
+        """Whether it could open a place now, so that it may be offered. Never raises; opens nothing that stays."""
+        return False
 
 
 class Desk(ABC):

@@ -22,6 +22,7 @@ __all__ = ["COMMANDS", "root", "run"]
 
 # name -> (module under hermes_core.cli, summary)
 COMMANDS = {
+    "setup": ("setup", "The first minutes: who answers, and where commands run."),
     "chat": ("chat", "Talk, or answer one message (-q)."),
     "resume": ("resume", "Finish turns that were cut off when Hermes was killed."),
     "sessions": ("sessions", "List, show, search, export, rename, delete, prune."),

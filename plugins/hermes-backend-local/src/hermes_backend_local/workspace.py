@@ -137,6 +137,7 @@ class Local(Backend):
     """Opens folders of this machine."""
 
     name = "local"
+    features = frozenset({Feature.BACKGROUND, Feature.LOCAL})
 
     def __init__(
         self,
@@ -146,6 +147,10 @@ class Local(Backend):
     ) -> None:
         self._passthrough, self._guarded = tuple(passthrough), tuple(guarded)
         self._environ = os.environ if environ is None else environ
+
+    async def ready(self) -> bool:
+        """This machine is always there."""
+        return True
 
     async def open(self, key: str) -> Workspace:
         """Open a folder; an empty key means the current one."""
