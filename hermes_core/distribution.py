@@ -81,6 +81,7 @@ class Distribution(NamedTuple):
 HERMES = Distribution(
     name="hermes",
     own=(
+        "hermes-backend-docker",
         "hermes-backend-local",
         "hermes-backend-ssh",
         "hermes-memory-compressor",

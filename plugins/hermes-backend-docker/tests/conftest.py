@@ -1,0 +1,124 @@
+"""A real dockerd with a data folder of its own and two small images, for everything that is marked ``real``."""
+
+import logging
+import os
+import shutil
+import subprocess
+import tarfile
+import time
+from pathlib import Path
+
+import pytest
+from attrs import frozen
+
+from hermes_backend_docker.backend import Docker
+from hermes_backend_docker.config import Config
+
+DOCKERD = shutil.which("dockerd") or "/usr/sbin/dockerd"
+BUSYBOX = Path("/bin/busybox")
+LOG = logging.getLogger("hermes.docker")
+
+
+@frozen
+class Daemon:
+    """A running dockerd."""
+
+    folder: Path
+    process: list[subprocess.Popen]
+
+    @property
+    def url(self) -> str:
+        return f"unix://{self.folder}/docker.sock"
+
+    def start(self) -> None:
+        words = [DOCKERD, f"--data-root={self.folder}/data", f"--exec-root={self.folder}/exec"]
+        words += [f"--pidfile={self.folder}/pid", "-H", self.url, "--iptables=false", "--ip6tables=false"]
+        words += ["--bridge=none", "--exec-opt", "native.cgroupdriver=cgroupfs", "--shutdown-timeout=2"]
+        with (self.folder / "log").open("ab") as log:
+            self.process[:] = [subprocess.Popen(words, stdout=log, stderr=log)]
+        end = time.monotonic() + 60
+        while self.ask("version").returncode:
+            assert self.process[0].poll() is None, (self.folder / "log").read_text()[-3000:]
+            assert time.monotonic() < end, "dockerd does not answer"
+            time.sleep(0.1)
+
+    def stop(self) -> None:
+        self.process[0].terminate()
+        self.process[0].wait()
+
+    def ask(self, *words: str, **options) -> subprocess.CompletedProcess:
+        """The docker command against it."""
+        env = {"PATH": os.environ["PATH"], "DOCKER_HOST": self.url, "DOCKER_CONFIG": str(self.folder / "config")}
+        return subprocess.run(["docker", *words], env=env, capture_output=True, check=False, **options)
+
+    def told(self, *words: str) -> str:
+        done = self.ask(*words)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.decode().strip()
+
+
+def _missing(what: str, package: str) -> None:
+    if os.environ.get("CI"):
+        pytest.fail(f"{what} is missing; install {package}. In CI nothing real is skipped.")
+    pytest.skip(f"{what} is missing (apt install {package})")
+
+
+@pytest.fixture(scope="session")
+def daemon(tmp_path_factory):
+    """dockerd with the images ``plain:test`` (busybox) and ``bash:test`` (bash besides)."""
+    if not Path(DOCKERD).exists() or not shutil.which("docker"):
+        _missing("dockerd", "docker.io")
+    if not BUSYBOX.exists():
+        _missing("busybox", "busybox-static")
+    if os.getuid():
+        pytest.skip("dockerd needs root")
+    folder = tmp_path_factory.mktemp("dockerd")
+    running = Daemon(folder, [])
+    running.start()
+    try:
+        for name, programs in (("plain:test", []), ("bash:test", ["/bin/bash", "/usr/bin/setsid"])):
+            tar = folder / "image.tar"
+            _root(folder / name.partition(":")[0], programs, tar)
+            running.told("import", "-c", 'CMD ["/bin/sh"]', str(tar), name)
+        yield running
+    finally:
+        left = running.ask("ps", "-aq").stdout.decode().split()
+        running.ask("rm", "-f", *left)
+        running.stop()
+
+
+def _root(folder: Path, programs: list[str], tar: Path) -> None:
+    """A file system of busybox and some programs of this machine with their libraries."""
+    for name in ("bin", "etc", "root", "tmp"):
+        (folder / name).mkdir(parents=True)
+    (folder / "tmp").chmod(0o1777)
+    (folder / "etc/passwd").write_text("root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534::/:/bin/sh\n")
+    shutil.copy(BUSYBOX, folder / "bin/busybox")
+    for name in subprocess.run([BUSYBOX, "--list"], capture_output=True, text=True, check=True).stdout.split():
+        if name != "busybox":
+            (folder / "bin" / name).symlink_to("busybox")
+    for program in programs:
+        libraries = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
+        needed = [word for word in libraries.split() if word.startswith("/")]
+        for file in (program, *needed):
+            target = folder / file.lstrip("/")
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.unlink(missing_ok=True)
+            shutil.copy(file, target)
+    with tarfile.open(tar, "w") as archive:
+        archive.add(folder, ".")
+
+
+@pytest.fixture
+def make(daemon, tmp_path):
+    """Makes backends of one home; settings as keywords."""
+
+    def backend(home: str = "home", environ=None, **settings) -> Docker:
+        settings = {"image": "bash:test", "lifetime_seconds": 600, "host": daemon.url, **settings}
+        return Docker(Config(**settings), tmp_path / home, LOG, environ)
+
+    before = set(daemon.told("ps", "-aq").split())
+    yield backend
+    left = set(daemon.told("ps", "-aq").split()) - before
+    if left:
+        daemon.ask("rm", "-f", *left)

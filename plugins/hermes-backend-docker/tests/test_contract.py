@@ -1,0 +1,37 @@
+"""The backend contract, kept by a real dockerd: with bash in the image, without, and with the folder mounted."""
+
+from typing import ClassVar
+
+import pytest
+
+from hermes_core.testing import BackendContract
+
+
+@pytest.mark.real
+class TestDocker(BackendContract):
+    module = "hermes_backend_docker"
+    patience: ClassVar = 2.0
+
+    @pytest.fixture
+    def backend(self, make):
+        return make()
+
+
+@pytest.mark.real
+class TestPlainImage(BackendContract):
+    module = "hermes_backend_docker"
+    patience: ClassVar = 2.0
+
+    @pytest.fixture
+    def backend(self, make):
+        return make(image="plain:test")
+
+
+@pytest.mark.real
+class TestMounted(BackendContract):
+    module = "hermes_backend_docker"
+    patience: ClassVar = 2.0
+
+    @pytest.fixture
+    def backend(self, make):
+        return make(mount=True)
