@@ -4,6 +4,7 @@ import logging
 import os
 import shutil
 import subprocess
+import sys
 import tarfile
 import time
 from pathlib import Path
@@ -14,6 +15,7 @@ from attrs import frozen
 from hermes_backend_docker.backend import Docker
 from hermes_backend_docker.config import Config
 
+sys.path.insert(0, str(Path(__file__).parent))  # for docker_steps; pytest does not do it in this import mode
 DOCKERD = shutil.which("dockerd") or "/usr/sbin/dockerd"
 BUSYBOX = Path("/bin/busybox")
 LOG = logging.getLogger("hermes.docker")
@@ -107,6 +109,13 @@ def _root(folder: Path, programs: list[str], tar: Path) -> None:
             shutil.copy(file, target)
     with tarfile.open(tar, "w") as archive:
         archive.add(folder, ".")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """The folder of a session."""
+    (tmp_path / "work").mkdir()
+    return tmp_path / "work"
 
 
 @pytest.fixture

@@ -30,10 +30,9 @@ class Docker(Backend):
 
     async def open(self, key: str) -> Workspace:
         """The container of a folder, running. Raises UserError when there is no daemon, image or permission."""
-        from docker.errors import APIError
-
         from hermes_backend_docker import container, daemon
         from hermes_backend_docker.lease import Lease
+        from hermes_backend_docker.sdk import APIError
         from hermes_backend_docker.workspace import Inside
 
         address = await asyncio.to_thread(daemon.find, self._config.host)

@@ -18,9 +18,8 @@ def check_daemon(config: Config, home: Path) -> Check:
     """Whether commands could run now, and behind which walls."""
 
     async def run() -> Sequence[Finding]:
-        from docker.errors import DockerException
-
         from hermes_backend_docker import daemon
+        from hermes_backend_docker.sdk import DockerException
 
         try:
             address = await asyncio.to_thread(daemon.find, config.host)
@@ -38,7 +37,7 @@ def check_daemon(config: Config, home: Path) -> Check:
 
 
 def _look(client: Any, config: Config, home: Path, url: str) -> list[Finding]:
-    from docker.errors import ImageNotFound
+    from hermes_backend_docker.sdk import ImageNotFound
 
     info, version = client.info(), client.version()
     rootless = any("name=rootless" in option for option in info.get("SecurityOptions") or ())

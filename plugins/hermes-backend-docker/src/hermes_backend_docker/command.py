@@ -21,7 +21,7 @@ INPUT = 65_536  # bytes of input sent at once
 
 @frozen
 class Site:
-    """A running container as commands need to know it. ``init`` is a program that adopts orphans, where there is one."""
+    """A running container as commands need to know it. ``init`` is a program that adopts orphans, if there is one."""
 
     address: Address
     version: str
@@ -29,7 +29,7 @@ class Site:
     owner: str
     init: str = ""
     base: Mapping[str, str] = field(factory=dict)
-    bash: bool = False
+    bash: str = ""
     home: str = "/"
 
 
@@ -79,7 +79,10 @@ class Command:
         stdin: bytes = b"",
         open_input: bool = False,
     ) -> None:
-        """Start it: ``argv`` evaluates the script. Raises Refused; also when it is cancelled in the middle, what may have started can be ended."""
+        """Start it: ``argv`` evaluates the script. Raises Refused.
+
+        Also when it is cancelled in the middle, what may have started can be ended.
+        """
         site = self._site
         starting = asyncio.ensure_future(
             attach(

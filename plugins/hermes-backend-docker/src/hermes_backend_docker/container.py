@@ -4,6 +4,8 @@ import hashlib
 import json
 import logging
 import os
+import time
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -98,43 +100,46 @@ def ensure(client: Any, wanted: Plan, log: logging.Logger) -> str:
 
     Two processes may be at it at once: whoever comes second finds what the first one made.
     """
-    import time
-
-    from docker.errors import APIError, ImageNotFound, NotFound
+    from hermes_backend_docker.sdk import APIError, ImageNotFound, NotFound
 
     trouble = "it does not stay up"
     for attempt in range(TRIES):
         time.sleep(0.2 * attempt)
         try:
-            found = client.inspect_container(wanted.name)
-            if not _ours(found, wanted):
-                raise UserError(
-                    f"docker: there is a container {wanted.name} that is not Hermes's.", hint="Rename or remove it."
-                )
-            if found["State"].get("Paused"):
-                client.unpause(found["Id"])
-            if not found["State"]["Running"]:
-                client.start(found["Id"])
-            return str(found["Id"])
+            return _started(client, wanted)
         except ImageNotFound:
             pull(client, wanted.image, log)
-        except NotFound:
-            try:
-                _create(client, wanted)
-            except ImageNotFound:
-                pull(client, wanted.image, log)
-            except APIError as error:
-                if error.status_code != 409:  # somebody else was quicker
-                    raise _cannot(wanted, said(error)) from error
+        except NotFound:  # it was removed in between
+            continue
         except APIError as error:
             trouble = said(error)
-            if "docker-init" in trouble or "catatonit" in trouble:
+            if error.status_code == 409:  # somebody else makes, stops or removes it at this moment
+                continue
+            with suppress(APIError):
                 client.remove_container(wanted.name, force=True)
-                wanted = evolve(wanted, init=False)
-            elif error.status_code != 409:  # it is being stopped or removed at this moment
-                client.remove_container(wanted.name, force=True)
+            if not wanted.init or not any(name in trouble for name in ("docker-init", "catatonit")):
                 raise _cannot(wanted, trouble) from error
+            wanted = evolve(wanted, init=False)
     raise _cannot(wanted, trouble)
+
+
+def _started(client: Any, wanted: Plan) -> str:
+    from hermes_backend_docker.sdk import NotFound
+
+    try:
+        found = client.inspect_container(wanted.name)
+    except NotFound:
+        _create(client, wanted)
+        found = client.inspect_container(wanted.name)
+    if not _ours(found, wanted):
+        raise UserError(
+            f"docker: there is a container {wanted.name} that is not Hermes's.", hint="Rename or remove it."
+        )
+    if found["State"].get("Paused"):
+        client.unpause(found["Id"])
+    if not found["State"]["Running"]:
+        client.start(found["Id"])
+    return str(found["Id"])
 
 
 def _ours(found: dict[str, Any], wanted: Plan) -> bool:
@@ -154,7 +159,7 @@ def _cannot(wanted: Plan, trouble: str) -> UserError:
 
 
 def _create(client: Any, wanted: Plan) -> None:
-    from docker.types import Mount
+    from hermes_backend_docker.sdk import Mount
 
     made, uid = wanted.create, wanted.user.partition(":")[0]
     own = f"uid={uid},gid={wanted.user.partition(':')[2]}"
@@ -213,7 +218,7 @@ def sweep(client: Any, home: Path, keep_days: float, wanted: str, log: logging.L
 
     Gives how many. Blocking. A container that runs is left alone: it stops by itself.
     """
-    from docker.errors import APIError, NotFound
+    from hermes_backend_docker.sdk import APIError, NotFound
 
     removed = 0
     filters = {"label": [f"{LABEL}.home={home}"], "status": ["exited", "dead"]}

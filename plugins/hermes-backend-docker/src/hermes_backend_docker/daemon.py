@@ -40,9 +40,7 @@ class Address:
 
 def find(host: str = "") -> Address:
     """The daemon that is configured, or the one the ``docker`` command would use. Raises UserError."""
-    from docker.context import ContextAPI
-    from docker.errors import DockerException
-    from docker.utils import kwargs_from_env
+    from hermes_backend_docker.sdk import ContextAPI, DockerException, kwargs_from_env
 
     try:
         given = kwargs_from_env()
@@ -131,21 +129,20 @@ async def client(address: Address) -> Any:
 
 
 def _client(address: Address) -> Any:
-    from docker import APIClient
+    from hermes_backend_docker.sdk import APIClient
 
     return APIClient(base_url=address.url, tls=address.tls or False, version="auto", timeout=PATIENCE)
 
 
 async def blocking(address: Address, call: Callable[[], _T]) -> _T:
     """What a blocking call gives. Raises UserError when the daemon does not answer; its refusals pass as they are."""
-    import docker.errors
-    import requests.exceptions
+    from hermes_backend_docker.sdk import APIError, DockerException, RequestException
 
     try:
         return await asyncio.to_thread(call)
-    except docker.errors.APIError:
+    except APIError:
         raise
-    except (requests.exceptions.RequestException, docker.errors.DockerException, OSError) as error:
+    except (RequestException, DockerException, OSError) as error:
         raise explain(error, address) from error
 
 

@@ -16,7 +16,7 @@ STEP = 20  # per cent between two words of progress
 
 def pull(client: Any, image: str, log: logging.Logger) -> None:
     """Pull an image; blocking. Raises UserError when it cannot be had."""
-    from docker.errors import APIError
+    from hermes_backend_docker.sdk import APIError
 
     name, tag = _split(image)
     progress = Progress(image, _tell)

@@ -19,7 +19,9 @@ from hermes_core.errors import UserError
 __all__ = ["Lease"]
 
 ENDING = 20.0  # seconds that ending a command from inside may take before the container is killed
-CLOSING = 5.0  # seconds its streams may stay open then; longer, and something of it still lives
+# Seconds the streams of what was ended may stay open; longer, and something of it still lives. Docker itself closes
+# them after two, and where nothing adopts orphans they are all that tells of one in hiding.
+CLOSING, CLOSING_ALONE = 5.0, 1.5
 PROBE = 30.0  # seconds a container may take to say what is in it
 
 
@@ -48,7 +50,7 @@ class Lease:
                 if self._warden:
                     await self._warden.close()
                     self._warden = None
-                from docker.errors import APIError
+                from hermes_backend_docker.sdk import APIError
 
                 try:
                     container = await blocking(self._address, lambda: ensure(self._client, self.plan, self._log))
@@ -85,7 +87,7 @@ class Lease:
         base = (entry.decode(errors="replace").partition("=") for entry in environ.split(b"\0") if b"=" in entry)
         return evolve(
             site,
-            bash=bash == b"bash",
+            bash=bash.decode(errors="replace"),
             init=init.decode(),
             home=home.decode(errors="replace"),
             base={name: value for name, _, value in base if name != "HERMES_WARDEN"},
@@ -118,8 +120,9 @@ class Lease:
         if state is None:
             return "The container was removed while the command ran.", look
         if state.get("OOMKilled"):
+            limit = self.plan.create["memory"]
             return (
-                f"The container's memory limit of {self.plan.create['memory']} was reached, and the command was killed.",
+                f"The container's memory limit of {limit} was reached, and the command was killed.",
                 "Use less memory at once, or ask the person to raise backends.docker.memory.",
             )
         if state["Running"]:
@@ -133,7 +136,7 @@ class Lease:
 
     async def _state(self) -> Any:
         """The container's state; None when there is none. Raises UserError when the daemon cannot be asked."""
-        from docker.errors import APIError
+        from hermes_backend_docker.sdk import APIError
 
         try:
             name = self.site.container
@@ -167,7 +170,7 @@ class Lease:
                 await killer.begin(words, {}, script=scripts.KILL)
                 marks = await killer.ended()
                 if marks.complete and not left.strip():
-                    async with asyncio.timeout(CLOSING):
+                    async with asyncio.timeout(CLOSING if self.site.init else CLOSING_ALONE):
                         for command in commands:
                             await command.silent()
                     return
@@ -179,7 +182,7 @@ class Lease:
         await self._kill()
 
     async def _kill(self) -> None:
-        from docker.errors import APIError
+        from hermes_backend_docker.sdk import APIError
 
         with suppress(APIError, UserError):  # gone already, or the daemon is: then so is the command
             await blocking(self._address, lambda: self._client.kill(self.site.container))

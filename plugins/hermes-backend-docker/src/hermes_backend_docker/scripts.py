@@ -105,7 +105,7 @@ WARDEN = (
 adopts=
 if [ -x /sbin/docker-init ] && /sbin/docker-init --version 2>/dev/null | grep -q tini; then adopts=/sbin/docker-init; fi
 printf '\036%s\036start\n' "$1"
-command -v bash >/dev/null && echo bash || echo
+command -v bash || echo
 echo "$adopts"
 (cd && pwd) 2>/dev/null || echo /
 unset HERMES_SH
@@ -117,19 +117,21 @@ end "$2" 5 2>/dev/null
 )
 
 # $1 token, $2 folder, $3 file for the shell's state or nothing, $4 bytes of input ("-": it stays open), then the
-# command. Its two streams are one; the other one is for what our shell complains about.
+# command. Its two streams are one; the other one is for what our shell complains about. A PATH that the command
+# is to have comes as HERMES_PATH, so that our own programs are found whatever is in it.
 RUN = (
     r"""
 unset HERMES_SH
 token=$1 folder=$2 state=$3 input=$4
 shift 4
+path() { [ -z "${HERMES_PATH+given}" ] || PATH=$HERMES_PATH; unset HERMES_PATH; }
 printf '\036%s\036start\n' "$token"
 true >/run/hermes.used
 cd -- "$folder" || { printf '\036%s\036nofolder\n' "$token"; exit 0; }
 case $input in
-  -) (exec "$@") 2>&1 ;;
-  0) (exec "$@") 2>&1 </dev/null ;;
-  *) head -c "$input" | (exec "$@") 2>&1 ;;
+  -) (path; exec "$@") 2>&1 ;;
+  0) (path; exec "$@") 2>&1 </dev/null ;;
+  *) head -c "$input" | (path; exec "$@") 2>&1 ;;
 esac
 status=$?
 """
@@ -151,7 +153,7 @@ exec cat -- "$1"
 # cp -p takes mode and owner along. The count guards against input that was cut off with the connection.
 WRITE = r"""
 p=$1
-[ ! -L "$p" ] || p=$(readlink -f -- "$p") || exit 1
+[ ! -L "$p" ] || p=$(readlink -f -- "$p") || { echo "its link leads nowhere"; exit 1; }
 [ ! -e "$p" ] || [ -f "$p" ] || { echo "it is not a regular file"; exit 1; }
 d=$(dirname -- "$p"); mkdir -p -- "$d" || exit 1
 t=$(mktemp "$d/.hermes.XXXXXX") || exit 1

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 __all__ = ["Shell", "is_shell"]
 
-NOT_KEPT = frozenset({"_", "SHLVL", "PWD", "HERMES_RUN", "HERMES_WARDEN"})
+NOT_KEPT = frozenset({"_", "SHLVL", "PWD", "OLDPWD", "HERMES_RUN", "HERMES_WARDEN"})
 
 
 def is_shell(argv: Sequence[str]) -> bool:
@@ -25,13 +25,20 @@ class Shell:
         self.env: dict[str, str] = {}
         self.removed: set[str] = set()
 
-    def wrap(self, argv: Sequence[str]) -> tuple[Sequence[str], str]:
-        """The command with the trap in front, on the same line, and the file its state will be in."""
+    def wrap(self, argv: Sequence[str], bash: str, given: Mapping[str, str]) -> tuple[Sequence[str], str]:
+        """The command with the trap in front, on the same line, and the file its state will be in.
+
+        ``bash`` is where it is, for a PATH that was changed need not lead there. ``given`` are the command's variables.
+        """
         file = f"/run/hermes.{uuid4().hex}"
         # The variables as a program gets them, so there is no quoting to undo; found also where PATH is broken.
         state = 'builtin printf "%s\\0" "$PWD"; builtin command -p cat /proc/self/environ'
-        gone = f"unset -v {' '.join(sorted(self.removed))}; " if self.removed else ""
-        return (argv[0], argv[1], f"{gone}trap '{{ {state}; }} 2>/dev/null >{file}' EXIT; {argv[2]}"), file
+        gone = f"unset -v {' '.join(sorted(self.removed - given.keys()))}; " if self.removed - given.keys() else ""
+        return (
+            bash if argv[0] == "bash" and bash else argv[0],
+            argv[1],
+            f"{gone}trap '{{ {state}; }} 2>/dev/null >{file}' EXIT; {argv[2]}",
+        ), file
 
     def learn(self, state: bytes, began_in: str, began_with: Mapping[str, str]) -> None:
         """Take over what one command changed; ``began_with`` is all it saw."""

@@ -9,7 +9,7 @@ from contextlib import suppress
 from hermes_backend_docker import scripts
 from hermes_backend_docker.background import Background
 from hermes_backend_docker.capture import Capture
-from hermes_backend_docker.command import MARKER, Command, Site, helper, wrapped
+from hermes_backend_docker.command import MARKER, Command, helper, wrapped
 from hermes_backend_docker.lease import Lease
 from hermes_backend_docker.shell import Shell, is_shell
 from hermes_backend_docker.wire import Refused
@@ -61,7 +61,7 @@ class Inside(Workspace):
             return await self._run(request, request.argv, self._path(request.cwd), {**self._forward, **request.env})
         began_in = self._path(request.cwd) if request.cwd else self._shell.cwd
         own = {**self._forward, **self._shell.env, **request.env}
-        argv, file = self._shell.wrap(request.argv)
+        argv, file = self._shell.wrap(request.argv, self._lease.site.bash, own)
         saw = {n: v for n, v in self._lease.site.base.items() if n not in self._shell.removed} | own
 
         def learn(state: bytes) -> None:
@@ -132,7 +132,8 @@ class Inside(Workspace):
             command = Command(site, sink)
             running.append(command)
             words = wrapped(site, command.token, argv, cwd=cwd, stdin=stdin, open_input=open_input, state=state)
-            marked = {**env, MARKER: command.marker}
+            marked = {("HERMES_PATH" if name == "PATH" else name): value for name, value in env.items()}
+            marked[MARKER] = command.marker
             try:
                 await command.begin(words, marked, stdin=stdin, open_input=open_input)
                 if await command.appeared():
