@@ -1,4 +1,4 @@
-"""The backend contract, kept by a real dockerd: with bash in the image, without, and with the folder mounted."""
+"""The backend contract, kept by a real dockerd: with bash, and without it where the folder is mounted."""
 
 from typing import ClassVar
 
@@ -18,20 +18,10 @@ class TestDocker(BackendContract):
 
 
 @pytest.mark.real
-class TestPlainImage(BackendContract):
+class TestPlainImageAndMount(BackendContract):
     module = "hermes_backend_docker"
     patience: ClassVar = 2.0
 
     @pytest.fixture
     def backend(self, make):
-        return make(image="plain:test")
-
-
-@pytest.mark.real
-class TestMounted(BackendContract):
-    module = "hermes_backend_docker"
-    patience: ClassVar = 2.0
-
-    @pytest.fixture
-    def backend(self, make):
-        return make(mount=True)
+        return make(image="plain:test", mount=True)

@@ -19,9 +19,7 @@ from hermes_core.errors import UserError
 __all__ = ["Lease"]
 
 ENDING = 20.0  # seconds that ending a command from inside may take before the container is killed
-# Seconds the streams of what was ended may stay open; longer, and something of it still lives. Docker itself closes
-# them after two, and where nothing adopts orphans they are all that tells of one in hiding.
-CLOSING, CLOSING_ALONE = 5.0, 1.5
+CLOSING = 8.0  # seconds its streams may stay open then; the daemon itself takes some where an orphan holds others open
 PROBE = 30.0  # seconds a container may take to say what is in it
 
 
@@ -170,7 +168,7 @@ class Lease:
                 await killer.begin(words, {}, script=scripts.KILL)
                 marks = await killer.ended()
                 if marks.complete and not left.strip():
-                    async with asyncio.timeout(CLOSING if self.site.init else CLOSING_ALONE):
+                    async with asyncio.timeout(CLOSING):
                         for command in commands:
                             await command.silent()
                     return

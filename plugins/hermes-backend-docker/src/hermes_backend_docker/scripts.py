@@ -23,9 +23,15 @@ done
 """
 
 # Everything a command started: by the marker in its environment, by descent, by session. An init that adopts orphans
-# (then the command's shell has a parent) is kept until the others are gone, and so is that shell, because the init
-# ends with it: so what hides behind setsid and an empty environment is still found below it.
+# (then the command's shell has a parent) is kept until the others are gone, and so is that shell (stopped), because the init
+# ends with it: so what hides behind setsid and an empty environment is still found below it. Without such an init, an
+# orphan that is younger than the command and has nobody's marker is taken for its.
 _END = r"""
+since=
+stray() {
+  [ "$since" ] && [ "$2" = 1 ] && [ "$3" != s1 ] && [ "$3" != 1 ] && [ "$4" -ge "$since" ] || return 1
+  ! grep -qszF HERMES_ "/proc/$1/environ"
+}
 scan() {
   set -- " " " " "$1"
   for e in $(grep -lszF -- "$3" /proc/[0-9]*/environ); do e=${e#/proc/}; set -- "$1${e%/environ} " "$2" "$3"; done
@@ -42,10 +48,16 @@ scan() {
       [ "$1" != Z ] && [ "$1" != X ] && [ "$pid" != $$ ] && [ "$pid" != 1 ] || continue
       known=
       case $all in *" $pid "*) known=1 ;; esac
+      [ "$known$adopts" ] || ! stray "$pid" "$2" "$4" "${20}" || { known=1 more=1; all="$all$pid "; }
       case "$all$sessions" in *" $2 "* | *" s$4 "*) [ "$known" ] || { known=1 more=1; all="$all$pid "; } ;; esac
       [ "$known" ] || continue
       case "$sessions$4" in *" s$4 "* | *none) ;; *) more=1; sessions="${sessions}s$4 " ;; esac
-      if [ "$2" = 0 ]; then roots="$roots$pid "; else live="$live$pid:$2 "; fi
+      if [ "$2" = 0 ]; then
+        roots="$roots$pid "
+        [ "$since" ] && [ "$since" -le "${20}" ] || { since=${20} more=1; }
+      else
+        live="$live$pid:$2 "
+      fi
     done
   done
   others=
@@ -56,9 +68,9 @@ scan() {
 }
 end() {
   scan "$1"
+  [ "$adopts" ] || shells=$roots
   [ -z "$shells" ] || kill -STOP $shells 2>/dev/null
   [ -z "$others" ] || kill -TERM $others 2>/dev/null
-  [ "$adopts" ] || [ -z "$roots" ] || kill -TERM $roots 2>/dev/null
   tries=0
   while scan "$1"; [ "$others" ] && [ $tries -lt "$2" ]; do tries=$((tries + 1)); sleep 0.1 || sleep 1; done
   tries=0
@@ -70,8 +82,13 @@ end() {
     sleep 0.02 || :
     scan "$1"
   done
-  [ -z "$shells$roots" ] || kill -KILL $shells $roots 2>/dev/null
-  scan "$1"
+  tries=0
+  while [ "$others$shells$roots" ] && [ $tries -lt 20 ]; do
+    tries=$((tries + 1))
+    kill -KILL $others $shells $roots 2>/dev/null
+    sleep 0.02 || :
+    scan "$1"
+  done
 }
 """
 
