@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 
 import pytest
 from attrs import evolve
@@ -74,16 +75,16 @@ async def test_two_that_open_at_once_share_one_container(make, daemon, folder):
 
 async def test_an_idle_container_stops_and_is_started_when_needed(make, daemon, folder):
     place = await make(lifetime_seconds=1).open(str(folder))
-    await bash(place, "cd /usr 2>/dev/null || cd /etc; export KEPT=1; echo kept >/workspace/file")
+    await bash(place, "echo kept >file; cd /etc; export KEPT=1")
     began = container_of(daemon, place)["State"]["StartedAt"]
 
     async def running():
         return container_of(daemon, place)["State"]["Running"]
 
     await until(running, False)
-    after = await bash(place, 'echo "$KEPT"; cat /workspace/file; echo "$PWD"')
+    after = await bash(place, 'echo "$KEPT"; cat ' + place.cwd + '/file; echo "$PWD"')
     assert after.output.split()[:2] == [b"1", b"kept"]
-    assert after.output.split()[2] != b"/workspace", "the folder of the shell was lost with the container"
+    assert after.output.split()[2] != place.cwd.encode(), "the folder of the shell was lost with the container"
     assert container_of(daemon, place)["State"]["StartedAt"] != began
     await place.close()
 
@@ -235,12 +236,12 @@ async def test_the_shell_keeps_folder_and_variables(make, folder):
     await bash(
         place, "mkdir -p 'a b'; cd 'a b'; export X=$'one\\ntwo \"q\" \\'s\\''; export Y=1; f() { :; }; export -f f"
     )
-    assert place.shell_cwd == "/workspace/a b"
-    assert (await bash(place, 'printf "%s|%s" "$PWD" "$X"')).output == b"/workspace/a b|one\ntwo \"q\" 's'"
+    assert place.shell_cwd == f"{place.cwd}/a b"
+    assert (await bash(place, 'printf "%s|%s" "$PWD" "$X"')).output.decode() == f"{place.cwd}/a b|one\ntwo \"q\" 's'"
     await bash(place, "unset Y HOME; PATH=/nowhere")
     assert (await bash(place, 'echo "${Y-gone}${HOME-gone}$PATH"')).output == b"gonegone/nowhere\n"
-    await bash(place, "PATH=/bin; rm -rf '/workspace/a b'")
-    assert (await bash(place, "pwd")).output == b"/workspace\n"
+    await bash(place, f"PATH=/bin; rm -rf '{place.cwd}/a b'")
+    assert (await bash(place, "pwd")).output.decode() == f"{place.cwd}\n"
     assert (await bash(place, "exit 3")).status == 3
     with pytest.raises(ToolError, match="no folder /no/such"):
         await bash(place, "true", cwd="/no/such")
@@ -288,6 +289,17 @@ async def test_old_containers_of_this_home_are_cleared_away(make, daemon, tmp_pa
     assert sweep(client, tmp_path / "home", 0.0, "", log) == 1
     client.close()
     assert names[1] in daemon.told("ps", "-a", "--format", "{{.Names}}")
+
+
+async def test_a_container_broken_from_inside_is_made_anew(make, daemon, folder):
+    place = await make().open(str(folder))
+    await place.write("kept", b"kept")
+    with suppress(ToolError):
+        await sh(place, "rm -rf /bin /lib /lib64")
+    await place.close()
+    again = await make().open(str(folder))
+    assert await again.read("kept") == b"kept"
+    await again.close()
 
 
 async def test_somebody_elses_container_is_left_alone(make, daemon, folder):

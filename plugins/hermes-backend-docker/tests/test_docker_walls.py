@@ -20,7 +20,7 @@ async def place(make, folder):
     await place.close()
 
 
-async def test_the_daemon_was_told_to_wall_it_in(daemon, place):
+async def test_the_daemon_was_told_to_wall_it_in(daemon, place, folder):
     host = container_of(daemon, place)["HostConfig"]
     assert host["CapDrop"] == ["ALL"]
     assert {name.removeprefix("CAP_") for name in host["CapAdd"]} == {
@@ -32,7 +32,7 @@ async def test_the_daemon_was_told_to_wall_it_in(daemon, place):
     assert host["NanoCpus"] == int(min(2.0, os.cpu_count()) * 1e9)
     assert (host["Init"], host["Privileged"], host["Binds"], host["Devices"]) == (True, False, None, None)
     assert set(host["Tmpfs"]) == {"/tmp", "/var/tmp", "/run"}
-    assert [(m["Type"], m["Target"]) for m in host["Mounts"]] == [("volume", "/workspace")]
+    assert [(m["Type"], m["Target"]) for m in host["Mounts"]] == [("volume", str(folder))]
     assert (host["PidMode"], host["IpcMode"], host["UsernsMode"]) == ("", "private", "")
 
 
@@ -64,7 +64,7 @@ async def test_the_kernel_of_the_machine_cannot_be_turned(place):
         "echo b >/proc/sysrq-trigger",
         "echo 1 >/proc/sys/kernel/panic",
         "echo x >/proc/sys/kernel/core_pattern",
-        "mount -t tmpfs x /workspace",
+        "mount -t tmpfs x /mnt",
         "mknod /tmp/disk b 8 0",
         "chroot / true",
         "unshare -r true",
@@ -131,8 +131,10 @@ async def test_links_and_archives_made_inside_lead_nowhere_outside(place, tmp_pa
     with pytest.raises(ToolError):
         await place.read(f"root{outside}")
     assert (await place.read("known")).startswith(b"root:")
+    await place.write("link", b"changed")  # where it leads inside
+    await sh(place, "ln -s /no/such/folder/file astray")
     with pytest.raises(ToolError, match="leads nowhere"):
-        await place.write("link", b"changed")
+        await place.write("astray", b"changed")
     assert outside.read_text() == "secret"
     for path in ("pipe", "/dev/zero", "/proc"):
         with pytest.raises(ToolError, match=r"not a file|folder"):

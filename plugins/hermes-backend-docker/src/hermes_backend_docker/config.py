@@ -16,7 +16,7 @@ class Config:
     )
     mount: bool = option(
         "Put the session's folder into the container, under the same path: commands then change your files, and are"
-        " asked about as on your own machine. Off: an empty folder of its own, /workspace, kept in a volume.",
+        " asked about as on your own machine. Off: a folder of its own under that path, empty at first, in a volume.",
         default=False,
     )
     network: bool = option(
@@ -47,7 +47,9 @@ class Config:
         validator=ge(1),
     )
     keep_days: float = option(
-        "A stopped container is removed after this many days; /workspace stays.", default=7.0, validator=ge(0)
+        "A stopped container is removed after this many days; its folder stays, in its volume.",
+        default=7.0,
+        validator=ge(0),
     )
     host: str = option(
         "Address of the daemon; empty: DOCKER_HOST, the docker command's context, or a socket that is there.",

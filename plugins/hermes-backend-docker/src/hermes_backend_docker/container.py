@@ -16,14 +16,13 @@ from hermes_backend_docker.command import helper
 from hermes_backend_docker.config import Config
 from hermes_backend_docker.daemon import Address, said
 from hermes_backend_docker.image import pull
-from hermes_backend_docker.mounts import mountable
+from hermes_backend_docker.mounts import inside, mountable
 from hermes_backend_docker.scripts import MAIN
 from hermes_core.errors import UserError
 
 __all__ = ["Plan", "ensure", "plan", "sweep"]
 
 LAYOUT = "1"  # raised when containers of an older release must not be used again
-WORKSPACE = "/workspace"
 LABEL = "hermes"
 TRIES = 5
 # What root in the container keeps: its own files. Nothing here reaches through a namespace.
@@ -54,7 +53,7 @@ class Plan:
 def plan(config: Config, key: str, home: Path, address: Address, info: dict[str, Any]) -> Plan:
     """How a key's container is to be. Raises UserError."""
     place = os.path.realpath(os.path.expanduser(key)) if key else os.getcwd()  # noqa: PTH109, PTH111 - a key, no file
-    cwd, volume, user = WORKSPACE, f"hermes-{_digest(str(home), place)}", "0:0"
+    cwd, volume, user = inside(place), f"hermes-{_digest(str(home), place)}", "0:0"
     if config.mount:
         if not address.local:
             raise UserError(
@@ -172,7 +171,7 @@ def _create(client: Any, wanted: Plan) -> None:
     environment = {}
     if wanted.volume:
         client.create_volume(wanted.volume, labels=wanted.labels)
-        mounts = [Mount(target=WORKSPACE, source=wanted.volume, type="volume")]
+        mounts = [Mount(target=wanted.cwd, source=wanted.volume, type="volume")]
     else:
         mounts = [Mount(target=wanted.cwd, source=wanted.cwd, type="bind", propagation="rprivate")]
         if uid != "0":  # nobody in the image has this number, so it has no home there

@@ -45,17 +45,30 @@ class Lease:
         """The running container; started, or made anew, where it is not. Raises UserError."""
         async with self._lock:
             if self._warden is None or self._warden.over:
-                if self._warden:
-                    await self._warden.close()
-                    self._warden = None
-                from hermes_backend_docker.sdk import APIError
-
-                try:
-                    container = await blocking(self._address, lambda: ensure(self._client, self.plan, self._log))
-                except APIError as error:
-                    raise UserError(f"docker: the daemon refuses: {said(error)}.") from error
-                self.site = await self._enter(container)
+                await self._drop()
+                self.site = await self._entered()
             return self.site
+
+    async def _entered(self) -> Site:
+        from hermes_backend_docker.sdk import APIError
+
+        try:
+            container = await blocking(self._address, lambda: ensure(self._client, self.plan, self._log))
+            try:
+                return await self._enter(container)
+            except _Broken as broken:
+                # A command may have broken what is in it, even sh. Its folder is elsewhere, and stays.
+                self._log.warning("the container %s is made anew: %s", self.plan.name, broken)
+            await blocking(self._address, lambda: self._client.remove_container(container, force=True))
+            container = await blocking(self._address, lambda: ensure(self._client, self.plan, self._log))
+            return await self._enter(container)
+        except APIError as error:
+            raise UserError(f"docker: the daemon refuses: {said(error)}.") from error
+        except _Broken as broken:
+            raise UserError(
+                f"docker: the image {self.plan.image} cannot run commands: {broken}.",
+                hint="It needs sh, grep, sleep, cat, head and rm; set backends.docker.image to another.",
+            ) from broken
 
     async def _enter(self, container: str) -> Site:
         told = bytearray()
@@ -67,19 +80,14 @@ class Lease:
             async with asyncio.timeout(PROBE):
                 await warden.begin(words, env, script=scripts.WARDEN, open_input=True)
                 await warden.told()
+            if warden.marks.status is None:
+                raise _Broken(warden.marks.complaint or "it said nothing")
         except (Refused, TimeoutError) as error:
             await warden.close()
-            raise UserError(f"docker: the container for {self.plan.key} cannot be entered: {error}.") from error
+            raise _Broken(str(error) or "it does not answer") from error
         except BaseException:
             await warden.close()
             raise
-        if warden.marks.status is None:
-            await warden.close()
-            what = warden.marks.complaint or "it said nothing"
-            raise UserError(
-                f"docker: the image {self.plan.image} cannot run commands: {what}.",
-                hint="It needs sh, grep, sleep, cat, head and rm; set backends.docker.image to another.",
-            )
         self._warden, self._killed = warden, warden.marks.killed
         bash, init, home, environ = bytes(told).split(b"\n", 3)
         base = (entry.decode(errors="replace").partition("=") for entry in environ.split(b"\0") if b"=" in entry)
@@ -189,3 +197,7 @@ class Lease:
         """Let go; whatever this workspace still runs is ended by the warden."""
         await self._drop()
         await asyncio.to_thread(self._client.close)
+
+
+class _Broken(Exception):
+    """Nothing can be run in the container, for the reason in its words."""

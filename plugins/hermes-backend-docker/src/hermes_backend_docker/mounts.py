@@ -6,9 +6,11 @@ from pathlib import Path
 
 from hermes_core.errors import UserError
 
-__all__ = ["mountable"]
+__all__ = ["inside", "mountable"]
 
-_SYSTEM = ("/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/proc", "/run", "/sbin", "/sys", "/usr", "/var/run")
+WORKSPACE = "/workspace"  # where a folder is that cannot have its own path in a container
+
+SYSTEM = ("/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/proc", "/run", "/sbin", "/sys", "/usr", "/var/run")
 # Below the home folder: what authenticates a person to somebody else.
 _CREDENTIALS = (
     ".aws",
@@ -22,6 +24,14 @@ _CREDENTIALS = (
     ".password-store",
     ".ssh",
 )
+
+
+def inside(place: str) -> str:
+    """Where a folder's empty counterpart is in the container: under the same path, so that what the model was told of
+    its working folder is right, unless the container needs that path for itself."""
+    path = Path(place)
+    taken = len(path.parts) < 3 or any(Path(name) in path.parents for name in SYSTEM)
+    return WORKSPACE if taken else place
 
 
 def mountable(key: str, home: Path, socket: str) -> str:
@@ -54,7 +64,7 @@ def _closed(home: Path, socket: str) -> Iterator[tuple[Path, str]]:
     if socket:
         # Inside of the socket's folder is fine: for rootless Docker that is the person's runtime folder.
         yield Path(os.path.realpath(socket)), "the daemon's socket"
-    for name in _SYSTEM:
+    for name in SYSTEM:
         yield Path(name).resolve(), "a folder of the system"
     for name in _CREDENTIALS:
         yield person / name, f"~/{name}"

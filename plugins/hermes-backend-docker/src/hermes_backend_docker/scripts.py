@@ -23,9 +23,9 @@ done
 """
 
 # Everything a command started: by the marker in its environment, by descent, by session. An init that adopts orphans
-# (then the command's shell has a parent) is kept until the others are gone, and so is that shell (stopped), because the init
-# ends with it: so what hides behind setsid and an empty environment is still found below it. Without such an init, an
-# orphan that is younger than the command and has nobody's marker is taken for its.
+# (then the command's shell has a parent) is kept until the others are gone, and so is that shell, stopped, because the
+# init ends with it: what hides behind setsid and an empty environment is still found below it. Without such an init,
+# an orphan that is younger than the command and has nobody's marker is taken for one of its.
 _END = r"""
 since=
 stray() {
