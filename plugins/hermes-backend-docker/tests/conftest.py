@@ -3,6 +3,7 @@
 import logging
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import tarfile
@@ -26,16 +27,27 @@ class Daemon:
     """A running dockerd."""
 
     folder: Path
+    port: int
     process: list[subprocess.Popen]
 
     @property
     def url(self) -> str:
         return f"unix://{self.folder}/docker.sock"
 
+    @property
+    def tcp(self) -> str:
+        return f"tcp://127.0.0.1:{self.port}"
+
     def start(self) -> None:
         words = [DOCKERD, f"--data-root={self.folder}/data", f"--exec-root={self.folder}/exec"]
         words += [f"--pidfile={self.folder}/pid", "-H", self.url, "--iptables=false", "--ip6tables=false"]
         words += ["--bridge=none", "--exec-opt", "native.cgroupdriver=cgroupfs", "--shutdown-timeout=2"]
+        words += [
+            "-H",
+            self.tcp,
+            "--tlsverify",
+            *(f"--tls{n}={self.folder}/{n}.pem" for n in ("cacert", "cert", "key")),
+        ]
         with (self.folder / "log").open("ab") as log:
             self.process[:] = [subprocess.Popen(words, stdout=log, stderr=log)]
         end = time.monotonic() + 60
@@ -72,10 +84,16 @@ def daemon(tmp_path_factory):
         _missing("dockerd", "docker.io")
     if not BUSYBOX.exists():
         _missing("busybox", "busybox-static")
+    if not shutil.which("openssl"):
+        _missing("openssl", "openssl")
     if os.getuid():
         pytest.skip("dockerd needs root")
     folder = tmp_path_factory.mktemp("dockerd")
-    running = Daemon(folder, [])
+    _certificates(folder)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    running = Daemon(folder, port, [])
     running.start()
     try:
         for name, programs in (("plain:test", []), ("bash:test", ["/bin/bash", "/usr/bin/setsid"])):
@@ -87,6 +105,18 @@ def daemon(tmp_path_factory):
         left = running.ask("ps", "-aq").stdout.decode().split()
         running.ask("rm", "-f", *left)
         running.stop()
+
+
+def _certificates(folder: Path) -> None:
+    """An authority, and one certificate for the daemon and who speaks to it."""
+    ssl = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
+    subject = ["-subj", "/CN=hermes test", "-addext", "subjectAltName=IP:127.0.0.1"]
+    own = ["-keyout", folder / "cakey.pem", "-out", folder / "cacert.pem"]
+    subprocess.run([*ssl, "-subj", "/CN=authority", *own], capture_output=True, check=True)
+    signed = ["-CA", folder / "cacert.pem", "-CAkey", folder / "cakey.pem"]
+    one = ["-keyout", folder / "key.pem", "-out", folder / "cert.pem", "-addext", "basicConstraints=critical,CA:FALSE"]
+    subprocess.run([*ssl, *subject, *one, *signed], capture_output=True, check=True)
+    shutil.copy(folder / "cacert.pem", folder / "ca.pem")  # as DOCKER_CERT_PATH wants it
 
 
 def _root(folder: Path, programs: list[str], tar: Path) -> None:

@@ -263,6 +263,31 @@ async def test_a_daemon_that_is_not_there_or_closed_is_told(make, daemon, tmp_pa
     assert await make(host="").ready()
 
 
+async def test_a_daemon_behind_tls(make, daemon, folder, monkeypatch):
+    monkeypatch.setenv("DOCKER_TLS_VERIFY", "1")
+    monkeypatch.setenv("DOCKER_CERT_PATH", str(daemon.folder))
+    backend = make(host=daemon.tcp)
+    assert await backend.ready()
+    place = await backend.open(str(folder))
+    data = bytes(range(256)) * 4_000
+    await place.write("file", data)
+    assert await place.read("file") == data
+    assert (await sh(place, "sleep 60 & echo $!; wait", seconds=1.0)).status == 124
+    process = await place.start(ExecRequest(argv=("cat",)))
+    await process.write(b"hello\n")
+    heard = b""
+    while b"hello" not in heard:
+        heard += await process.read()
+        await asyncio.sleep(0.01)
+    await place.close()
+    with pytest.raises(UserError, match="does not see this machine's folders"):
+        await make(host=daemon.tcp, mount=True).open(str(folder))
+    monkeypatch.delenv("DOCKER_TLS_VERIFY")
+    monkeypatch.delenv("DOCKER_CERT_PATH")
+    with pytest.raises(UserError, match="daemon"):
+        await make(host=daemon.tcp).open(str(folder))
+
+
 async def test_other_settings_are_another_container_with_the_same_files(make, daemon, folder):
     one = await make().open(str(folder))
     await one.write("kept", b"kept")
@@ -274,13 +299,13 @@ async def test_other_settings_are_another_container_with_the_same_files(make, da
 
 
 async def test_old_containers_of_this_home_are_cleared_away(make, daemon, tmp_path, folder):
-    from hermes_backend_docker.sdk import APIClient
+    from hermes_backend_docker.sdk import Client
 
     places = [await make(home).open(str(folder)) for home in ("home", "other")]
     names = [place._lease.plan.name for place in places]
     for place in places:
         await place.close()
-    client = APIClient(base_url=daemon.url, version="auto")
+    client = Client(base_url=daemon.url, version="auto")
     log = places[0]._lease._log
     assert sweep(client, tmp_path / "home", 0.0, "", log) == 0, "one that runs was removed"
     daemon.told("kill", *names)

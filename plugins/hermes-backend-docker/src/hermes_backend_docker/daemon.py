@@ -129,9 +129,9 @@ async def client(address: Address) -> Any:
 
 
 def _client(address: Address) -> Any:
-    from hermes_backend_docker.sdk import APIClient
+    from hermes_backend_docker.sdk import Client
 
-    return APIClient(base_url=address.url, tls=address.tls or False, version="auto", timeout=PATIENCE)
+    return Client(base_url=address.url, tls=address.tls or False, version="auto", timeout=PATIENCE)
 
 
 async def blocking(address: Address, call: Callable[[], _T]) -> _T:

@@ -8,8 +8,8 @@ from docker.utils import kwargs_from_env  # type: ignore[import-untyped]
 from requests.exceptions import RequestException
 
 __all__ = [
-    "APIClient",
     "APIError",
+    "Client",
     "ContextAPI",
     "DockerException",
     "ImageNotFound",
@@ -18,3 +18,19 @@ __all__ = [
     "RequestException",
     "kwargs_from_env",
 ]
+
+
+class Client(APIClient):  # type: ignore[misc]
+    """docker's client, without the environment's proxies and certificates: those are meant for the web.
+
+    A REQUESTS_CA_BUNDLE would otherwise win over the authority that the daemon's certificate is from.
+    """
+
+    @property
+    def trust_env(self) -> bool:
+        """Never."""
+        return False
+
+    @trust_env.setter
+    def trust_env(self, _: bool) -> None:
+        pass
