@@ -82,6 +82,7 @@ HERMES = Distribution(
     name="hermes",
     own=(
         "hermes-backend-bubblewrap",
+        "hermes-backend-docker",
         "hermes-backend-local",
         "hermes-backend-ssh",
         "hermes-memory-compressor",
