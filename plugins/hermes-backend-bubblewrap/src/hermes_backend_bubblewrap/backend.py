@@ -30,7 +30,7 @@ class Bubblewrap(Backend):
         self._hidden: Sequence[Path] = (base, home)
         self.features = frozenset({Feature.LOCAL, Feature.BACKGROUND})
         if not config.network:
-            self.features |= {Feature.ISOLATED}
+            self.features |= {Feature.ISOLATED, Feature.OFFLINE}
 
     async def ready(self) -> bool:
         """Whether a sandbox can be made here: one is made."""

@@ -34,7 +34,7 @@ class Inside(Workspace):
         self.cwd = folder
         self.features = frozenset({Feature.BACKGROUND, Feature.LOCAL})
         if not config.network:  # with it, the services of this machine can be reached: no wall
-            self.features |= {Feature.ISOLATED}
+            self.features |= {Feature.ISOLATED, Feature.OFFLINE}
         if bash:
             self.features |= {Feature.PERSISTENT_SHELL}
         self._source, self._config, self._hidden = source, config, hidden
