@@ -12,11 +12,11 @@ import pytest
 
 from hermes_core.errors import ToolError
 from hermes_core.kinds import Tool, Workspace
-from hermes_core.plugins.witness import Witness
 from hermes_core.testing.contract_base import PluginContract
 from hermes_core.testing.fake_context import FakeToolContext
 from hermes_core.testing.fakes import FakeWorkspace
 from hermes_core.testing.leftovers import Traces
+from hermes_core.testing.witness import Witness
 from hermes_core.types import JSON, Blob, Effect, Text
 
 if TYPE_CHECKING:
