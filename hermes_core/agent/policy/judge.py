@@ -197,6 +197,7 @@ def guarded_paths(settings: Settings) -> list[Path]:
     home = settings.home
     database = [home.database.with_name(home.database.name + end) for end in ("", "-wal", "-shm")]
     own = [home.config_file, home.env_file, home.lock_file, home.plugins, *database, home.base / "active_profile"]
+    own.append(home.root / "data")  # what plugins keep for themselves, such as which code a person said yes to
     if home.root == home.base:
         return [*own, home.base / "profiles"]
     others = [p for p in sorted((home.base / "profiles").glob("*")) if p != home.root]
