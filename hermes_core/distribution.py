@@ -98,5 +98,6 @@ HERMES = Distribution(
         "hermes-tool-recall",
         "hermes-tool-terminal",
         "hermes-tool-todo",
+        "hermes-tool-workshop",
     ),
 )

@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 
-import attrs
-
 from hermes_core.errors import nearest
 from hermes_core.types import JSON
 from hermes_tool_workshop.shape import Shape, fits
@@ -19,5 +17,5 @@ def misfit(shape: Shape, given: Mapping[str, JSON]) -> Iterator[str]:
         elif not fits(known[name].kind, value):
             yield f"arguments.{name}: not of its type"
     for name, one in known.items():
-        if one.default is attrs.NOTHING and name not in given:
+        if one.required and name not in given:
             yield f"arguments: {name} is missing"

@@ -40,7 +40,7 @@ class Work:
 
 @frozen(kw_only=True)
 class Outcome:
-    """What a call came to: a value, an orderly ``error``, or a ``crash`` in words. ``refused``: what it tried besides."""
+    """What a call came to: a value, an orderly ``error``, a ``crash`` in words. ``refused``: what it tried besides."""
 
     value: JSON = None
     error: str = ""
@@ -65,7 +65,7 @@ class Interpreters:
                     break
             else:
                 raise ToolError(
-                    f"Tools that were written here need Python {_OLDEST[0]}.{_OLDEST[1]} or newer where commands run, and "
+                    f"Tools that were written here need Python {_OLDEST[0]}.{_OLDEST[1]} or newer where commands run; "
                     "there is none.", retry=False, hint="Tell the person: install python3 in that place.",
                 )  # fmt: skip
         return self._known[workspace]
@@ -85,9 +85,7 @@ def _script(name: str) -> str:
     return Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8")
 
 
-async def call(
-    workspace: Workspace, python: str, work: Work, arguments: Mapping[str, JSON], config: Config
-) -> Outcome:
+async def call(workspace: Workspace, python: str, work: Work, arguments: Mapping[str, JSON], config: Config) -> Outcome:
     """Run it once. Raises ToolError only when the place itself fails; whatever the code does is an outcome."""
     may = work.permissions
     word = os.urandom(16).hex()

@@ -35,7 +35,9 @@ class Write:
     """What the model gives."""
 
     name: str = option("a-z, 0-9, _.")
-    code: str = option("One public function: typed arguments, docstring, returns JSON. raise ToolError('…') for errors.")
+    code: str = option(
+        "One public function: typed arguments, docstring, returns JSON. raise ToolError('…') for errors."
+    )
     examples: list[Example] = option("Calls that are tried before it is kept.")
     why: str = option("For the person who approves it.", default="")
     hosts: list[str] = option("It may connect to.", factory=list)
@@ -85,7 +87,9 @@ def draft_of(wanted: Write, home: Path, most_seconds: int) -> Draft:
     if problems or shape is None:
         more = len(problems) - _TOLD
         shown = [*problems[:_TOLD], *([f"and {more} more"] if more > 0 else [])]
-        raise ToolError("The tool was not written:\n- " + "\n- ".join(shown), hint="Correct this and send all of it again.")
+        raise ToolError(
+            "The tool was not written:\n- " + "\n- ".join(shown), hint="Correct this and send all of it again."
+        )
     examples = tuple({"arguments": dict(e.arguments), "result": e.result} for e in wanted.examples)
     why = " ".join(wanted.why.split())[:500]
     return Draft(
@@ -101,7 +105,9 @@ def _plain(code: str) -> str:
 def read_code(code: str, permissions: Permissions) -> tuple[Shape | None, list[str]]:
     """The shape of code, or None; and what is wrong with it. Nothing is run."""
     if len(code) > CODE or code.count("\n") > LINES:
-        return None, [f"code: {len(code):,} characters, {code.count(chr(10)):,} lines; {CODE:,} and {LINES:,} are the most"]
+        return None, [
+            f"code: {len(code):,} characters, {code.count(chr(10)):,} lines; {CODE:,} and {LINES:,} are the most"
+        ]
     if odd := next((c for c in code if not (c.isprintable() or c in "\n\t")), ""):
         line = code[: code.index(odd)].count("\n") + 1
         return None, [f"line {line}: the character U+{ord(odd):04X} cannot be seen; write it as an escape"]

@@ -2,21 +2,18 @@
 
 from collections.abc import Mapping
 
-from attrs import evolve
-
-from hermes_core.errors import HermesError, ToolError
-from hermes_core.kinds import Tool
-from hermes_core.types import JSON, Session, ToolCall, Verdict
-from hermes_tool_workshop.draft import draft_of
-from hermes_tool_workshop.made import Workshop
+from hermes_core.errors import HermesError, UserError
+from hermes_core.types import JSON, Effect, Session, ToolCall, Verdict
+from hermes_tool_workshop.draft import Draft, Example, Write, draft_of
+from hermes_tool_workshop.made import Workshop, effects
 from hermes_tool_workshop.shape import PREFIX
 from hermes_tool_workshop.shelf import Damaged, Shelf
 from hermes_tool_workshop.words import difference, may, patch, permission_change
 from hermes_tool_workshop.writing import known_name
 
 
-def verdict(shop: Workshop, session: Session, call: ToolCall, read: Mapping[str, Tool]) -> Verdict | None:
-    """What to say to a call; None where it is none of the workshop's."""
+def verdict(shop: Workshop, session: Session, call: ToolCall) -> Verdict | None:
+    """What to say to a call; None where it is none of the workshop's. Blocks for as long as the disk takes."""
     shelf = shop.shelf(session)
     try:
         if call.name.startswith(PREFIX):
@@ -31,7 +28,43 @@ def verdict(shop: Workshop, session: Session, call: ToolCall, read: Mapping[str,
 
 
 def _approved(shelf: Shelf, name: str) -> Verdict | None:
+    """Yes to the very code that was approved. Raises ToolError when it is another one."""
     if name not in shelf.names():
-        return None  # another's tool that begins with the same letters
-    ledger, version = shelf.approved(name)
-    return Verdict(outcome="allow", reason=f"version {version.number} of {ledger.name} was approved when it was written")
+        return None  # somebody else's tool, whose name begins with the same letters
+    _, version = shelf.approved(name)
+    may = version.label.permissions
+    # Nothing but declared programs is started by it, whatever it is given: then its call is no command.
+    does = effects(may) if may.programs else effects(may) - {Effect.EXECUTE}
+    reason = f"version {version.number} was approved when it was written"
+    return Verdict(outcome="allow", reason=reason, effects=does)
+
+
+def _writing(shop: Workshop, shelf: Shelf, given: Mapping[str, JSON]) -> str:
+    """What a person should know of a new version. Raises ToolError when it cannot be kept as it is."""
+    examples = [Example(**example) for example in given.get("examples", ())]
+    draft = draft_of(Write(**{**given, "examples": examples}), shop.home, shop.config.seconds)
+    try:
+        ledger = shelf.ledger(draft.name)
+        before = shelf.version(draft.name, ledger.version)
+    except UserError:
+        lines = [
+            f"keeps {draft.name}, a tool that the agent wrote for itself, and runs it whenever it is called.",
+            *_end(draft),
+        ]
+        return "\n".join(lines)
+    change = permission_change(before.label.permissions, draft.permissions)
+    code = patch(before.code, draft.code, f"version {before.number}", "new version") or "The code stays the same."
+    head = f"replaces version {before.number} of {draft.name}, a tool that the agent wrote for itself."
+    return "\n".join(filter(None, (head, *_end(draft), change, "", code)))
+
+
+def _end(draft: Draft) -> list[str]:
+    why = [f'The agent says why: "{draft.why}"'] if draft.why else []
+    return [*why, f"It may, each time for at most {draft.seconds} s:", may(draft.permissions)]
+
+
+def _going_back(shelf: Shelf, given: Mapping[str, JSON]) -> str:
+    name, number = known_name(str(given["name"])), int(given["version"])
+    now, then = shelf.version(name, shelf.ledger(name).version), shelf.version(name, number)
+    head = f"puts version {number} of {name} in force again; now it is version {now.number}."
+    return f"{head}\n{difference(name, now, then)}"

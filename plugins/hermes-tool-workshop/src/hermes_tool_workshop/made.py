@@ -95,9 +95,13 @@ class Workshop:
         ledger, version = await asyncio.to_thread(shelf.approved, seen.name)
         if ledger.state != "on":
             why = ledger.why or "a person switched it off"
-            raise ToolError(f"{seen.name} was not run: {why}.", retry=False, hint="Do without it, or write a new version.")
+            raise ToolError(
+                f"{seen.name} was not run: {why}.", retry=False, hint="Do without it, or write a new version."
+            )
         if ledger.version != seen.version:
-            raise ToolError(f"{seen.name} was not run: version {ledger.version} came into force just now.", hint="Call it again.")
+            raise ToolError(
+                f"{seen.name} was not run: version {ledger.version} came into force just now.", hint="Call it again."
+            )
         work = work_of(seen.name, version)
         outcome = await self.play(context.workspace, work, arguments)
         record = Record(shelf.folder / seen.name)
@@ -132,7 +136,9 @@ class Workshop:
             return f"{text} That is {health.row} in a row: version {earlier}, which worked, is in force again."
         why = f"it was set aside, since version {number} crashed {health.row} times in a row"
         shelf.change(name, lambda now: evolve(now, state="aside", why=why) if now.version == number else now)
-        return f"{text} That is {health.row} in a row: it is set aside until a new version is written, or a person enables it."
+        return (
+            f"{text} That is {health.row} in a row: it is set aside until it is written anew, or a person enables it."
+        )
 
 
 def work_of(name: str, version: Version) -> Work:

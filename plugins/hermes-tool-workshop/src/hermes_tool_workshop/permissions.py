@@ -12,7 +12,18 @@ _MOST = 20  # entries of one kind; nobody reads more
 _HOST = re.compile(r"(?!-)[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})*")
 _PROGRAM = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")
 _PACKAGE = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
-_SECRET = (".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".netrc", ".config/gcloud", ".config/gh", ".password-store")
+_SECRET = (
+    ".ssh",
+    ".gnupg",
+    ".aws",
+    ".azure",
+    ".kube",
+    ".docker",
+    ".netrc",
+    ".config/gcloud",
+    ".config/gh",
+    ".password-store",
+)
 _SYSTEM = ("/", "/proc", "/sys", "/dev", "/boot", "/root", "/home", "/etc", "/var", "/run", "/usr")
 
 
@@ -44,7 +55,9 @@ class Permissions:
         for name, given in asdict(self).items():
             if len(given) > _MOST:
                 yield f"{name}: {len(given)} entries; {_MOST} is the most"
-        yield from (f"hosts: {host[:80]!r} is not the name or number of one host" for host in self.hosts if not _host(host))
+        yield from (
+            f"hosts: {host[:80]!r} is not the name or number of one host" for host in self.hosts if not _host(host)
+        )
         for name in self.programs:
             if not _PROGRAM.fullmatch(name):
                 yield f"programs: {name[:80]!r} is not the name of a program; write it without a folder or arguments"

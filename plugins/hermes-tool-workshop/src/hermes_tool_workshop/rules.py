@@ -12,50 +12,64 @@ from hermes_tool_workshop.permissions import Permissions
 
 # Modules that no declaration opens: with them, text becomes code, or the interpreter itself is within reach.
 _CLOSED = {
-    "ctypes", "gc", "inspect", "importlib", "imp", "pkgutil", "runpy", "code", "codeop", "marshal", "pickle", "pickletools",
-    "shelve", "builtins", "multiprocessing", "pty", "faulthandler", "site", "sysconfig", "ensurepip", "venv", "pip", "pdb",
+    "ctypes", "gc", "inspect", "importlib", "imp", "pkgutil", "runpy", "code", "codeop", "marshal", "pickle",
+    "pickletools",
+    "shelve", "builtins", "multiprocessing", "pty", "faulthandler", "site", "sysconfig", "ensurepip", "venv",
+    "pip", "pdb",
     "bdb", "trace", "tracemalloc", "symtable", "dis", "opcode", "zipimport", "tkinter", "turtle", "idlelib", "test",
     "webbrowser", "antigravity", "resource", "signal", "socketserver", "dbm", "hermes_core", "interpreters", "cffi",
-    "distutils", "setuptools", "ptrace", "concurrent.interpreters", "modulefinder", "posix", "nt", "atexit", "weakref",
+    "distutils", "setuptools", "ptrace", "concurrent.interpreters", "modulefinder", "posix", "nt", "atexit",
+    "weakref",
 }  # fmt: skip
 _NETWORK = {
-    "socket", "ssl", "http.client", "http.cookiejar", "urllib.request", "ftplib", "smtplib", "poplib", "imaplib", "nntplib",
+    "socket", "ssl", "http.client", "http.cookiejar", "urllib.request", "ftplib", "smtplib", "poplib", "imaplib",
+    "nntplib",
     "telnetlib", "xmlrpc.client",
 }  # fmt: skip
 _SERVERS = {"http.server", "xmlrpc.server", "wsgiref", "asyncore", "asynchat", "smtpd", "pydoc", "cgi"}
 _NAMES = {
     "eval": "it runs computed text", "exec": "it runs computed text", "compile": "it makes code of text",
-    "__import__": "it imports by a computed name", "globals": "it reaches behind the code", "locals": "it reaches behind the code",
+    "__import__": "it imports by a computed name", "globals": "it reaches behind the code",
+    "locals": "it reaches behind the code",
     "vars": "it reaches behind the code", "breakpoint": "nobody is there", "input": "nobody is there to type",
-    "memoryview": "it is not needed here", "__builtins__": "it reaches behind the code", "__loader__": "it reaches behind the code",
+    "memoryview": "it is not needed here", "__builtins__": "it reaches behind the code",
+    "__loader__": "it reaches behind the code",
     "__spec__": "it reaches behind the code", "delattr": "it alters what others use",
 }  # fmt: skip
 _DUNDERS = {
     "__name__", "__doc__", "__init__", "__post_init__", "__str__", "__repr__", "__eq__", "__ne__", "__lt__", "__le__",
     "__gt__", "__ge__", "__hash__", "__len__", "__iter__", "__next__", "__contains__", "__getitem__", "__setitem__",
-    "__add__", "__sub__", "__mul__", "__truediv__", "__floordiv__", "__mod__", "__neg__", "__abs__", "__bool__", "__call__",
+    "__add__", "__sub__", "__mul__", "__truediv__", "__floordiv__", "__mod__", "__neg__", "__abs__", "__bool__",
+    "__call__",
     "__enter__", "__exit__", "__slots__", "__version__", "__missing__", "__and__", "__or__", "__xor__", "__invert__",
     "__lshift__", "__rshift__", "__pow__", "__radd__", "__rsub__", "__rmul__", "__float__", "__int__", "__index__",
     "__reversed__", "__delitem__", "__format__", "__annotations__", "__future__",
 }  # fmt: skip
 _ATTRIBUTES = {
-    "f_back": "frames", "f_globals": "frames", "f_locals": "frames", "f_builtins": "frames", "tb_frame": "frames", "gi_frame": "frames",
-    "gi_code": "frames", "cr_frame": "frames", "ag_frame": "frames", "_getframe": "frames", "_current_frames": "frames",
-    "addaudithook": "the audit hook", "settrace": "the interpreter", "setprofile": "the interpreter", "meta_path": "the import system",
+    "f_back": "frames", "f_globals": "frames", "f_locals": "frames", "f_builtins": "frames", "tb_frame": "frames",
+    "gi_frame": "frames",
+    "gi_code": "frames", "cr_frame": "frames", "ag_frame": "frames", "_getframe": "frames",
+    "_current_frames": "frames",
+    "addaudithook": "the audit hook", "settrace": "the interpreter", "setprofile": "the interpreter",
+    "meta_path": "the import system",
     "path_hooks": "the import system", "path_importer_cache": "the import system", "CodeType": "code objects",
-    "FunctionType": "code objects", "setrlimit": "its own bounds", "fork": "processes of its own", "forkpty": "processes of its own",
-    "kill": "other processes", "killpg": "other processes", "dup2": "its own pipes", "_exit": "the end of its process",
+    "FunctionType": "code objects", "setrlimit": "its own bounds", "fork": "processes of its own",
+    "forkpty": "processes of its own",
+    "kill": "other processes", "killpg": "other processes", "dup2": "its own pipes",
+    "_exit": "the end of its process",
     "abort": "the end of its process", "fchdir": "the folder it runs in", "chroot": "the folder it runs in",
 }  # fmt: skip
 _OF_SYS = {"modules", "path", "stdin", "__stdout__", "__stderr__", "exit"}
 _ENVIRONMENT = {"environ", "environb", "getenv", "getenvb", "putenv", "unsetenv"}
 _STARTS = {
-    "system", "popen", "execv", "execve", "execvp", "execvpe", "execl", "execle", "execlp", "execlpe", "spawnv", "spawnve",
+    "system", "popen", "execv", "execve", "execvp", "execvpe", "execl", "execle", "execlp", "execlpe", "spawnv",
+    "spawnve",
     "spawnl", "spawnle", "spawnlp", "spawnlpe", "spawnvp", "spawnvpe", "posix_spawn", "posix_spawnp", "startfile",
     "create_subprocess_exec", "create_subprocess_shell",
 }  # fmt: skip
 _WRITERS = {
-    "write_text", "write_bytes", "unlink", "rmtree", "rmdir", "mkdir", "makedirs", "touch", "symlink_to", "hardlink_to", "copyfile",
+    "write_text", "write_bytes", "unlink", "rmtree", "rmdir", "mkdir", "makedirs", "touch", "symlink_to",
+    "hardlink_to", "copyfile",
     "copytree", "chmod", "chown", "removedirs", "truncate", "symlink", "link",
 }  # fmt: skip
 _READERS = {"read_text", "read_bytes", "iterdir", "listdir", "scandir", "rglob"}

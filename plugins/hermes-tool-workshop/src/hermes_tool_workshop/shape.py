@@ -1,9 +1,11 @@
 """The shape of a tool's code: its one function, what it takes, its description. Read from the text, never run."""
 
 import ast
+import copy
 import keyword
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any, Literal, Optional, Union
 
 import attrs
@@ -23,11 +25,12 @@ _KINDS = "str, int, float, bool, Literal[…], list[…], dict[str, …], … | 
 
 @frozen(kw_only=True)
 class Argument:
-    """One argument. ``default`` is attrs.NOTHING where it must be given."""
+    """One argument. ``default`` is what it is when it is not ``required`` and not given."""
 
     name: str
     kind: Any
-    default: Any = attrs.NOTHING
+    required: bool = True
+    default: Any = None
     help: str = ""
 
 
@@ -43,14 +46,14 @@ class Shape:
         """The class that the kernel reads a call's arguments into."""
         fields = {}
         for one in self.arguments:
-            default = one.default
+            default: Any = attrs.NOTHING if one.required else one.default
             if isinstance(default, list | dict):
-                default = Factory(lambda value=default: value)
+                default = Factory(partial(copy.deepcopy, default))
             fields[one.name] = attrs.field(default=default, type=one.kind, metadata={"help": one.help})
         return attrs.make_class("Arguments", fields, frozen=True, kw_only=True)
 
 
-class Wrong(Exception):  # noqa: N818 - named after what happened, as the errors of the house
+class Wrong(Exception):
     """A part that cannot be understood: the line, and why."""
 
     def __init__(self, line: int, why: str) -> None:
@@ -95,7 +98,14 @@ def _loose(tree: ast.Module) -> Iterator[str]:
     """Statements that would run when the code is loaded."""
     for number, node in enumerate(tree.body):
         quiet = isinstance(
-            node, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign
+            node,
+            ast.Import
+            | ast.ImportFrom
+            | ast.FunctionDef
+            | ast.AsyncFunctionDef
+            | ast.ClassDef
+            | ast.Assign
+            | ast.AnnAssign,
         )
         if not quiet and not (number == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
             yield f"line {node.lineno}: outside of functions, only imports, constants, classes and functions may stand"
@@ -143,7 +153,7 @@ def _argument(one: ast.arg, default: ast.expr | None) -> Argument:
         raise Wrong(one.lineno, f"the default of {one.arg} must be a plain value, not computed") from None
     if not fits(kind, value):
         raise Wrong(one.lineno, f"the default of {one.arg} is not of its type")
-    return Argument(name=one.arg, kind=kind, default=value, help=text)
+    return Argument(name=one.arg, kind=kind, required=False, default=value, help=text)
 
 
 @frozen
@@ -174,14 +184,18 @@ def _generic(node: ast.expr, name: str, inner: list[ast.expr], depth: int) -> An
     if name in ("dict", "Dict") and len(inner) == 2 and _kind(inner[0], depth + 1) is str:
         return dict[str, _solid(inner[1], depth)]  # type: ignore[misc]
     if name == "Optional" and len(inner) == 1:
-        return Optional[_solid(inner[0], depth)]  # noqa: UP007, UP045 - a type made of a value
+        return Optional[_solid(inner[0], depth)]  # noqa: UP045 - a type made of a value
     if name == "Union" and inner:
         return _union(node, tuple(inner), depth)
-    if name == "Literal" and inner and all(isinstance(i, ast.Constant) and type(i.value) in (str, int, bool) for i in inner):
+    if (
+        name == "Literal"
+        and inner
+        and all(isinstance(i, ast.Constant) and type(i.value) in (str, int, bool) for i in inner)
+    ):
         return Literal[tuple(i.value for i in inner)]  # type: ignore[attr-defined]
-    if name == "Annotated" and len(inner) == 2 and depth == 0:
-        if isinstance(inner[1], ast.Constant) and isinstance(inner[1].value, str):
-            return _Noted(_solid(inner[0], depth), inner[1].value[:300])
+    noted = inner[1].value if name == "Annotated" and len(inner) == 2 and isinstance(inner[1], ast.Constant) else None
+    if isinstance(noted, str) and depth == 0:
+        return _Noted(_solid(inner[0], depth), noted[:300])
     raise Wrong(node.lineno, f"{ast.unparse(node)[:60]!r} cannot be told to you as JSON; use {_KINDS}")
 
 

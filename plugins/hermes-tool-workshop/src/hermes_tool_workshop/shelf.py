@@ -46,7 +46,7 @@ class Version:
     intact: bool
 
 
-class Damaged(Exception):  # noqa: N818 - named after what happened
+class Damaged(Exception):
     """What is on the disk is not what was written; the words say what."""
 
 
@@ -142,7 +142,9 @@ class Shelf:
             place = self.folder / name
             known = self._known(name)
             if known is None and len(self.names()) >= most:
-                raise ToolError(f"There are {most} tools already, which is the most.", hint="Ask the person to remove one.")
+                raise ToolError(
+                    f"There are {most} tools already, which is the most.", hint="Ask the person to remove one."
+                )
             place.mkdir(mode=0o700, exist_ok=True)
             disk.sweep(place)
             number = max(known.digests, default=0) + 1 if known else 1
@@ -170,16 +172,22 @@ class Shelf:
             return ledger
 
     def switch(self, name: str, number: int, why: str = "") -> Ledger:
-        """Put a version that was kept in force. Raises ToolError when it is not as it was approved; UserError, Damaged."""
+        """Put a version that was kept in force. Raises ToolError when it is not the approved one, UserError."""
         if not self.version(name, number).intact:
-            raise ToolError(f"Version {number} of {name} is not what was approved; it stays as it is.", retry=False, hint=_TELL)
+            raise ToolError(
+                f"Version {number} of {name} is not what was approved; it stays as it is.", retry=False, hint=_TELL
+            )
         return self.change(name, lambda ledger: evolve(ledger, version=number, state="on", why=why))
 
-    def accept(self, name: str) -> Ledger:
-        """A person says yes to the version in force as it is on the disk now. Raises UserError, Damaged."""
-        ledger = self.ledger(name)
-        digest = self.version(name, ledger.version).digest
-        return self.change(name, lambda now: evolve(now, digests={**now.digests, ledger.version: digest}))
+    def accept(self, name: str, digest: str) -> Ledger:
+        """A person says yes to the version in force as they saw it. Raises UserError, Damaged when it changed since."""
+
+        def alter(now: Ledger) -> Ledger:
+            if self.version(name, now.version).digest != digest:
+                raise Damaged(f"{name} changed while it was looked at")
+            return evolve(now, digests={**now.digests, now.version: digest})
+
+        return self.change(name, alter)
 
     def archive(self, name: str) -> Path:
         """Take a tool out; all its versions stay in ``.archive``. Raises UserError, Damaged, ToolError."""

@@ -5,6 +5,9 @@ library of Python 3.8, and says its answer as one line that begins with a word o
 prints never reaches its output.
 """
 
+from __future__ import annotations
+
+import contextlib
 import json
 import os
 import select
@@ -13,21 +16,22 @@ import signal
 import sys
 import tempfile
 import time
+from typing import Any
 
 READ = 65_536
 
 
-def prctl():
+def prctl() -> Any:
     """The system call by that name, or nothing where there is none."""
     try:
         import ctypes
 
         return ctypes.CDLL(None, use_errno=True).prctl
-    except Exception:
+    except Exception:  # noqa: BLE001 - no ctypes, no libc, another system: then without
         return None
 
 
-def limit(job):
+def limit(job: Any) -> None:
     """What the call may use at most. A bound that a system does not know is left out; the others hold."""
     import resource
 
@@ -39,16 +43,14 @@ def limit(job):
     if not job["programs"] and not job["hosts"]:
         wanted["RLIMIT_NPROC"] = 0
     for name, value in wanted.items():
-        try:
+        with contextlib.suppress(AttributeError, ValueError, OSError):
             kind = getattr(resource, name)
             hard = resource.getrlimit(kind)[1]
-            value = value if hard == resource.RLIM_INFINITY else min(value, hard)
-            resource.setrlimit(kind, (value, value))
-        except (AttributeError, ValueError, OSError):
-            pass
+            bound = value if hard == resource.RLIM_INFINITY else min(value, hard)
+            resource.setrlimit(kind, (bound, bound))
 
 
-def start(job, scratch, call):
+def start(job: Any, scratch: str, call: Any) -> tuple[int, int, int, int]:
     """Start the interpreter that runs the tool; its process, and the ends of its pipes that are ours."""
     pipes = [os.pipe() for _ in range(3)]
     (their_in, our_in), (our_out, their_out), (our_result, their_result) = pipes
@@ -68,7 +70,7 @@ def start(job, scratch, call):
             os._exit(125)
         kept = [os.dup(their_in), os.dup(their_out), os.dup(their_result)]
         kept = [fd if fd > 3 else os.dup2(fd, fd + 20) for fd in kept]
-        for fd, place in zip((kept[0], kept[1], kept[1], kept[2]), (0, 1, 2, 3)):
+        for fd, place in zip((kept[0], kept[1], kept[1], kept[2]), (0, 1, 2, 3)):  # noqa: B905 - 3.8
             os.dup2(fd, place)
         os.closerange(4, 256)
         limit(job)
@@ -76,22 +78,22 @@ def start(job, scratch, call):
         path = {"PATH": os.environ.get("PATH", os.defpath)} if job["programs"] else {}
         env = {"HOME": scratch, "TMPDIR": scratch, "LANG": "C.UTF-8", **path, **marker}
         words = ["python", "-I", "-B"] + ([] if job["site"] else ["-S"]) + ["-c", job["inside"]]
-        os.execve(sys.executable, words, env)
-    except BaseException:
+        os.execve(sys.executable, words, env)  # noqa: S606
+    except BaseException:  # noqa: BLE001 - this is a copy of the supervisor, which must never go on
         os._exit(126)
 
 
 class Run:
     """One call at work."""
 
-    def __init__(self, job, scratch, call):
+    def __init__(self, job: Any, scratch: str, call: Any) -> None:
         self.most = job["limits"]
         self.printed, self.said, self.total = bytearray(), bytearray(), 0
         self.child, self.feed, self.out, self.result = start(job, scratch, call)
         asked = {name: job[name] for name in ("code", "entry", "name", "arguments", "hosts", "programs")}
         self.left = json.dumps(dict(asked, reads=job["reads"], writes=job["writes"], scratch=scratch)).encode()
 
-    def wait(self):
+    def wait(self) -> tuple[str, int]:
         """How it ended, in a word, and the exit status where that says how."""
         until, status, ended = time.monotonic() + self.most["seconds"], None, 0.0
         while True:
@@ -110,7 +112,7 @@ class Run:
             if status is None and now > until:
                 return "late", 0
 
-    def pump(self, seconds):
+    def pump(self, seconds: float) -> bool:
         """Move what is there to be moved; whether both of its pipes are at their end."""
         watched = [fd for fd in (self.out, self.result) if fd >= 0]
         readable, writable, _ = select.select(watched, [self.feed] if self.feed >= 0 else [], [], seconds)
@@ -127,7 +129,8 @@ class Run:
             time.sleep(seconds)
         return self.out < 0 and self.result < 0
 
-    def push(self):
+    def push(self) -> None:
+        """Give it more of its job."""
         try:
             self.left = self.left[os.write(self.feed, self.left[:READ]) :]
         except BlockingIOError:
@@ -138,7 +141,8 @@ class Run:
             os.close(self.feed)
             self.feed = -1
 
-    def take(self, fd):
+    def take(self, fd: int) -> tuple[int, bytes]:
+        """What a pipe has; the pipe is -1 at its end."""
         try:
             data = os.read(fd, READ)
         except BlockingIOError:
@@ -149,43 +153,37 @@ class Run:
         return -1, b""
 
 
-def parents():
+def parents() -> dict[int, int]:
     """The parent of each process, where the system tells."""
-    found = {}
+    found: dict[int, int] = {}
     try:
-        names = [name for name in os.listdir("/proc") if name.isdigit()]
+        names = [name for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208
     except OSError:
         return found
     for name in names:
-        try:
-            with open("/proc/%s/stat" % name, "rb") as file:
+        with contextlib.suppress(OSError, ValueError):
+            with open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123
                 text = file.read()
             state, parent = text[text.rindex(b")") + 2 :].split()[:2]
             if state not in (b"Z", b"X"):
                 found[int(name)] = int(parent)
-        except (OSError, ValueError):
-            pass
     return found
 
 
-def end_all(child):
+def end_all(child: int) -> None:
     """End what is left of the call: whatever lost its parent became a child of ours."""
     me = os.getpid()
     for attempt in range(400):
-        try:
+        with contextlib.suppress(OSError):
             os.killpg(child, signal.SIGKILL)
-        except OSError:
-            pass
         over, grown, tree = parents(), True, {me}
         while grown:
             more = {pid for pid, parent in over.items() if parent in tree} - tree
             tree |= more
             grown = bool(more)
         for pid in tree - {me}:
-            try:
+            with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
-            except OSError:
-                pass
         try:
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
@@ -195,19 +193,21 @@ def end_all(child):
         time.sleep(min(0.05, 0.002 * (attempt + 1)))
 
 
-def main():
+def main() -> None:
+    """Read the job, run it, end all of it, say what it was."""
     job = json.loads(sys.stdin.buffer.read())
     call = prctl()
     if call:
         call(36, 1, 0, 0, 0)  # whatever loses its parent becomes a child of ours
         call(38, 1, 0, 0, 0)  # and nothing gains rights by running a program
 
-    def stop(number, frame):
+    def stop(number: int, _frame: Any) -> None:
         raise SystemExit(128 + number)
 
     signal.signal(signal.SIGTERM, stop)
     scratch = os.path.realpath(tempfile.mkdtemp(prefix="hermes-tool-"))
-    run, how, status = None, "exit", 0
+    run: Any = None
+    how, status = "exit", 0
     try:
         run = Run(job, scratch, call)
         how, status = run.wait()
@@ -222,7 +222,7 @@ def main():
         "python": ".".join(map(str, sys.version_info[:2])),
     }  # fmt: skip
     os.write(1, b"\n")
-    line = ("%s %s\n" % (job["word"], json.dumps(answer))).encode()
+    line = f"{job['word']} {json.dumps(answer)}\n".encode()
     while line:
         line = line[os.write(1, line) :]
 

@@ -1,8 +1,8 @@
-"""What people and models read of a tool: its permissions in words, its code, the change from one version to the next."""
+"""What people and models read of a tool: its permissions in words, its results, the change between versions."""
 
 import difflib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from hermes_core.types import JSON
 from hermes_tool_workshop.calls import Outcome
@@ -50,8 +50,3 @@ def aside(outcome: Outcome) -> Sequence[str]:
     if outcome.refused:
         said.append(f"[refused: {'; '.join(outcome.refused[:5])}]")
     return said
-
-
-def schema_text(schema: Mapping[str, JSON]) -> str:
-    """A schema on one line."""
-    return json.dumps(schema, ensure_ascii=False)

@@ -5,7 +5,6 @@ import json
 import time
 from typing import Any
 
-
 from hermes_core.errors import HermesError, ToolError, UserError
 from hermes_core.kinds import Tool, ToolContext, tool
 from hermes_core.options import option, settings
@@ -50,8 +49,9 @@ def make_tools(shop: Workshop) -> list[Tool]:
         seconds=3600.0,
     )
     async def tool_write(context: ToolContext, wanted: Write) -> str:
-        """Write a Python tool for yourself, or a new version of one. It runs in a process of its own, without environment
-        variables; files, hosts and programs only as declared. A person approves the code. You can call it at once.
+        """Write a Python tool for yourself, or a new version of one; call it at once. A person approves the code.
+
+        It runs in a process of its own, with an empty environment. Files, hosts and programs only as declared.
         """
         draft = draft_of(wanted, shop.home, shop.config.seconds)
         return await _written(shop, context, draft)
@@ -102,7 +102,7 @@ async def _written(shop: Workshop, context: ToolContext, draft: Draft) -> str:
     shop.log.info("tool written", extra={"fields": fields})
     first = json.dumps(draft.examples[0]["arguments"], ensure_ascii=False)
     return (
-        f"{draft.name} version {ledger.version} is kept; {len(draft.examples)} of {len(draft.examples)} examples passed. "
+        f"{draft.name} version {ledger.version} is kept; every example passed. "
         f"Call it by its name if you have it, else now with tool_call(name={draft.name!r}, arguments={first}). "
         "In later conversations it is there from the start."
     )
@@ -129,17 +129,18 @@ async def _try(shop: Workshop, context: ToolContext, draft: Draft) -> None:
     failed = []
     for number, example in enumerate(draft.examples):
         context.progress(f"{draft.name}: example {number + 1} of {len(draft.examples)}\n")
-        given = {one.name: one.default for one in draft.shape.arguments if one.name not in example["arguments"]}
+        given = {one.name: one.default for one in draft.shape.arguments if not one.required}
         outcome = await shop.play(context.workspace, work, {**given, **example["arguments"]})
         wanted: Any = example["result"]
         if problem := outcome.crash or outcome.error:
             failed.append("\n  ".join((f"examples[{number}]: {problem}", *aside(outcome))))
         elif wanted is not None and outcome.value != wanted:
-            got = json.dumps(outcome.value, ensure_ascii=False)[:500]
-            failed.append(f"examples[{number}]: it should return {json.dumps(wanted, ensure_ascii=False)[:500]}, and returned {got}")
+            got, due = (json.dumps(value, ensure_ascii=False)[:500] for value in (outcome.value, wanted))
+            failed.append(f"examples[{number}]: it should return {due}, and returned {got}")
     if failed:
         raise ToolError(
-            f"{draft.name} was not kept: {len(failed)} of {len(draft.examples)} examples did not pass:\n- " + "\n- ".join(failed),
+            f"{draft.name} was not kept: {len(failed)} of {len(draft.examples)} examples did not pass:\n- "
+            + "\n- ".join(failed),
             hint="Correct the code or the example and send all of it again.",
         )
 
@@ -170,7 +171,8 @@ def _line(shelf: Shelf, name: str) -> str:
         label = shelf.version(name, ledger.version).label
     except (Damaged, HermesError) as error:
         return f"{name}: {error}"
-    return f"{name}: version {ledger.version} of {len(ledger.digests)}, {state(ledger)}; may {'; '.join(label.permissions.words())}"
+    may_do = "; ".join(label.permissions.words())
+    return f"{name}: version {ledger.version} of {len(ledger.digests)}, {state(ledger)}; may {may_do}"
 
 
 def _back(shelf: Shelf, name: str, number: int) -> Ledger:
@@ -178,5 +180,3 @@ def _back(shelf: Shelf, name: str, number: int) -> Ledger:
         return shelf.switch(name, number, why="")
     except Damaged as error:
         raise ToolError(f"{name} was not changed: {error}.", retry=False, hint="Tell the person.") from None
-
-
