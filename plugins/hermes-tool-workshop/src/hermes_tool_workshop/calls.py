@@ -20,7 +20,7 @@ from hermes_tool_workshop.permissions import Permissions
 
 _RESULT = 1_000_000  # bytes of one result
 _OUTPUT = 4_000_000  # bytes that may be printed before it is a flood
-_SHOWN = 4_000  # bytes of it that are shown
+_SHOWN = 2_000  # bytes of it that are shown
 _FILE = 100_000_000  # bytes of one file that it writes
 _MARGIN = 15.0  # seconds for the end of everything it started
 _OLDEST = (3, 8)

@@ -2,7 +2,8 @@
 
 Its text is given to ``python -I -S -c`` and reads one JSON job from standard input. It needs nothing but the standard
 library of Python 3.8, and says its answer as one line that begins with a word only Hermes and it know: what the tool
-prints never reaches its output.
+prints never reaches its output. It works as two processes: whoever ends the first one, however rudely, is noticed by
+the second, which then ends the call and all it started.
 """
 
 from __future__ import annotations
@@ -86,7 +87,8 @@ def start(job: Any, scratch: str, call: Any) -> tuple[int, int, int, int]:
 class Run:
     """One call at work."""
 
-    def __init__(self, job: Any, scratch: str, call: Any) -> None:
+    def __init__(self, job: Any, scratch: str, call: Any, alive: int) -> None:
+        self.alive = alive
         self.most = job["limits"]
         self.printed, self.said, self.total = bytearray(), bytearray(), 0
         self.child, self.feed, self.out, self.result = start(job, scratch, call)
@@ -115,7 +117,11 @@ class Run:
     def pump(self, seconds: float) -> bool:
         """Move what is there to be moved; whether both of its pipes are at their end."""
         watched = [fd for fd in (self.out, self.result) if fd >= 0]
-        readable, writable, _ = select.select(watched, [self.feed] if self.feed >= 0 else [], [], seconds)
+        readable, writable, _ = select.select(
+            [*watched, self.alive], [self.feed] if self.feed >= 0 else [], [], seconds
+        )
+        if self.alive in readable:
+            raise SystemExit(129)
         if writable:
             self.push()
         if self.out in readable:
@@ -125,8 +131,6 @@ class Run:
         if self.result in readable:
             self.result, data = self.take(self.result)
             self.said += data
-        if not watched and seconds:
-            time.sleep(seconds)
         return self.out < 0 and self.result < 0
 
     def push(self) -> None:
@@ -193,9 +197,8 @@ def end_all(child: int) -> None:
         time.sleep(min(0.05, 0.002 * (attempt + 1)))
 
 
-def main() -> None:
-    """Read the job, run it, end all of it, say what it was."""
-    job = json.loads(sys.stdin.buffer.read())
+def oversee(job: Any, alive: int) -> None:
+    """Run the job, end all of it, say what it was. ``alive`` is a pipe that ends with the process in front of us."""
     call = prctl()
     if call:
         call(36, 1, 0, 0, 0)  # whatever loses its parent becomes a child of ours
@@ -209,7 +212,7 @@ def main() -> None:
     run: Any = None
     how, status = "exit", 0
     try:
-        run = Run(job, scratch, call)
+        run = Run(job, scratch, call, alive)
         how, status = run.wait()
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -219,12 +222,24 @@ def main() -> None:
     answer = {
         "how": how, "status": status, "printed": bytes(run.printed).decode("utf-8", "replace"),
         "said": "" if how in ("large", "flood") else bytes(run.said).decode("utf-8", "replace"),
-        "python": ".".join(map(str, sys.version_info[:2])),
     }  # fmt: skip
-    os.write(1, b"\n")
-    line = f"{job['word']} {json.dumps(answer)}\n".encode()
+    line = f"\n{job['word']} {json.dumps(answer)}\n".encode()
     while line:
         line = line[os.write(1, line) :]
+
+
+def main() -> None:
+    """Read the job and wait for the process that oversees it."""
+    job = json.loads(sys.stdin.buffer.read())
+    alive, held = os.pipe()
+    overseer = os.fork()
+    if overseer:
+        os.close(alive)
+        status = os.waitpid(overseer, 0)[1]
+        os._exit(os.WEXITSTATUS(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status))
+    os.close(held)
+    os.setsid()
+    oversee(job, alive)
 
 
 main()

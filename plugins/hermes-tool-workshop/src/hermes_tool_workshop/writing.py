@@ -152,8 +152,8 @@ def _look(shelf: Shelf, wanted: Look) -> str:
     try:
         ledger = shelf.ledger(name)
         version = shelf.version(name, wanted.version or ledger.version)
-    except Damaged as error:
-        raise ToolError(f"{error}.", retry=False, hint="Tell the person.") from None
+    except (Damaged, UserError) as error:
+        raise _told(error) from None
     label, there = version.label, ", ".join(map(str, sorted(ledger.digests)))
     head = f"{name}, version {version.number} of {there}; in force: {ledger.version} ({state(ledger)})."
     code = version.code if len(version.code) <= _SHOWN else f"{version.code[:_SHOWN]}\n# … the rest is left out"
@@ -178,5 +178,11 @@ def _line(shelf: Shelf, name: str) -> str:
 def _back(shelf: Shelf, name: str, number: int) -> Ledger:
     try:
         return shelf.switch(name, number, why="")
-    except Damaged as error:
-        raise ToolError(f"{name} was not changed: {error}.", retry=False, hint="Tell the person.") from None
+    except (Damaged, UserError) as error:
+        raise _told(error) from None
+
+
+def _told(error: Damaged | UserError) -> ToolError:
+    if isinstance(error, UserError):
+        return ToolError(error.text)
+    return ToolError(f"{error}.", retry=False, hint="Tell the person.")
