@@ -187,16 +187,21 @@ def _generic(node: ast.expr, name: str, inner: list[ast.expr], depth: int) -> An
         return Optional[_solid(inner[0], depth)]  # noqa: UP045 - a type made of a value
     if name == "Union" and inner:
         return _union(node, tuple(inner), depth)
-    if (
-        name == "Literal"
-        and inner
-        and all(isinstance(i, ast.Constant) and type(i.value) in (str, int, bool) for i in inner)
-    ):
-        return Literal[tuple(i.value for i in inner)]  # type: ignore[attr-defined]
+    if name == "Literal" and (values := [_literal(one) for one in inner]) and None not in values:
+        return Literal[tuple(values)]  # type: ignore[valid-type]
     noted = inner[1].value if name == "Annotated" and len(inner) == 2 and isinstance(inner[1], ast.Constant) else None
     if isinstance(noted, str) and depth == 0:
         return _Noted(_solid(inner[0], depth), noted[:300])
     raise Wrong(node.lineno, f"{ast.unparse(node)[:60]!r} cannot be told to you as JSON; use {_KINDS}")
+
+
+def _literal(node: ast.expr) -> str | int | bool | None:
+    """A value that Literal may hold, or None."""
+    try:
+        value = ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return None
+    return value if type(value) in (str, int, bool) else None
 
 
 def _solid(node: ast.expr, depth: int) -> Any:
