@@ -14,7 +14,7 @@ from hermes_core.types import Command
 from hermes_tool_workshop.health import Record
 from hermes_tool_workshop.shape import PREFIX
 from hermes_tool_workshop.shelf import Damaged, Ledger, Shelf, shelves
-from hermes_tool_workshop.words import difference, may
+from hermes_tool_workshop.words import difference, may, visible
 from hermes_tool_workshop.writing import state
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def _command(data: Path, act: Callable[..., tuple[dict[str, Any], str]], *more: 
             row, text = act(_find(data, name, person), **given)
         except Damaged as error:
             raise UserError(f"{error}.", hint=f"Put it right by hand, or: hermes workshop remove {name}") from None
-        click.echo(json.dumps(row) if as_json else text)
+        click.echo(json.dumps(row) if as_json else visible(text))
 
     run.__doc__ = doc
     for decorate in reversed(

@@ -37,6 +37,11 @@ def permission_change(old: Permissions, new: Permissions) -> str:
     return "\n".join(["What it may do changes:", *lines])
 
 
+def visible(text: str) -> str:
+    """A text as a terminal may show it: what cannot be seen is spelled out."""
+    return "".join(c if c.isprintable() or c in "\n\t" else f"\\u{ord(c):04x}" for c in text)
+
+
 def told(outcome: Outcome) -> str:
     """What came of a call that worked, as the model reads it."""
     value: JSON = outcome.value
