@@ -91,7 +91,8 @@ class Toolbox:
         tools = {n: t for n, t in self._installed.items() if n in self._tools or n in names} | self._made(session)
         if toolsearch.CALL not in names:
             return tools
-        return {**toolsearch.search_tools({n: t for n, t in tools.items() if n not in names}), **tools}
+        search = toolsearch.search_tools({n: t for n, t in tools.items() if n not in names})
+        return {**{n: t for n, t in search.items() if n in names}, **tools}
 
     def has(self, told: Sequence[ToolSpec], session: Session) -> bool:
         """Whether every tool that a session was told of is still there."""

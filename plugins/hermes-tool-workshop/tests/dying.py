@@ -9,7 +9,12 @@ from hermes_core.kinds import Provider
 from hermes_core.testing.bench import Bench
 from hermes_core.types import CallDelta, Done, Model, Returned, TextDelta, Verdict
 
-CODE = 'def mark(text: str) -> str:\n    """Leave a mark in a file of the working folder."""\n    open("marks", "a").write(text)\n    return text\n'
+CODE = '''
+def mark(text: str) -> str:
+    """Leave a mark in a file of the working folder."""
+    open("marks", "a").write(text)
+    return text
+'''
 WRITE = {"name": "mark", "code": CODE, "examples": [{"arguments": {"text": "tried "}}], "writes": ["."]}
 PLANS = {"write": ("tool_write", WRITE), "call": ("tool_call", {"name": "own_mark", "arguments": {"text": "called "}})}
 

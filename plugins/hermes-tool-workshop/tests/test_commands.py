@@ -132,7 +132,8 @@ async def test_what_was_changed_by_hand_needs_a_person(bench, say):
 def in_a_terminal(data: Any, line: str, answer: str) -> str:
     """A command, typed in a terminal of its own."""
     script = "import sys; from pathlib import Path; from hermes_tool_workshop.commands import commands\n"
-    script += "named = {c.name: c for c in commands(Path(sys.argv[1]))}\nnamed['workshop ' + sys.argv[2]].build().main(sys.argv[3:])"
+    script += "named = {c.name: c for c in commands(Path(sys.argv[1]))}\nnamed['workshop ' + sys.argv[2]]"
+    script += ".build().main(sys.argv[3:])"
     person, terminal = pty.openpty()
     os.write(person, answer.encode())
     env = {name: value for name, value in os.environ.items() if name != "HERMES_RUN"}

@@ -283,7 +283,7 @@ def test_what_a_type_allows_passes_and_keeps_its_value(kind: tuple[str, Any], da
     assert tool_spec(tool).schema["required"] == ["value"]
 
 
-JSONS = st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size=5), lambda i: st.lists(i, max_size=3) | st.dictionaries(st.text(max_size=3), i, max_size=3), max_leaves=5)  # fmt: skip
+JSONS = st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size=5), lambda i: st.lists(i, max_size=3) | st.dictionaries(st.text(max_size=3), i, max_size=3), max_leaves=5)  # fmt: skip  # noqa: E501
 
 
 @settings(max_examples=200)

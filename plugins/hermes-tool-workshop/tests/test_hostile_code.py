@@ -1,7 +1,6 @@
 """Code that does what it did not declare, that breaks, or that tries to outlive its call. It is run here, really."""
 
 import asyncio
-import os
 import socket
 import threading
 from pathlib import Path
@@ -15,9 +14,9 @@ READ = "import os\n"
 ESCAPES = {
     "a file of the system": ("return open('/etc/passwd').read()", "may not read /etc/passwd"),
     "its environment through /proc": ("return open('/proc/self/environ').read()", "may not read /proc/"),
-    "the environment of who started it": ("import os\nreturn open(f'/proc/{os.getppid()}/environ').read()", "may not read"),
+    "the environment of who started it": ("import os\nreturn open(f'/proc/{os.getppid()}/environ').read()", "may not read"),  # noqa: E501
     "its own memory": ("return open('/proc/self/mem', 'r+b')", "may not change /proc/"),
-    "the output of who started it": ("import os\nreturn os.open(f'/proc/{os.getppid()}/fd/1', os.O_WRONLY)", "may not change"),
+    "the output of who started it": ("import os\nreturn os.open(f'/proc/{os.getppid()}/fd/1', os.O_WRONLY)", "may not change"),  # noqa: E501
     "a path that leads up": ("return open('../../../../../../etc/passwd').read()", "may not read /etc/passwd"),
     "a path in bytes": ("return str(open(b'/etc/passwd').read())", "may not read /etc/passwd"),
     "a low-level open": ("import os\nreturn os.open('/etc/passwd', os.O_RDONLY)", "may not read /etc/passwd"),
@@ -43,7 +42,7 @@ ESCAPES = {
     "foreign functions": ("import ctypes\nctypes.CDLL(None)", "may not import ctypes"),
     "foreign functions by the back door": ("__import__('_ctypes')", "may not import _ctypes"),
     "all objects": ("import gc\nreturn len(gc.get_objects())", "may not import gc"),
-    "more memory": ("import resource\nresource.setrlimit(resource.RLIMIT_AS, (-1, -1))", "may not use resource.setrlimit"),
+    "more memory": ("import resource\nresource.setrlimit(resource.RLIMIT_AS, (-1, -1))", "may not use resource.setrlimit"),  # noqa: E501
     "a socket": ("import socket\nsocket.socket()", "may not use the network"),
     "a name": ("import socket\nsocket.getaddrinfo('example.org', 80)", "may not reach the host example.org"),
     "a page": ("import urllib.request\nurllib.request.urlopen('http://127.0.0.1:9/')", "may not"),
@@ -236,14 +235,14 @@ BROKEN = {
     "an abort": ("import os\nos.abort()", "ended by SIGABRT"),
     "no end": ("while True: pass", "did not end within 1 s"),
     "a nap": ("import time\ntime.sleep(60)", "did not end within 1 s"),
-    "a nap that ignores signals": ("import signal, time\nsignal.signal(15, signal.SIG_IGN)\ntime.sleep(60)", "did not end"),
+    "a nap that ignores signals": ("import signal, time\nsignal.signal(15, signal.SIG_IGN)\ntime.sleep(60)", "did not end"),  # noqa: E501
     "all memory": ("x = bytearray(10**11)", "used up its memory"),
     "memory piece by piece": ("x = []\nwhile True: x.append(bytearray(10**7))", "used up its memory"),
     "a flood": ("while True: print('x' * 100_000)", "printed more than 4 MB"),
     "a flood below Python": ("import os\nwhile True: os.write(2, b'x' * 100_000)", "printed more than 4 MB"),
     "a bomb": ("return 'x' * 10**8", "larger than 1 MB"),
     "a zip bomb": ("import zlib\nreturn zlib.decompress(zlib.compress(b'0' * 10**8)).decode()", "larger than 1 MB"),
-    "a huge file": ("f = open(__import__('os').environ['HOME'] + '/x', 'wb')\nwhile True: f.write(bytes(10**7))", "File too large"),
+    "a huge file": ("f = open(__import__('os').environ['HOME'] + '/x', 'wb')\nwhile True: f.write(bytes(10**7))", "File too large"),  # noqa: E501
     "an object": ("return object()", "is no JSON"),
     "bytes": ("return b'x'", "is no JSON"),
     "a set": ("return {1, 2}", "is no JSON"),
@@ -293,10 +292,10 @@ async def test_odd_values_come_through(bench):
 def alive(marker: str) -> list[int]:
     """The living processes that have a marker on their command line."""
     found = []
-    for name in filter(str.isdigit, os.listdir("/proc")):
+    for place in Path("/proc").glob("[0-9]*"):
         try:
-            if marker.encode() in Path("/proc", name, "cmdline").read_bytes():
-                found.append(int(name))
+            if marker.encode() in (place / "cmdline").read_bytes():
+                found.append(int(place.name))
         except OSError:
             continue
     return found
@@ -319,7 +318,7 @@ async def test_nothing_it_started_outlives_its_call(bench, how):
     )
     call = asyncio.ensure_future(bench.do(body, programs=("sh",), seconds=2))
     if how == "cancel":
-        while not alive(marker) and not call.done():
+        while not alive(marker) and not call.done():  # noqa: ASYNC110 - of another process there is no event
             await asyncio.sleep(0.02)
         call.cancel()
         await asyncio.wait([call])
@@ -337,7 +336,7 @@ async def test_a_place_without_python_is_told(bench, monkeypatch):
     from hermes_tool_workshop import calls
 
     monkeypatch.setattr(calls, "_PROBE", "print('this is', 'no answer')")
-    with pytest.raises(ToolError, match="need Python 3.8 or newer where commands run"):
+    with pytest.raises(ToolError, match=r"need Python 3\.8 or newer where commands run"):
         await bench.do("return 1")
 
 

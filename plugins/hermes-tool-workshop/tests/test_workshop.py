@@ -43,8 +43,8 @@ async def test_an_example_that_does_not_pass_keeps_nothing(bench):
     assert "examples[1]: it should return 9, and returned 1" in str(refused.value)
     with pytest.raises(ToolError, match=r"examples\[0\]: ZeroDivisionError: .* \(line 3\)"):
         await bench.write(FRAGILE, "fragile", examples=[{"arguments": {"number": 0}}])
-    with pytest.raises(ToolError, match="attempted: read /etc/passwd|refused: read /etc/passwd"):
-        code = 'def f() -> str:\n    """Read what it may not."""\n    return open("/etc/passwd").read()\n'
+    code = 'def f() -> str:\n    """Read what it may not."""\n    return open("/etc/passwd").read()\n'
+    with pytest.raises(ToolError, match="refused: read /etc/passwd"):
         await bench.write(code, "sneaky", reads=["."], examples=[{"arguments": {}}])
     assert await bench.call("tool_versions") == "You have written no tool yet."
     assert not list(bench.data.glob("*/own_*"))
@@ -82,7 +82,7 @@ async def test_a_tool_of_another_process_appears_at_once(bench, make_bench):
 
 
 async def test_results_are_text_as_they_are_or_json(bench):
-    code = 'def say(what: str) -> dict | str:\n    """Give back what was asked for."""\n    return {"x": "é"} if what == "json" else what\n'
+    code = 'def say(what: str) -> dict | str:\n    """Give back what was asked for."""\n    return {"x": "é"} if what == "json" else what\n'  # noqa: E501
     code = code.replace("what: str", 'what: Annotated[str, "json or words"]')
     await bench.write(code, "say", examples=[{"arguments": {"what": "json"}, "result": {"x": "é"}}])
     assert await bench.call("own_say", {"what": "json"}) == '{"x": "é"}'
@@ -110,14 +110,12 @@ async def test_effects_and_keys_say_what_was_declared(bench):
         code, "rich", examples=[{"arguments": {}}], hosts=["Example.org"], programs=["git"], reads=["."], writes=["out"]
     )
     bare, rich = bench.offered()["own_bare"], bench.offered()["own_rich"]
-    assert bare.effects == {Effect.EXECUTE}
+    assert bare.effects == frozenset()
     assert not bare.untrusted
     assert list(bare.touches(None)) == []
     assert rich.effects == {Effect.EXECUTE, Effect.NETWORK, Effect.READ_FILES, Effect.WRITE_FILES}
     assert rich.untrusted
     assert list(rich.touches(None)) == ["host:example.org", "program:git", "file:.", "file:out"]
-    assert bench.asked("own_bare").effects == frozenset()
-    assert bench.asked("own_rich").effects == rich.effects
     assert [bench.asked(n).outcome for n in ("own_bare", "own_rich")] == ["allow", "allow"]
 
 
@@ -331,6 +329,17 @@ async def test_bad_code_reaches_no_person(hermes, scripted):
     assert person.asked == []
 
 
+async def test_text_that_reads_like_a_command_is_text_to_a_tool_without_programs(hermes, scripted):
+    say = 'def say(text: str) -> str:\n    """Give a text back as it is."""\n    return text\n'
+    told = [{"arguments": {"text": "hi"}}]
+    wipe = {"text": "rm -rf / --no-preserve-root"}
+    both = [writes(say, "say", told), writes(say, "shell", told, programs=["sh"])]
+    put_in(hermes, scripted(both, [through("own_say", **wipe), through("own_shell", **wipe)], "done"))
+    *_, said, blocked = await play(hermes, ask=Person())
+    assert said == wipe["text"]
+    assert "This is never allowed, in any mode" in blocked
+
+
 async def test_rules_are_about_the_tool_itself(hermes, scripted):
     put_in(
         hermes, scripted(writes(), through("own_fragile", number=5), "done"), **{"policy.deny": ["own_*"]},
@@ -373,7 +382,7 @@ async def test_a_call_whose_process_died_is_taken_up(hermes, scripted, monkeypat
 
 @pytest.mark.skipif(not Path("/usr/bin/bwrap").exists(), reason="needs bubblewrap")
 async def test_it_runs_in_a_place_that_has_nothing_of_hermes(bench):
-    """What runs in a workspace needs no file of Hermes there: the same in an empty root with only the system's Python."""
+    """What runs in a workspace needs no file of Hermes there: the same in an empty root with only the system's Python."""  # noqa: E501
     from hermes_core.testing import FakeWorkspace
 
     class Walled(FakeWorkspace):

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 from hermes_core.errors import HermesError, UserError
-from hermes_core.types import JSON, Effect, Session, ToolCall, Verdict
+from hermes_core.types import JSON, Session, ToolCall, Verdict
 from hermes_tool_workshop.draft import Draft, Example, Write, draft_of
-from hermes_tool_workshop.made import Workshop, effects
+from hermes_tool_workshop.made import Workshop
 from hermes_tool_workshop.shape import PREFIX
 from hermes_tool_workshop.shelf import Damaged, Shelf
 from hermes_tool_workshop.words import difference, may, patch, permission_change
@@ -32,11 +32,7 @@ def _approved(shelf: Shelf, name: str) -> Verdict | None:
     if name not in shelf.names():
         return None  # somebody else's tool, whose name begins with the same letters
     _, version = shelf.approved(name)
-    may = version.label.permissions
-    # Nothing but declared programs is started by it, whatever it is given: then its call is no command.
-    does = effects(may) if may.programs else effects(may) - {Effect.EXECUTE}
-    reason = f"version {version.number} was approved when it was written"
-    return Verdict(outcome="allow", reason=reason, effects=does)
+    return Verdict(outcome="allow", reason=f"version {version.number} was approved when it was written")
 
 
 def _writing(shop: Workshop, shelf: Shelf, given: Mapping[str, JSON]) -> str:

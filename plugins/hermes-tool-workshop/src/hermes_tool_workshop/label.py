@@ -1,7 +1,6 @@
 """``tool.toml``: what is known of a version besides its code."""
 
 import json
-import tomllib
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -55,6 +54,8 @@ def _value(value: object) -> str:
 
 def read_label(data: bytes) -> Label:
     """From TOML. Raises ValueError for what is none, or not a label."""
+    import tomllib
+
     try:
         found = tomllib.loads(data.decode())
         given = {name: tuple(map(str, values)) for name, values in found.pop("permissions").items()}

@@ -151,8 +151,11 @@ def work_of(name: str, version: Version) -> Work:
 
 
 def effects(permissions: Permissions) -> frozenset[Effect]:
-    """What a tool may do to the world. Code that a model wrote is executed, whatever it declares."""
-    found = {Effect.EXECUTE}
+    """What a call may do to the world: what its code, which was approved as it is, declares and is held to.
+
+    Only with programs is what it is given perhaps a command, which the policy reads as one.
+    """
+    found = {Effect.EXECUTE} if permissions.programs else set()
     if permissions.hosts:
         found.add(Effect.NETWORK)
     if permissions.reads or permissions.writes:

@@ -188,7 +188,7 @@ def _generic(node: ast.expr, name: str, inner: list[ast.expr], depth: int) -> An
     if name == "Union" and inner:
         return _union(node, tuple(inner), depth)
     if name == "Literal" and (values := [_literal(one) for one in inner]) and None not in values:
-        return Literal[tuple(values)]  # type: ignore[valid-type]
+        return Literal[tuple(values)]
     noted = inner[1].value if name == "Annotated" and len(inner) == 2 and isinstance(inner[1], ast.Constant) else None
     if isinstance(noted, str) and depth == 0:
         return _Noted(_solid(inner[0], depth), noted[:300])
