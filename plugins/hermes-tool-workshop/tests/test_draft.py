@@ -136,6 +136,8 @@ TRICKS = {
     "getattr(text, '__class__')": "__class__ reaches behind the code",
     "import sys\nsys.modules['os']": "sys.modules may not be used",
     "import sys\nsys._getframe(1).f_back": "f_back reaches for frames",
+    "import operator\noperator.attrgetter('__class__')": "attrgetter reaches for attributes named by text",
+    "from operator import methodcaller": "methodcaller reaches for attributes named by text",
     "import types\ntypes.FunctionType": "FunctionType reaches for code objects",
     "open('x')": "open needs the file or folder in reads or writes",
     "o = open": "open needs the file or folder",

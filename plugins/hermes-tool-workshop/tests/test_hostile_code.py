@@ -88,6 +88,55 @@ async def test_nothing_the_tool_exchanges_opens_a_file(bench, patch):
     assert outcome.crash
 
 
+FRAMES = """
+def behind(error):
+    found, todo, seen = [], [error], 0
+    while todo and seen < 5000:
+        thing, seen = todo.pop(), seen + 1
+        for name in ("__traceback__", "__context__", "__cause__", "tb_frame", "tb_next", "f_locals", "f_back", "__closure__",  # noqa: E501
+                     "cell_contents", "__defaults__", "__self__", "__func__"):
+            inner = getattr(thing, name, None)
+            if inner is None:
+                continue
+            if name == "cell_contents":
+                found.append(thing)
+            todo += list(inner.values()) if name == "f_locals" else list(inner) if isinstance(inner, tuple) else [inner]
+    return found
+def dive(n):
+    try:
+        return dive(n + 1)
+    except RecursionError:
+        return reach()
+def reach():
+    try:
+        return open("/etc/passwd").read(5)
+    except BaseException as error:
+        for cell in behind(error):
+            content = cell.cell_contents
+            if isinstance(content, (dict, list, set)):
+                content.clear()
+            elif isinstance(content, tuple):
+                cell.cell_contents = ("", "/etc", "/")
+            elif callable(content):
+                cell.cell_contents = lambda *a, **k: True
+        return open("/etc/passwd").read(5)
+"""
+
+
+@pytest.mark.parametrize("how", ["reach()", "dive(0)"])
+async def test_the_frames_of_a_refusal_do_not_lead_to_what_refuses(bench, how):
+    outcome = await bench.do(f"{FRAMES}\nreturn {how}")
+    assert "root" not in str(outcome.value)
+    assert "may not read /etc/passwd" in outcome.crash or "could not be judged" in outcome.crash
+
+
+async def test_what_was_tried_cannot_be_unsaid(bench):
+    body = "import sys\ntry:\n    open('/etc/passwd')\nexcept OSError:\n    pass\n"
+    body += "told = []\nsys.audit('hermes.refused', told)\ntold.clear()\nframe = sys._getframe()\n"
+    body += "while frame:\n    [v.clear() for v in list(frame.f_locals.values()) if isinstance(v, list)]\n    frame = frame.f_back\nreturn 1"  # noqa: E501
+    assert (await bench.do(body)).refused == ["read /etc/passwd"]
+
+
 async def test_a_path_that_changes_its_mind_opens_nothing(bench):
     outcome = await bench.do(
         "import os, io\n"

@@ -75,14 +75,16 @@ def resolver() -> Any:
     return resolve
 
 
-def refuser(job: Any, refusals: list[str]) -> Any:
+def refuser(job: Any, tried: list[str]) -> Any:
     """A function that refuses something in words, and keeps what was tried, whether the tool tells of it or not."""
     name, append, size = job["name"], list.append, len
     denied, code = PermissionError, errno.EACCES
 
-    def no(what: str) -> None:
-        if size(refusals) < 20:
-            append(refusals, what[:300])
+    def no(what: str, kind: Any = None) -> None:
+        if size(tried) < 20:
+            append(tried, what[:300])
+        if kind is not None:
+            raise kind(f"{name} may not {what}")
         raise denied(code, f"{name} may not {what}: it does not declare that")
 
     return no
@@ -131,34 +133,74 @@ def files(job: Any, no: Any) -> Any:  # noqa: C901 - four small functions over t
     return opened, listed, changed
 
 
-def network(job: Any, no: Any) -> Any:
-    """What looks at the hosts of an event."""
+def network(job: Any, no: Any) -> Any:  # noqa: C901 - small functions over the same few names
+    """What looks at the hosts of an event. It looks up declared names itself, and keeps which numbers they have."""
     hosts = frozenset(job["hosts"])
-    known = addresses(hosts) if hosts else frozenset()
+    known: set[str] = set()
     kind, text, data, several = type, str, bytes, tuple
-    lower, strip, decode = str.lower, str.rstrip, bytes.decode
+    lower, strip, decode, add, partition, extend = (
+        str.lower,
+        str.rstrip,
+        bytes.decode,
+        set.add,
+        str.partition,
+        list.extend,
+    )
+    look_up: Any = None
+    is_open: Any = None
+    if hosts:
+        import ipaddress
+        import socket
 
-    def named(value: Any) -> bool:
+        look_up, is_open = socket.getaddrinfo, ipaddress.ip_address
+        socket.getaddrinfo = asked(sys.audit)
+    literal = frozenset(h for h in hosts if h == "localhost" or ":" in h or not any(c.isalpha() for c in h))
+
+    def named(value: Any) -> str:
         value = decode(value, "ascii", "replace") if kind(value) is data else value
-        return kind(value) is text and strip(lower(value), ".") in hosts
+        plain = strip(lower(value), ".") if kind(value) is text else ""
+        return plain if plain in hosts else ""
 
     def lookup(event: str, args: Any) -> None:
         value = args[0][0] if event == "socket.getnameinfo" else args[0]
         if not named(value):
             no(f"reach the host {value}")
 
+    def answer(_event: str, args: Any) -> None:
+        rows, host, rest = args
+        if not named(host):
+            no(f"reach the host {host}")
+        for row in look_up(host, *rest):
+            number = row[4][0]
+            if named(host) in literal or is_open(partition(number, "%")[0]).is_global:
+                add(known, number)
+                extend(rows, [row])
+        if not rows:
+            no(f"reach {host}: it is in your own network, and was not declared by number")
+
     def connect(event: str, args: Any) -> None:
         address = args[1]
         if address is None and event == "socket.sendmsg":  # it is connected already
             return
-        if kind(address) is not several or not (named(address[0]) or address[0] in known):
+        if kind(address) is not several or not (named(address[0]) in literal or address[0] in known):
             no(f"connect to {address[0] if kind(address) is several else address}")
 
     def made(_event: str, _args: Any) -> None:
         if not hosts:
             no("use the network")
 
-    return lookup, connect, made
+    return lookup, answer, connect, made
+
+
+def asked(audit: Any) -> Any:
+    """What stands for ``socket.getaddrinfo``: it has the hook look the name up, so that the hook knows the numbers."""
+
+    def getaddrinfo(host: Any, port: Any, family: int = 0, type: int = 0, proto: int = 0, flags: int = 0) -> Any:  # noqa: A002
+        rows: list[Any] = []
+        audit("hermes.lookup", rows, host, (port, family, type, proto, flags))
+        return rows
+
+    return getaddrinfo
 
 
 def programs(job: Any, no: Any) -> Any:
@@ -176,66 +218,77 @@ def programs(job: Any, no: Any) -> Any:
     return program
 
 
-def guard(job: Any, refusals: list[str]) -> None:
-    """Install the hook. A gate that cannot decide says no: an error in it, whatever it is, stops what was tried."""
-    no, name = refuser(job, refusals), job["name"]
+def judging(job: Any) -> Any:
+    """The function that says of an event what to raise, as a class and its words; or nothing."""
+    tried: list[str] = []
+    no = refuser(job, tried)
     never = NEVER - ({"_posixsubprocess"} if job["programs"] else set())
-    partition, begins, get, append, no_module = str.partition, str.startswith, dict.get, list.append, ImportError
+    partition, begins, get, extend = str.partition, str.startswith, dict.get, list.extend
+    no_module, denied, any_error, code = ImportError, PermissionError, BaseException, errno.EACCES
 
     def imported(_event: str, args: Any) -> None:
         if partition(args[0], ".")[0] in never:
-            append(refusals, "import " + args[0][:100])
-            raise no_module(f"{name} may not import {args[0]}")
+            no("import " + args[0][:100], no_module)
 
     def refused(event: str, _args: Any) -> None:
         no("use " + event)
 
-    def altered(_event: str, args: Any) -> None:
-        if args[1] in ("__code__", "__globals__"):
-            no("change the code of a function")
+    def told(_event: str, args: Any) -> None:
+        extend(args[0], tried)
 
     opened, listed, changed = files(job, no)
-    lookup, connect, made = network(job, no)
-    program = programs(job, no)
+    lookup, answer, connect, made = network(job, no)
     looks: dict[str, Any] = dict.fromkeys(REFUSED, refused)
     looks.update(dict.fromkeys(READS, listed), **dict.fromkeys(WRITES, changed), **dict.fromkeys(LOOKUPS, lookup))
-    looks.update(dict.fromkeys(STARTS, program))
+    looks.update(dict.fromkeys(STARTS, programs(job, no)))
     looks.update(dict.fromkeys(("socket.connect", "socket.sendto", "socket.sendmsg"), connect))
-    looks.update({"open": opened, "import": imported, "socket.__new__": made, "object.__setattr__": altered})
+    looks.update({"open": opened, "import": imported, "socket.__new__": made})
+    looks.update({"hermes.lookup": answer, "hermes.refused": told})
 
-    def hook(event: str, args: Any) -> None:
-        look = get(looks, event)
-        if look is not None:
-            look(event, args)
-        elif begins(event, "ctypes."):
-            no("use " + event)
+    def judge(event: str, args: Any) -> Any:
+        try:
+            look = get(looks, event)
+            if look is not None:
+                look(event, args)
+            elif begins(event, "ctypes."):
+                no("use " + event)
+            elif event == "object.__setattr__" and args[1] in ("__code__", "__globals__"):
+                no("change the code of a function")
+        except no_module as error:
+            return no_module, error.args
+        except denied as error:
+            return denied, error.args
+        except any_error as error:  # a gate that cannot decide says no
+            return denied, (code, f"{event} could not be judged: {error}")
+        return None
+
+    return judge
+
+
+def guard(job: Any) -> None:
+    """Install the hook.
+
+    An error shows the frames it came through, and frames show what they hold. So what judges is nowhere in them: it is
+    held by the hook's defaults, returns what is to be raised, and is let go of before that is raised.
+    """
+
+    judge = judging(job)
+
+    def hook(
+        event: str, args: Any, judge: Any = judge, every: Any = BaseException, denied: Any = PermissionError
+    ) -> None:
+        kind: Any = denied
+        words: Any = (13, "this could not be judged")
+        try:
+            kind, words = judge(event, args) or (None, ())
+        except every:
+            pass
+        finally:
+            del judge
+        if kind is not None:
+            raise kind(*words)
 
     sys.addaudithook(hook)
-
-
-def addresses(hosts: frozenset[str]) -> set[str]:
-    """The numbers that declared names turned out to be; the set grows when the tool looks one up."""
-    import ipaddress
-    import socket
-
-    found: set[str] = set()
-    look_up: Any = socket.getaddrinfo
-    literal = {host for host in hosts if host == "localhost" or not any(c.isalpha() for c in host) or ":" in host}
-
-    def getaddrinfo(host: Any, *args: Any, **options: Any) -> Any:
-        rows = look_up(host, *args, **options)
-        kept = []
-        for row in rows:
-            place = str(row[4][0])
-            if host in literal or ipaddress.ip_address(place.split("%", maxsplit=1)[0]).is_global:
-                found.add(place)
-                kept.append(row)
-        if rows and not kept:
-            raise PermissionError(errno.EACCES, f"{host} is a host of this network, which was not declared by number")
-        return kept
-
-    socket.getaddrinfo = getaddrinfo
-    return found
 
 
 def where(error: BaseException) -> int:
@@ -248,12 +301,12 @@ def where(error: BaseException) -> int:
     return line
 
 
-def play(job: Any, refusals: list[str]) -> dict[str, Any]:
+def play(job: Any) -> dict[str, Any]:
     """The frame that is said: a result, an orderly error, or a crash with its line."""
     dumps, error_class = json.dumps, ToolError
     scope: dict[str, Any] = {"__name__": "tool", "ToolError": ToolError}
     try:
-        guard(job, refusals)
+        guard(job)
         exec(compile(job["code"], "tool.py", "exec"), scope)  # noqa: S102 - this is what the process is for
         value = scope[job["entry"]](**job["arguments"])
         try:
@@ -280,10 +333,11 @@ def main() -> None:
         import shutil
 
         shutil._use_fd_functions = False  # type: ignore[attr-defined]  # else folders are opened by a name that says nothing of where they are
-    refusals: list[str] = []
-    write, dumps, leave, flush = os.write, json.dumps, os._exit, (sys.stdout.flush, sys.stderr.flush)
-    frame = play(job, refusals)
-    frame["refused"] = refusals
+    refused: list[str] = []
+    audit, write, dumps, leave, flush = sys.audit, os.write, json.dumps, os._exit, (sys.stdout.flush, sys.stderr.flush)
+    frame = play(job)
+    audit("hermes.refused", refused)
+    frame["refused"] = refused
     left = dumps(frame).encode()
     while left:
         left = left[write(3, left) :]
