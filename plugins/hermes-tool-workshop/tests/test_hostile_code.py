@@ -93,8 +93,8 @@ def behind(error):
     found, todo, seen = [], [error], 0
     while todo and seen < 5000:
         thing, seen = todo.pop(), seen + 1
-        for name in ("__traceback__", "__context__", "__cause__", "tb_frame", "tb_next", "f_locals", "f_back", "__closure__",  # noqa: E501
-                     "cell_contents", "__defaults__", "__self__", "__func__"):
+        for name in ("__traceback__", "__context__", "__cause__", "tb_frame", "tb_next", "f_locals", "f_back",
+                     "__closure__", "cell_contents", "__defaults__", "__self__", "__func__"):
             inner = getattr(thing, name, None)
             if inner is None:
                 continue
