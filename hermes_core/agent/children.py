@@ -14,7 +14,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from typing import TypeVar
 
 from attrs import asdict, evolve
@@ -23,7 +23,6 @@ from hermes_core.agent.bounds import MOST_CHILDREN, Bounds, Limits, inherit
 from hermes_core.agent.environment import child_environment, descendants, redacted
 from hermes_core.agent.usage import CERTAINTY
 from hermes_core.errors import HermesError, UnknownName
-from hermes_core.kinds import Tool
 from hermes_core.types import JSON, ChildResult, ChildStatus, ChildTask, Question, Usage, Verdict
 
 TYPE_CHECKING = False
@@ -69,7 +68,8 @@ class Child:
             limits = await self._left()
             if limits.exhausted:
                 return ChildResult(status="refused", error=f"No {limits.exhausted} is left for a child.")
-            status, error = await self._work(inherit(self._reach(limits), self._known(), self._task))
+            known = self._parts.toolbox().offered(runner.session).values()
+            status, error = await self._work(inherit(self._reach(limits), known, self._task))
         return await self._result(status, error, time.monotonic() - began)
 
     async def _left(self) -> Limits:
@@ -95,14 +95,11 @@ class Child:
             return f"There is no toolset {min(unknown)!r} here; there is: {known}."
         return ""
 
-    def _known(self) -> Iterable[Tool]:
-        return self._parts.toolbox().offered(self._runner.session).values()
-
     def _reach(self, limits: Limits) -> Bounds:
         """What the parent itself may do, now."""
         parts, session = self._parts, self._runner.session
         deny, allow = parts.policy.rules(session.id)
-        tools = (tool.name for tool in self._known())
+        tools = parts.toolbox().offered(session)
         return Bounds(
             mode=parts.policy.mode, deny=deny, allow=allow, tools=frozenset(tools), levels=parts.levels, limits=limits
         )
