@@ -110,7 +110,7 @@ async def test_effects_and_keys_say_what_was_declared(bench):
         code, "rich", examples=[{"arguments": {}}], hosts=["Example.org"], programs=["git"], reads=["."], writes=["out"]
     )
     bare, rich = bench.offered()["own_bare"], bench.offered()["own_rich"]
-    assert bare.effects == frozenset()
+    assert bare.effects == {Effect.READ_FILES}
     assert not bare.untrusted
     assert list(bare.touches(None)) == []
     assert rich.effects == {Effect.EXECUTE, Effect.NETWORK, Effect.READ_FILES, Effect.WRITE_FILES}

@@ -153,9 +153,10 @@ def work_of(name: str, version: Version) -> Work:
 def effects(permissions: Permissions) -> frozenset[Effect]:
     """What a call may do to the world: what its code, which was approved as it is, declares and is held to.
 
-    Only with programs is what it is given perhaps a command, which the policy reads as one.
+    Only with programs is what it is given perhaps a command, which the policy reads as one. Without, it is a program
+    that at most looks into the working folder: it may run there, which is what READ_FILES says.
     """
-    found = {Effect.EXECUTE} if permissions.programs else set()
+    found = {Effect.EXECUTE if permissions.programs else Effect.READ_FILES}
     if permissions.hosts:
         found.add(Effect.NETWORK)
     if permissions.reads or permissions.writes:
