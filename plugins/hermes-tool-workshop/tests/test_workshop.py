@@ -136,6 +136,13 @@ async def test_a_person_is_shown_what_changes(bench, snapshot):
     assert bench.asked("tool_rollback", name="count_words", version=1).reason == snapshot(name="rollback")
 
 
+def test_the_gate_knows_what_trying_a_tool_does(bench):
+    given = {"name": "count_words", "code": COUNT, "examples": COUNTS}
+    assert bench.asked("tool_write", **given).effects == {Effect.CONFIGURE, Effect.READ_FILES}
+    assert Effect.NETWORK in bench.asked("tool_write", **given, hosts=["example.org"]).effects
+    assert bench.asked("tool_write", **given, programs=["git"]).effects is None, "nobody knows"
+
+
 async def test_what_cannot_be_kept_asks_nobody(bench):
     refused = bench.asked("tool_write", name="../x", code="import ctypes", examples=[])
     assert refused.outcome == "deny"

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 from hermes_core.errors import HermesError, UserError
-from hermes_core.types import JSON, Session, ToolCall, Verdict
+from hermes_core.types import JSON, Effect, Session, ToolCall, Verdict
 from hermes_tool_workshop.draft import Draft, Example, Write, draft_of
-from hermes_tool_workshop.made import Workshop
+from hermes_tool_workshop.made import Workshop, effects
 from hermes_tool_workshop.shape import PREFIX
 from hermes_tool_workshop.shelf import Damaged, Shelf
 from hermes_tool_workshop.words import difference, may, patch, permission_change
@@ -19,7 +19,7 @@ def verdict(shop: Workshop, session: Session, call: ToolCall) -> Verdict | None:
         if call.name.startswith(PREFIX):
             return _approved(shelf, call.name)
         if call.name == "tool_write":
-            return Verdict(outcome="ask", reason=_writing(shop, shelf, call.arguments))
+            return _writing(shop, shelf, call.arguments)
         if call.name == "tool_rollback":
             return Verdict(outcome="ask", reason=_going_back(shelf, call.arguments))
     except (HermesError, Damaged) as error:
@@ -35,10 +35,18 @@ def _approved(shelf: Shelf, name: str) -> Verdict | None:
     return Verdict(outcome="allow", reason=f"version {version.number} was approved when it was written")
 
 
-def _writing(shop: Workshop, shelf: Shelf, given: Mapping[str, JSON]) -> str:
-    """What a person should know of a new version. Raises ToolError when it cannot be kept as it is."""
+def _writing(shop: Workshop, shelf: Shelf, given: Mapping[str, JSON]) -> Verdict:
+    """A question, with what a person should know of a new version. Raises ToolError when it cannot be kept as it is."""
     examples = [Example(**example) for example in given.get("examples", ())]
     draft = draft_of(Write(**{**given, "examples": examples}), shop.home, shop.config.seconds)
+    # Its examples do what the tool may do; only of one that starts programs nobody can say what that is.
+    known = not draft.permissions.programs
+    does = effects(draft.permissions) | {Effect.CONFIGURE} if known else None
+    return Verdict(outcome="ask", reason=_told(shelf, draft), effects=does)
+
+
+def _told(shelf: Shelf, draft: Draft) -> str:
+    """The new version in words, or how it differs from the one in force."""
     try:
         ledger = shelf.ledger(draft.name)
         before = shelf.version(draft.name, ledger.version)
