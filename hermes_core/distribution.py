@@ -101,5 +101,6 @@ HERMES = Distribution(
         "hermes-tool-terminal",
         "hermes-tool-todo",
         "hermes-tool-web",
+        "hermes-tool-workshop",
     ),
 )

@@ -153,6 +153,7 @@ class Parts:
                 core=self.settings.config.agent.core_toolsets,
                 search=self.settings.config.agent.tool_search,
                 only=self.bounds.tools if self.bounds else None,
+                report=self.report,
             )
         return self._toolbox
 
