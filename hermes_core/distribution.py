@@ -81,6 +81,7 @@ class Distribution(NamedTuple):
 HERMES = Distribution(
     name="hermes",
     own=(
+        "hermes-backend-bubblewrap",
         "hermes-backend-docker",
         "hermes-backend-local",
         "hermes-backend-ssh",
@@ -99,5 +100,6 @@ HERMES = Distribution(
         "hermes-tool-recall",
         "hermes-tool-terminal",
         "hermes-tool-todo",
+        "hermes-tool-web",
     ),
 )

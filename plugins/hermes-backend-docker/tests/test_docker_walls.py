@@ -158,12 +158,12 @@ async def test_what_is_claimed_follows_from_what_is_open(make, folder):
     for mount in (False, True):
         for network in (False, True):
             place = await make(mount=mount, network=network).open(str(folder))
-            claims[mount, network] = place.features & {Feature.ISOLATED, Feature.LOCAL}
+            claims[mount, network] = place.features & {Feature.ISOLATED, Feature.OFFLINE, Feature.LOCAL}
             await place.close()
     assert claims == {
-        (False, False): {Feature.ISOLATED},
+        (False, False): {Feature.ISOLATED, Feature.OFFLINE},
         (False, True): set(),
-        (True, False): {Feature.LOCAL},
+        (True, False): {Feature.LOCAL, Feature.OFFLINE},
         (True, True): {Feature.LOCAL},
     }
 

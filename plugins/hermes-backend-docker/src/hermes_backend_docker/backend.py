@@ -10,6 +10,7 @@ from pathlib import Path
 from hermes_backend_docker.config import Config
 from hermes_core.errors import UserError
 from hermes_core.kinds import Backend, Workspace
+from hermes_core.types import Feature
 
 __all__ = ["Docker"]
 
@@ -27,6 +28,10 @@ class Docker(Backend):
         self._log = log
         self._environ = os.environ if environ is None else environ
         self._swept = False
+        walls = {Feature.OFFLINE} if not config.network else set()
+        if walls and not config.mount:
+            walls |= {Feature.ISOLATED}
+        self.features = frozenset({Feature.BACKGROUND, *walls})
 
     async def open(self, key: str) -> Workspace:
         """The container of a folder, running. Raises UserError when there is no daemon, image or permission."""

@@ -47,7 +47,12 @@ class Plan:
     @property
     def isolated(self) -> bool:
         """Whether nothing done inside reaches this machine."""
-        return bool(self.volume) and self.create["network"] == "none"
+        return bool(self.volume) and self.offline
+
+    @property
+    def offline(self) -> bool:
+        """Whether nothing done inside reaches a network."""
+        return bool(self.create["network"] == "none")
 
 
 def plan(config: Config, key: str, home: Path, address: Address, info: dict[str, Any]) -> Plan:

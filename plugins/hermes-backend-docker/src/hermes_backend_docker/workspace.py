@@ -35,6 +35,7 @@ class Inside(Workspace):
         self.cwd = plan.cwd
         self.features = frozenset({Feature.BACKGROUND})
         self.features |= {Feature.ISOLATED} if plan.isolated else set()
+        self.features |= {Feature.OFFLINE} if plan.offline else set()
         # Mounted under the same path, so a file inside is the file of this machine that has its name.
         self.features |= set() if plan.volume else {Feature.LOCAL}
         if lease.site.bash:
