@@ -17,7 +17,10 @@ VARIABLES = {
     "Points: " + ", ".join(f"`{name}` ({meaning})" for name, meaning in POINTS.items()) + ".",
 }
 INNER = {
-    "HERMES_RUN": "Set by the backends `local` and `ssh` for a command, so that a time-out finds all it started.",
+    "HERMES_RUN": "Set for a command by the backends `local`, `ssh`, `docker`: a time-out finds all it started.",
+    "HERMES_WARDEN": "Set in a container for the process that ends what a Hermes started there, once it is gone.",
+    "HERMES_SH": "Carries a script into a container; the command does not see it.",
+    "HERMES_PATH": "Carries a command's own `PATH` into a container; the command sees it as `PATH`.",
 }
 OTHERS = {
     "VISUAL": "The editor of `hermes config edit`, and of the terminal's Ctrl+G; else `EDITOR`, else `vi`.",
