@@ -100,11 +100,15 @@ class HistoryBroker(ABC):
 
 @frozen(kw_only=True)
 class PluginPaths:
-    """Folders a plugin may use: its own data and cache, and the home for reading what the user put there."""
+    """Folders a plugin may use: its own data and cache, and the home for reading what the user put there.
+
+    ``skills`` are the folders of skills that enabled plugins declare, each with the name of its plugin.
+    """
 
     home: Path
     data: Path
     cache: Path
+    skills: Sequence[tuple[str, Path]] = ()
 
 
 @frozen(kw_only=True, eq=False)

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from hermes_core.context import HistoryBroker, LlmBroker, PluginContext, PluginPaths, SecretsBroker, SessionsBroker
@@ -81,11 +82,12 @@ class _History(HistoryBroker):
 
 
 def make_context(
-    installed: Installed, settings: "Settings", *, store: "OpenStore", complete: Complete
-) -> PluginContext:
+    installed: Installed, settings: "Settings", *, store: "OpenStore", complete: Complete,
+    skills: Sequence[tuple[str, Path]] = (),
+) -> PluginContext:  # fmt: skip
     """The context of one plugin. Raises ConfigError when its section of the settings is wrong, UserError.
 
-    ``store`` opens the store when first needed; ``complete`` makes one model call.
+    ``store`` opens the store when first needed; ``complete`` makes one model call; ``skills`` as in PluginPaths.
     """
     manifest = installed.manifest
     assert manifest, f"{installed.label} has no manifest"
@@ -96,7 +98,7 @@ def make_context(
         kind=manifest.kind,
         config=settings.section(manifest.config_section, config_class(installed)) if manifest.config_class else None,
         secrets=_Secrets(installed, settings.secrets),
-        paths=PluginPaths(home=home.root, data=home.root / "data" / folder, cache=home.cache / folder),
+        paths=PluginPaths(home=home.root, data=home.root / "data" / folder, cache=home.cache / folder, skills=skills),
         log=logging.getLogger(f"hermes.plugin.{manifest.kind}.{manifest.name}"),
         sessions=_Sessions(installed, store),
         llm=_Llm(installed, complete),

@@ -39,6 +39,7 @@ def plugin_context(
     replies: Sequence[Response] = (),
     endpoints: Mapping[str, Endpoint] | None = None,
     histories: Mapping[str, Sequence[Message]] | None = None,
+    skills: Sequence[tuple[str, Path]] = (),
 ) -> PluginContext:
     """A context as the kernel would make it, with an empty past and folders under ``home``.
 
@@ -53,7 +54,7 @@ def plugin_context(
         kind=manifest.kind,
         config=config,
         secrets=_Secrets(manifest, secrets or {}),
-        paths=PluginPaths(home=home, data=data, cache=cache),
+        paths=PluginPaths(home=home, data=data, cache=cache, skills=skills),
         log=logging.getLogger(f"hermes.test.{manifest.name}"),
         sessions=sessions or _NoSessions(manifest),
         llm=_Replies(manifest, replies),
