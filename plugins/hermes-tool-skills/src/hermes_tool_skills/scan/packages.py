@@ -1,0 +1,74 @@
+"""Names that are made to be taken for others: of skills, and of packages that a skill installs."""
+
+import re
+from collections.abc import Iterator
+
+from hermes_tool_skills.scan import Finding
+
+_INSTALL = re.compile(
+    r"\b(?:pip3?|uv pip|pipx|uv tool|npm|pnpm|yarn|bun|gem|cargo|poetry|uv)\s+(?:install|i|add)\s+([^\n`;&|]{1,300})",
+    re.IGNORECASE,
+)
+_RUN = re.compile(r"\b(?:npx|uvx|bunx)\s+(?:-\S+\s+)*([@\w./-]{2,60})")
+POPULAR = frozenset(
+    "requests urllib3 numpy pandas scipy matplotlib django flask fastapi pydantic boto3 botocore pytest setuptools "
+    "cryptography pillow sqlalchemy beautifulsoup4 selenium playwright tensorflow torch torchvision transformers "
+    "openai anthropic langchain litellm httpx aiohttp click rich typer jinja2 pyyaml lxml paramiko psycopg2 pymongo "
+    "redis celery scikit-learn opencv-python openpyxl pypdf pdfplumber reportlab python-docx python-dotenv colorama "
+    "tqdm virtualenv poetry black ruff mypy isort flake8 jupyter notebook ipython streamlit gradio scrapy pyautogui "
+    "react react-dom express lodash axios webpack typescript eslint prettier vite jest mocha chalk commander next "
+    "vue angular svelte electron puppeteer cheerio moment dotenv nodemon babel rollup tailwindcss discord.js "
+    "web3 ethers tokio serde reqwest clap anyhow rails sinatra rspec bundler devise".split()
+)
+# Real packages whose names are near to those above.
+_REAL = frozenset(
+    "request pytests pandas-ai preact nest nuxt vuex redux clasp jinja black pillow-heif dask click-log chalk-cli "
+    "expresso jest-cli isort5 rich-cli text typed requests2 request2 tqdm4 torchtext rust serve mochi task numba".split()
+)
+
+
+def imitations(path: str, text: str) -> Iterator[Finding]:
+    """Packages that are installed under a name one slip away from a popular one."""
+    given = [word for found in _INSTALL.finditer(text) for word in found[1].split() if not word.startswith("-")]
+    given += [found[1] for found in _RUN.finditer(text)]
+    for word in given:
+        name = re.split(r"[=<>~!\[@,;:)\"'\\]", word.strip("\"'`(),"), maxsplit=1)[0].lower()
+        if len(name) < 4 or name in POPULAR or name in _REAL or "/" in name:
+            continue
+        if meant := next((known for known in POPULAR if alike(name, known)), ""):
+            why = f"it installs {name!r}, a name that can be taken for {meant!r}"
+            line = text[: text.find(word)].count("\n") + 1
+            yield Finding(
+                rule="supply_chain-imitated-package", level="dangerous", why=why, path=path, line=line, text=word[:60]
+            )
+
+
+def alike(name: str, known: str) -> bool:
+    """Whether one name can be taken for the other: look-alike characters, separators, or one slip of the finger."""
+    if name == known:
+        return False
+    if _folded(name) == _folded(known):
+        return True
+    if min(len(name), len(known)) < 5 or abs(len(name) - len(known)) > 1 or name[0] != known[0]:
+        return False
+    if {name, known} == {f"{min(name, known, key=len)}s", min(name, known, key=len)}:  # one and many
+        return len(name) > 6 and known in POPULAR
+    return _one_slip(name, known)
+
+
+def _folded(name: str) -> str:
+    for odd, even in (("rn", "m"), ("vv", "w"), ("0", "o"), ("1", "l"), ("3", "e"), ("5", "s")):
+        name = name.replace(odd, even)
+    return re.sub(r"[-_.]|^(?:python|py|node|js)-|-(?:python|py|node|js)$", "", name)
+
+
+def _one_slip(a: str, b: str) -> bool:
+    """One letter more, less, other, or two that changed places."""
+    if len(a) == len(b):
+        off = [i for i, (x, y) in enumerate(zip(a, b, strict=True)) if x != y]
+        if len(off) == 1:
+            return not (a[off[0]].isdigit() and b[off[0]].isdigit())  # versions of one thing
+        return len(off) == 2 and off[1] == off[0] + 1 and a[off[0]] == b[off[1]] and a[off[1]] == b[off[0]]
+    short, long = sorted((a, b), key=len)
+    at = next((i for i, (x, y) in enumerate(zip(short, long, strict=False)) if x != y), len(short))
+    return short[at:] == long[at + 1 :] and not long[at].isdigit()
