@@ -1,6 +1,7 @@
 """Every rule finds what it is for, and leaves alone what only looks like it."""
 
 import pytest
+
 from hermes_tool_skills.scan.rules import CATEGORIES, load_rules
 from hermes_tool_skills.scan.text import flowing, plain
 

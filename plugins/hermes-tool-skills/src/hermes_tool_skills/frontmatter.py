@@ -22,8 +22,9 @@ ENVIRONMENTS = ("kanban", "docker", "s6")
 _MOST_HEAD = 16_000  # characters of frontmatter
 _FENCE = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
-_HERMES_LISTS = ("tags", "related_skills", "requires_toolsets", "requires_tools")
-_HERMES_LISTS += ("fallback_for_toolsets", "fallback_for_tools")
+_HERMES_LISTS = (
+    "tags", "related_skills", "requires_toolsets", "requires_tools", "fallback_for_toolsets", "fallback_for_tools",
+)  # fmt: skip
 
 
 class BadSkill(UserError):
@@ -231,6 +232,6 @@ def to_plain(head: Head) -> dict[str, JSON]:
 
 def from_plain(data: Mapping[str, Any]) -> Head:
     """The way back. Raises TypeError, KeyError or ValueError for what ``to_plain`` did not write."""
-    given = {key: tuple(value) if isinstance(value, list) else value for key, value in data.items()}
+    given: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in data.items()}
     given["variables"] = tuple(Variable(**row) for row in given["variables"])
     return Head(**given)

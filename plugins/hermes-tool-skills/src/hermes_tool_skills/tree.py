@@ -18,7 +18,7 @@ MOST_FILES = 500
 MOST_FILE = 1024 * 1024  # bytes
 MOST_BYTES = 8 * 1024 * 1024  # of a whole skill
 _MOST_PATH, _MOST_DEPTH = 200, 8
-_SKIP = {".git", "__pycache__", ".DS_Store"}
+SKIP = frozenset({".git", "__pycache__", ".DS_Store"})  # what lies beside the files of a skill and is no part of it
 _DIFF_LINES = 400
 
 
@@ -49,9 +49,8 @@ def check_tree(tree: Tree) -> None:
             raise BadTree(f"The file {path} has {len(data):,} bytes; {MOST_FILE:,} is the most.")
     folded: dict[str, str] = {}
     for path in tree:
-        if other := folded.setdefault(path.casefold(), path):
-            if other != path:
-                raise BadTree(f"The files {other} and {path} differ only in case.")
+        if (other := folded.setdefault(path.casefold(), path)) != path:
+            raise BadTree(f"The files {other} and {path} differ only in case.")
         for above in PurePosixPath(path).parents:
             if str(above) in tree:
                 raise BadTree(f"{above} is a file and a folder at once.")
@@ -62,7 +61,7 @@ def check_tree(tree: Tree) -> None:
 
 
 def read_tree(folder: Path) -> dict[str, bytes]:
-    """All files of a folder. Raises BadTree for links, devices and what is too large, OSError when it cannot be read."""
+    """All files of a folder. Raises BadTree for links, devices and what is too large, OSError."""
     found: dict[str, bytes] = {}
     for path, _ in walk(folder):
         found[path] = read_file(folder, path)
@@ -72,10 +71,8 @@ def read_tree(folder: Path) -> dict[str, bytes]:
 
 def walk(folder: Path, below: str = "") -> Iterator[tuple[str, os.stat_result]]:
     """The paths and stats of all files, in order. Raises BadTree for links and devices, and when there are too many."""
-    seen = 0
-    for path, info in _walk(folder, below):
-        seen += 1
-        if seen > MOST_FILES:
+    for number, (path, info) in enumerate(_walk(folder, below), 1):
+        if number > MOST_FILES:
             raise BadTree(f"{folder} has more than {MOST_FILES} files.")
         yield path, info
 
@@ -83,7 +80,7 @@ def walk(folder: Path, below: str = "") -> Iterator[tuple[str, os.stat_result]]:
 def _walk(folder: Path, below: str) -> Iterator[tuple[str, os.stat_result]]:
     with os.scandir(folder / below if below else folder) as entries:
         for entry in sorted(entries, key=lambda e: e.name):
-            if entry.name in _SKIP or entry.name.endswith(".pyc"):
+            if entry.name in SKIP or entry.name.endswith(".pyc"):
                 continue
             path = f"{below}/{entry.name}" if below else entry.name
             info = entry.stat(follow_symlinks=False)

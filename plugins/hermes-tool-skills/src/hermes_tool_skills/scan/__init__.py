@@ -45,7 +45,7 @@ class Report:
     def verdict(self) -> VerdictName:
         """``dangerous`` or ``caution`` when one finding is, else ``safe``."""
         worst = max((_WEIGHT[f.level] for f in self.findings), default=0)
-        return ("safe", "caution", "dangerous")[worst]  # type: ignore[return-value]
+        return ("safe", "caution", "dangerous")[worst]
 
 
 def scan(tree: Tree, known: Iterable[str] = ()) -> Report:

@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
 
 from hermes_tool_skills.scan import Finding
 
@@ -10,32 +12,26 @@ _INSTALL = re.compile(
     re.IGNORECASE,
 )
 _RUN = re.compile(r"\b(?:npx|uvx|bunx)\s+(?:-\S+\s+)*([@\w./-]{2,60})")
-POPULAR = frozenset(
-    "requests urllib3 numpy pandas scipy matplotlib django flask fastapi pydantic boto3 botocore pytest setuptools "
-    "cryptography pillow sqlalchemy beautifulsoup4 selenium playwright tensorflow torch torchvision transformers "
-    "openai anthropic langchain litellm httpx aiohttp click rich typer jinja2 pyyaml lxml paramiko psycopg2 pymongo "
-    "redis celery scikit-learn opencv-python openpyxl pypdf pdfplumber reportlab python-docx python-dotenv colorama "
-    "tqdm virtualenv poetry black ruff mypy isort flake8 jupyter notebook ipython streamlit gradio scrapy pyautogui "
-    "react react-dom express lodash axios webpack typescript eslint prettier vite jest mocha chalk commander next "
-    "vue angular svelte electron puppeteer cheerio moment dotenv nodemon babel rollup tailwindcss discord.js "
-    "web3 ethers tokio serde reqwest clap anyhow rails sinatra rspec bundler devise".split()
-)
-# Real packages whose names are near to those above.
-_REAL = frozenset(
-    "request pytests pandas-ai preact nest nuxt vuex redux clasp jinja black pillow-heif dask click-log chalk-cli "
-    "expresso jest-cli isort5 rich-cli text typed requests2 request2 tqdm4 torchtext rust serve mochi task numba".split()
-)
+
+
+@cache
+def _names(which: str) -> frozenset[str]:
+    import tomllib
+
+    data = tomllib.loads(Path(__file__).with_name("rules.toml").read_text(encoding="utf-8"))
+    return frozenset(data["packages"][which].split())
 
 
 def imitations(path: str, text: str) -> Iterator[Finding]:
     """Packages that are installed under a name one slip away from a popular one."""
+    popular = _names("popular")
     given = [word for found in _INSTALL.finditer(text) for word in found[1].split() if not word.startswith("-")]
     given += [found[1] for found in _RUN.finditer(text)]
     for word in given:
         name = re.split(r"[=<>~!\[@,;:)\"'\\]", word.strip("\"'`(),"), maxsplit=1)[0].lower()
-        if len(name) < 4 or name in POPULAR or name in _REAL or "/" in name:
+        if len(name) < 4 or name in popular or name in _names("near") or "/" in name:
             continue
-        if meant := next((known for known in POPULAR if alike(name, known)), ""):
+        if meant := next((known for known in sorted(popular) if alike(name, known)), ""):
             why = f"it installs {name!r}, a name that can be taken for {meant!r}"
             line = text[: text.find(word)].count("\n") + 1
             yield Finding(
@@ -52,7 +48,7 @@ def alike(name: str, known: str) -> bool:
     if min(len(name), len(known)) < 5 or abs(len(name) - len(known)) > 1 or name[0] != known[0]:
         return False
     if {name, known} == {f"{min(name, known, key=len)}s", min(name, known, key=len)}:  # one and many
-        return len(name) > 6 and known in POPULAR
+        return len(name) > 6 and known in _names("popular")
     return _one_slip(name, known)
 
 

@@ -99,7 +99,7 @@ def _unseen(path: str, text: str) -> Iterator[Finding]:
     if len(_SPLIT.findall(text)) >= 1 or _RUN.search(text):
         yield _say("injection-unseen", "dangerous", "it hides characters that nobody can see in words or rows", path)
     for word in _MIXED.findall(text):
-        if not word.isascii() and _alphabets(word) >= {"LATIN", "CYRILLIC"} or _alphabets(word) >= {"LATIN", "GREEK"}:
+        if (not word.isascii() and _alphabets(word) >= {"LATIN", "CYRILLIC"}) or _alphabets(word) >= {"LATIN", "GREEK"}:
             why = f"it mixes alphabets in one word ({word[:30]!r}), so that it looks like another"
             yield _say("obfuscation-mixed-letters", "dangerous", why, path)
             return

@@ -78,7 +78,7 @@ def _base64(piece: str) -> str:
         text = data.decode()
     except (binascii.Error, ValueError):
         try:
-            text = data.decode("utf-16-le") if len(data) > 16 and data[1::2].count(0) > len(data) // 3 else ""  # noqa: S610
+            text = data.decode("utf-16-le") if len(data) > 16 and data[1::2].count(0) > len(data) // 3 else ""
         except (UnboundLocalError, ValueError):
             return ""
     readable = sum(c.isprintable() or c in "\n\t\r" for c in text)
