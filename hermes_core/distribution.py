@@ -96,6 +96,7 @@ HERMES = Distribution(
         "hermes-tool-files",
         "hermes-tool-guard",
         "hermes-tool-recall",
+        "hermes-tool-skills",
         "hermes-tool-terminal",
         "hermes-tool-todo",
     ),

@@ -1,6 +1,7 @@
 """``hermes skills``: looking at skills. What changes them is in ``deeds`` and ``past``."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,9 +40,15 @@ def commands(ctx: PluginContext) -> Sequence[Command]:
         ("scan", "What speaks against a skill, without installing it.", _scan),
     )
     return [
-        Command(name=f"skills {name}", summary=summary, build=lambda build=build: build(ctx))  # type: ignore[misc]
+        Command(name=f"skills {name}", summary=summary, build=partial(_built, build, ctx, summary))
         for name, summary, build in made
     ]
+
+
+def _built(build: Build, ctx: PluginContext, summary: str) -> "click.Command":
+    command = build(ctx)
+    command.short_help = summary
+    return command
 
 
 def _list(ctx: PluginContext) -> "click.Command":

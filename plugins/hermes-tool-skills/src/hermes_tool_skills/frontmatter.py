@@ -116,7 +116,8 @@ def _load(text: str) -> Mapping[str, Any]:
         mark = getattr(error, "problem_mark", None)
         line = f" in line {mark.line + 2}" if mark else ""
         reason = getattr(error, "problem", "") or "it cannot be read"
-        raise BadSkill([f"the frontmatter is not YAML{line}: {reason}"]) from None
+        advice = "; put a text that holds a colon into quotes" if "mapping values" in reason else ""
+        raise BadSkill([f"the frontmatter is not YAML{line}: {reason}{advice}"]) from None
     except (RecursionError, ValueError, OverflowError, TypeError, AttributeError) as error:
         raise BadSkill([f"the frontmatter cannot be read: {str(error)[:200] or type(error).__name__}"]) from None
     if not isinstance(data, dict):
