@@ -26,7 +26,12 @@ class TestSkillManage(ToolContract):
     module = "hermes_tool_skills"
     settings: ClassVar[Mapping[str, Any]] = {"approve": True}
     arguments: ClassVar[Mapping[str, Any]] = {"action": "create", "name": "tidy-up", "content": SKILL}
-    failing_arguments: ClassVar[Mapping[str, Any]] = {"action": "patch", "name": "write-a-skill", "old": "a", "new": "b"}
+    failing_arguments: ClassVar[Mapping[str, Any]] = {
+        "action": "patch",
+        "name": "write-a-skill",
+        "old": "a",
+        "new": "b",
+    }
 
     @pytest.fixture
     def tool(self, contributed: Mapping[str, list[Any]]) -> Tool:

@@ -9,6 +9,7 @@ from pathlib import Path
 from attrs import frozen
 
 from hermes_tool_skills.scan import Level
+from hermes_tool_skills.scan.text import flowing
 
 CATEGORIES = (
     "exfiltration", "injection", "obfuscation", "persistence", "supply_chain", "network",
@@ -32,10 +33,9 @@ class Rule:
 
     def search(self, text: str, flowed: str) -> "re.Match[str] | None":
         """The first hit in a text; ``flowed`` is the same text, running."""
-        where = flowed if self.flow else text
         if self.inside != "comment":
-            return self.pattern.search(where)
-        comments = (self.pattern.search(found[1]) for found in _COMMENT.finditer(where))
+            return self.pattern.search(flowed if self.flow else text)
+        comments = (self.pattern.search(flowing(found[1])) for found in _COMMENT.finditer(text))
         return next((hit for hit in comments if hit), None)
 
 
