@@ -25,7 +25,9 @@ def _names(which: str) -> frozenset[str]:
 def imitations(path: str, text: str) -> Iterator[Finding]:
     """Packages that are installed under a name one slip away from a popular one."""
     popular = _names("popular")
-    given = [word for found in _INSTALL.finditer(text) for word in found[1].split() if not word.startswith("-")]
+    given = [
+        word for found in _INSTALL.finditer(text) for word in found[1].split() if word[0] != "-" and ":" not in word
+    ]
     given += [found[1] for found in _RUN.finditer(text)]
     for word in given:
         name = re.split(r"[=<>~!\[@,;:)\"'\\]", word.strip("\"'`(),"), maxsplit=1)[0].lower()
