@@ -31,12 +31,17 @@ def yes_option(command: Any) -> Any:
     )
 
 
+def sits_here() -> bool:
+    """Whether a person can answer."""
+    return sys.stdin.isatty()
+
+
 def agreed(question: str, *, yes: bool) -> None:
     """Go on only with a person's yes. Raises UserError when nobody is here to give it."""
     import click
 
     if yes:
         return
-    if not sys.stdin.isatty():
+    if not sits_here():
         raise UserError(f"{question} Nobody is here to ask.", hint="Decide it yourself, then say --yes.")
     click.confirm(question, abort=True)

@@ -1,12 +1,12 @@
 """``hermes skills``: getting skills and saying which are used. Each shows what will be, asks, and says what is."""
 
-import sys
 from typing import TYPE_CHECKING
 
 from attrs import evolve
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import UserError
+from hermes_tool_skills import asking
 from hermes_tool_skills.asking import agreed, json_option, say, yes_option
 from hermes_tool_skills.catalogue import Skill
 from hermes_tool_skills.desk import catalogue_for
@@ -61,7 +61,7 @@ def install_command(ctx: PluginContext) -> "click.Command":
             say(json_lines([{**row, "verdict": verdict, "files": one.files, "findings": found, "enabled": False}]))
             return 0
         say([f"Installed {one.name} as version {entry.version}."])
-        if sys.stdin.isatty() and not yes and click.confirm(f"Enable {one.name} now?"):
+        if asking.sits_here() and not yes and click.confirm(f"Enable {one.name} now?"):
             _switch(ctx, one.name, on=True)
             say([f"Enabled {one.name}; sessions that begin from now on know it."])
         else:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from hermes_core.errors import UserError
 from hermes_core.types import JSON
-from hermes_tool_skills.tree import SKIP, BadTree, Tree, read_file
+from hermes_tool_skills.tree import BadTree, Tree, apart, read_file
 
 _PATIENCE = 30.0  # seconds to wait for another process; a change takes milliseconds
 
@@ -67,10 +67,10 @@ def put_tree(folder: Path, tree: Tree) -> None:
                 drop_folder(place)
             write_file(place, data)
     for below, folders, files in os.walk(folder):
-        folders[:] = [name for name in folders if name not in SKIP]
+        folders[:] = [name for name in folders if not apart(name)]
         for name in files:
-            place = Path(below, name)
-            if place.relative_to(folder).as_posix() not in tree and name not in SKIP:
+            place, draft = Path(below, name), name.startswith(".") and name.endswith(".new")
+            if place.relative_to(folder).as_posix() not in tree and (draft or not apart(name)):
                 place.unlink()
     for below, folders, _ in os.walk(folder, topdown=False):
         for name in folders:
@@ -81,7 +81,7 @@ def put_tree(folder: Path, tree: Tree) -> None:
 def _unlink_strange(folder: Path) -> None:
     """Take away what is neither a plain file nor a folder, and files that stand where a folder must be."""
     for below, folders, files in os.walk(folder):
-        folders[:] = [name for name in folders if name not in SKIP]
+        folders[:] = [name for name in folders if not apart(name)]
         for name in (*folders, *files):
             path = Path(below, name)
             if path.is_symlink() or not (path.is_dir() or path.is_file()):

@@ -50,14 +50,14 @@ class Change:
 class Library:
     """The folder ``skills`` of a home, with its lock, versions, proposals and audit log."""
 
-    def __init__(self, home: Path, data: Path, *, keep: int = 50, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, home: Path, data: Path, *, keep: int = 50, clock: Callable[[], float] | None = None) -> None:
         self.folder = home / "skills"
         self.data = data
         self.lock_file = data / "skills.lock"
         self.audit_file = data / "audit.jsonl"
         self._versions = data / "versions"
         self._keep = keep
-        self.clock = clock
+        self.clock = clock or time.time
 
     @classmethod
     def of(cls, ctx: PluginContext) -> "Library":

@@ -18,7 +18,6 @@ MOST_FILES = 500
 MOST_FILE = 1024 * 1024  # bytes
 MOST_BYTES = 8 * 1024 * 1024  # of a whole skill
 _MOST_PATH, _MOST_DEPTH = 200, 8
-SKIP = frozenset({".git", "__pycache__", ".DS_Store"})  # what lies beside the files of a skill and is no part of it
 _DIFF_LINES = 400
 
 
@@ -38,6 +37,11 @@ def path_problem(path: str) -> str:
     if any(part.startswith(".") for part in parts):
         return "is hidden: a name begins with a dot"
     return ""
+
+
+def apart(name: str) -> bool:
+    """Whether a file or folder of this name lies beside a skill and is no part of it: hidden, or made by Python."""
+    return name.startswith(".") or name == "__pycache__" or name.endswith(".pyc")
 
 
 def check_tree(tree: Tree) -> None:
@@ -80,7 +84,7 @@ def walk(folder: Path, below: str = "") -> Iterator[tuple[str, os.stat_result]]:
 def _walk(folder: Path, below: str) -> Iterator[tuple[str, os.stat_result]]:
     with os.scandir(folder / below if below else folder) as entries:
         for entry in sorted(entries, key=lambda e: e.name):
-            if entry.name in SKIP or entry.name.endswith(".pyc"):
+            if apart(entry.name):
                 continue
             path = f"{below}/{entry.name}" if below else entry.name
             info = entry.stat(follow_symlinks=False)
