@@ -51,6 +51,11 @@ def alike(name: str, known: str) -> bool:
         return False
     if {name, known} == {f"{min(name, known, key=len)}s", min(name, known, key=len)}:  # one and many
         return len(name) > 6 and known in _names("popular")
+    parts = [re.split(r"[-_.]", one) for one in (name, known)]
+    if len(parts[0]) == len(parts[1]):  # part-a and part-b are two things, not a slip
+        short = [min(len(a), len(b)) for a, b in zip(*parts, strict=True) if a != b]
+        if short and max(short) < 4:
+            return False
     return _one_slip(name, known)
 
 
