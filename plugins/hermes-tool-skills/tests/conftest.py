@@ -1,6 +1,7 @@
 """A home with skills, and the commands as a person types them."""
 
 import json
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -105,7 +106,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
     made = Desk(tmp_path)
     monkeypatch.setattr("hermes_tool_skills.install.person", lambda: "hana")
     monkeypatch.setattr("hermes_tool_skills.library.time.time", lambda: 1_700_000_000.0)
-    monkeypatch.setenv("TZ", "UTC")
+    monkeypatch.setattr("hermes_tool_skills.screens.time.localtime", time.gmtime)
     return made
 
 

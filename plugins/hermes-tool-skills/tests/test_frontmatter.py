@@ -109,13 +109,12 @@ def test_any_text_is_read_or_refused(text: str) -> None:
     for whole in (text, f"---\n{text}\n---\nbody", f"---\nname: a\ndescription: d\n{text}\n---\nbody"):
         try:
             head, body = parse(whole)
-        except BadSkill as error:
-            assert error.problems
-        else:
-            assert head.name
-            assert body
-            assert len(head.description) <= 1_024
-            assert from_plain(to_plain(head)) == head
+        except BadSkill:
+            continue
+        assert head.name
+        assert body
+        assert len(head.description) <= 1_024
+        assert from_plain(to_plain(head)) == head
 
 
 JSON = st.recursive(
@@ -135,10 +134,9 @@ def test_any_values_are_read_or_refused(fields: dict, ours: dict) -> None:
     text = yaml.safe_dump({"name": "a", "description": "d", "metadata": {"hermes": ours}, **fields}, allow_unicode=True)
     try:
         head, _ = parse(f"---\n{text}---\nbody")
-    except BadSkill as error:
-        assert error.problems
-    else:
-        assert from_plain(to_plain(head)) == head
+    except BadSkill:
+        return
+    assert from_plain(to_plain(head)) == head
 
 
 NAME = st.from_regex(r"[a-z0-9][a-z0-9._-]{0,63}", fullmatch=True).filter(lambda n: ".." not in n)

@@ -1,6 +1,6 @@
 """What the agent writes: checked, versioned, undone, and never without a person where one is due."""
 
-import os
+import asyncio
 import subprocess
 import sys
 import textwrap
@@ -214,7 +214,7 @@ async def test_going_back_is_a_new_version(desk):
     await desk.call("skill_manage", action="patch", name="tidy", old="Look", new="See")
     assert "the same as 1" in desk.run("rollback", "tidy", "--yes").output
     assert "Look" in await desk.call("skill_view", name="tidy")
-    assert [v.why for v in desk.library.versions("tidy")][0] == "back to version 1"
+    assert desk.library.versions("tidy")[0].why == "back to version 1"
     with pytest.raises(UserError, match="no version of tidy"):
         desk.run("rollback", "tidy", "9", "--yes")
 
@@ -244,7 +244,8 @@ from conftest import Desk, skill_text
 async def main(desk, who):
     for number in range(12):
         try:
-            await desk.call("skill_manage", action="write_file", name="shared", file=f"{{who}}.md", content=f"{{number}}\\n" * 500)
+            change = dict(action="write_file", name="shared", file=f"{{who}}.md", content=f"{{number}} " * 500)
+            await desk.call("skill_manage", **change)
         except Exception as error:
             assert "meanwhile" in str(error) or "cannot be changed now" in str(error) or "by hand" in str(error), error
     await desk.create(f"own-{{who}}")
@@ -252,12 +253,11 @@ asyncio.run(main(Desk(Path({folder!r})), sys.argv[1]))
 """
 
 
-async def test_two_processes_at_once_lose_nothing(desk):
-    await desk.create("shared")
+def test_two_processes_at_once_lose_nothing(desk):
+    asyncio.run(desk.create("shared"))
     code = textwrap.dedent(PROGRAM.format(tests=str(Path(__file__).parent), folder=str(desk.folder)))
-    running = [
-        subprocess.Popen([sys.executable, "-c", code, who], stderr=subprocess.PIPE, env={**os.environ}) for who in "ab"
-    ]
+    words = [sys.executable, "-c", code]
+    running = [subprocess.Popen([*words, who], stderr=subprocess.PIPE) for who in "ab"]
     for one in running:
         _, said = one.communicate()
         assert one.returncode == 0, said.decode()

@@ -52,7 +52,8 @@ def install_command(ctx: PluginContext) -> "click.Command":
         verdict = one.draft.report.verdict
         if one.decision == "block":
             hint = "--force does not lift this." if verdict == "dangerous" else "If you know better, say --force."
-            raise UserError(f"{one.name} is not installed: the scan says {verdict}, and it is {one.trust}.", hint=hint)
+            whose = "though you trust its source" if one.trust == "trusted" else "and nobody vouched for its source"
+            raise UserError(f"{one.name} is not installed: the scan says {verdict}, {whose}.", hint=hint)
         agreed(f"{'Update' if one.entry else 'Install'} {one.name}?", yes=yes)
         entry = install(catalogue.library, one, forced=force)
         if as_json:
