@@ -18,6 +18,8 @@ VARIABLES = {
 }
 INNER = {
     "HERMES_RUN": "Set by the backends `local` and `ssh` for a command, so that a time-out finds all it started.",
+    "HERMES_SKILL_DIR": "No variable: `${HERMES_SKILL_DIR}` in the text of a skill is filled in with its folder.",
+    "HERMES_SESSION_ID": "No variable either: filled in with the id of the session that reads the skill.",
 }
 OTHERS = {
     "VISUAL": "The editor of `hermes config edit`, and of the terminal's Ctrl+G; else `EDITOR`, else `vi`.",

@@ -18,7 +18,13 @@ _SAFE = (
 def clone(address: str, folder: str, scratch: Path) -> tuple[dict[str, bytes], str]:
     """The files of a folder of a repository's newest commit, and that commit. Raises UserError, BadTree."""
     place = scratch / "repository"
-    _git("clone", "--bare", "--depth=1", "--single-branch", "--no-tags", "--", address, str(place))
+    words = ("--bare", "--single-branch", "--no-tags")
+    try:
+        _git("clone", *words, "--depth=1", "--", address, str(place))
+    except UserError as error:
+        if "shallow" not in error.text:  # a plain file server knows only whole histories
+            raise
+        _git("clone", *words, "--", address, str(place))
     commit = _git("-C", str(place), "rev-parse", "HEAD").decode().strip()
     inner = folder.strip("/")
     if inner and (problem := path_problem(inner)):

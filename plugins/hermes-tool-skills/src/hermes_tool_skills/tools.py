@@ -18,7 +18,7 @@ class View:
     """What the model wants to read."""
 
     name: str = field(default="", metadata={"help": "none: list all"})
-    file: str = field(default="", metadata={"help": "one of its files"})
+    file: str = field(default="", metadata={"help": "of its files"})
 
 
 @frozen(kw_only=True)
@@ -27,11 +27,11 @@ class Manage:
 
     action: Literal["create", "patch", "write_file", "remove_file", "delete"]
     name: str
-    content: str = field(default="", metadata={"help": "create: SKILL.md with frontmatter; write_file: the file"})
-    file: str = field(default="", metadata={"help": "references/x.md, scripts/x.py; patch: SKILL.md if none"})
-    old: str = field(default="", metadata={"help": "patch: the piece to replace, unique"})
+    content: str = field(default="", metadata={"help": "SKILL.md with frontmatter, or the file"})
+    file: str = field(default="", metadata={"help": "none: SKILL.md"})
+    old: str = field(default="", metadata={"help": "patch: a unique piece"})
     new: str = ""
-    why: str = field(default="", metadata={"help": "one line for the history"})
+    why: str = field(default="", metadata={"help": "for the history"})
 
 
 def skill_tools(ctx: PluginContext) -> Sequence[Tool]:
@@ -42,7 +42,7 @@ def skill_tools(ctx: PluginContext) -> Sequence[Tool]:
         touches=lambda view: (f"skill:{view.name or '*'}",),
     )  # fmt: skip
     async def view(context: ToolContext, wanted: View) -> str:
-        """Read a skill before you do what it is for; its other files only when it sends you there."""
+        """Read a skill before you do what it is for; other files when it sends you there."""
         from hermes_tool_skills.reading import listed, viewed
 
         catalogue, here = catalogue_for(ctx), Feature.LOCAL in context.workspace.features
@@ -56,7 +56,7 @@ def skill_tools(ctx: PluginContext) -> Sequence[Tool]:
         touches=lambda change: (f"skill:{change.name or '*'}",),
     )  # fmt: skip
     async def manage(context: ToolContext, wanted: Manage) -> str:
-        """Keep how you solved something hard as a skill of your own, or mend one that was wrong or out of date."""
+        """Keep how you solved something hard as a skill, or mend one that was wrong."""
         return await _manage(ctx, context, wanted)
 
     return [view, manage]
