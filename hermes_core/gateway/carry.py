@@ -9,6 +9,8 @@ import contextlib
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Coroutine, Mapping, Sequence
 
+from attrs import evolve
+
 from hermes_core.agent.failed import failed
 from hermes_core.agent.live import here
 from hermes_core.agent.policy.itself import run_by_tool
@@ -51,7 +53,7 @@ class Carrier(Desk):
         self._chats: dict[str, Conversation] = {}
         self._waiting: dict[str, asyncio.Queue[Envelope | None]] = {}
         self._workers: set[asyncio.Task[None]] = set()
-        self._working: dict[str, asyncio.Future[str]] = {}  # the slash command that runs in a chat
+        self._working: dict[str, asyncio.Future[str | Message]] = {}  # the slash command that runs in a chat
         self._commands = slash_commands(runtime, self._conversation_of)
 
     # --- the desk a platform sees -----------------------------------------------------------------------------------
@@ -223,6 +225,7 @@ class Carrier(Desk):
         name, _, rest = text[1:].partition(" ")
         command = self._commands.get(name)
         conversation = self._conversation(envelope.chat)
+        answer: str | Message
         try:
             if command is None:
                 close = nearest(name, self._commands)
@@ -233,13 +236,15 @@ class Carrier(Desk):
                 answer = await self._run(envelope.chat, command.run(await conversation.take_up(), rest.strip()))
         except HermesError as error:
             answer = str(error)
-        if conversation.again:
+        if isinstance(answer, Message):
+            await self._turn(evolve(envelope, message=answer))
+        elif conversation.again:
             question, conversation.again = conversation.again, None
             await self._turn(question)
         elif answer:
             await self._say(envelope, answer)
 
-    async def _run(self, chat: str, command: Awaitable[str]) -> str:
+    async def _run(self, chat: str, command: Awaitable[str | Message]) -> str | Message:
         """What a command answers. One that takes its time is shown as work, and can be stopped."""
         task = self._working[chat] = asyncio.ensure_future(command)
         shown = False

@@ -74,8 +74,13 @@ class PluginContract:
     @pytest.fixture
     def context(self, manifest: "Manifest", tmp_path: Path) -> "PluginContext":
         """What the plugin's register hooks are given."""
+        beside = manifest_path(self.module).parent
         return plugin_context(
-            manifest, tmp_path / "home", config=_configured(manifest, self.settings), secrets=self.secrets
+            manifest,
+            tmp_path / "home",
+            config=_configured(manifest, self.settings),
+            secrets=self.secrets,
+            skills=[(manifest.name, beside / folder) for folder in manifest.contributes["skills"]],
         )
 
     @pytest.fixture
