@@ -81,6 +81,8 @@ class Distribution(NamedTuple):
 HERMES = Distribution(
     name="hermes",
     own=(
+        "hermes-backend-bubblewrap",
+        "hermes-backend-docker",
         "hermes-backend-local",
         "hermes-backend-ssh",
         "hermes-memory-compressor",
@@ -99,5 +101,6 @@ HERMES = Distribution(
         "hermes-tool-skills",
         "hermes-tool-terminal",
         "hermes-tool-todo",
+        "hermes-tool-web",
     ),
 )

@@ -268,7 +268,8 @@ class Workspace(ABC):
 
     async def read(self, path: str) -> bytes:
         """The bytes of a file. Raises ToolError when there is none."""
-        result = await self.run(ExecRequest(argv=("cat", "--", path), limit=100_000_000))
+        script = '[ ! -e "$1" ] || [ -f "$1" ] || { echo "it is no regular file" >&2; exit 1; }; exec cat -- "$1"'
+        result = await self.run(ExecRequest(argv=("sh", "-c", script, "sh", path), limit=100_000_000))
         if result.status:
             raise ToolError(f"Cannot read {path}: {result.output.decode(errors='replace').strip()}")
         return result.output
@@ -289,13 +290,21 @@ class Workspace(ABC):
 
 
 class Backend(ABC):
-    """Opens places where commands run. The same key gives the same place."""
+    """Opens places where commands run. The same key gives the same place.
+
+    ``features`` are those its places will have, as far as that is known before one is opened.
+    """
 
     name: str
+    features: frozenset[Feature] = frozenset()
 
     @abstractmethod
     async def open(self, key: str) -> Workspace:
         """Open a place; ``key`` is the session's folder. Raises UserError when it cannot be reached."""
+
+    async def ready(self) -> bool:
+        """Whether it could open a place now, so that it may be offered. Never raises; opens nothing that stays."""
+        return False
 
 
 class Desk(ABC):
@@ -376,4 +385,4 @@ class Memory(ABC):
         return ""
 
     async def learn(self, session: Session, messages: Sequence[Message]) -> None:
-        """Look at a finished turn and remember what is worth it."""
+        """Look at a finished turn and remember what is worth it. Not called where its model saw text from outside."""

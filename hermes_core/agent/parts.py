@@ -11,8 +11,10 @@ from pathlib import Path
 from attrs import evolve
 
 from hermes_core import hooks
+from hermes_core.agent.asking import Asker
 from hermes_core.agent.bounds import LEVELS, Bounds
-from hermes_core.agent.policy.judge import Policy, guarded_paths
+from hermes_core.agent.policy.guarded import guarded_paths
+from hermes_core.agent.policy.judge import AskPerson, Policy
 from hermes_core.agent.prompt import build_prompt
 from hermes_core.agent.route.choice import Route, choose
 from hermes_core.agent.route.router import Router
@@ -29,6 +31,7 @@ from hermes_core.plugins.index import Index, Installed
 from hermes_core.plugins.loader import Loader
 from hermes_core.types import (
     JSON,
+    Event,
     Fault,
     Principal,
     Prompt,
@@ -61,7 +64,6 @@ class Parts:
         toolsets: Sequence[str] = (),
         yolo: bool = False,
         tools: Sequence[Tool] = (),
-        remember: Callable[[str], None] = lambda _rule: None,
         strict: bool = False,
         recipe: Mapping[str, JSON] | None = None,
         bounds: Bounds | None = None,
@@ -82,7 +84,8 @@ class Parts:
             import sys
 
             trace = sys.stderr
-        self.dispatch = Dispatch(order=order, strict=strict, trace=trace)
+        seconds = settings.config.policy.ask_seconds
+        self.dispatch = Dispatch(order=order, strict=strict, trace=trace, deadlines={"ask": seconds})
         self.loader = Loader(
             index,
             consent,
@@ -91,14 +94,18 @@ class Parts:
             crumbs=self.home.cache / "crumbs",
             strict=strict,
         )
-        rules = settings.config.policy
+        rules, fixed = settings.config.policy, "policy.mode" in settings.locked
         self.policy = Policy(
             self.dispatch,
-            mode=bounds.mode if bounds else "off" if yolo else rules.mode,
+            mode=bounds.mode if bounds else "off" if yolo and not fixed else rules.mode,
             deny=(*bounds.deny, *rules.deny) if bounds else rules.deny,
             allow=bounds.allow if bounds else rules.allow,
             guarded=guarded_paths(settings),
-            remember=remember,
+            trusted=rules.trusted_hosts,
+            brand=settings.home.brand,
+            machine=settings.config.terminal.backend,
+            store=self.store,
+            fixed=fixed,
         )
         self.route: Route | None = None
         self.router = Router(settings, index, self.loader, self.dispatch)
@@ -106,6 +113,11 @@ class Parts:
         self._toolbox: Toolbox | None = None
         self._store: asyncio.Task[Store] | None = None
         self._hooks_loaded = False
+
+    def asker(self, person: AskPerson | None, emit: Callable[[Event], None]) -> Asker:
+        """Who puts the questions of one turn to its person. Of a child's it is its parent who sets the time."""
+        seconds = None if self.bounds else self.settings.config.policy.ask_seconds
+        return Asker(self.dispatch, person, emit, self.store, seconds)
 
     # --- parts, made when first needed --------------------------------------------------------------------------
 
@@ -206,7 +218,14 @@ class Parts:
             if self._consent.state(one).usable
             for folder in one.manifest.contributes["skills"]
         ]
-        return make_context(installed, self.settings, store=self.store, complete=self.complete, skills=skills)
+        return make_context(
+            installed,
+            self.settings,
+            store=self.store,
+            complete=self.complete,
+            guarded=guarded_paths(self.settings),
+            skills=skills,
+        )
 
     async def complete(self, request: Request, task: str = "", session: Session | None = None) -> Response:
         """One model call outside of a turn, booked under its task. Raises ProviderError."""

@@ -12,7 +12,7 @@ import pytest
 
 from hermes_core.errors import ToolError
 from hermes_core.kinds import Tool, Workspace
-from hermes_core.testing.audit import Witness
+from hermes_core.plugins.witness import Witness
 from hermes_core.testing.contract_base import PluginContract
 from hermes_core.testing.fake_context import FakeToolContext
 from hermes_core.testing.fakes import FakeWorkspace

@@ -234,6 +234,12 @@ async def close(self):
         shutil.rmtree(self.cwd, ignore_errors=True)
 
     async def run"""),
+    backend("test_it_says_what_can_be_had", '    name = "here"\n', """\
+    name = "here"
+
+    async def ready(self):
+        return "yes"
+"""),
     backend("test_isolation_is_real_if_claimed", "class Here(Workspace):\n", FEATURES.format("ISOLATED")),
     backend("test_its_files_are_here_if_claimed", "class Here(Workspace):\n", FEATURES.format("LOCAL") + """\
 

@@ -13,9 +13,9 @@ from fnmatch import fnmatch
 from functools import cache
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
-__all__ = ["Witness", "off_the_record"]
+__all__ = ["Watcher", "Witness", "off_the_record", "watchers"]
 
 _silent: ContextVar[bool] = ContextVar("hermes_witness_silent", default=False)
 
@@ -33,6 +33,13 @@ def off_the_record() -> Iterator[None]:
         yield
     finally:
         _silent.reset(token)
+
+
+class Watcher(Protocol):
+    """Sees every audit event of the process."""
+
+    def see(self, event: str, arguments: Sequence[Any], /) -> None:
+        """Take note of one."""
 
 
 class Witness:
@@ -63,11 +70,11 @@ class Witness:
         self.read: list[str] = []
 
     def __enter__(self) -> Self:
-        _watchers().append(self)
+        watchers().append(self)
         return self
 
     def __exit__(self, *exception: object) -> None:
-        _watchers().remove(self)
+        watchers().remove(self)
 
     @property
     def findings(self) -> list[str]:
@@ -145,16 +152,18 @@ class Witness:
 
 
 @cache
-def _watchers() -> list[Witness]:
-    watchers: list[Witness] = []
+def watchers() -> list[Watcher]:
+    """Who watches this process."""
+    found: list[Watcher] = []
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
-        if watchers and not _silent.get():
-            for witness in tuple(watchers):
-                witness.see(event, arguments)
+        if found and not _silent.get():
+            with off_the_record():  # looking into it opens files itself
+                for witness in tuple(found):
+                    witness.see(event, arguments)
 
     sys.addaudithook(hook)
-    return watchers
+    return found
 
 
 def _own_roots() -> tuple[str, ...]:
