@@ -102,5 +102,6 @@ HERMES = Distribution(
         "hermes-tool-terminal",
         "hermes-tool-todo",
         "hermes-tool-web",
+        "hermes-tool-workshop",
     ),
 )

@@ -156,6 +156,7 @@ class Parts:
                 core=self.settings.config.agent.core_toolsets,
                 search=self.settings.config.agent.tool_search,
                 only=self.bounds.tools if self.bounds else None,
+                report=self.report,
             )
         return self._toolbox
 
@@ -218,13 +219,9 @@ class Parts:
             if self._consent.state(one).usable
             for folder in one.manifest.contributes["skills"]
         ]
+        guarded = guarded_paths(self.settings)
         return make_context(
-            installed,
-            self.settings,
-            store=self.store,
-            complete=self.complete,
-            guarded=guarded_paths(self.settings),
-            skills=skills,
+            installed, self.settings, store=self.store, complete=self.complete, skills=skills, guarded=guarded
         )
 
     async def complete(self, request: Request, task: str = "", session: Session | None = None) -> Response:

@@ -138,7 +138,7 @@ class TurnRun:
             self._model.route = route
         else:
             gone.append(f"{provider}:{model}, so {self._model.route.name}:{self._model.route.model} went on")
-        if self._parts.toolbox().has(self._live.begun):
+        if self._parts.toolbox().has(self._live.begun, self._live.session):
             self._model.specs = self._live.begun
         else:
             gone.append("some of its tools")
@@ -263,7 +263,7 @@ class TurnRun:
             parts=parts,
             workspace=live.workspace,
             doors=live.permitted,
-            tools=parts.toolbox().callable(self._model.specs),
+            tools=parts.toolbox().callable(self._model.specs, live.session),
             emit=self._emit,
             asker=self._asker,
             loops=self._loops,

@@ -187,7 +187,7 @@ def root(context: click.Context, /, **flags: Any) -> int:
 
 def _watched(scope: Scope) -> Callable[[], None]:
     """Watch what plugins do from now on; how to tell it at the end."""
-    from hermes_core.plugins.audit import Audit
+    from hermes_core.testing.audit import Audit
 
     audit = Audit(scope.index)
 

@@ -88,13 +88,13 @@ def make_context(
     *,
     store: "OpenStore",
     complete: Complete,
-    guarded: Sequence[Path] = (),
     skills: Sequence[tuple[str, Path]] = (),
+    guarded: Sequence[Path] = (),
 ) -> PluginContext:
     """The context of one plugin. Raises ConfigError when its section of the settings is wrong, UserError.
 
-    ``store`` opens the store when first needed; ``complete`` makes one model call; ``guarded`` and ``skills`` are
-    those of PluginPaths.
+    ``store`` opens the store when first needed; ``complete`` makes one model call; ``skills`` and ``guarded`` are as in
+    PluginPaths.
     """
     manifest = installed.manifest
     assert manifest, f"{installed.label} has no manifest"
@@ -109,8 +109,8 @@ def make_context(
             home=home.root,
             data=home.root / "data" / folder,
             cache=home.cache / folder,
-            guarded=tuple(guarded),
             skills=tuple(skills),
+            guarded=tuple(guarded),
         ),
         log=logging.getLogger(f"hermes.plugin.{manifest.kind}.{manifest.name}"),
         sessions=_Sessions(installed, store),

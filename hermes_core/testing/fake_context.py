@@ -40,8 +40,8 @@ def plugin_context(
     replies: Sequence[Response] = (),
     endpoints: Mapping[str, Endpoint] | None = None,
     histories: Mapping[str, Sequence[Message]] | None = None,
-    skills: Sequence[tuple[str, Path]] = (),
     urls: UrlRules = UrlRules(),  # noqa: B008 - a value
+    skills: Sequence[tuple[str, Path]] = (),
 ) -> PluginContext:
     """A context as the kernel would make it, with an empty past and folders under ``home``.
 

@@ -38,10 +38,10 @@ def guarded_paths(settings: Settings) -> list[Path]:
         home.env_file,
         home.lock_file,
         home.plugins,
-        home.root / "data",  # what plugins keep: among it what a person accepted, and the way back from changes
         *database,
         home.base / "active_profile",
         *caches,
+        home.root / "data",  # what plugins keep for themselves, such as which code a person said yes to
     ]
     if home.root == home.base:
         return [*own, home.base / "profiles"]
