@@ -18,7 +18,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from hermes_core.errors import ToolError, UserError
-from hermes_core.testing.audit import Witness
+from hermes_core.testing import Witness
 from hermes_tool_skills.install import candidate
 from hermes_tool_skills.tree import MOST_FILE, BadTree
 from hermes_tool_skills.trust import TABLE, decide, trust_of
