@@ -1,0 +1,234 @@
+"""Where the secrets of a text are, piece by piece.
+
+What is found in a piece depends on nothing but the text before it: pieces are whole lines (a line without an end is
+cut where ``stream`` says), a hit sees a little of what went before, and never beyond its piece. So it makes no
+difference how a stream was cut on its way here.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable
+from functools import cache
+
+from hermes_core.redaction import shapes
+from hermes_core.redaction.known import Known
+from hermes_core.redaction.named import behind, next_line, pair_value
+from hermes_core.redaction.names import NAME
+from hermes_core.redaction.tokens import token_spans
+
+__all__ = ["Finder", "Span"]
+
+Span = tuple[int, int, bool]  # start, end, and whether nothing of it may be shown
+_CONTEXT = 600  # characters before a piece that hits see
+_COMMANDS = (
+    "mysql|mariadb|sshpass|curl|redis-cli|smbclient|ldap|login|mongo|sqlcmd|wget|http |htpasswd|rabbitmqctl|freerdp|lftp|zip|7z"
+    "|identified|passin|passout"
+).split("|")
+_SEQUENCE = r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)|\\+(?:x1b|u001[bB]|033|e)\[[0-9;]*[mK]|\\+u00[2-7][0-9a-fA-F]"
+_PHONE = r"(?<![\w+/=.\\-])\+[1-9]\d{8,14}(?![\w./+=])"
+
+
+@cache
+def _re(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+@cache
+def _hits() -> re.Pattern[str]:
+    words = [word for word in _COMMANDS if word not in ("login", "curl", "http ", "wget")]
+    return re.compile(f"{NAME[:-1]}|{'|'.join(words)}|chpasswd|sudo -s|@tcp\\(|@unix\\()")
+
+
+class Finder:
+    """Finds secrets in the pieces of one text, in their order."""
+
+    def __init__(self, known: Known | None = None) -> None:
+        self._known = known
+        self._before = ""  # the end of what went before
+        self._covered = 0  # how far into the piece secrets already reach
+        self._pending = ""  # the strength of a value that the next line holds
+        self._key = False  # inside of a private key
+        self._wrap = 0  # the length of a line that a secret filled to its end: it may go on
+
+    def spans(self, piece: str) -> list[Span]:
+        """The secrets of the next piece, in order, none overlapping."""
+        found: list[Span] = []
+        plain, place = self._plain(piece)
+        text = self._before + plain
+        start = len(self._before)
+        self._look(text, start, found)
+        if self._known:
+            found += self._known.spans(text, start)
+        if "%3" in plain or "%22" in plain:
+            self._decoded(text, start, found)
+        merged = _merged(found, start)
+        self._wrapped(text, start, merged)
+        self._before = text[-_CONTEXT:]
+        self._covered = 0
+        return [(place(a - start), place(b - start), whole) for a, b, whole in merged]
+
+    def _plain(self, piece: str) -> tuple[str, Callable[[int], int]]:
+        """The piece without colours and with ``\\u0073`` read, and where its characters were."""
+        if "\x1b" not in piece and "\\u00" not in piece and "[" not in piece or not _re(_SEQUENCE).search(piece):
+            return piece, lambda at: at
+        parts, here, origin, at, length = [], [0], [0], 0, 0
+        for match in _re(_SEQUENCE).finditer(piece):
+            parts.append(piece[at : match.start()])
+            length += match.start() - at
+            if match[0][-6:-4] == "\\u" and match[0][-4:].lower() not in ("001b", "0022", "005c"):
+                here.append(length)
+                origin.append(match.start())
+                parts.append(chr(int(match[0][-4:], 16)))
+                length += 1
+            elif match[0][-4:] in ("0022", "005c", "005C"):
+                parts.append(match[0])
+                here.append(length)
+                origin.append(match.start())
+                length += len(match[0])
+            at = match.end()
+            here.append(length)
+            origin.append(at)
+        parts.append(piece[at:])
+
+        def place(index: int) -> int:
+            last = bisect_right(here, index) - 1
+            return origin[last] + index - here[last]
+
+        return "".join(parts), place
+
+    def _look(self, text: str, start: int, found: list[Span]) -> None:
+        self._go_on(text, start, found)
+        found += token_spans(text, start)
+        for begin, end, _ in list(found):
+            if text.startswith(("AKIA", "ASIA"), begin):
+                found += shapes.after_access_key(text, end)
+        low = text.lower()
+        if len(low) != len(text):
+            low = text.encode("ascii", "replace").decode().lower()
+        covered = start
+        for hit in _hits().finditer(low, start):
+            if hit.start() < covered:
+                continue
+            for span in self._hit(text, low, hit, found):
+                found.append(span)
+                covered = max(covered, span[1])
+        for needle in (":5432:", ":*:"):
+            at = low.find(needle, start)
+            while at >= 0:
+                found += shapes.in_pgpass(text, at)
+                at = low.find(needle, at + 1)
+        if "+" in text:
+            found += [(*match.span(), True) for match in _re(_PHONE).finditer(text, start)]
+
+    def _hit(self, text: str, low: str, hit: re.Match[str], found: list[Span]) -> list[Span]:
+        word, begin, end = hit[0], hit.start(), hit.end()
+        if word == "://":
+            return shapes.in_address(text, begin, end)
+        if word == "-----begin":
+            spans, open_ = shapes.key_block(text, begin)
+            return spans + (self._key_lines(text, text.find("\n", begin), found) if open_ else [])
+        if word in ("@tcp(", "@unix("):
+            first = max(text.rfind(c, max(0, begin - 200), begin) for c in " \n\"'=`/") + 1
+            colon = text.find(":", first, begin)
+            return [(colon + 1, begin, True)] if colon >= 0 and not shapes.is_placeholder(text[colon + 1 : begin]) else []
+        if word in ("sudo -s", "chpasswd"):
+            return shapes.piped(text, begin)
+        if word in _COMMANDS:
+            return shapes.command(text, low, word, begin)
+        if word in ("mnemonic", "phrase", "seed"):
+            if spans := shapes.phrase(text, end):
+                return spans
+        if word in ("bearer", "basic") and (spans := shapes.bearer_or_basic(text, end)):
+            return spans
+        if word == "value":
+            return pair_value(text, begin, end)
+        if word == "basic":
+            return []
+        spans, pending = behind(text, begin, end)
+        if pending and not spans:
+            spans = self._next(text, text.find("\n", end), pending)
+        return spans
+
+    def _next(self, text: str, newline: int, kind: str) -> list[Span]:
+        if newline < 0 or newline + 1 >= len(text):
+            self._pending = kind
+            return []
+        return next_line(text, newline + 1, kind)
+
+    def _key_lines(self, text: str, newline: int, found: list[Span]) -> list[Span]:
+        spans: list[Span] = []
+        open_, at = True, newline + 1 if newline >= 0 else len(text)
+        while open_ and at < len(text):
+            end = text.find("\n", at)
+            end = len(text) if end < 0 else end
+            more, open_ = shapes.key_line(text, at, end)
+            spans += more
+            at = end + 1
+        self._key = open_
+        return spans
+
+    def _go_on(self, text: str, start: int, found: list[Span]) -> None:
+        """What the piece before left open: a key, a name without its value, a line that was full."""
+        if self._key:
+            found += self._key_lines(text, start - 1, found)
+        if self._pending:
+            found += next_line(text, start, self._pending)
+            self._pending = ""
+
+    def _wrapped(self, text: str, start: int, spans: list[Span]) -> None:
+        """Add the lines on which a long secret goes on that filled its own to the end."""
+        more: list[Span] = []
+        if self._wrap:
+            self._wrap = self._lines_of(text, start, self._wrap, more)
+        for begin, end, whole in spans:
+            if end - begin >= 40 and text[end : end + 1] in ("\n", "", "\r", "\\"):
+                first = max(start, text.rfind("\n", 0, begin) + 1)
+                newline = text.find("\n", end)
+                if end - first >= 60 and 0 <= newline <= end + 2:
+                    self._wrap = self._lines_of(text, newline + 1, end - first, more)
+        if more:
+            spans[:] = _merged([*spans, *more], start)
+
+    def _lines_of(self, text: str, at: int, width: int, more: list[Span]) -> int:
+        """Lines of nothing but a long word; the width to go on with when the text ends in the middle."""
+        while at < len(text):
+            match = _re(r"[ \t>|+]*([A-Za-z0-9+/=_.-]{8,})\\?\r?(?:\n|$)").match(text, at)
+            if match is None or match.end(1) - at > width + 1 or not _re(r"\d|[A-Z].*[a-z]").search(match[1]):
+                return 0
+            more.append((*match.span(1), True))
+            if match.end(1) - at < width - 1:
+                return 0
+            at = match.end()
+        return width
+
+    def _decoded(self, text: str, start: int, found: list[Span]) -> None:
+        """Look once more at words in which signs are percent-encoded, with names and signs read."""
+        for match in _re(r"[^\s\"'<>]{0,400}%(?:3[AaDd]|22)[^\s\"'<>]{0,4000}").finditer(text, start):
+            word = match[0]
+            parts = _re(r"%(?:3[AaDd]|2[26CcFf]|3[Ff]|7[BbDd])").split(word)
+            signs = _re(r"%(?:3[AaDd]|2[26CcFf]|3[Ff]|7[BbDd])").findall(word)
+            plain, origin = "", []
+            at = match.start()
+            for part, sign in zip(parts, [*signs, ""], strict=True):
+                plain += part
+                origin += range(at, at + len(part))
+                at += len(part)
+                if sign:
+                    plain += chr(int(sign[1:], 16))
+                    origin.append(at)
+                    at += 3
+            origin.append(at)
+            inner = Finder()
+            for begin, end, whole in inner.spans(plain):
+                found.append((origin[begin], origin[end - 1] + (1 if origin[end - 1] + 1 == origin[end] else 3), whole))
+
+
+def _merged(spans: list[Span], start: int) -> list[Span]:
+    merged: list[Span] = []
+    for begin, end, whole in sorted((max(a, start), b, w) for a, b, w in spans if b > start and b > a):
+        if merged and begin < merged[-1][1]:
+            last = merged[-1]
+            merged[-1] = (last[0], max(last[1], end), last[2] or (whole and begin == last[0]))
+        else:
+            merged.append((begin, end, whole))
+    return merged
