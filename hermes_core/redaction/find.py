@@ -12,20 +12,17 @@ from functools import cache
 
 from hermes_core.redaction import shapes
 from hermes_core.redaction.known import Known
+from hermes_core.redaction.hits import hits
 from hermes_core.redaction.named import behind, next_line, pair_value
-from hermes_core.redaction.names import NAME
 from hermes_core.redaction.tokens import token_spans
 
 __all__ = ["Finder", "Span"]
 
 Span = tuple[int, int, bool]  # start, end, and whether nothing of it may be shown
 _CONTEXT = 600  # characters before a piece that hits see
-_COMMANDS = (
-    "mysql|mariadb|sshpass|curl|redis-cli|smbclient|ldap|login|mongo|sqlcmd|wget|http |htpasswd|rabbitmqctl|freerdp|lftp|zip|7z"
-    "|identified|passin|passout"
-).split("|")
 _SEQUENCE = r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)|\\+(?:x1b|u001[bB]|033|e)\[[0-9;]*[mK]|\\+u00[2-7][0-9a-fA-F]"
-_PHONE = r"(?<![\w+/=.\\-])\+[1-9]\d{8,14}(?![\w./+=])"
+_MARKS = ("\x1b", "\\u00", "\\x1b[", "\\033[", "\\e[")
+_PHONE = r"\+[1-9]\d{8,14}(?![\w./+=])"
 
 
 @cache
@@ -33,10 +30,20 @@ def _re(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
-@cache
-def _hits() -> re.Pattern[str]:
-    words = [word for word in _COMMANDS if word not in ("login", "curl", "http ", "wget")]
-    return re.compile(f"{NAME[:-1]}|{'|'.join(words)}|chpasswd|sudo -s|@tcp\\(|@unix\\()")
+_SHAPES: dict[str, Callable[[str, int, int], list[Span]]] = {
+    "://": shapes.in_address,
+    "value": pair_value,
+    "bearer": shapes.bearer_or_basic,
+    "basic": shapes.bearer_or_basic,
+    "mnemonic": shapes.phrase,
+    "phrase": shapes.phrase,
+    "seed": shapes.phrase,
+    "option": shapes.option,
+    "statement": shapes.statement,
+    "sudo -s": shapes.piped,
+    "@tcp(": shapes.before_at,
+    "pgpass": shapes.in_pgpass,
+}
 
 
 class Finder:
@@ -69,7 +76,7 @@ class Finder:
 
     def _plain(self, piece: str) -> tuple[str, Callable[[int], int]]:
         """The piece without colours and with ``\\u0073`` read, and where its characters were."""
-        if "\x1b" not in piece and "\\u00" not in piece and "[" not in piece or not _re(_SEQUENCE).search(piece):
+        if not any(mark in piece for mark in _MARKS):
             return piece, lambda at: at
         parts, here, origin, at, length = [], [0], [0], 0, 0
         for match in _re(_SEQUENCE).finditer(piece):
@@ -105,46 +112,21 @@ class Finder:
         low = text.lower()
         if len(low) != len(text):
             low = text.encode("ascii", "replace").decode().lower()
-        covered = start
-        for hit in _hits().finditer(low, start):
-            if hit.start() < covered:
-                continue
-            for span in self._hit(text, low, hit, found):
-                found.append(span)
-                covered = max(covered, span[1])
-        for needle in (":5432:", ":*:"):
-            at = low.find(needle, start)
-            while at >= 0:
-                found += shapes.in_pgpass(text, at)
-                at = low.find(needle, at + 1)
-        if "+" in text:
-            found += [(*match.span(), True) for match in _re(_PHONE).finditer(text, start)]
+        for name, begin, end in hits(low, start):
+            found += self._hit(text, name, begin, end)
+        for match in _re(_PHONE).finditer(text, start):
+            if not _re(r"[\w+/=.\\-]").match(text, max(match.start() - 1, 0)) or match.start() == 0:
+                found.append((*match.span(), True))
 
-    def _hit(self, text: str, low: str, hit: re.Match[str], found: list[Span]) -> list[Span]:
-        word, begin, end = hit[0], hit.start(), hit.end()
-        if word == "://":
-            return shapes.in_address(text, begin, end)
+    def _hit(self, text: str, word: str, begin: int, end: int) -> list[Span]:
+        if word in _SHAPES:
+            return _SHAPES[word](text, begin, end)
         if word == "-----begin":
-            spans, open_ = shapes.key_block(text, begin)
-            return spans + (self._key_lines(text, text.find("\n", begin), found) if open_ else [])
-        if word in ("@tcp(", "@unix("):
-            first = max(text.rfind(c, max(0, begin - 200), begin) for c in " \n\"'=`/") + 1
-            colon = text.find(":", first, begin)
-            return [(colon + 1, begin, True)] if colon >= 0 and not shapes.is_placeholder(text[colon + 1 : begin]) else []
-        if word in ("sudo -s", "chpasswd"):
-            return shapes.piped(text, begin)
-        if word in _COMMANDS:
-            return shapes.command(text, low, word, begin)
-        if word in ("mnemonic", "phrase", "seed"):
-            if spans := shapes.phrase(text, end):
-                return spans
-        if word in ("bearer", "basic") and (spans := shapes.bearer_or_basic(text, end)):
-            return spans
-        if word == "value":
-            return pair_value(text, begin, end)
-        if word == "basic":
-            return []
+            spans, goes_on = shapes.key_block(text, begin)
+            return spans + (self._key_lines(text, text.find("\n", begin)) if goes_on else [])
         spans, pending = behind(text, begin, end)
+        if not spans and text.startswith(("wd", "word-stdin"), end) and text[begin - 2 : begin] in ("ch", "--"):
+            return shapes.piped(text, begin, end)
         if pending and not spans:
             spans = self._next(text, text.find("\n", end), pending)
         return spans
@@ -155,7 +137,7 @@ class Finder:
             return []
         return next_line(text, newline + 1, kind)
 
-    def _key_lines(self, text: str, newline: int, found: list[Span]) -> list[Span]:
+    def _key_lines(self, text: str, newline: int) -> list[Span]:
         spans: list[Span] = []
         open_, at = True, newline + 1 if newline >= 0 else len(text)
         while open_ and at < len(text):
@@ -170,7 +152,7 @@ class Finder:
     def _go_on(self, text: str, start: int, found: list[Span]) -> None:
         """What the piece before left open: a key, a name without its value, a line that was full."""
         if self._key:
-            found += self._key_lines(text, start - 1, found)
+            found += self._key_lines(text, start - 1)
         if self._pending:
             found += next_line(text, start, self._pending)
             self._pending = ""
@@ -203,7 +185,15 @@ class Finder:
 
     def _decoded(self, text: str, start: int, found: list[Span]) -> None:
         """Look once more at words in which signs are percent-encoded, with names and signs read."""
-        for match in _re(r"[^\s\"'<>]{0,400}%(?:3[AaDd]|22)[^\s\"'<>]{0,4000}").finditer(text, start):
+        after = start
+        for hit in _re(r"%(?:3[AaDd]|22)").finditer(text, start):
+            if hit.start() < after:
+                continue
+            before = _re(r"[^\s\"'<>]*$").search(text, max(after, hit.start() - 200), hit.start())
+            match = _re(r"[^\s\"'<>]{0,4000}").match(text, before.start() if before else hit.start())
+            if match is None:
+                continue
+            after = match.end()
             word = match[0]
             parts = _re(r"%(?:3[AaDd]|2[26CcFf]|3[Ff]|7[BbDd])").split(word)
             signs = _re(r"%(?:3[AaDd]|2[26CcFf]|3[Ff]|7[BbDd])").findall(word)

@@ -19,10 +19,10 @@ _BETWEEN = rf"""(?x)
   (?:
     (?P<sign> \t*[ ]*(?:=>|:=|\?=|\+=|={{1,3}}|!==?|:(?!:)|%3[AaDd]|(?:-|=)>)[ \t]* (?:\\[ \t]*(?=\r?\n))? )
       (?: (?:Optional\[\w+\]|str|string|String|&(?:'static\s)?str|SecretStr|Final|text|bytes|any|Secret\w*)(?:[ ]?\|[ ]?\w+|\?)?[ ]*=[ ]* )?
-      (?: \[?\{{\s*{_MARK}?(?:value|S|sensitive_value|stringValue|plain|plaintext|plainText|secret|after|new|current)\b{_MARK}?\s*[:=]\s* )?
-      (?: \[\s* )?
-  | (?P<comma> \s?,\s{{0,8}} (?:value\s*[:=]\s*)? (?=(?:b|r|u|f)?\\*["'`]) )
-  | (?P<xml> (?:\s[^<>\n]{{0,80}})?>(?:<string>|<value>|<!\[CDATA\[|</key>\s*<string>|\s{{0,3}})? )
+      (?: \[?\{{\s*{_MARK}?(?:value|S|sensitive_value|stringValue|plain|plaintext|plainText|secret|after|new|current)\b{_MARK}?[ ]*[:=][ \t]* )?
+      (?: \[[ \t]* )?
+  | (?P<comma> [ ]?,[ \t]{{0,8}} (?:value\s*[:=]\s*)? (?=(?:b|r|u|f)?\\*["'`]) )
+  | (?P<xml> (?:[ ][^<>\n]{{0,80}})?>(?:<string>|<value>|<!\[CDATA\[|[ ]{{0,3}})? | </key>[ \t]*(?:<string>|(?=\r?\n|$)) )
   | (?P<attribute> [ ,;|]+{_MARK}?(?:value|val|content|default|defaultValue|password|secret)\b{_MARK}?[ ]*[:=][ ]* )
   | (?P<words> [ \t]+(?:is|was|are|=|to|as|becomes|changed\sto|set\sto|reset\sto)(?:\s(?:now|currently|still|set\sto|changed\sto|going\sto\sbe|actually|just))?[ \t:]+ )
   | (?P<blank> [ \t]+ )
@@ -34,7 +34,11 @@ _BETWEEN = rf"""(?x)
 _PLAIN_END = r"""(?:[^\s"'`<>,;&\\]|\\(?![nrt"'\\/]|\s|$)|&(?![\w.\[\]-]{1,40}=|amp;|quot;|&|\s|$)|,(?![\s"'`}\])\\]|[\w.-]{1,40}\s?[=:]|$)|;(?!\s|[\w .-]{1,40}=|$))"""
 _PLAIN = rf"{_PLAIN_END}{{1,{_LONGEST}}}"
 _LINE_START = r"(?i)(?:^|[\n\r{(])[ \t]*(?:[-+*|>#$%~]+[ \t]+|[\w.@~/-]*[$#>][ \t]+)?(?:(?:export|set|setx|env|arg|declare -x|local|-e|--env|run|sudo|-D|--set)[ \t]+|\$env:|\$|-D|let |const |var )*$"
+_PAIR = rf"""(?x)(?:ame|AME|ey|eader|ield|ariable|arameter){_MARK}?[ \t]*[:=][ \t]*{_MARK}?([\w.:-]{{2,60}}){_MARK}?[\s,;}}]*
+  (?:{_MARK}?(?:type|enabled|sensitive|disabled|slot|kind|secure|masked|protected){_MARK}?[ \t]*[:=][ \t]*{_MARK}?\w+{_MARK}?[\s,]*)*
+  (?:-\s+)?{_MARK}?$"""
 _AUTH = frozenset({"authorization", "proxy-authorization", "proxy_authorization", "http_authorization", "x-authorization"})
+_LEAST = {"W": 16, "H": 16, "S": 8}  # characters
 _SCHEMES = "bearer basic token apikey api-key bot ssws geniekey key oauth negotiate splunk jwt digest".split()
 
 
@@ -73,6 +77,8 @@ def behind(text: str, begin: int, end: int) -> Found:
 def _value(text: str, first: int, last: int, name: str, kind: str, gap: re.Match[str]) -> Found:
     place, flag = gap.end(), text[first : first + 1] == "-" or text[first - 2 : first] == "--"
     sign = gap["sign"]
+    if kind in _LEAST and not gap["scheme"] and _short(text, place, _LEAST[kind]) and text[place : place + 1] not in ("", "|", ">", "\n"):
+        return [], ""  # most values of most names
     if name.lower() in _AUTH and sign:
         return _authorization(text, place if not gap["scheme"] else gap.start("scheme"), gap), ""
     if gap["scheme"] and name.lower() in _SCHEMES and not sign:
@@ -94,6 +100,12 @@ def _value(text: str, first: int, last: int, name: str, kind: str, gap: re.Match
     return _bare(text, first, place, kind, where, gap, flag), ""
 
 
+def _short(text: str, place: int, least: int) -> bool:
+    """Whether a plainly quoted value is shorter than a secret of its kind."""
+    mark = text[place : place + 1]
+    return mark in ("'", '"') and 0 <= text.find(mark, place + 1, place + 1 + least) and "[" not in text[place - 2 : place]
+
+
 def _in_quotes(
     text: str, found: tuple[int, int], kind: str, where: Where, gap: re.Match[str], name: str
 ) -> list[tuple[int, int, bool]]:
@@ -111,7 +123,7 @@ def _in_quotes(
             break
         if is_secret_value(value, kind, where) and not (comma and value.isalpha()):
             spans.append((begin, end, kind == "P"))
-        more = _re(r"""\\*["'`]\s{0,4}(?:,|->|=>)\s{0,20}(?=\\*["'`])""").match(text, end)
+        more = _re(r"""\\*["'`][ \t]{0,4}(?:,|->|=>)[ \t]{0,20}(?=\\*["'`])""").match(text, end)
         if more is None or (text[more.end() - 1] != ">" and "->" not in more[0] and "=>" not in more[0] and "[" not in gap[0]):
             break
         again = _quoted(text, more.end())
@@ -137,7 +149,8 @@ def _bare(
     sign = (gap["sign"] or "").strip(" \t")
     spaced = bool(gap["sign"]) and sign != gap["sign"] and "=" in sign
     where.code = spaced or sign in (":=", "=>") or "==" in sign
-    lone = bool(_re(_LINE_START).search(text, max(0, text.rfind("\n", 0, first)), first)) and bool(sign)
+    line = text.rfind("\n", max(0, first - 120), first)
+    lone = bool(sign) and bool(_re(_LINE_START).search(text, max(line, first - 120, 0), first)) and (line >= 0 or first < 120)
     before = text[first - 1 : first]
     if "==" in sign:
         return []
@@ -280,8 +293,7 @@ def pair_value(text: str, begin: int, end: int) -> list[tuple[int, int, bool]]:
     if gap is None:
         return []
     first = text.rfind("{", max(0, begin - 300), begin) + 1 or max(0, begin - 300)
-    names = _re(rf"(?i)(?:\b|_)(?:name|key|field|header|id|variable|secret|parameter){_MARK}?\s*[:=]\s*{_MARK}?([\w.:-]{{2,60}}){_MARK}?[\s,;}}]*(?:{_MARK}?(?:type|enabled|sensitive|disabled|slot){_MARK}?\s*[:=]\s*{_MARK}?\w+{_MARK}?[\s,]*)*(?:-\s+)?{_MARK}?$")
-    match = names.search(text, first, begin)
+    match = _name_before(text, first, begin)
     quoted = _quoted(text, gap.end())
     if match is None and quoted:
         later = _re(rf"\\*[\"']\s*,\s*{_MARK}?(?:name|key){_MARK}?\s*[:=]\s*{_MARK}?([\w.-]{{2,60}})").match(text, quoted[1])
@@ -296,6 +308,15 @@ def pair_value(text: str, begin: int, end: int) -> list[tuple[int, int, bool]]:
     if kind == "C":
         return _cookies_in(text, quoted)
     return _judged(text, *quoted, kind, Where(quoted=True, env=True))
+
+
+def _name_before(text: str, first: int, begin: int) -> re.Match[str] | None:
+    """The last ``name: TOKEN`` between two places, when nothing of weight stands behind it."""
+    for word in ("ame", "AME", "ey", "eader", "ield", "ariable", "arameter"):
+        at = text.rfind(word, first, begin)
+        if at >= 0 and (match := _re(_PAIR).match(text, at, begin)):
+            return match
+    return None
 
 
 def _cookies_in(text: str, quoted: tuple[int, int]) -> list[tuple[int, int, bool]]:

@@ -3,14 +3,8 @@
 import re
 from functools import cache, lru_cache
 
-__all__ = ["NAME", "strength"]
+__all__ = ["strength"]
 
-# Where a name may hold a secret's: found in lower-case text, in one pass. What follows decides in ``named``.
-NAME = (
-    r"(?:pass(?:w(?:or[dt]|d)?|phrase|code|in|out)?|pwd|psw|secret|token|api[_ -]?key|auth|cred(?:ential|s)|key|bearer|basic"
-    r"|cookie|signature|sig|sess|sid|jwt|dsn|pin|otp|salt|private|mnemonic|seed|phrase|kennwort|contrase|senha|code|pat|webhook"
-    r"|conn(?:ection)?[_ -]?str|license|value|\bpw|://|-----begin|mysql|mariadb|curl|redis-cli|smbclient|ldap|login|wget|http )"
-)
 _CAMEL = r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])"
 _PASSWORD = (
     r"(?:\w*(?:password|passwd|passwort|passphrase|passcode|kennwort|contrasena)|pwd|pw|psw|pass|passw|senha"

@@ -5,9 +5,11 @@ import binascii
 import re
 from functools import cache
 
+from hermes_core.redaction.named import behind
+from hermes_core.redaction.names import strength
 from hermes_core.redaction.look import Where, drawn_by_lot, is_placeholder, is_secret_value
 
-__all__ = ["after_access_key", "bearer_or_basic", "command", "in_address", "in_pgpass", "key_block", "key_line", "phrase"]
+__all__ = ["after_access_key", "before_at", "bearer_or_basic", "in_address", "in_pgpass", "key_block", "key_line", "option", "phrase", "piped", "statement"]
 
 Span = tuple[int, int, bool]
 _VALUE = r"""(?:"((?:[^"\\\n]|\\.)+)"|'([^'\n]+)'|([^\s"'|;&<>]+))"""
@@ -33,14 +35,14 @@ _OPTIONS = {
     "wget": r"\s--(?:http-|ftp-|proxy-)?password[ =]" + _VALUE,
     "http ": r"""\s(?:-a|--auth)[ =]?\s*["']?[^\s:"']*:()()([^\s"']+)""",
     "htpasswd": r"\s-\w*b\w*\s+\S+\s+\S+\s+" + _VALUE,
-    "rabbitmqctl": r"(?:add_user|change_password|authenticate_user)\s+\S+\s+" + _VALUE,
-    "freerdp": r"\s/p:" + _VALUE,
     "lftp": r"\s-u\s+[^\s,]+," + _VALUE,
     "zip": r"\s(?:-P\s+)" + _VALUE,
     "7z": r"\s-p" + _VALUE,
-    "passin": r"""[ =]+["']?pass:""" + _VALUE,
-    "passout": r"""[ =]+["']?pass:""" + _VALUE,
-    "identified": r"\s+(?:with\s+\w+\s+)?by\s+(?:password\s+)?" + _VALUE,
+    "openssl": r"""\s-pass(?:in|out)?[ =]+["']?pass:""" + _VALUE,
+}
+_SAYINGS = {
+    "identified": r"(?i)(?:with\s+\w+\s+)?by\s+(?:password\s+)?" + _VALUE,
+    "rabbitmqctl": r"(?:add_user|change_password|authenticate_user)\s+\S+\s+" + _VALUE,
 }
 
 
@@ -90,30 +92,49 @@ def _end_of_user(rest: str, web: bool) -> int:
     return last if last >= 0 else rest.rfind("@", 0, end)
 
 
-def command(text: str, low: str, word: str, place: int) -> list[Span]:
-    """Passwords among the options of a program that is named at a place."""
-    end = text.find("\n", place)
-    end = min(place + 2000, len(text) if end < 0 else end)
-    spans = []
-    for key, pattern in _OPTIONS.items():
-        if key != word:
-            continue
-        stop = _re(r"\s(?:\||&&|\|\|)\s").search(text, place, end)
-        for match in _re(pattern).finditer(text, place, stop.start() if stop else end):
+def option(text: str, begin: int, end: int) -> list[Span]:
+    """A password behind an option: one whose name says so, or a short one of a program that is known to take it so."""
+    name = text[begin:end].strip()
+    line = max(text.rfind("\n", 0, begin) + 1, begin - 500)
+    if name.startswith("--") or len(name) > 5:
+        spans, _ = behind(text, begin + 1 + name.count("-", 0, 2), end)
+        if spans:
+            return spans
+    before = text[line:begin].lower()
+    for program, pattern in _OPTIONS.items():
+        if program in before and (match := _re(pattern).match(text, begin)):
             group = next((g for g in (1, 2, 3) if match[g]), 0)
             if group and not is_placeholder(match[group]) and not match[group].startswith("-"):
-                spans.append((*match.span(group), True))
-    return spans
+                return [(*match.span(group), True)]
+    return []
 
 
-def piped(text: str, place: int) -> list[Span]:
+def statement(text: str, begin: int, end: int) -> list[Span]:
+    """``ENV NAME value`` and its like, and what databases are told."""
+    word = text[begin:end].strip().lower()
+    if text[begin - 1 : begin].isalnum() and text[begin - 3 : begin].lower() != "set":
+        return []
+    if word in _SAYINGS:
+        match = _re(_SAYINGS[word]).match(text, end)
+        group = next((g for g in (1, 2, 3) if match[g]), 0) if match else 0
+        return [(*match.span(group), True)] if match and not is_placeholder(match[group]) else []
+    match = _re(r"(?:-\w+[ \t]+)*([A-Za-z_][\w.-]*)[ \t]+" + _VALUE).match(text, end)
+    if match is None or not (kind := strength(match[1])) or (word == "set" and match[1].islower() and kind != "P"):
+        return []
+    group = next((g for g in (2, 3, 4) if match[g]), 0)
+    good = group and is_secret_value(match[group], kind, Where(env=True)) and not _re(r"[a-z]+|=").match(match[group] + " ")
+    good = good or (group and kind and is_secret_value(match[group], kind, Where(env=True)) and bool(_re(r"\d").search(match[group])))
+    return [(*match.span(group), kind == "P")] if good else []
+
+
+def piped(text: str, place: int, _end: int) -> list[Span]:
     """``echo PASSWORD | sudo -S``, ``echo user:PASSWORD | chpasswd``, ``echo TOKEN | docker login --password-stdin``."""
     begin = max(text.rfind("\n", 0, place) + 1, place - 400)
     match = _re(r"""(?:echo|printf)\s+(?:-\w+\s+)?(?:'%s\\?n?'\s+)?["']?(?:[\w.-]+:(?=[^\s"'|]+["']?\s*\|[^|]*chpasswd))?([^\s"'|]+)["']?\s*\|[^|\n]*$""").search(text, begin, place)
     return [(*match.span(1), True)] if match and not is_placeholder(match[1]) else []
 
 
-def bearer_or_basic(text: str, place: int) -> list[Span]:
+def bearer_or_basic(text: str, _begin: int, place: int) -> list[Span]:
     """The token behind ``Bearer``, the encoded name and password behind ``Basic``; ``place`` is behind the word."""
     match = _re(r"[ \t:]+[\"'\\]{0,3}([A-Za-z0-9._~+/-]{8,4096}=*)").match(text, place)
     if match is None or is_placeholder(match[1]):
@@ -134,7 +155,14 @@ def _is_pair(value: str) -> bool:
     return ":" in plain and plain.isprintable()
 
 
-def in_pgpass(text: str, place: int) -> list[Span]:
+def before_at(text: str, begin: int, _end: int) -> list[Span]:
+    """The password of ``user:password@tcp(host)``."""
+    first = max(text.rfind(c, max(0, begin - 200), begin) for c in " \n\"'=`/") + 1
+    colon = text.find(":", first, begin)
+    return [(colon + 1, begin, True)] if colon >= 0 and not is_placeholder(text[colon + 1 : begin]) else []
+
+
+def in_pgpass(text: str, place: int, _end: int) -> list[Span]:
     """The password of a line ``host:port:database:user:password``, one of whose colons is at a place."""
     begin, end = text.rfind("\n", 0, place) + 1, text.find("\n", place)
     match = _re(r"\s*[\w.*-]+:(?:\d+|\*):[\w*.-]+:[\w*.@-]+:(\S+)\s*").fullmatch(
@@ -143,10 +171,10 @@ def in_pgpass(text: str, place: int) -> list[Span]:
     return [(*match.span(1), True)] if match and not is_placeholder(match[1]) else []
 
 
-def phrase(text: str, place: int) -> list[Span]:
+def phrase(text: str, _begin: int, place: int) -> list[Span]:
     """The words of a coin's recovery phrase behind its name; ``place`` is behind the name."""
     word = r"[a-z]{3,8}"
-    match = _re(rf"(?i:[ _]?(?:phrase|words?|key))?[^A-Za-z\n]{{0,12}}(?:(?:is|are|was)[\s:\"'`]+)?(?:\(\d+ words\))?[\s:=\"'`\[(]*((?:\d\d?[.)] ?)?{word}(?:[\s,\"'.)\d]{{1,6}}{word}){{11,23}})\b").match(text, place)
+    match = _re(rf"(?i:[ _]?(?:phrase|words?|key))?[^A-Za-z\n]{{0,12}}(?:(?:is|are|was)[\s:\"'`]+)?(?:\(\d+ words\))?[ :=\"'`\[(]*((?:\d\d?[.)] ?)?{word}(?:[ ,\"'.)\d]{{1,6}}{word}){{11,23}})\b").match(text, place)
     if match is None or _re(r"\b(?:the|and|with|for|are|not|your|from|which|should|must)\b").search(match[1]):
         return []
     return [(*match.span(1), True)]
@@ -154,7 +182,7 @@ def phrase(text: str, place: int) -> list[Span]:
 
 def after_access_key(text: str, end: int) -> list[Span]:
     """The secret half that stands right behind an access key's id."""
-    match = _re(r"[\s,;:|\"'/\\]{1,4}([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])").match(text, end)
+    match = _re(r"[ \t,;:|\"'/\\]{1,4}([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])").match(text, end)
     return [(*match.span(1), False)] if match and drawn_by_lot(match[1]) else []
 
 

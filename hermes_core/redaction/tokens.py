@@ -6,6 +6,7 @@ Only long words are looked at: the text is brought to two letters, in which C fi
 import re
 from functools import cache
 
+from hermes_core.redaction.hits import tree
 from hermes_core.redaction.look import drawn_by_lot, is_placeholder
 from hermes_core.redaction.vendors import BODIES, VENDORS
 
@@ -14,26 +15,17 @@ __all__ = ["token_spans"]
 Span = tuple[int, int, bool]  # start, end, and whether nothing of it may be shown
 _RUN = b"a" * 15
 _TABLE = bytes(97 if chr(i).isalnum() and i < 128 or chr(i) in "_-" else 32 for i in range(256))
+_HEX = "0123456789abcdef"
+_JOINS = frozenset("./$+:")
 _BACK = 24  # the longest beginning that may stand before its long word
 _WORDS = r"[A-Za-z]+(?:[-_.](?:[A-Za-z]+|v?\d{1,3}))+"
 _BITCOIN = r"[5KL][1-9A-HJ-NP-Za-km-z]{50,51}"
 _OTHER = r"[MNO][\w-]{23,27}|[0-9a-f]{32}-us\d{1,2}|[\w-]{30,}|" + _BITCOIN
 
 
-def _tree(words: list[str]) -> str:
-    """A pattern that finds the shortest of some literals, without trying each."""
-    if "" in words:
-        return ""
-    below: dict[str, list[str]] = {}
-    for word in words:
-        below.setdefault(word[0], []).append(word[1:])
-    branches = [re.escape(letter) + _tree(rest) for letter, rest in sorted(below.items())]
-    return branches[0] if len(branches) == 1 else f"(?:{'|'.join(branches)})"
-
-
 @cache
 def _begins() -> re.Pattern[str]:
-    return re.compile(_tree([literal for literals, _ in VENDORS for literal in literals.split()]))
+    return re.compile(tree([literal for literals, _ in VENDORS for literal in literals.split()]))
 
 
 @cache
@@ -58,7 +50,11 @@ def token_spans(text: str, start: int) -> list[Span]:
         end = flat.find(b" ", at)
         end = len(flat) if end < 0 else end
         if at >= after:
-            span = _token(text, max(after, at - _BACK), at, end)
+            back = text[at - 1 : at] in _JOINS and at > 0
+            if not text[at:end].strip(_HEX if end - at != 36 else _HEX + "-"):  # a digest, or a thing's number
+                span = _unnamed(text, at, end) if back else None
+            else:
+                span = _token(text, max(after, at - _BACK) if back else at, at, end)
             if span:
                 found.append(span)
                 end = max(end, span[1])
