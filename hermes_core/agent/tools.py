@@ -21,6 +21,7 @@ from hermes_core.agent.loops import Loops, signature
 from hermes_core.agent.parts import Parts
 from hermes_core.errors import HermesError, ToolError, nearest
 from hermes_core.kinds import Tool, ToolOutput, Workspace
+from hermes_core.redaction import MASKED
 from hermes_core.store.codec import clean
 from hermes_core.store.killpoints import die_at
 from hermes_core.store.validity import NO_RESULT
@@ -109,7 +110,10 @@ class CallRunner:
 
     async def ask(self, question: Question) -> Verdict | None:
         """Put a question to the person of this turn."""
-        return await self.asker.ask(self.session, question)
+        shown = self.parts.settings.masks.text
+        return await self.asker.ask(
+            self.session, evolve(question, subject=shown(question.subject), risk=shown(question.risk))
+        )
 
     def _first(self, calls: Sequence[ToolCall]) -> list[int]:
         """For each call the one that is run for it: the first that is the same, when its tool only looks."""
@@ -132,6 +136,11 @@ class CallRunner:
         if call.invalid:
             return ToolError(
                 f"{call.name} was not run: {call.invalid}.", hint="Send the call again, as one JSON object."
+            )
+        if MASKED in str(call.arguments):
+            return ToolError(
+                f"{call.name} was not run: its arguments hold the mask {MASKED}…⟧, which stands for a secret you cannot see.",
+                hint="Leave the secret's line as it is: change only what is around it.",
             )
         if missing := [name for name in tool.after if name not in self.ran and name in self.tools]:
             return _Waits(missing, tool, call)
@@ -199,7 +208,12 @@ class CallRunner:
                 outcome, known = ("unknown", f"{NO_RESULT} ") if again else ("refused", "")
                 said = f"{known}{call.name} was not run: {verdict.reason or 'the person said no'}"
                 result = failure(call, ToolError(said))
+        if result.failed:
+            result = evolve(result, parts=tuple(self._masked(part) for part in result.parts))
         return _Made(result, outcome, began)
+
+    def _masked(self, part: Any) -> Any:
+        return evolve(part, text=self.parts.settings.masks.for_model(part.text)) if isinstance(part, Text) else part
 
     async def _finish(self, call: ToolCall, made: "_Made", notice: str = "") -> tuple[ToolResult, float]:
         """Store a result as plugins want it, and below it what the house and the user have to say."""
@@ -271,7 +285,7 @@ class CallRunner:
     async def _bounded(self, context: CallContext, tool: Tool, part: Text | Blob) -> Text | Blob:
         if isinstance(part, Blob):
             return part
-        text = clean(part.text) or "(no output)"
+        text = self.parts.settings.masks.for_model(clean(part.text)) or "(no output)"
         size = self.room
         if len(text) > size:
             pieces = (text[at : at + _PIECE].encode("utf-8", "replace") for at in range(0, len(text), _PIECE))

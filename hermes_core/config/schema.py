@@ -218,6 +218,22 @@ class LoggingSettings:
 
 
 @settings
+class SecuritySettings:
+    """What protects you from accidents."""
+
+    redact_secrets: bool = option(
+        "Mask secrets in logs, transcripts, tool output and errors; read once, at the start.", default=True
+    )
+
+
+@settings
+class PrivacySettings:
+    """What is told of people."""
+
+    redact_pii: bool = option("Also replace e-mail addresses, phones and ids of people in logs.", default=False)
+
+
+@settings
 class Config:
     """The settings of the kernel; plugins' sections live beside them."""
 
@@ -235,6 +251,8 @@ class Config:
     store: StoreSettings = option("Where sessions are kept.", factory=StoreSettings)
     memory: MemorySettings = option("What lasts across sessions.", factory=MemorySettings)
     plugins: PluginSettings = option("In which order plugins are asked.", factory=PluginSettings)
+    security: SecuritySettings = option("What protects you from accidents.", factory=SecuritySettings)
+    privacy: PrivacySettings = option("What is told of people.", factory=PrivacySettings)
     logging: LoggingSettings = option("What is written to the log files.", factory=LoggingSettings)
 
 

@@ -5,6 +5,7 @@ import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import cached_property
 from typing import Any, TypeVar
 
 from attrs import asdict, has
@@ -27,6 +28,10 @@ from hermes_core.options import Secret
 from hermes_core.types.base import JSON
 from hermes_core.types.model import Endpoint
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hermes_core.config.masks import Masks
+
 T = TypeVar("T")
 _OUTLINE: Any = (
     dict[str, dict[str, JSON] | None] | None
@@ -44,6 +49,13 @@ class Settings:
         self.secrets = secrets
         self._laid = frozenset(laid)
         self.config: Config = self._sound(*read_kernel(raw, secrets))
+
+    @cached_property
+    def masks(self) -> "Masks":
+        """What takes secrets out of texts. As long as this object lives it does what the settings said when it was made."""
+        from hermes_core.config.masks import Masks
+
+        return Masks(self.secrets, self.config, on=self.config.security.redact_secrets)
 
     def section(self, path: str, cls: type[T]) -> T:
         """A plugin's section (``platforms.cli``) as an object of its class; a missing section is an empty one.

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from functools import cache
 
 from hermes_core.redaction import shapes
-from hermes_core.redaction.known import Known
 from hermes_core.redaction.hits import hits
+from hermes_core.redaction.known import Known
 from hermes_core.redaction.named import behind, next_line, pair_value
 from hermes_core.redaction.tokens import token_spans
 
@@ -37,12 +37,12 @@ _SHAPES: dict[str, Callable[[str, int, int], list[Span]]] = {
     "basic": shapes.bearer_or_basic,
     "mnemonic": shapes.phrase,
     "phrase": shapes.phrase,
-    "seed": shapes.phrase,
     "option": shapes.option,
     "statement": shapes.statement,
     "sudo -s": shapes.piped,
     "@tcp(": shapes.before_at,
     "pgpass": shapes.in_pgpass,
+    "signed": shapes.signed,
 }
 
 
@@ -115,7 +115,7 @@ class Finder:
         for name, begin, end in hits(low, start):
             found += self._hit(text, name, begin, end)
         for match in _re(_PHONE).finditer(text, start):
-            if not _re(r"[\w+/=.\\-]").match(text, max(match.start() - 1, 0)) or match.start() == 0:
+            if not _re(r"[\w+/.\\-]").match(text, max(match.start() - 1, 0)) or match.start() == 0:
                 found.append((*match.span(), True))
 
     def _hit(self, text: str, word: str, begin: int, end: int) -> list[Span]:

@@ -6,22 +6,44 @@ from functools import cache
 __all__ = ["hits", "tree"]
 
 # Parts of secrets' names: the shortest of those that begin alike will do. Few first letters make the pass cheap.
-_NAMES = (
-    "pass pwd psw pin pat_ pat= pat: private secret sig sessi sid salt token auth key cred code conn contrase kennwort senha cookie"
-).split()
+_NAMES = [
+    "pass",
+    "pw",
+    "psw",
+    "pin",
+    "pat_",
+    "pat=",
+    "pat:",
+    "private",
+    "secret",
+    "sig",
+    "sessi",
+    "sid",
+    "salt",
+    "token",
+    "auth",
+    "key",
+    "cred",
+    "code",
+    "conn",
+    "contrase",
+    "kennwort",
+    "senha",
+    "cookie",
+]
 # A sign must follow the name, or a word that says what it is; blanks will do behind these few.
 _SIGN = (
-    r"""(?=[\w.-]{0,40}(?:\\{0,8}["'`]|&quot;|&\#3|[\])?!]|[ \t]{0,20}(?:[=:>,]|\([^()\n]{1,30}\):)|%3|%2|</|[ ,;|]+\\*"?value"""
-    r"""|(?<=word)[ \t]|(?<=passwd)[ \t]|(?<=pass)[ \t]|(?<=account)[ \t]|(?<=masterauth)[ \t]|(?<=token)[ \t]+(?=\S{20})"""
+    r"""(?=[\w.-]{0,40}(?:\\{0,8}["'`]|&quot;|&\#3|[\])?!]|[ \t]{0,20}(?:[=:>,"']|\([^()\n]{1,30}\):)|\(\\*["']|%3|%2|</|[ ,;|]+\\*"?value"""
+    r"""|(?<=word)[ \t]|(?<=passwd)[ \t]|(?<=pass)[ \t]|(?<=pw)[ \t]|(?<=pwd)[ \t]|(?<=account)[ \t]|(?<=ecret)[ \t]+(?=\S*\d)|(?<=masterauth)[ \t]|(?<=token)[ \t]+(?=\S{20})"""
     r"""|(?<=chpasswd)|(?<=-stdin)|[ \t]+(?:is|was|are|to|as|for|becomes|changed|set|reset)[ \t]))"""
 )
-# Shapes that begin with the same letters ride along.
-_ALONG = {"phrase": "phrase", "seed": "seed", "sudo -s": "sudo -s", "set ": "statement", "setx ": "statement", "arg ": "statement", "config:set ": "statement"}
 # What is looked for by itself: rare, so that a pass each is the cheapest.
 _ALONE = {
-    "://": "://", "-----begin": "-----begin", "bearer": "bearer", "basic": "basic", "value": "value", "mnemonic": "mnemonic",
+    "://": "://", "-----begin": "-----begin", "bearer": "bearer", "basic": "basic", "mnemonic": "mnemonic",
     "@tcp(": "@tcp(", "@unix(": "@tcp(", ":5432:": "pgpass", ":*:": "pgpass", "otp": "name", "env ": "statement",
-    "identified ": "statement", "rabbitmqctl ": "statement",
+    "phrase": "phrase", "seed": "phrase", "sudo -s": "sudo -s", "set ": "statement", "setx ": "statement", "arg ": "statement",
+    "connection(": "statement", "credential(": "statement", "securestring ": "statement",
+    "identified ": "statement", "rabbitmqctl ": "statement", "net user ": "statement", "vault login ": "statement", "@//": "@tcp(", ".eyj": "signed",
 }  # fmt: skip
 _OPTION = r" --?[a-z][\w-]*(?=[ \t=]*\S)"
 
@@ -39,18 +61,12 @@ def tree(words: list[str]) -> str:
 
 @cache
 def _named() -> re.Pattern[str]:
-    ends = {word: "" for word in _ALONG} | {name: _SIGN for name in _NAMES}
-    return re.compile(_tree_to(ends))
+    return re.compile(tree(_NAMES) + _SIGN)
 
 
-def _tree_to(ends: dict[str, str]) -> str:
-    """A pattern of literals, each with what must follow it."""
-    branches = []
-    for letter in sorted({word[0] for word in ends if word}):
-        below = {word[1:]: end for word, end in ends.items() if word[:1] == letter}
-        branches.append(re.escape(letter) + _tree_to(below))
-    branches += [ends[""]] if "" in ends else []
-    return branches[0] if len(branches) == 1 else f"(?:{'|'.join(branches)})"
+@cache
+def _value() -> re.Pattern[str]:
+    return re.compile(r"""value(?=[\\"'`&;quot\d#]{0,8}[ \t]*[:=])""")
 
 
 @cache
@@ -60,11 +76,12 @@ def _option() -> re.Pattern[str]:
 
 def hits(low: str, start: int) -> list[tuple[str, int, int]]:
     """What was found, and where, in a text in lower case from ``start`` on. ``name``: part of a secret's name."""
-    found = [(_ALONG.get(match[0], "name"), *match.span()) for match in _named().finditer(low, start)]
+    found = [("name", *match.span()) for match in _named().finditer(low, start)]
     for word, kind in _ALONE.items():
         at = low.find(word, start)
         while at >= 0:
             found.append((kind, at, at + len(word)))
             at = low.find(word, at + len(word))
+    found += [("value", *match.span()) for match in _value().finditer(low, start)]
     found += [("option", *match.span()) for match in _option().finditer(low, start)]
     return found

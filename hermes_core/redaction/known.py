@@ -1,9 +1,6 @@
 """Values that the process was told: always secret, however they are written."""
 
-import base64
-import json
 from collections.abc import Iterable
-from urllib.parse import quote, quote_plus
 
 from hermes_core.redaction.look import drawn_by_lot, is_placeholder
 
@@ -28,7 +25,7 @@ class Known:
 
     def spans(self, text: str, start: int) -> list[tuple[int, int, bool]]:
         """Where they are, from ``start`` on."""
-        found = []
+        found: list[tuple[int, int, bool]] = []
         for needle, whole in self._needles:
             at = text.find(needle, start)
             while at >= 0:
@@ -38,8 +35,16 @@ class Known:
 
 
 def _forms(value: str) -> set[str]:
+    import base64
+    import json
+    from urllib.parse import quote, quote_plus
+
     forms = {value, quote(value, safe=""), quote(value), quote_plus(value), json.dumps(value)[1:-1]}
-    forms |= {json.dumps(value, ensure_ascii=False)[1:-1], value.replace("'", "'\\''"), json.dumps(json.dumps(value))[3:-3]}
+    forms |= {
+        json.dumps(value, ensure_ascii=False)[1:-1],
+        value.replace("'", "'\\''"),
+        json.dumps(json.dumps(value))[3:-3],
+    }
     forms |= {form.lower() if "%" in form else form for form in (quote(value, safe=""),)}
     data = value.encode("utf-8", "surrogatepass")
     for shift in range(3):  # where in the encoded bytes it begins decides its letters

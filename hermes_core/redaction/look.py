@@ -97,15 +97,18 @@ def is_secret_value(value: str, strength: str, where: Where) -> bool:
     """Whether the value of a name is a secret. ``strength``: P passwords, S tokens and keys, W names that are often
     something else."""
     size = len(value)
+    if strength == "N":
+        return bool(_re(r"\d{4,8}|\d{3}[ -]\d{3}").fullmatch(value)) and not where.code
     if size < 3 or is_placeholder(value):
         return False
-    if not where.quoted and not where.env and _re(_CODE).fullmatch(value):
+    code = not where.quoted and not where.env and _re(_CODE).fullmatch(value)
+    if code and not (drawn_by_lot(value, 14) and not _re(r"[(\[<.]").search(value)):
         return strength == "P" and not where.code and bool(_re(r"[A-Za-z]+\d[\w]*|\w*[@!$]\w*").fullmatch(value))
     if strength == "P":
         return _is_password(value, where)
     if strength in "WH":
         plain = strength == "W" and _re(r"[0-9a-fA-F]{8,}(?:-[0-9a-fA-F]+)*").fullmatch(value)
-        return not plain and drawn_by_lot(value)
+        return not plain and drawn_by_lot(_re(r"\b[0-9a-f]{32,}\b").sub("", value) if strength == "W" else value)
     return _is_token(value, where)
 
 
@@ -125,10 +128,14 @@ def _is_token(value: str, where: Where) -> bool:
     size = len(value)
     if size < 8 or " " in value.strip() or _re(_NUMBER).fullmatch(value):
         return bool(size >= 16 and _re(r"\d+").fullmatch(value))
-    if _re(_DATE).match(value) or _re(r"[\w.-]+\.(?:json|ya?ml|py|js|ts|txt|pem|key|crt|toml|env|go|rs|md)").fullmatch(value):
+    if _re(_DATE).match(value) or _re(r"[\w.-]+\.(?:json|ya?ml|py|js|ts|txt|pem|key|crt|toml|env|go|rs|md)").fullmatch(
+        value
+    ):
         return False
     if _re(r"[A-Za-z]+").fullmatch(value):
         return where.env or size >= 20 or (size >= 12 and len(_re("[a-z][A-Z]").findall(value)) >= 3)
     if _re(_WORDS).fullmatch(value):
-        return where.env and bool(_re(r"\d").search(value)) or size >= 28 and bool(_re(r"\d\d").search(value))
-    return bool(_re(r"\d").search(value)) or (size >= 16 and bool(_re(r"[A-Z]").search(value) and _re(r"[a-z]").search(value)))
+        return (where.env and bool(_re(r"\d").search(value))) or (size >= 28 and bool(_re(r"\d\d").search(value)))
+    return bool(_re(r"\d").search(value)) or (
+        size >= 16 and bool(_re(r"[A-Z]").search(value) and _re(r"[a-z]").search(value))
+    )

@@ -6,7 +6,7 @@ from functools import cache
 from hermes_core.redaction.look import Where, is_placeholder, is_secret_value
 from hermes_core.redaction.names import strength
 
-__all__ = ["Found", "behind", "next_line", "pair_value"]
+__all__ = ["Found", "behind", "is_named_secret", "next_line", "pair_value"]
 
 Found = tuple[list[tuple[int, int, bool]], str]  # spans, and the strength of a value that the next line holds
 
@@ -23,8 +23,10 @@ _BETWEEN = rf"""(?x)
       (?: \[[ \t]* )?
   | (?P<comma> [ ]?,[ \t]{{0,8}} (?:value\s*[:=]\s*)? (?=(?:b|r|u|f)?\\*["'`]) )
   | (?P<xml> (?:[ ][^<>\n]{{0,80}})?>(?:<string>|<value>|<!\[CDATA\[|[ ]{{0,3}})? | </key>[ \t]*(?:<string>|(?=\r?\n|$)) )
-  | (?P<attribute> [ ,;|]+{_MARK}?(?:value|val|content|default|defaultValue|password|secret)\b{_MARK}?[ ]*[:=][ ]* )
+  | (?P<call> \((?=\\*["']) )
+  | (?P<attribute> [ ,;|]+(?:\{{[ ]*(?:type[ ]*=[ ]*\w+[,; ]+)?)?{_MARK}?(?:value|val|content|default|defaultValue|password|secret)\b{_MARK}?[ ]*[:=][ ]* )
   | (?P<words> [ \t]+(?:is|was|are|=|to|as|becomes|changed\sto|set\sto|reset\sto)(?:\s(?:now|currently|still|set\sto|changed\sto|going\sto\sbe|actually|just))?[ \t:]+ )
+  | (?P<about> [ ](?:for|of)[ ][^\n:=]{{1,60}}[:=][ ] )
   | (?P<blank> [ \t]+ )
   )
   (?P<scheme> (?:{_MARK})?(?:Bearer|bearer|BEARER|Basic|basic|Token|token|ApiKey|Apikey|Api-Key|Bot|SSWS|GenieKey|Key|OAuth|Negotiate|Splunk|JWT|Digest)[ ]+ (?=\S) )?
@@ -37,9 +39,29 @@ _LINE_START = r"(?i)(?:^|[\n\r{(])[ \t]*(?:[-+*|>#$%~]+[ \t]+|[\w.@~/-]*[$#>][ \
 _PAIR = rf"""(?x)(?:ame|AME|ey|eader|ield|ariable|arameter){_MARK}?[ \t]*[:=][ \t]*{_MARK}?([\w.:-]{{2,60}}){_MARK}?[\s,;}}]*
   (?:{_MARK}?(?:type|enabled|sensitive|disabled|slot|kind|secure|masked|protected){_MARK}?[ \t]*[:=][ \t]*{_MARK}?\w+{_MARK}?[\s,]*)*
   (?:-\s+)?{_MARK}?$"""
-_AUTH = frozenset({"authorization", "proxy-authorization", "proxy_authorization", "http_authorization", "x-authorization"})
+_AUTH = frozenset(
+    {"authorization", "proxy-authorization", "proxy_authorization", "http_authorization", "x-authorization"}
+)
+_SECOND = frozenset(
+    ["key", "keys", "Key", "Keys", "KEY", "token", "Token", "TOKEN", "phrase", "code", "Code", "pin"]
+)  # of a name of two words
 _LEAST = {"W": 16, "H": 16, "S": 8}  # characters
-_SCHEMES = "bearer basic token apikey api-key bot ssws geniekey key oauth negotiate splunk jwt digest".split()
+_SCHEMES = [
+    "bearer",
+    "basic",
+    "token",
+    "apikey",
+    "api-key",
+    "bot",
+    "ssws",
+    "geniekey",
+    "key",
+    "oauth",
+    "negotiate",
+    "splunk",
+    "jwt",
+    "digest",
+]
 
 
 @cache
@@ -63,6 +85,12 @@ def behind(text: str, begin: int, end: int) -> Found:
     if text[first - 1 : first] == "\\" and text[first : first + 1] in "nrt" and first:
         first += 1
     name = text[first:last]
+    if name in _SECOND and (
+        word := _re(
+            r"(?i)\b(?:api|secret|access|private|auth|signing|encryption|licen[sc]e|master|account|seed|recovery|verification|security)[ ]$"
+        ).search(text, max(0, first - 14), first)
+    ):
+        name = f"{word[0].strip()}_{name}"
     kind = strength(name)
     if not kind:
         return [], ""
@@ -74,23 +102,43 @@ def behind(text: str, begin: int, end: int) -> Found:
     return _value(text, first, last, name, kind, gap)
 
 
+def is_named_secret(name: str, value: str) -> bool:
+    """Whether the value of a field is a secret, by the field's name."""
+    kind = strength(name)
+    return kind not in ("", "C") and is_secret_value(value, kind, Where(quoted=True))
+
+
 def _value(text: str, first: int, last: int, name: str, kind: str, gap: re.Match[str]) -> Found:
     place, flag = gap.end(), text[first : first + 1] == "-" or text[first - 2 : first] == "--"
     sign = gap["sign"]
-    if kind in _LEAST and not gap["scheme"] and _short(text, place, _LEAST[kind]) and text[place : place + 1] not in ("", "|", ">", "\n"):
+    if (
+        kind in _LEAST
+        and not gap["scheme"]
+        and _short(text, place, _LEAST[kind])
+        and text[place : place + 1] not in ("", "|", ">", "\n")
+    ):
         return [], ""  # most values of most names
     if name.lower() in _AUTH and sign:
         return _authorization(text, place if not gap["scheme"] else gap.start("scheme"), gap), ""
     if gap["scheme"] and name.lower() in _SCHEMES and not sign:
         return [], ""
-    where = Where(env=bool(sign) and not any(c.islower() for c in name) and " " not in name, prose=bool(gap["words"]))
+    where = Where(
+        env=bool(sign) and not any(c.islower() for c in name) and " " not in name,
+        prose=bool(gap["words"] or gap["about"]),
+    )
+    if text[first - 2 : first] == "${":
+        return [], ""
     if gap["blank"] and not _blank_will_do(text, first, last, name, flag):
         return [], ""
     if gap["comma"] and not gap["mark"]:
         return [], ""
     if gap["xml"] is not None and "<" not in text[max(0, first - 60) : first]:
         return [], ""
-    if sign and text[place : place + 1] in ("", "\n", "\r", "|", ">") and _re(r"(?:[|>][+-]?\d?)?[ \t]*\r?(?:\n|$)").match(text, place):
+    if (
+        sign
+        and text[place : place + 1] in ("", "\n", "\r", "|", ">")
+        and _re(r"(?:[|>][+-]?\d?)?[ \t]*\r?(?:\n|$)").match(text, place)
+    ):
         return [], (kind if (sign.strip() == ":" or "\\" in sign) else "")
     if gap["blank"] and text[place : place + 1] == "\\":
         return [], (kind if flag else "")
@@ -103,7 +151,9 @@ def _value(text: str, first: int, last: int, name: str, kind: str, gap: re.Match
 def _short(text: str, place: int, least: int) -> bool:
     """Whether a plainly quoted value is shorter than a secret of its kind."""
     mark = text[place : place + 1]
-    return mark in ("'", '"') and 0 <= text.find(mark, place + 1, place + 1 + least) and "[" not in text[place - 2 : place]
+    return (
+        mark in ("'", '"') and text.find(mark, place + 1, place + 1 + least) >= 0 and "[" not in text[place - 2 : place]
+    )
 
 
 def _in_quotes(
@@ -115,16 +165,20 @@ def _in_quotes(
     comma = gap["comma"] is not None
     for _ in range(20):  # more of a list, or what a plan changes it to
         value = text[begin:end]
-        inner = _re(rf"(?:{'|'.join(_SCHEMES)})[ ]+(?=\S)", ).match(value.lower())
+        inner = _re(
+            rf"(?:{'|'.join(_SCHEMES)})[ ]+(?=\S)",
+        ).match(value.lower())
         if inner and kind != "P":
             begin += inner.end()
             value = text[begin:end]
-        if "=" in value and name.lower() in ("auth",) or (comma and not _looks_single(value)):
+        if ("=" in value and name.lower() in ("auth",)) or (comma and not _looks_single(value)):
             break
         if is_secret_value(value, kind, where) and not (comma and value.isalpha()):
             spans.append((begin, end, kind == "P"))
         more = _re(r"""\\*["'`][ \t]{0,4}(?:,|->|=>)[ \t]{0,20}(?=\\*["'`])""").match(text, end)
-        if more is None or (text[more.end() - 1] != ">" and "->" not in more[0] and "=>" not in more[0] and "[" not in gap[0]):
+        if more is None or (
+            text[more.end() - 1] != ">" and "->" not in more[0] and "=>" not in more[0] and "[" not in gap[0]
+        ):
             break
         again = _quoted(text, more.end())
         if again is None:
@@ -145,21 +199,29 @@ def _bare(
     if gap["xml"] is not None:
         match = _re(r"[^<\n]{1,4096}").match(text, place)
         where.quoted = True
-        return _judged(text, place, match.end(), kind, where) if match and text[match.end() : match.end() + 1] == "<" else []
+        return (
+            _judged(text, place, match.end(), kind, where)
+            if match and text[match.end() : match.end() + 1] == "<"
+            else []
+        )
     sign = (gap["sign"] or "").strip(" \t")
     spaced = bool(gap["sign"]) and sign != gap["sign"] and "=" in sign
     where.code = spaced or sign in (":=", "=>") or "==" in sign
     line = text.rfind("\n", max(0, first - 120), first)
-    lone = bool(sign) and bool(_re(_LINE_START).search(text, max(line, first - 120, 0), first)) and (line >= 0 or first < 120)
+    lone = (
+        bool(sign)
+        and bool(_re(_LINE_START).search(text, max(line, first - 120, 0), first))
+        and (line >= 0 or first < 120)
+    )
     before = text[first - 1 : first]
     if "==" in sign:
         return []
     if lone and sign == "=" and not spaced and before not in ("?", "&"):
         match = _re(r"[^\s\"'`]\S{0,4095}").match(text, place)
         end = match.end() if match else place
-        if match and text[end - 1] in "\"'`;,)]}" and not where.env:
-            match = None
-        elif match and ("&" in match[0] and _re(r"&[\w.-]+=").search(match[0])):
+        if (match and text[end - 1] in "\"'`;,)]}" and not where.env) or (
+            match and ("&" in match[0] and _re(r"&[\w.-]+=").search(match[0]))
+        ):
             match = None
         if match:
             where.env = where.env or text[first:place].islower() is False or kind == "P"
@@ -179,9 +241,16 @@ def _bare(
         where.code = where.code or not _re(r"\d|[^\w]").search(text[place:end])
     if (flag and not sign) or gap["blank"]:
         where.env = True
-    if where.prose or (sign == ":" and kind == "P" and _re(r"[ \t]+[A-Za-z]+").match(text, end) and not _re(r"[ \t]+\w+[=:]").match(text, end)):
+    if where.prose or (
+        sign == ":"
+        and kind == "P"
+        and _re(r"[ \t]+[A-Za-z]+").match(text, end)
+        and not _re(r"[ \t]+\w+[=:]").match(text, end)
+    ):
         where.prose = True
-        end = len(text[place:end].rstrip(".,;:!?" if not _re(r"[\w][!?]+$").search(text[place:end]) else ".,;:")) + place
+        end = (
+            len(text[place:end].rstrip(".,;:!?" if not _re(r"[\w][!?]+$").search(text[place:end]) else ".,;:")) + place
+        )
     return _judged(text, place, end, kind, where)
 
 
@@ -200,16 +269,35 @@ def _trimmed(text: str, begin: int, end: int) -> int:
 
 def _blank_will_do(text: str, first: int, last: int, name: str, flag: bool) -> bool:
     """Whether a blank may stand between this name and its value: after an option, in .netrc, and alone on a line."""
+    if (
+        _re(r"""[ \t]+(["'])(?=[^"'\n]*[\d!@#$%])[^"'\n ]{4,100}\1""").match(text, last)
+        and not text[first - 1 : first] == "."
+    ):
+        return True
+    if strength(name) == "P" and _re(
+        r"[ \t]+(?![v#(]?\d+\b)(?=[^\s]{0,40}\d)(?=[^\s]{0,40}[A-Za-z])[^\s\"'<>=:/(),]{6,64}(?:\s|$)"
+    ).match(text, last):
+        return True
+    if name.lower() == "secret" and text[max(0, first - 7) : first].lower() == "enable ":
+        return True
     if flag:
         return name.lstrip("-") != "p" and text[last : last + 2] != " -"
     line = text[max(text.rfind("\n", 0, first) + 1, first - 300) : first]
     if name.lower() in ("password", "account", "passwd", "requirepass", "masterauth") or name == "bearer":
-        return bool(_re(r"(?i)\blogin\s+\S+\s*$|\bmachine\b|\bset\s+$|^\s*$|\bidentified\s+by\s+|\buser\s+\S+\s+(?:with\s+)?(?:encrypted\s+)?$|\bwith\s+(?:encrypted\s+)?$|\brole\b").search(line)) and not _re(
-            r"[ \t]+[a-z]+(?:[ \t]+[a-z]+|[ \t]*$)"
-        ).match(text, last)
-    return bool(_re(r"(?i)(?:\bset|\bsetx|export -x|set-item|set -x|set -gx|set -ux|secrets? (?:put|set|create|add)|config set|config:set|env set|env add)\s+(?:-\w+\s+)*(?:[\w:-]+\.)?[\"']?(?://[\w./:-]+)?$").search(line)) or (
-        "_authToken" in name
-    )
+        if _re(r"[ \t]+(?:for|is|of|to|in|from|with|was|and|or|by|on|at|must|field|has|reset|hash)\b").match(
+            text, last
+        ):
+            return False
+        return bool(
+            _re(
+                r"(?i)\blogin\s+\S+\s*$|\bmachine\b|\bset\s+$|^\s*$|\bidentified\s+by\s+|\buser\s+\S+\s+(?:with\s+)?(?:encrypted\s+)?$|\bwith\s+(?:encrypted\s+)?$|\brole\b"
+            ).search(line)
+        ) and not _re(r"[ \t]+[a-z]+(?:[ \t]+[a-z]+|[ \t]*$)").match(text, last)
+    return bool(
+        _re(
+            r"(?i)(?:\bset|\bsetx|export -x|set-item|set -x|set -gx|set -ux|secrets? (?:put|set|create|add)|config set|config:set|env set|env add)\s+(?:-\w+\s+)*(?:[\w:-]+\.)?[\"']?(?://[\w./:-]+)?$"
+        ).search(line)
+    ) or (name.isupper() and _re(r"[ \t]+([A-Za-z0-9_-]{20,})(?:\s|$)").match(text, last) is not None)
 
 
 def _quoted(text: str, place: int) -> tuple[int, int] | None:
@@ -242,12 +330,14 @@ def _authorization(text: str, place: int, gap: re.Match[str]) -> list[tuple[int,
             return []
         end = match.end()
     value = text[begin:end]
-    scheme = _re(r"(?i)(?:bearer|basic|token|apikey|api-key|bot|ssws|geniekey|key|oauth|negotiate|splunk|jwt|ntlm|secret|pveapitoken=|zoho-oauthtoken|discogs token=)[ :]*(?:token=|api_key=)?[\"\\]*").match(value)
+    scheme = _re(
+        r"(?i)(?:bearer|basic|token|apikey|api-key|bot|ssws|geniekey|key|oauth|negotiate|splunk|jwt|ntlm|secret|pveapitoken=|zoho-oauthtoken|discogs token=)[ :]*(?:token=|api_key=)?[\"\\]*"
+    ).match(value)
     if scheme:
         begin += scheme.end()
         value = text[begin:end]
     word = _re(r"\S+").match(value)
-    if word is None or "=" in word[0].rstrip("=")[:24] and not scheme:
+    if word is None or ("=" in word[0].rstrip("=")[:24] and not scheme):
         return []
     if is_placeholder(word[0]) or (not scheme and not is_secret_value(word[0], "S", Where(env=True))):
         return []
@@ -271,7 +361,9 @@ def _cookies(text: str, gap: re.Match[str], name: str) -> list[tuple[int, int, b
         if pair[1].lower() in ("path", "domain", "expires", "max-age", "samesite", "priority", "version"):
             continue
         value = pair[3]
-        if not is_placeholder(value) and not _re(r"[A-Za-z_-]{1,14}|\d{1,6}|[a-z]{2}[-_][A-Za-z]{2}|\d{1,4}([.x/-]\d{1,4})+").fullmatch(value):
+        if not is_placeholder(value) and not _re(
+            r"[A-Za-z_-]{1,14}|\d{1,6}|[a-z]{2}[-_][A-Za-z]{2}|\d{1,4}([.x/-]\d{1,4})+"
+        ).fullmatch(value):
             spans.append((pair.start(3), pair.end(3), False))
     return spans
 
@@ -296,13 +388,26 @@ def pair_value(text: str, begin: int, end: int) -> list[tuple[int, int, bool]]:
     match = _name_before(text, first, begin)
     quoted = _quoted(text, gap.end())
     if match is None and quoted:
-        later = _re(rf"\\*[\"']\s*,\s*{_MARK}?(?:name|key){_MARK}?\s*[:=]\s*{_MARK}?([\w.-]{{2,60}})").match(text, quoted[1])
+        later = _re(rf"\\*[\"']\s*,\s*{_MARK}?(?:name|key){_MARK}?\s*[:=]\s*{_MARK}?([\w.-]{{2,60}})").match(
+            text, quoted[1]
+        )
         match = later
-    if match is None or not (kind := strength(match[1])):
+    name = (
+        "api_key"
+        if match and match[1] == "value" and "apikey" in text[max(0, first - 30) : first]
+        else match[1]
+        if match
+        else ""
+    )
+    if match is None or not (kind := strength(name)):
         return []
     if quoted is None:
         plain = _re(_PLAIN).match(text, gap.end())
-        return _judged(text, plain.start(), _trimmed(text, plain.start(), plain.end()), kind, Where(env=True)) if plain else []
+        return (
+            _judged(text, plain.start(), _trimmed(text, plain.start(), plain.end()), kind, Where(env=True))
+            if plain
+            else []
+        )
     if match[1].lower() in _AUTH:
         return _authorization(text, gap.end(), gap)
     if kind == "C":

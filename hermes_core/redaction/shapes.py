@@ -1,15 +1,26 @@
 """Secrets that their surroundings give away: in addresses, in commands, in key files, in recovery phrases."""
 
-import base64
-import binascii
 import re
 from functools import cache
 
+from hermes_core.redaction.look import Where, drawn_by_lot, is_placeholder, is_secret_value
 from hermes_core.redaction.named import behind
 from hermes_core.redaction.names import strength
-from hermes_core.redaction.look import Where, drawn_by_lot, is_placeholder, is_secret_value
 
-__all__ = ["after_access_key", "before_at", "bearer_or_basic", "in_address", "in_pgpass", "key_block", "key_line", "option", "phrase", "piped", "statement"]
+__all__ = [
+    "after_access_key",
+    "bearer_or_basic",
+    "before_at",
+    "in_address",
+    "in_pgpass",
+    "key_block",
+    "key_line",
+    "option",
+    "phrase",
+    "piped",
+    "signed",
+    "statement",
+]
 
 Span = tuple[int, int, bool]
 _VALUE = r"""(?:"((?:[^"\\\n]|\\.)+)"|'([^'\n]+)'|([^\s"'|;&<>]+))"""
@@ -34,6 +45,8 @@ _OPTIONS = {
     "sqlcmd": r"\s-P\s*" + _VALUE,
     "wget": r"\s--(?:http-|ftp-|proxy-)?password[ =]" + _VALUE,
     "http ": r"""\s(?:-a|--auth)[ =]?\s*["']?[^\s:"']*:()()([^\s"']+)""",
+    "ssh-keygen": r"\s-[NP]\s+" + _VALUE,
+    "secret set": r"\s(?:--body|-b|-v|--value)[ =]" + _VALUE,
     "htpasswd": r"\s-\w*b\w*\s+\S+\s+\S+\s+" + _VALUE,
     "lftp": r"\s-u\s+[^\s,]+," + _VALUE,
     "zip": r"\s(?:-P\s+)" + _VALUE,
@@ -41,6 +54,11 @@ _OPTIONS = {
     "openssl": r"""\s-pass(?:in|out)?[ =]+["']?pass:""" + _VALUE,
 }
 _SAYINGS = {
+    "connection(": r"[^\n\"']{0,80}(?:[\"'][^\n\"']*[\"'],\s*)?[\"'][^\n\"']*[\"'],\s*" + _VALUE,
+    "credential(": r"[\"'][^\n\"']*[\"'],\s*" + _VALUE,
+    "securestring": r"(?:-String[ ]+)?(?=[\"'])" + _VALUE,
+    "net user": r"\S+[ ]+(?![/*])" + _VALUE,
+    "vault login": r"()()([A-Za-z0-9._-]{16,})",
     "identified": r"(?i)(?:with\s+\w+\s+)?by\s+(?:password\s+)?" + _VALUE,
     "rabbitmqctl": r"(?:add_user|change_password|authenticate_user)\s+\S+\s+" + _VALUE,
 }
@@ -85,7 +103,9 @@ def _end_of_user(rest: str, web: bool) -> int:
     if web and (port or ":" not in rest[:end]):
         return -1
     last = -1
-    for match in _re(r"@(?=(?:[\w.-]+|\[[\da-fA-F:]+\]|\$\{?\w+\}?|\{\w+\}|tcp\(|unix\()(?:[:/?,;#)\]}(]|$))").finditer(rest):
+    for match in _re(r"@(?=(?:[\w.-]+|\[[\da-fA-F:]+\]|\$\{?\w+\}?|\{\w+\}|tcp\(|unix\()(?:[:/?,;#)\]}(]|$))").finditer(
+        rest
+    ):
         if port and last < 0 and match.start() > port.end():
             return -1
         last = match.start()
@@ -100,7 +120,7 @@ def option(text: str, begin: int, end: int) -> list[Span]:
         spans, _ = behind(text, begin + 1 + name.count("-", 0, 2), end)
         if spans:
             return spans
-    before = text[line:begin].lower()
+    before = text[line : begin + 1].lower()
     for program, pattern in _OPTIONS.items():
         if program in before and (match := _re(pattern).match(text, begin)):
             group = next((g for g in (1, 2, 3) if match[g]), 0)
@@ -112,25 +132,38 @@ def option(text: str, begin: int, end: int) -> list[Span]:
 def statement(text: str, begin: int, end: int) -> list[Span]:
     """``ENV NAME value`` and its like, and what databases are told."""
     word = text[begin:end].strip().lower()
-    if text[begin - 1 : begin].isalnum() and text[begin - 3 : begin].lower() != "set":
-        return []
     if word in _SAYINGS:
         match = _re(_SAYINGS[word]).match(text, end)
         group = next((g for g in (1, 2, 3) if match[g]), 0) if match else 0
         return [(*match.span(group), True)] if match and not is_placeholder(match[group]) else []
+    if text[begin - 1 : begin].isalnum() and word != "env":
+        return []
     match = _re(r"(?:-\w+[ \t]+)*([A-Za-z_][\w.-]*)[ \t]+" + _VALUE).match(text, end)
-    if match is None or not (kind := strength(match[1])) or (word == "set" and match[1].islower() and kind != "P"):
+    if match is None or not (kind := strength(match[1])):
         return []
     group = next((g for g in (2, 3, 4) if match[g]), 0)
-    good = group and is_secret_value(match[group], kind, Where(env=True)) and not _re(r"[a-z]+|=").match(match[group] + " ")
-    good = good or (group and kind and is_secret_value(match[group], kind, Where(env=True)) and bool(_re(r"\d").search(match[group])))
+    if word == "set" and match[1].islower() and kind != "P" and not drawn_by_lot(match[group]):
+        return []
+    good = (
+        group
+        and is_secret_value(match[group], kind, Where(env=True))
+        and not _re(r"[a-z]+|=").match(match[group] + " ")
+    )
+    good = good or (
+        group
+        and kind
+        and is_secret_value(match[group], kind, Where(env=True))
+        and bool(_re(r"\d").search(match[group]))
+    )
     return [(*match.span(group), kind == "P")] if good else []
 
 
 def piped(text: str, place: int, _end: int) -> list[Span]:
     """``echo PASSWORD | sudo -S``, ``echo user:PASSWORD | chpasswd``, ``echo TOKEN | docker login --password-stdin``."""
     begin = max(text.rfind("\n", 0, place) + 1, place - 400)
-    match = _re(r"""(?:echo|printf)\s+(?:-\w+\s+)?(?:'%s\\?n?'\s+)?["']?(?:[\w.-]+:(?=[^\s"'|]+["']?\s*\|[^|]*chpasswd))?([^\s"'|]+)["']?\s*\|[^|\n]*$""").search(text, begin, place)
+    match = _re(
+        r"""(?:echo|printf)\s+(?:-\w+\s+)?(?:'%s\\?n?'\s+)?["']?(?:[\w.-]+:(?=[^\s"'|]+["']?\s*\|[^|]*chpasswd))?([^\s"'|]+)["']?\s*\|[^|\n]*$"""
+    ).search(text, begin, place)
     return [(*match.span(1), True)] if match and not is_placeholder(match[1]) else []
 
 
@@ -141,16 +174,20 @@ def bearer_or_basic(text: str, _begin: int, place: int) -> list[Span]:
         return []
     value = match[1].rstrip(".")
     if text[place - 1] in "rR":
-        good = is_secret_value(value, "S", Where(quoted=True)) and not _re(r"[A-Za-z]+[/.-][A-Za-z/.-]+").fullmatch(value)
+        good = is_secret_value(value, "S", Where(quoted=True)) and not _re(r"[A-Za-z]+[/.-][A-Za-z/.-]+").fullmatch(
+            value
+        )
     else:
         good = _is_pair(value)
     return [(match.start(1), match.start(1) + len(value), False)] if good else []
 
 
 def _is_pair(value: str) -> bool:
+    import base64
+
     try:
         plain = base64.b64decode(value + "=" * (-len(value) % 4), validate=True).decode()
-    except (binascii.Error, ValueError):
+    except ValueError:
         return False
     return ":" in plain and plain.isprintable()
 
@@ -158,8 +195,18 @@ def _is_pair(value: str) -> bool:
 def before_at(text: str, begin: int, _end: int) -> list[Span]:
     """The password of ``user:password@tcp(host)``."""
     first = max(text.rfind(c, max(0, begin - 200), begin) for c in " \n\"'=`/") + 1
-    colon = text.find(":", first, begin)
+    slash = text[begin : begin + 3] == "@//"
+    if slash:
+        first = max(text.rfind(c, max(0, begin - 100), begin) for c in " \n\"'=`") + 1
+    colon = text.find("/" if slash else ":", first, begin)
     return [(colon + 1, begin, True)] if colon >= 0 and not is_placeholder(text[colon + 1 : begin]) else []
+
+
+def signed(text: str, begin: int, _end: int) -> list[Span]:
+    """A short signed token, around the dot between its header and its body."""
+    head = _re(r"eyJ[\w-]{5,}$").search(text, max(0, begin - 60), begin)
+    match = _re(r"\.eyJ[\w-]{4,}\.[\w-]{6,}").match(text, begin)
+    return [(head.start(), match.end(), False)] if head and match else []
 
 
 def in_pgpass(text: str, place: int, _end: int) -> list[Span]:
@@ -174,7 +221,9 @@ def in_pgpass(text: str, place: int, _end: int) -> list[Span]:
 def phrase(text: str, _begin: int, place: int) -> list[Span]:
     """The words of a coin's recovery phrase behind its name; ``place`` is behind the name."""
     word = r"[a-z]{3,8}"
-    match = _re(rf"(?i:[ _]?(?:phrase|words?|key))?[^A-Za-z\n]{{0,12}}(?:(?:is|are|was)[\s:\"'`]+)?(?:\(\d+ words\))?[ :=\"'`\[(]*((?:\d\d?[.)] ?)?{word}(?:[ ,\"'.)\d]{{1,6}}{word}){{11,23}})\b").match(text, place)
+    match = _re(
+        rf"(?i:[ _]?(?:phrase|words?|key))?[^A-Za-z\n]{{0,12}}(?:(?:is|are|was)[\s:\"'`]+)?(?:\(\d+ words\))?[ :=\"'`\[(]*((?:\d\d?[.)] ?)?{word}(?:[ ,\"'.)\d]{{1,6}}{word}){{11,23}})\b"
+    ).match(text, place)
     if match is None or _re(r"\b(?:the|and|with|for|are|not|your|from|which|should|must)\b").search(match[1]):
         return []
     return [(*match.span(1), True)]
@@ -212,7 +261,9 @@ def key_line(text: str, begin: int, end: int) -> tuple[list[Span], bool]:
     line = text[begin:end].strip(" \t\r\"'+,;\\|>#*")
     if not line or _re(r"(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset):.*|[\w-]+:[ ].{0,80}").fullmatch(line):
         return [], True
-    match = _re(r"((?:[A-Za-z0-9+/=]|\\(?=\S)){16,}|(?:(?<=[\s>|+#\"'*:])|^)[A-Za-z0-9+/=]{1,80})(?:\\[nr])*[\s\"'+,;\\]*$").search(text, begin, end)
+    match = _re(
+        r"((?:[A-Za-z0-9+/=]|\\(?=\S)){16,}|(?:(?<=[\s>|+#\"'*:])|^)[A-Za-z0-9+/=]{1,80})(?:\\[nr])*[\s\"'+,;\\]*$"
+    ).search(text, begin, end)
     if match is None or (" " in line and len(match[1]) < 16):
         return [], False
     return [(*match.span(1), True)], True

@@ -31,7 +31,7 @@ class Redactor:
     """Takes secrets out of a text that comes in pieces. Holds back the line that has not ended, at most 128 K of it."""
 
     def __init__(self, known: Known | Iterable[str] = (), *, mask: Mask = mask) -> None:
-        self._finder = Finder(known if isinstance(known, Known) else Known(known))
+        self._finder = Finder(known if isinstance(known, Known) else Known(known) if known else None)
         self._mask = mask
         self._held: list[str] = []
         self._size = 0

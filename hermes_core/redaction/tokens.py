@@ -14,7 +14,7 @@ __all__ = ["token_spans"]
 
 Span = tuple[int, int, bool]  # start, end, and whether nothing of it may be shown
 _RUN = b"a" * 15
-_TABLE = bytes(97 if chr(i).isalnum() and i < 128 or chr(i) in "_-" else 32 for i in range(256))
+_TABLE = bytes(97 if (chr(i).isalnum() and i < 128) or chr(i) in "_-" else 32 for i in range(256))
 _HEX = "0123456789abcdef"
 _JOINS = frozenset("./$+:")
 _BACK = 24  # the longest beginning that may stand before its long word
@@ -73,7 +73,7 @@ def _token(text: str, begin: int, at: int, end: int) -> Span | None:
                 if text.startswith(literal, place) and (last := _body(text, place + len(literal), kind, body)):
                     return place, last, False
         hit = search(text, place + 1, end)
-    return _unnamed(text, at, end)
+    return _unnamed(text, at + (text[at - 1 : at] == "\\" and text[at] in "nrt"), end)
 
 
 def _escaped(text: str, place: int) -> bool:
@@ -107,7 +107,11 @@ def _unnamed(text: str, at: int, end: int) -> Span | None:
     if size in (35, 34, 36) and text[at - 1 : at] == ":" and at:
         match = _re(r"(?<!\d)\d{8,10}:$").search(text, max(0, at - 12), at)
         return (match.start(), end, False) if match and drawn_by_lot(text[at:end]) else None
-    if 36 <= size <= 37 and text[end - 4 : end].lstrip("s-").startswith("us") and _re(r"[0-9a-f]{32}-us\d{1,2}").fullmatch(text, at, end):
+    if (
+        36 <= size <= 37
+        and text[end - 4 : end].lstrip("s-").startswith("us")
+        and _re(r"[0-9a-f]{32}-us\d{1,2}").fullmatch(text, at, end)
+    ):
         return at, end, False
     if size in (51, 52) and _re(_BITCOIN).fullmatch(text, at, end) and text[end : end + 1] not in ("/", "+", "="):
         before = text[at - 1 : at] if at else ""

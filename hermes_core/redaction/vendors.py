@@ -22,7 +22,7 @@ VENDORS: tuple[tuple[str, str], ...] = (
     ("ya29. ya29.a0 ya29.c.", r"[A-Za-z0-9_.-]{12,}"),
     ("1//0", r"[A-Za-z0-9_-]{20,}"),
     # clouds
-    ("AKIA ASIA ABIA ACCA", r"(?=[A-Z0-9]*\d)[A-Z0-9]{12,}"),
+    ("AKIA ASIA ABIA ACCA", r"[A-Z0-9]{16}\b|(?=[A-Z0-9]*\d)[A-Z0-9]{12,}"),
     ("ABSK bedrock-api-key-", r"[A-Za-z0-9+/=]{20,}"),
     ("dop_v1_ doo_v1_ dor_v1_ HRKU- nfp_ nfc_ nfo_ nfu_ nfb_ vcp_ vci_ vca_ vcr_ vck_ sbp_ sb_secret_", "digits"),
     ("rnd_ vercel_ dapi dkea dose LTAI AKID scw- tskey- fo1_ fm1r_ fm2_ cfut_ cfat_ cfk_", "random"),

@@ -36,6 +36,7 @@ layers =
     hooks
     context
     kinds | options | failures | environment
+    redaction
     types | errors
 
 [importlinter:contract:independence]

@@ -31,7 +31,9 @@ def secret(kind: str, rng: Rng) -> list[str]:
 
 def hidden(name: str, rng: Rng) -> Iterator[dict[str, object]]:
     """The rows of one set: each context once or more, each service's format in some."""
-    contexts = [line.split("\t", 1) for line in (HERE / f"contexts/{name}.secrets.txt").read_text().splitlines() if line]
+    contexts = [
+        line.split("\t", 1) for line in (HERE / f"contexts/{name}.secrets.txt").read_text().splitlines() if line
+    ]
     plain = [(kind, text) for kind, text in contexts if kind != "vendor"]
     around = [text for kind, text in contexts if kind == "vendor"]
     for kind, text in plain * (2 if name == "tune" else 1):

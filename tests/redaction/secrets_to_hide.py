@@ -21,8 +21,10 @@ BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 
 def some(rng: Rng, size: int, letters: str = ALNUM) -> str:
     """Random letters; the first two are a letter and a digit, so that no draw is a word."""
-    return rng.choice([c for c in letters if c.isalpha()]) + rng.choice([c for c in letters if c.isdigit()] or letters) + "".join(
-        rng.choice(letters) for _ in range(size - 2)
+    return (
+        rng.choice([c for c in letters if c.isalpha()])
+        + rng.choice([c for c in letters if c.isdigit()] or letters)
+        + "".join(rng.choice(letters) for _ in range(size - 2))
     )
 
 
@@ -31,8 +33,16 @@ def base64_of(rng: Rng, size: int) -> str:
 
 
 def jwt(rng: Rng) -> str:
-    head = base64.urlsafe_b64encode(json.dumps({"alg": rng.choice(["HS256", "RS256"]), "typ": "JWT"}).encode()).decode().rstrip("=")
-    body = base64.urlsafe_b64encode(json.dumps({"sub": some(rng, 10), "exp": rng.randrange(2**31)}).encode()).decode().rstrip("=")
+    head = (
+        base64.urlsafe_b64encode(json.dumps({"alg": rng.choice(["HS256", "RS256"]), "typ": "JWT"}).encode())
+        .decode()
+        .rstrip("=")
+    )
+    body = (
+        base64.urlsafe_b64encode(json.dumps({"sub": some(rng, 10), "exp": rng.randrange(2**31)}).encode())
+        .decode()
+        .rstrip("=")
+    )
     return f"{head}.{body}.{some(rng, 43, URLSAFE)}"
 
 
@@ -59,7 +69,10 @@ VENDORS: dict[str, tuple[str, Callable[[Rng], str]]] = {
     "gitlab-deploy": ("gldt-", lambda r: some(r, 20, URLSAFE)),
     "gitlab-runner": ("glrt-", lambda r: some(r, 20, URLSAFE)),
     "slack-bot": ("xoxb-", lambda r: f"{r.randrange(10**11, 10**12)}-{r.randrange(10**12, 10**13)}-{some(r, 24)}"),
-    "slack-user": ("xoxp-", lambda r: f"{r.randrange(10**11, 10**12)}-{r.randrange(10**11, 10**12)}-{some(r, 32, HEX)}"),
+    "slack-user": (
+        "xoxp-",
+        lambda r: f"{r.randrange(10**11, 10**12)}-{r.randrange(10**11, 10**12)}-{some(r, 32, HEX)}",
+    ),
     "slack-app": ("xapp-", lambda r: f"1-A{some(r, 10).upper()}-{r.randrange(10**12, 10**13)}-{some(r, 64, HEX)}"),
     "stripe": ("sk_live_", lambda r: some(r, 24)),
     "stripe-test": ("sk_test_", lambda r: some(r, 24)),
@@ -126,8 +139,40 @@ VENDORS: dict[str, tuple[str, Callable[[Rng], str]]] = {
     "paypal": ("access_token$production$", lambda r: some(r, 16, LOWER) + "$" + some(r, 32, HEX)),
 }
 
-WORDS = "harbor velvet copper thunder meadow lantern orchid falcon granite pepper anchor ribbon walnut comet saddle".split()
-SEED_WORDS = "abandon ability gravity museum orchard panther quantum ribbon saddle velvet walnut zebra lunar cactus anchor".split()
+WORDS = [
+    "harbor",
+    "velvet",
+    "copper",
+    "thunder",
+    "meadow",
+    "lantern",
+    "orchid",
+    "falcon",
+    "granite",
+    "pepper",
+    "anchor",
+    "ribbon",
+    "walnut",
+    "comet",
+    "saddle",
+]
+SEED_WORDS = [
+    "abandon",
+    "ability",
+    "gravity",
+    "museum",
+    "orchard",
+    "panther",
+    "quantum",
+    "ribbon",
+    "saddle",
+    "velvet",
+    "walnut",
+    "zebra",
+    "lunar",
+    "cactus",
+    "anchor",
+]
 
 
 def password(rng: Rng) -> str:
@@ -139,14 +184,18 @@ def password(rng: Rng) -> str:
             lambda: some(rng, rng.randrange(10, 24)),
             lambda: some(rng, 14, ALNUM + "!@#%^*-_=+."),
             lambda: "-".join(rng.choices(WORDS, k=3)) + str(rng.randrange(10, 99)),
-            lambda: rng.choice(WORDS).replace("e", "3").replace("a", "4").replace("o", "0") + "_" + str(rng.randrange(100)),
+            lambda: (
+                rng.choice(WORDS).replace("e", "3").replace("a", "4").replace("o", "0") + "_" + str(rng.randrange(100))
+            ),
         ]
     )()
 
 
 def simple(rng: Rng) -> str:
     """A password without signs, for places where these would need an escape."""
-    return rng.choice([lambda: some(rng, rng.randrange(9, 22)), lambda: rng.choice(WORDS) + str(rng.randrange(10, 99999))])()
+    return rng.choice(
+        [lambda: some(rng, rng.randrange(9, 22)), lambda: rng.choice(WORDS) + str(rng.randrange(10, 99999))]
+    )()
 
 
 def token(rng: Rng) -> str:
@@ -168,7 +217,12 @@ def plain_token(rng: Rng) -> str:
 
 
 def pem(rng: Rng, lines: int = 6) -> str:
-    return "\n".join("".join(rng.choice(ALNUM + "+/") for _ in range(64)) for _ in range(lines)) + "\n" + some(rng, 30) + "=="
+    return (
+        "\n".join("".join(rng.choice(ALNUM + "+/") for _ in range(64)) for _ in range(lines))
+        + "\n"
+        + some(rng, 30)
+        + "=="
+    )
 
 
 def seed(rng: Rng) -> str:
@@ -183,5 +237,5 @@ KINDS: dict[str, Callable[[Rng], str]] = {
     "password": password, "simple": simple, "token": token, "plain": plain_token, "seed": seed, "basic": basic, "jwt": jwt,
     "pem": pem, "aws": lambda r: "".join(r.choice(ALNUM + "+/") for _ in range(39)) + "x", "azure": lambda r: base64_of(r, 64),
     "hex32": lambda r: some(r, 32, HEX), "uuid": lambda r: str(uuid.UUID(int=r.getrandbits(128), version=4)),
-    "pin": lambda r: str(r.randrange(1000, 999999)), "phone": lambda r: "+" + r.choice(["14155", "4930", "33612", "8613"]) + str(r.randrange(10**6, 10**7)),
+    "b64": lambda r: base64.b64encode(simple(r).encode() + b"!").decode(), "pin": lambda r: str(r.randrange(1000, 999999)), "phone": lambda r: "+" + r.choice(["14155", "4930", "33612", "8613"]) + str(r.randrange(10**6, 10**7)),
 }  # fmt: skip
