@@ -21,8 +21,8 @@ __all__ = ["Finder", "Span"]
 Span = tuple[int, int, bool]  # start, end, and whether nothing of it may be shown
 _CONTEXT = 600  # characters before a piece that hits see
 _SEQUENCE = r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)|\\+(?:x1b|u001[bB]|033|e)\[[0-9;]*[mK]|\\+u00[2-7][0-9a-fA-F]"
-_MARKS = ("\x1b", "\\u00", "\\x1b[", "\\033[", "\\e[")
-_PHONE = r"\+[1-9]\d{8,14}(?![\w./+=])"
+_MARKS = ("\\u00", "\\x1b[", "\\033[", "\\e[")
+_PHONE = r"\+[1-9]\d{8,14}(?!\w|[./+=]\w)"
 
 
 @cache
@@ -36,13 +36,12 @@ _SHAPES: dict[str, Callable[[str, int, int], list[Span]]] = {
     "bearer": shapes.bearer_or_basic,
     "basic": shapes.bearer_or_basic,
     "mnemonic": shapes.phrase,
-    "phrase": shapes.phrase,
     "option": shapes.option,
     "statement": shapes.statement,
     "sudo -s": shapes.piped,
-    "@tcp(": shapes.before_at,
     "pgpass": shapes.in_pgpass,
     "signed": shapes.signed,
+    "@": shapes.before_host,
 }
 
 
@@ -66,7 +65,7 @@ class Finder:
         self._look(text, start, found)
         if self._known:
             found += self._known.spans(text, start)
-        if "%3" in plain or "%22" in plain:
+        if "%" in plain and ("%3" in plain or "%22" in plain):
             self._decoded(text, start, found)
         merged = _merged(found, start)
         self._wrapped(text, start, merged)
@@ -76,7 +75,7 @@ class Finder:
 
     def _plain(self, piece: str) -> tuple[str, Callable[[int], int]]:
         """The piece without colours and with ``\\u0073`` read, and where its characters were."""
-        if not any(mark in piece for mark in _MARKS):
+        if "\x1b" not in piece and not ("\\" in piece and any(mark in piece for mark in _MARKS)):
             return piece, lambda at: at
         parts, here, origin, at, length = [], [0], [0], 0, 0
         for match in _re(_SEQUENCE).finditer(piece):
@@ -124,6 +123,14 @@ class Finder:
         if word == "-----begin":
             spans, goes_on = shapes.key_block(text, begin)
             return spans + (self._key_lines(text, text.find("\n", begin)) if goes_on else [])
+        if (
+            text[begin : begin + 1] in "spSP"
+            and text[end - 4 : end].lower() in ("seed", "rase")
+            and (spans := shapes.phrase(text, begin, end))
+        ):
+            return spans
+        if text[end - 4 : end].lower() in ("seed", "rase") and (spans := shapes.phrase(text, begin, end)):
+            return spans
         spans, pending = behind(text, begin, end)
         if not spans and text.startswith(("wd", "word-stdin"), end) and text[begin - 2 : begin] in ("ch", "--"):
             return shapes.piped(text, begin, end)
@@ -197,7 +204,7 @@ class Finder:
             word = match[0]
             parts = _re(r"%(?:3[AaDd]|2[26CcFf]|3[Ff]|7[BbDd])").split(word)
             signs = _re(r"%(?:3[AaDd]|2[26CcFf]|3[Ff]|7[BbDd])").findall(word)
-            plain, origin = "", []
+            plain, origin = "", list[int]()
             at = match.start()
             for part, sign in zip(parts, [*signs, ""], strict=True):
                 plain += part

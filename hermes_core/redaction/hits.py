@@ -30,20 +30,20 @@ _NAMES = [
     "kennwort",
     "senha",
     "cookie",
+    "seed",
+    "phrase",
 ]
 # A sign must follow the name, or a word that says what it is; blanks will do behind these few.
 _SIGN = (
-    r"""(?=[\w.-]{0,40}(?:\\{0,8}["'`]|&quot;|&\#3|[\])?!]|[ \t]{0,20}(?:[=:>,"']|\([^()\n]{1,30}\):)|\(\\*["']|%3|%2|</|[ ,;|]+\\*"?value"""
-    r"""|(?<=word)[ \t]|(?<=passwd)[ \t]|(?<=pass)[ \t]|(?<=pw)[ \t]|(?<=pwd)[ \t]|(?<=account)[ \t]|(?<=ecret)[ \t]+(?=\S*\d)|(?<=masterauth)[ \t]|(?<=token)[ \t]+(?=\S{20})"""
+    r"""(?=[\w.-]{0,40}+(?:\\{0,8}["'`]|&quot;|&\#3|[\])?!]|[ \t]{0,20}(?:[=:>,"']|\([^()\n]{1,30}\):)|\(\\*["']|%3|%2|</|[ ,;|]+\\*"?value"""
+    r"""|(?<=word)[ \t]|(?<=passwd)[ \t]|(?<=pass)[ \t]|(?<=pw)[ \t]|(?<=pwd)[ \t]|(?<=account)[ \t]|(?<=phrase)[ \t]|(?<=seed)[ \t]+(?:phrase|words)|[ \t]+(?=\S{0,60}\d)\S{6}|(?<=masterauth)[ \t]|(?<=token)[ \t]+(?=\S{20})"""
     r"""|(?<=chpasswd)|(?<=-stdin)|[ \t]+(?:is|was|are|to|as|for|becomes|changed|set|reset)[ \t]))"""
 )
 # What is looked for by itself: rare, so that a pass each is the cheapest.
 _ALONE = {
     "://": "://", "-----begin": "-----begin", "bearer": "bearer", "basic": "basic", "mnemonic": "mnemonic",
-    "@tcp(": "@tcp(", "@unix(": "@tcp(", ":5432:": "pgpass", ":*:": "pgpass", "otp": "name", "env ": "statement",
-    "phrase": "phrase", "seed": "phrase", "sudo -s": "sudo -s", "set ": "statement", "setx ": "statement", "arg ": "statement",
-    "connection(": "statement", "credential(": "statement", "securestring ": "statement",
-    "identified ": "statement", "rabbitmqctl ": "statement", "net user ": "statement", "vault login ": "statement", "@//": "@tcp(", ".eyj": "signed",
+    ":5432:": "pgpass", ":*:": "pgpass", "otp": "name", "sudo -s": "sudo -s", "connection(": "statement", "credential(": "statement", "securestring ": "statement",
+    "identified ": "statement", "rabbitmqctl ": "statement", "net user ": "statement", "vault login ": "statement", ".eyj": "signed",
 }  # fmt: skip
 _OPTION = r" --?[a-z][\w-]*(?=[ \t=]*\S)"
 
@@ -70,6 +70,16 @@ def _value() -> re.Pattern[str]:
 
 
 @cache
+def _line_option() -> re.Pattern[str]:
+    return re.compile(r"\n-" + _OPTION[2:])
+
+
+@cache
+def _host() -> re.Pattern[str]:
+    return re.compile(r"@(?=tcp\(|unix\(|//|[\w.-]+:\d{2,5}\b)")
+
+
+@cache
 def _option() -> re.Pattern[str]:
     return re.compile(_OPTION)
 
@@ -83,5 +93,9 @@ def hits(low: str, start: int) -> list[tuple[str, int, int]]:
             found.append((kind, at, at + len(word)))
             at = low.find(word, at + len(word))
     found += [("value", *match.span()) for match in _value().finditer(low, start)]
+    found += [("option", *match.span()) for match in _line_option().finditer(low, max(start - 1, 0))]
+    if start == 0 and (match := _line_option().match("\n" + low[:200])):
+        found.append(("option", 0, match.end() - 1))
+    found += [("@", *match.span()) for match in _host().finditer(low, start)]
     found += [("option", *match.span()) for match in _option().finditer(low, start)]
     return found

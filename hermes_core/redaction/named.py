@@ -94,6 +94,10 @@ def behind(text: str, begin: int, end: int) -> Found:
     kind = strength(name)
     if not kind:
         return [], ""
+    if kind in _LEAST and text[last : last + 2] in ('":', "':"):  # as most JSON is written
+        place = last + 2 + (text[last + 2 : last + 3] == " ")
+        if _short(text, place, _LEAST[kind]):
+            return [], ""
     gap = _re(_BETWEEN).match(text, last)
     if gap is None:
         return [], ""
@@ -214,7 +218,7 @@ def _bare(
         and (line >= 0 or first < 120)
     )
     before = text[first - 1 : first]
-    if "==" in sign:
+    if "==" in sign or "!=" in gap[0]:
         return []
     if lone and sign == "=" and not spaced and before not in ("?", "&"):
         match = _re(r"[^\s\"'`]\S{0,4095}").match(text, place)
@@ -295,7 +299,7 @@ def _blank_will_do(text: str, first: int, last: int, name: str, flag: bool) -> b
         ) and not _re(r"[ \t]+[a-z]+(?:[ \t]+[a-z]+|[ \t]*$)").match(text, last)
     return bool(
         _re(
-            r"(?i)(?:\bset|\bsetx|export -x|set-item|set -x|set -gx|set -ux|secrets? (?:put|set|create|add)|config set|config:set|env set|env add)\s+(?:-\w+\s+)*(?:[\w:-]+\.)?[\"']?(?://[\w./:-]+)?$"
+            r"(?i)(?:\bset|\bsetx|\bsetenv|\benv|\barg|export -x|set-item|set -x|set -gx|set -ux|secrets? (?:put|set|create|add)|config set|config:set|env set|env add)\s+(?:-\w+\s+)*(?:[\w:-]+\.)?[\"']?(?://[\w./:-]+)?$"
         ).search(line)
     ) or (name.isupper() and _re(r"[ \t]+([A-Za-z0-9_-]{20,})(?:\s|$)").match(text, last) is not None)
 

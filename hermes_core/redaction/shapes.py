@@ -10,7 +10,7 @@ from hermes_core.redaction.names import strength
 __all__ = [
     "after_access_key",
     "bearer_or_basic",
-    "before_at",
+    "before_host",
     "in_address",
     "in_pgpass",
     "key_block",
@@ -126,36 +126,21 @@ def option(text: str, begin: int, end: int) -> list[Span]:
             group = next((g for g in (1, 2, 3) if match[g]), 0)
             if group and not is_placeholder(match[group]) and not match[group].startswith("-"):
                 return [(*match.span(group), True)]
+    if name in ("-u", "--user"):
+        pair = r"[ =]+[\"']?[A-Za-z][\w.@-]{0,40}:(?=[^\s\"']*\d)(?=[^\s\"']*[A-Za-z])([^\s\"']{4,})"
+        match = _re(pair).match(text, end)
+        return [(*match.span(1), True)] if match and not is_placeholder(match[1]) else []
     return []
 
 
 def statement(text: str, begin: int, end: int) -> list[Span]:
-    """``ENV NAME value`` and its like, and what databases are told."""
+    """What databases, brokers and shells are told in words of their own."""
     word = text[begin:end].strip().lower()
     if word in _SAYINGS:
         match = _re(_SAYINGS[word]).match(text, end)
         group = next((g for g in (1, 2, 3) if match[g]), 0) if match else 0
         return [(*match.span(group), True)] if match and not is_placeholder(match[group]) else []
-    if text[begin - 1 : begin].isalnum() and word != "env":
-        return []
-    match = _re(r"(?:-\w+[ \t]+)*([A-Za-z_][\w.-]*)[ \t]+" + _VALUE).match(text, end)
-    if match is None or not (kind := strength(match[1])):
-        return []
-    group = next((g for g in (2, 3, 4) if match[g]), 0)
-    if word == "set" and match[1].islower() and kind != "P" and not drawn_by_lot(match[group]):
-        return []
-    good = (
-        group
-        and is_secret_value(match[group], kind, Where(env=True))
-        and not _re(r"[a-z]+|=").match(match[group] + " ")
-    )
-    good = good or (
-        group
-        and kind
-        and is_secret_value(match[group], kind, Where(env=True))
-        and bool(_re(r"\d").search(match[group]))
-    )
-    return [(*match.span(group), kind == "P")] if good else []
+    return []
 
 
 def piped(text: str, place: int, _end: int) -> list[Span]:
@@ -200,6 +185,15 @@ def before_at(text: str, begin: int, _end: int) -> list[Span]:
         first = max(text.rfind(c, max(0, begin - 100), begin) for c in " \n\"'=`") + 1
     colon = text.find("/" if slash else ":", first, begin)
     return [(colon + 1, begin, True)] if colon >= 0 and not is_placeholder(text[colon + 1 : begin]) else []
+
+
+def before_host(text: str, begin: int, _end: int) -> list[Span]:
+    """The password of ``user:password@host:port`` without a scheme."""
+    if text.startswith(("@tcp(", "@unix(", "@//"), begin):
+        return before_at(text, begin, _end)
+    match = _re(r"(?<![\w/:@.-])[A-Za-z][\w.-]{0,31}:([^\s:@/\"']{4,64})$").search(text, max(0, begin - 100), begin)
+    good = match and _re(r"\d").search(match[1]) and not is_placeholder(match[1])
+    return [(match.start(1), begin, True)] if match and good else []
 
 
 def signed(text: str, begin: int, _end: int) -> list[Span]:

@@ -16,6 +16,8 @@ Span = tuple[int, int, bool]  # start, end, and whether nothing of it may be sho
 _RUN = b"a" * 15
 _TABLE = bytes(97 if (chr(i).isalnum() and i < 128) or chr(i) in "_-" else 32 for i in range(256))
 _HEX = "0123456789abcdef"
+_UUID = _HEX + "-"
+_SIZES = frozenset([*range(14, 29), *range(34, 38), 51, 52])  # of tokens without a beginning of their own
 _JOINS = frozenset("./$+:")
 _BACK = 24  # the longest beginning that may stand before its long word
 _WORDS = r"[A-Za-z]+(?:[-_.](?:[A-Za-z]+|v?\d{1,3}))+"
@@ -45,21 +47,24 @@ def token_spans(text: str, start: int) -> list[Span]:
     """Where tokens are in a text, from ``start`` on."""
     flat = text.encode("ascii", "replace").translate(_TABLE)
     found: list[Span] = []
-    at, after = flat.find(_RUN, start), start
+    search, find = _begins().search, flat.find
+    at, after = find(_RUN, start), start
     while at >= 0:
-        end = flat.find(b" ", at)
+        end = find(b" ", at)
         end = len(flat) if end < 0 else end
         if at >= after:
-            back = text[at - 1 : at] in _JOINS and at > 0
-            if not text[at:end].strip(_HEX if end - at != 36 else _HEX + "-"):  # a digest, or a thing's number
+            back = at > 0 and text[at - 1] in _JOINS
+            if not text[at:end].strip(_HEX if end - at != 36 else _UUID):  # a digest, or a thing's number
                 span = _unnamed(text, at, end) if back else None
-            else:
+            elif search(text, max(after, at - _BACK) if back else at, end) or end - at in _SIZES or back:
                 span = _token(text, max(after, at - _BACK) if back else at, at, end)
+            else:
+                span = None
             if span:
                 found.append(span)
                 end = max(end, span[1])
         after = end
-        at = flat.find(_RUN, end)
+        at = find(_RUN, end)
     return found
 
 
@@ -116,6 +121,8 @@ def _unnamed(text: str, at: int, end: int) -> Span | None:
     if size in (51, 52) and _re(_BITCOIN).fullmatch(text, at, end) and text[end : end + 1] not in ("/", "+", "="):
         before = text[at - 1 : at] if at else ""
         return (at, end, False) if before not in ("/", "+", "=", "-") and drawn_by_lot(text[at:end]) else None
+    if size == 34 and text.startswith("AC", at) and (match := _re(r":([0-9a-f]{32})\b").match(text, end)):
+        return (*match.span(1), False)
     if text.startswith(".atlasv1.", end):
         match = _re(r"[\w-]{20,}").match(text, end + 9)
         return (at, match.end(), False) if match else None

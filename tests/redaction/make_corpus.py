@@ -12,7 +12,12 @@ sys.path.insert(0, str(HERE))
 
 from secrets_to_hide import ALNUM, HEX, KINDS, VENDORS, Rng, base64_of, password, pem, some  # noqa: E402
 
-SHARES = {"tune": 3, "held": 1, "second": 1}  # how often each service's format is taken, in other contexts each time
+SHARES = {
+    "tune": 3,
+    "held": 1,
+    "second": 1,
+    "third": 1,
+}  # how often each service's format is taken, in other contexts each time
 
 
 def secret(kind: str, rng: Rng) -> list[str]:
