@@ -11,9 +11,10 @@ from collections.abc import Callable
 from functools import cache
 
 from hermes_core.redaction import shapes
+from hermes_core.redaction.headers import next_line, pair_value
 from hermes_core.redaction.hits import hits
 from hermes_core.redaction.known import Known
-from hermes_core.redaction.named import behind, next_line, pair_value
+from hermes_core.redaction.named import behind
 from hermes_core.redaction.tokens import token_spans
 
 __all__ = ["Finder", "Span"]
@@ -111,8 +112,13 @@ class Finder:
         low = text.lower()
         if len(low) != len(text):
             low = text.encode("ascii", "replace").decode().lower()
+        covered = start  # what lies in a value is not looked at again: a line of nothing but names stays cheap
         for name, begin, end in hits(low, start):
-            found += self._hit(text, name, begin, end)
+            if begin < covered and name in ("name", "-----begin"):
+                continue
+            more = self._hit(text, name, begin, end)
+            found += more
+            covered = max([covered, *(last for _, last, _ in more)]) if name in ("name", "-----begin") else start
         for match in _re(_PHONE).finditer(text, start):
             if not _re(r"[\w+/.\\-]").match(text, max(match.start() - 1, 0)) or match.start() == 0:
                 found.append((*match.span(), True))

@@ -5,7 +5,6 @@ from functools import cache
 
 from hermes_core.redaction.look import Where, drawn_by_lot, is_placeholder, is_secret_value
 from hermes_core.redaction.named import behind
-from hermes_core.redaction.names import strength
 
 __all__ = [
     "after_access_key",
