@@ -175,7 +175,7 @@ class Finder:
         more: list[Span] = []
         if self._wrap:
             self._wrap = self._lines_of(text, start, self._wrap, more)
-        for begin, end, whole in spans:
+        for begin, end, _ in spans:
             if end - begin >= 40 and text[end : end + 1] in ("\n", "", "\r", "\\"):
                 first = max(start, text.rfind("\n", 0, begin) + 1)
                 newline = text.find("\n", end)

@@ -167,7 +167,7 @@ def _in_quotes(
         if inner and kind != "P":
             begin += inner.end()
             value = text[begin:end]
-        if ("=" in value and name.lower() in ("auth",)) or (comma and not _looks_single(value)):
+        if ("=" in value and name.lower() == "auth") or (comma and not _looks_single(value)):
             break
         if is_secret_value(value, kind, where) and not (comma and value.isalpha()):
             spans.append((begin, end, kind == "P"))
@@ -187,19 +187,26 @@ def _looks_single(value: str) -> bool:
     return not _re(r"[a-z]+(?:[_ -][a-z]+)*").fullmatch(value)
 
 
+def _element(text: str, place: int, kind: str) -> list[tuple[int, int, bool]]:
+    match = _re(r"([^<\n]{1,4096})<").match(text, place)
+    return judged(text, place, match.end(1), kind, Where(quoted=True)) if match else []
+
+
+def _rest(text: str, place: int, *, env: bool) -> int:
+    """Where a value ends that is the rest of its word, as in files of variables; 0 when it does not look like one."""
+    match = _re(r"[^\s\"'`]\S{0,4095}").match(text, place)
+    if match is None or (match[0][-1] in "\"'`;,)]}" and not env):
+        return 0
+    return 0 if "&" in match[0] and _re(r"&[\w.-]+=").search(match[0]) else match.end()
+
+
 def _bare(
     text: str, first: int, place: int, kind: str, where: Where, gap: re.Match[str], flag: bool
 ) -> list[tuple[int, int, bool]]:
     if gap["comma"] is not None:
         return []
     if gap["xml"] is not None:
-        match = _re(r"[^<\n]{1,4096}").match(text, place)
-        where.quoted = True
-        return (
-            judged(text, place, match.end(), kind, where)
-            if match and text[match.end() : match.end() + 1] == "<"
-            else []
-        )
+        return _element(text, place, kind)
     sign = (gap["sign"] or "").strip(" \t")
     spaced = bool(gap["sign"]) and sign != gap["sign"] and "=" in sign
     where.code = spaced or sign in (":=", "=>") or "==" in sign
@@ -209,16 +216,9 @@ def _bare(
     before = text[first - 1 : first]
     if "==" in sign or "!=" in gap[0]:
         return []
-    if lone and sign == "=" and not spaced and before not in ("?", "&"):
-        match = _re(r"[^\s\"'`]\S{0,4095}").match(text, place)
-        end = match.end() if match else place
-        if (match and text[end - 1] in "\"'`;,)]}" and not where.env) or (
-            match and ("&" in match[0] and _re(r"&[\w.-]+=").search(match[0]))
-        ):
-            match = None
-        if match:
-            where.env = where.env or text[first:place].islower() is False or kind == "P"
-            return judged(text, place, end, kind, where)
+    if lone and sign == "=" and not spaced and before not in ("?", "&") and (end := _rest(text, place, env=where.env)):
+        where.env = where.env or not text[first:place].islower() or kind == "P"
+        return judged(text, place, end, kind, where)
     if sign == ":" and lone and kind == "P":
         line = _re(r"[^\n\r]{1,4096}").match(text, place)
         value = _re(r"[ \t]+(?:\#|//).*$|[ \t]+$").sub("", line[0]) if line else ""
@@ -251,7 +251,7 @@ def _blank_will_do(text: str, first: int, last: int, name: str, flag: bool) -> b
     """Whether a blank may stand between this name and its value: after an option, in .netrc, and alone on a line."""
     if (
         _re(r"""[ \t]+(["'])(?=[^"'\n]*[\d!@#$%])[^"'\n ]{4,100}\1""").match(text, last)
-        and not text[first - 1 : first] == "."
+        and text[first - 1 : first] != "."
     ):
         return True
     if strength(name) == "P" and _re(

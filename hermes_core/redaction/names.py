@@ -6,11 +6,11 @@ from functools import cache, lru_cache
 __all__ = ["strength"]
 
 _CAMEL = r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])"
-_PASSWORD = (
+_P = (
     r"(?:\w*(?:password|passwd|passwort|passphrase|passcode|kennwort|contrasena)|pwd|pw|psw|pass|passw|senha"
     r"|(?:db|my|pg|mysql|user|root|admin|sql|ftp|smtp|mail|redis|ldap|http|proxy|ssh|new|old|login|auth|sudo|keystore|truststore|store|bind|become|require|master|sa|store|wifi|host|client|server|my|svc)_?(?:pass|pwd|pw)|pgpass|masterauth)"
 )
-_TOKEN = (
+_S = (
     r"(?:secrets?|\w*(?:secret|token|apikey|accesskey|secretkey|privatekey|authkey|accountkey|sharedaccesskey)|tokens|api_?keys"
     r"|bearer|jwt|pat|creds|credentials?|authorization|x_amz_signature|x_amz_security_token)"
 )
@@ -59,9 +59,9 @@ def strength(name: str) -> str:
     plain = _re(r"[^a-z0-9]+").sub("_", plain.lower().replace("ñ", "n")).strip("_")
     if _re(_HARMLESS).fullmatch(plain):
         return ""
-    if _re(r"(?:\w+_)?" + _PASSWORD + _ENDS).fullmatch(plain):
+    if _re(r"(?:\w+_)?" + _P + _ENDS).fullmatch(plain):
         return "P"
-    if _re(r"(?:\w+_)?" + _TOKEN + _ENDS).fullmatch(plain) or _re(_KEYS + _ENDS).fullmatch(plain):
+    if _re(r"(?:\w+_)?" + _S + _ENDS).fullmatch(plain) or _re(_KEYS + _ENDS).fullmatch(plain):
         return "S"
     if _re(
         r"(?:\w+_)?(?:pin|otp|totp|cvv|cvc|mfa|2fa)(?:_?code)?|(?:verification|security|confirmation|one_time|login|sms|two_factor)_(?:code|pin)"

@@ -48,4 +48,5 @@ def trimmed(text: str, begin: int, end: int) -> int:
 
 
 def judged(text: str, begin: int, end: int, kind: str, where: Where) -> list[tuple[int, int, bool]]:
+    """The span of a value, when it is a secret."""
     return [(begin, end, kind == "P")] if is_secret_value(text[begin:end], kind, where) else []
