@@ -12,7 +12,23 @@ from pathlib import Path
 
 from hermes_core.redaction import redact
 
-WORDS = ["the", "user", "request", "failed", "with", "error", "connection", "opened", "closed", "while", "reading", "from", "server", "handler", "started"]
+WORDS = [
+    "the",
+    "user",
+    "request",
+    "failed",
+    "with",
+    "error",
+    "connection",
+    "opened",
+    "closed",
+    "while",
+    "reading",
+    "from",
+    "server",
+    "handler",
+    "started",
+]
 BOUND = 20.0  # MB/s on logs
 HOSTILE = [
     "a=",

@@ -19,7 +19,7 @@ from typing import Any
 from attrs import asdict
 
 from hermes_core.agent.bounds import Bounds, Limits
-from hermes_core.agent.policy.judge import subject_of
+from hermes_core.agent.policy.rules import subject_of
 from hermes_core.agent.runtime import Runtime
 from hermes_core.cli.log import start_logging
 from hermes_core.config.settings import load_settings
@@ -115,7 +115,8 @@ class Work:
         )
         with contextlib.suppress(UserError):  # an earlier process of this agent came as far as this
             await (await runtime.store()).create_session(session)
-        message = Message(role="user", parts=(Text(text=self._order["message"]),))
+        words = (Text(text=self._order["message"]),)
+        message = Message(role="user", parts=words, untrusted=self._order["untrusted"])
         envelope = Envelope(
             platform="child", account="", event_id=self._id, chat=self._id, sender=self._owner.person, message=message
         )

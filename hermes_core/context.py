@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from attrs import Factory, field, frozen
 
+from hermes_core.addresses import UrlRules
 from hermes_core.types import Endpoint, HistoryEntry, Hit, Message, Principal, Request, Response, Session
 
 __all__ = [
@@ -63,7 +64,7 @@ class SessionsBroker(ABC):
     async def read(
         self, owner: Principal, session_id: str, *, around: int = 0, window: int = 10
     ) -> Sequence[tuple[int, Message]]:
-        """Messages with their ids: ``window`` on each side of message ``around``, or the last ones when it is 0."""
+        """Messages with their numbers: ``window`` on each side of message ``around``, or the last ones when it is 0."""
 
     @abstractmethod
     async def tool_history(self, owner: Principal, session_id: str, *, limit: int = 50) -> Sequence[HistoryEntry]:
@@ -100,11 +101,15 @@ class HistoryBroker(ABC):
 
 @frozen(kw_only=True)
 class PluginPaths:
-    """Folders a plugin may use: its own data and cache, and the home for reading what the user put there."""
+    """Folders a plugin may use: its own data and cache, and the home for reading what the user put there.
+
+    ``guarded`` are the files and folders that no tool may touch; ``hermes_core.places`` keeps to it.
+    """
 
     home: Path
     data: Path
     cache: Path
+    guarded: Sequence[Path] = ()
 
 
 @frozen(kw_only=True, eq=False)
@@ -113,7 +118,8 @@ class PluginContext:
 
     ``config`` is an instance of the manifest's config class, or None. ``endpoints`` holds what the user wrote under
     ``providers`` for the names this plugin contributes. ``state`` is the plugin's own, to share what it made among its
-    hooks while this kernel lives: two kernels in one process have two.
+    hooks while this kernel lives: two kernels in one process have two. ``urls`` is what the person allows to be
+    opened; hand it to ``hermes_core.fetching.fetch``.
     """
 
     name: str
@@ -128,3 +134,4 @@ class PluginContext:
     endpoints: Mapping[str, Endpoint] = Factory(dict)
     strict: bool = field(default=False)
     state: dict[str, Any] = Factory(dict)
+    urls: UrlRules = Factory(UrlRules)

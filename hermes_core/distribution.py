@@ -81,6 +81,8 @@ class Distribution(NamedTuple):
 HERMES = Distribution(
     name="hermes",
     own=(
+        "hermes-backend-bubblewrap",
+        "hermes-backend-docker",
         "hermes-backend-local",
         "hermes-backend-ssh",
         "hermes-memory-compressor",
@@ -98,5 +100,7 @@ HERMES = Distribution(
         "hermes-tool-recall",
         "hermes-tool-terminal",
         "hermes-tool-todo",
+        "hermes-tool-web",
+        "hermes-tool-workshop",
     ),
 )

@@ -169,18 +169,11 @@ class Hermes:
         )
         home.create()
 
-        def remember(rule: str) -> None:
-            from hermes_core.config.edit import set_value
-
-            written = load_settings(home, defaults=distribution.defaults).config.policy.allow
-            set_value(home, "policy.allow", [*written, rule])
-
         return Runtime(
             settings,
             distribution.installed(home, safe_mode=self._safe_mode) if self._index is None else self._index,
             distribution.consent(home, safe_mode=self._safe_mode),
             owner=self._owner or Principal(profile=home.profile),
-            remember=remember,
             recipe={
                 "distribution": distribution._asdict(),
                 "home": str(home.base),

@@ -20,6 +20,7 @@
     |  |- Refused           the provider will not do this
     |  `- Unavailable       down, slow, or not speaking its protocol; transient says whether waiting helps
     |- ToolError            shown to the model; retry=False ends the attempt
+    |  `- OutOfReach        a rule forbids this URL, path or archive
     `- StoreError           the store cannot be read or written
 
 Messages say who, what and what now, in that order.
@@ -40,6 +41,7 @@ __all__ = [
     "LoadError",
     "ManifestError",
     "NotPermitted",
+    "OutOfReach",
     "PluginError",
     "ProviderError",
     "RateLimited",
@@ -237,6 +239,13 @@ class ToolError(HermesError):
     def __init__(self, text: str, *, retry: bool = True, hint: str = "") -> None:
         super().__init__(text, hint=hint)
         self.retry = retry
+
+
+class OutOfReach(ToolError):
+    """A rule forbids this URL, path or archive, or it could not be shown to be allowed. Trying again is useless."""
+
+    def __init__(self, text: str, *, hint: str = "") -> None:
+        super().__init__(text, retry=False, hint=hint)
 
 
 class StoreError(HermesError):

@@ -221,7 +221,10 @@ async def pre_tool_call(
 
 @ask
 async def approve(ctx: PluginContext, session: Session, question: Question) -> Verdict | None:
-    """Put a question to a person on a surface of yours; None when you have no way to reach them."""
+    """Put a question to a person on a surface of yours; None when you have no way to reach them.
+
+    Cancelled when it is answered elsewhere, or ``policy.ask_seconds`` are over.
+    """
 
 
 def modes() -> dict[str, Mode]:

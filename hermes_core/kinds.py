@@ -147,6 +147,9 @@ class Tool:
     ``after`` names tools that must have run before in the same session.
     ``untrusted``: its results come from outside; a tool of which only some do calls ``ToolContext.from_outside``.
     ``needs`` gives a reason why the tool is not offered now, or None.
+    ``makes`` gives the tools that this one has made for a session's owner up to now. They are offered in sessions that
+    begin later, and can be called at once: it is asked before the calls of each reply, so it must not wait. What it
+    makes is judged and written down like any other tool, under its own name, and never takes an installed one's place.
     """
 
     name: str
@@ -160,6 +163,7 @@ class Tool:
     untrusted: bool = False
     after: Sequence[str] = ()
     needs: Callable[[Session], str | None] | None = None
+    makes: Callable[[Session], Iterable["Tool"]] | None = None
     seconds: float = 0.0  # the longest a call may take; 0: the configured default
 
 
@@ -181,6 +185,7 @@ def tool(
     untrusted: bool = False,
     after: Sequence[str] = (),
     needs: Callable[[Session], str | None] | None = None,
+    makes: Callable[[Session], Iterable[Tool]] | None = None,
     seconds: float = 0.0,
 ) -> Callable[[Callable[..., Awaitable[ToolOutput]]], Tool]: ...
 def tool(function: Callable[..., Awaitable[ToolOutput]] | None = None, /, **options: Any) -> Any:
@@ -268,7 +273,8 @@ class Workspace(ABC):
 
     async def read(self, path: str) -> bytes:
         """The bytes of a file. Raises ToolError when there is none."""
-        result = await self.run(ExecRequest(argv=("cat", "--", path), limit=100_000_000))
+        script = '[ ! -e "$1" ] || [ -f "$1" ] || { echo "it is no regular file" >&2; exit 1; }; exec cat -- "$1"'
+        result = await self.run(ExecRequest(argv=("sh", "-c", script, "sh", path), limit=100_000_000))
         if result.status:
             raise ToolError(f"Cannot read {path}: {result.output.decode(errors='replace').strip()}")
         return result.output
@@ -289,13 +295,21 @@ class Workspace(ABC):
 
 
 class Backend(ABC):
-    """Opens places where commands run. The same key gives the same place."""
+    """Opens places where commands run. The same key gives the same place.
+
+    ``features`` are those its places will have, as far as that is known before one is opened.
+    """
 
     name: str
+    features: frozenset[Feature] = frozenset()
 
     @abstractmethod
     async def open(self, key: str) -> Workspace:
         """Open a place; ``key`` is the session's folder. Raises UserError when it cannot be reached."""
+
+    async def ready(self) -> bool:
+        """Whether it could open a place now, so that it may be offered. Never raises; opens nothing that stays."""
+        return False
 
 
 class Desk(ABC):
@@ -376,4 +390,4 @@ class Memory(ABC):
         return ""
 
     async def learn(self, session: Session, messages: Sequence[Message]) -> None:
-        """Look at a finished turn and remember what is worth it."""
+        """Look at a finished turn and remember what is worth it. Not called where its model saw text from outside."""

@@ -2,52 +2,50 @@
 
 # /// hermes
 # api = 1
-# name = "fetch"
+# name = "raw-page"
 # kind = "tool"
 # summary = "Reads web pages as they are."
 #
 # [contributes]
-# tools = ["fetch"]
+# tools = ["raw_page"]
 #
 # [permissions]
 # network = ["*"]
 # ///
 
-import asyncio
-
 from hermes_core import hookimpl, option, settings, tool
-from hermes_core.errors import ToolError
-from hermes_core.options import matches_re
+from hermes_core.addresses import UrlRules, check_url
+from hermes_core.errors import OutOfReach, ToolError
+from hermes_core.fetching import fetch
 from hermes_core.types import Effect
 
 
 @settings
 class Page:
-    url: str = option("The address.", validator=matches_re(r"https?://\S+"))
+    url: str = option("The address.")
 
 
 def host_of(page: Page) -> list[str]:
-    from urllib.parse import urlsplit
-
-    return [f"host:{urlsplit(page.url).hostname}"]
-
-
-@tool(toolset="web", effects={Effect.NETWORK}, touches=host_of, untrusted=True, idempotent=True, seconds=30)
-async def fetch(page: Page) -> str:
-    """Read a web page as it is, without running its scripts."""
-    return await asyncio.to_thread(read, page.url)
-
-
-def read(url: str) -> str:
-    from urllib.request import urlopen
-
     try:
-        with urlopen(url, timeout=20) as answer:
-            return answer.read(1_000_000).decode("utf-8", "replace")
-    except OSError as error:
-        raise ToolError(f"{url} cannot be read: {error}", hint="Check the address, or try another page.") from error
+        return [f"host:{check_url(page.url, UrlRules(allow_private=True)).host}"]
+    except OutOfReach:  # the call will be refused
+        return ["host:nowhere.invalid"]
+
+
+def make_tool(urls: UrlRules):
+    @tool(toolset="web", effects={Effect.NETWORK}, touches=host_of, untrusted=True, idempotent=True, seconds=30)
+    async def raw_page(page: Page) -> str:
+        """Read a web page as it is, without running its scripts."""
+        answer = await fetch(page.url, urls, limit=1_000_000, seconds=20)
+        if answer.moved:
+            return f"This page is at {answer.moved} now."
+        if answer.status != 200:
+            raise ToolError(f"{answer.url} was answered with {answer.status}.", hint="Try another page.")
+        return answer.body.decode("utf-8", "replace")
+
+    return raw_page
 
 
 @hookimpl
-def register_tools():
-    return [fetch]
+def register_tools(ctx):
+    return [make_tool(ctx.urls)]

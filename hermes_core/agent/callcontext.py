@@ -4,6 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Iterable
 
+from hermes_core.agent.capabilities import refused
 from hermes_core.errors import ToolError
 from hermes_core.kinds import Tool, ToolContext
 from hermes_core.types import ChildResult, ChildTask, Effect, Progress, Question, ToolCall, Verdict
@@ -18,12 +19,12 @@ __all__ = ["CallContext"]
 class CallContext(ToolContext):
     """The context of one call of a turn. ``outside``: its result comes from outside."""
 
-    def __init__(self, runner: "CallRunner", call: ToolCall, tool: Tool) -> None:
+    def __init__(self, runner: "CallRunner", call: ToolCall, tool: Tool, outside: bool) -> None:
         self.session = runner.session
-        self.workspace = runner.workspace
+        self.workspace = runner.permitted(tool)
         self.call_id = call.id
-        self._runner, self._effects = runner, tool.effects
-        self.outside = tool.untrusted
+        self._runner, self._tool = runner, tool
+        self.outside = outside
         self._redactor = runner.parts.settings.masks.stream()
         self._same: Counter[tuple[str, str]] = Counter()
         self._children: set[asyncio.Task[ChildResult]] = set()
@@ -36,6 +37,7 @@ class CallContext(ToolContext):
             self._runner.emit(Progress(call_id=self.call_id, text=text))
 
     async def ask(self, question: Question) -> Verdict:
+        self._need(Effect.ASK, "ask a person")
         return await self._runner.ask(question) or Verdict(outcome="deny", reason="Nobody is here to ask.")
 
     async def spill(self, name: str, data: bytes) -> str:
@@ -62,14 +64,20 @@ class CallContext(ToolContext):
     async def child(self, task: ChildTask) -> ChildResult:
         from hermes_core.agent.children import Child
 
-        if Effect.DELEGATE not in self._effects:
-            raise ToolError("A tool that hands work to child agents declares Effect.DELEGATE.", retry=False)
+        self._need(Effect.DELEGATE, "hand work to child agents")
         same = (task.goal, task.context)
         self._same[same] += 1
         child = Child(self._runner, task, lambda text: self.progress(f"{text}\n"))
         work = asyncio.create_task(child.run(self.call_id, self._same[same]), name="child")
         self._children.add(work)
-        return await work
+        result = await work
+        if result.untrusted:
+            self.from_outside()
+        return result
+
+    def _need(self, effect: Effect, what: str) -> None:
+        if effect not in self._tool.effects:
+            raise refused(self._tool, what, self._runner.parts.report)
 
     async def settle(self) -> None:
         """Show the rest, and end the children that the tool did not wait for: none outlives the call it works for."""

@@ -23,6 +23,7 @@ from hermes_core.agent.bounds import MOST_CHILDREN, Bounds, Limits, inherit
 from hermes_core.agent.environment import child_environment, descendants, redacted
 from hermes_core.agent.usage import CERTAINTY
 from hermes_core.errors import HermesError, UnknownName
+from hermes_core.store.outside import outside
 from hermes_core.types import JSON, ChildResult, ChildStatus, ChildTask, Question, Usage, Verdict
 
 TYPE_CHECKING = False
@@ -65,20 +66,12 @@ class Child:
             return ChildResult(status="refused", error=problem, session_id=self.id if past else "")
         runner.meter.started += 1
         async with runner.meter.places:
-            limits = await self._left()
+            limits = await runner.left()
             if limits.exhausted:
                 return ChildResult(status="refused", error=f"No {limits.exhausted} is left for a child.")
-            status, error = await self._work(inherit(self._reach(limits), self._parts.toolbox().tools, self._task))
+            known = self._parts.toolbox().offered(runner.session).values()
+            status, error = await self._work(inherit(self._reach(limits), known, self._task))
         return await self._result(status, error, time.monotonic() - began)
-
-    async def _left(self) -> Limits:
-        """What is left for it: of the turn, and of its session and day where those are limited."""
-        runner, budgets = self._runner, self._runner.budgets
-        limits = runner.meter.left
-        if budgets.shared:
-            for name, left in (await budgets.left(runner.session, runner.store)).items():
-                limits = limits.within(Limits(**{name.partition(".")[2]: left}))
-        return limits
 
     def _problem(self) -> str:
         """Why it must not be started, or nothing."""
@@ -97,11 +90,9 @@ class Child:
     def _reach(self, limits: Limits) -> Bounds:
         """What the parent itself may do, now."""
         parts, session = self._parts, self._runner.session
-        deny, allow = parts.policy.rules(session.id)
-        tools = parts.toolbox().offered(session)
-        return Bounds(
-            mode=parts.policy.mode, deny=deny, allow=allow, tools=frozenset(tools), levels=parts.levels, limits=limits
-        )
+        policy, tools = parts.policy, parts.toolbox().offered(session)
+        mode, deny, allow = policy.mode(session.id), policy.deny, policy.allow
+        return Bounds(mode=mode, deny=deny, allow=allow, tools=frozenset(tools), levels=parts.levels, limits=limits)
 
     # --- the process ----------------------------------------------------------------------------------------------
 
@@ -157,6 +148,7 @@ class Child:
             "session": {"id": self.id, "parent": session.id, "cwd": session.cwd},
             "owner": asdict(session.owner),
             "message": text,
+            "untrusted": session.untrusted,
             "provider": name,
             "model": task.model or (route.model if route else ""),
             "effort": task.effort,
@@ -217,7 +209,7 @@ class Child:
         note = f"a child agent asks, at work on: {' '.join(self._task.goal.split())[:80]}"
         told = evolve(question, risk=f"{question.risk} ({note})".strip())
         try:
-            verdict = await self._parts.policy.relay(self._runner.session, told, self._runner.ask)
+            verdict = await self._runner.ask(told) or Verdict(outcome="deny", reason="Nobody is here to ask")
         except Exception:  # the child must not wait for ever for an answer that does not come
             log.exception("a child's question could not be put")
             verdict = Verdict(outcome="deny", reason="The question could not be put to anybody")
@@ -300,6 +292,7 @@ class Child:
             model=last.model,
             usage=last.usage,
             seconds=round(seconds, 3),
+            untrusted=outside(await store.history(self.id)),
             trace=tuple(f"{call.name}: {call.outcome}" for call in reversed(calls)),
         )
 
@@ -309,7 +302,7 @@ class Child:
 
 
 def _question(asked: Mapping[str, JSON]) -> Question:
-    words = {name: str(asked[name]) for name in ("id", "subject", "risk")}
+    words = {name: str(asked[name]) for name in ("id", "subject", "risk", "covers")}
     kind = {"choice": "choice", "text": "text"}.get(asked["kind"], "approval")
     return Question(kind=kind, choices=tuple(map(str, asked["choices"])), **words)  # type: ignore[arg-type]
 

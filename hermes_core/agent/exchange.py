@@ -18,6 +18,7 @@ from hermes_core.agent.rows import Rows
 from hermes_core.agent.whole import Whole, nudged
 from hermes_core.errors import HermesError
 from hermes_core.store.killpoints import die_at
+from hermes_core.store.outside import outside
 from hermes_core.types import (
     Delta,
     Event,
@@ -109,7 +110,8 @@ class Exchange:
                 raise
             unbooked = self._allowance.unbooked
             self.note = " ".join(filter(None, (_CUT if response.reason == "length" else "", self._stood_in)))
-            response = evolve(response, message=toolsearch.unwrapped(response.message), usage=unbooked)
+            said = evolve(toolsearch.unwrapped(response.message), untrusted=outside(self.messages))
+            response = evolve(response, message=said, usage=unbooked)
             store, turn = await self._rows.get()
             request = self._calls[-1].request
             await store.add_reply(turn, response.message, unbooked, response.reason, calls=self._booked())

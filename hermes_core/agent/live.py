@@ -10,6 +10,7 @@ from weakref import WeakValueDictionary
 
 from attrs import define, evolve, field
 
+from hermes_core.agent.capabilities import Permitted
 from hermes_core.agent.parts import Parts
 from hermes_core.agent.prompt import prompt_text
 from hermes_core.errors import UnknownName, UserError
@@ -45,6 +46,7 @@ class Live:
     closing: "asyncio.Task[str] | None" = None  # an interrupted turn whose end is not stored yet
     ran: set[str] = field(factory=set)
     workspace: Workspace | None = None
+    permitted: dict[str, Permitted] = field(factory=dict)  # the same, as each tool may use it
     keeping: asyncio.Lock = field(factory=asyncio.Lock)
 
     async def closed(self) -> None:

@@ -8,8 +8,10 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 
 from hermes_core import hooks
+from hermes_core.agent.asking import Asker
 from hermes_core.agent.bounds import LEVELS, Bounds
-from hermes_core.agent.policy.judge import Policy, guarded_paths
+from hermes_core.agent.policy.guarded import guarded_paths
+from hermes_core.agent.policy.judge import AskPerson, Policy
 from hermes_core.agent.prompt import build_prompt
 from hermes_core.agent.route.choice import Route, choose
 from hermes_core.agent.route.router import Router
@@ -26,6 +28,7 @@ from hermes_core.plugins.index import Index, Installed
 from hermes_core.plugins.loader import Loader
 from hermes_core.types import (
     JSON,
+    Event,
     Fault,
     Principal,
     Prompt,
@@ -58,7 +61,6 @@ class Parts:
         toolsets: Sequence[str] = (),
         yolo: bool = False,
         tools: Sequence[Tool] = (),
-        remember: Callable[[str], None] = lambda _rule: None,
         strict: bool = False,
         recipe: Mapping[str, JSON] | None = None,
         bounds: Bounds | None = None,
@@ -79,7 +81,8 @@ class Parts:
             import sys
 
             trace = sys.stderr
-        self.dispatch = Dispatch(order=order, strict=strict, trace=trace)
+        seconds = settings.config.policy.ask_seconds
+        self.dispatch = Dispatch(order=order, strict=strict, trace=trace, deadlines={"ask": seconds})
         self.loader = Loader(
             index,
             consent,
@@ -88,14 +91,18 @@ class Parts:
             crumbs=self.home.cache / "crumbs",
             strict=strict,
         )
-        rules = settings.config.policy
+        rules, fixed = settings.config.policy, "policy.mode" in settings.locked
         self.policy = Policy(
             self.dispatch,
-            mode=bounds.mode if bounds else "off" if yolo else rules.mode,
+            mode=bounds.mode if bounds else "off" if yolo and not fixed else rules.mode,
             deny=(*bounds.deny, *rules.deny) if bounds else rules.deny,
             allow=bounds.allow if bounds else rules.allow,
             guarded=guarded_paths(settings),
-            remember=remember,
+            trusted=rules.trusted_hosts,
+            brand=settings.home.brand,
+            machine=settings.config.terminal.backend,
+            store=self.store,
+            fixed=fixed,
         )
         self.route: Route | None = None
         self.router = Router(settings, index, self.loader, self.dispatch)
@@ -103,6 +110,11 @@ class Parts:
         self._toolbox: Toolbox | None = None
         self._store: asyncio.Task[Store] | None = None
         self._hooks_loaded = False
+
+    def asker(self, person: AskPerson | None, emit: Callable[[Event], None]) -> Asker:
+        """Who puts the questions of one turn to its person. Of a child's it is its parent who sets the time."""
+        seconds = None if self.bounds else self.settings.config.policy.ask_seconds
+        return Asker(self.dispatch, person, emit, self.store, seconds)
 
     # --- parts, made when first needed --------------------------------------------------------------------------
 
@@ -147,6 +159,7 @@ class Parts:
                 core=self.settings.config.agent.core_toolsets,
                 search=self.settings.config.agent.tool_search,
                 only=self.bounds.tools if self.bounds else None,
+                report=self.report,
             )
         return self._toolbox
 
@@ -202,7 +215,9 @@ class Parts:
         return await found[name].open(session.cwd)
 
     def _plugin_context(self, installed: Installed) -> PluginContext:
-        return make_context(installed, self.settings, store=self.store, complete=self.complete)
+        return make_context(
+            installed, self.settings, store=self.store, complete=self.complete, guarded=guarded_paths(self.settings)
+        )
 
     async def complete(self, request: Request, task: str = "", session: Session | None = None) -> Response:
         """One model call outside of a turn, booked under its task. Raises ProviderError."""

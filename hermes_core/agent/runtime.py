@@ -24,6 +24,7 @@ from hermes_core.errors import HermesError, UserError
 from hermes_core.kinds import Memory
 from hermes_core.store.codec import clean
 from hermes_core.store.killpoints import die_at
+from hermes_core.store.outside import outside
 from hermes_core.types import (
     Ended,
     Envelope,
@@ -225,8 +226,8 @@ class Runtime(Parts):
     def _let_learn(self, session: Session, messages: Sequence[Message]) -> None:
         """Let the memory look at a finished turn, beside whatever comes next."""
         memory = self.memory()
-        if memory is None or type(memory).learn is Memory.learn:
-            return
+        if memory is None or type(memory).learn is Memory.learn or outside(messages):
+            return  # what a page says is not learned on its own word
 
         async def learn() -> None:
             try:

@@ -4,7 +4,7 @@ import os
 
 from hermes_core.agent.asking import Asker
 from hermes_core.agent.loops import Circle
-from hermes_core.agent.policy.judge import subject_of
+from hermes_core.agent.policy.rules import subject_of
 from hermes_core.types import Question, Session
 
 __all__ = ["ask_what_now"]

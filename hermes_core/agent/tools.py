@@ -14,16 +14,20 @@ from attrs import evolve, field, frozen
 from hermes_core.agent import grace
 from hermes_core.agent.arguments import parse_arguments
 from hermes_core.agent.asking import Asker
-from hermes_core.agent.bounds import Meter
+from hermes_core.agent.bounds import Limits, Meter
 from hermes_core.agent.budget import Budgets
 from hermes_core.agent.callcontext import CallContext
+from hermes_core.agent.capabilities import Permitted
 from hermes_core.agent.loops import Loops, signature
 from hermes_core.agent.parts import Parts
+from hermes_core.agent.policy.secondopinion import advice_in, request_for
+from hermes_core.agent.policy.taint import Seen
 from hermes_core.errors import HermesError, ToolError, nearest
 from hermes_core.kinds import Tool, ToolOutput, Workspace
 from hermes_core.redaction import MASKED
 from hermes_core.store.codec import clean
 from hermes_core.store.killpoints import die_at
+from hermes_core.store.outside import result_of
 from hermes_core.store.validity import NO_RESULT
 from hermes_core.types import (
     Blob,
@@ -65,6 +69,7 @@ class CallRunner:
     parts: Parts
     room: int  # characters of one output that the model sees
     workspace: Workspace
+    doors: dict[str, Permitted]  # to the workspace, by tool
     tools: Mapping[str, Tool]
     emit: Callable[[Event], None]
     asker: Asker
@@ -73,6 +78,7 @@ class CallRunner:
     meter: Meter
     budgets: Budgets
     book: Callable[[Usage], None]  # told what children used, once that is stored
+    seen: Seen  # what the model knew when it made these calls
     seconds: float | None = None  # how long any call may take at most
     started: AbstractSet[str] = frozenset()
     spent: dict[str, set[str]] = field(factory=dict)  # the children of each call whose use is not booked yet
@@ -105,8 +111,14 @@ class CallRunner:
             for call, task in zip(calls, tasks, strict=True):
                 result, seconds = await task
                 self.emit(Returned(call=call, result=result, seconds=seconds))
-                messages.append(Message(role="tool", parts=(result,)))
+                messages.append(result_of(result))
         return messages
+
+    def permitted(self, tool: Tool) -> Permitted:
+        """The workspace as a tool may use it; the same object for all its calls, as tools remember places by it."""
+        if tool.name not in self.doors:
+            self.doors[tool.name] = Permitted(self.workspace, tool, self.parts.report)
+        return self.doors[tool.name]
 
     async def ask(self, question: Question) -> Verdict | None:
         """Put a question to the person of this turn."""
@@ -114,6 +126,32 @@ class CallRunner:
         return await self.asker.ask(
             self.session, evolve(question, subject=shown(question.subject), risk=shown(question.risk))
         )
+
+    async def left(self) -> Limits:
+        """What the turn may still use: of its own limits, and of its session and day where those are limited."""
+        limits = self.meter.left
+        if self.budgets.shared:
+            for name, left in (await self.budgets.left(self.session, self.store)).items():
+                limits = limits.within(Limits(**{name.partition(".")[2]: left}))
+        return limits
+
+    async def advise(self, command: str, folder: str, risk: str) -> str:
+        """What the model for approvals says of a command; a person decides when it cannot, or nothing is left for it.
+
+        What it used counts for the turn.
+        """
+        request = request_for(command, folder, risk)
+        if request is None or (await self.left()).exhausted:
+            return "escalate"
+        try:
+            response, route = await self.parts.router.complete(await self.parts.routed(), request, "approval")
+        except HermesError as error:
+            log.warning("no second opinion came: %s", error.text)
+            return "escalate"
+        used = response.usage
+        await self.store.spend(self.turn, used, calls=[(route.name, route.model, used)], task="approval")
+        self.book(used)
+        return advice_in(response)
 
     def _first(self, calls: Sequence[ToolCall]) -> list[int]:
         """For each call the one that is run for it: the first that is the same, when its tool only looks."""
@@ -196,12 +234,15 @@ class CallRunner:
         elif tool is None or isinstance(params, ToolError):
             result = failure(call, params)
         else:
-            verdict = await self.parts.policy.judge(self.session, call, tool, params, self.workspace, self.ask)
+            ask = self.asker.permit(self.session, self.turn, call.id)
+            judged = (self.session, call, tool, params, self.workspace, ask, self.advise, self.seen)
+            verdict = await self.parts.policy.judge(*judged)
             if verdict.outcome == "allow":
                 await self.store.start_call(self.turn, call.id, again=again)
                 die_at("tool_started")
                 began = time.monotonic()
-                result, ended = await self._run(tool, call, params)
+                outside = self.parts.policy.brings_in(self.session, tool, params, self.workspace, verdict)
+                result, ended = await self._run(tool, call, params, outside)
                 die_at("tool_done")
                 outcome = "unknown" if not ended else "failed" if result.failed else "ok"
             else:
@@ -222,6 +263,7 @@ class CallRunner:
             "transform_tool_result", "result", result, session=self.session, call=call, workspace=self.workspace
         )
         seconds = time.monotonic() - made.began
+        result = evolve(result, untrusted=result.untrusted or made.result.untrusted)
         parts = [evolve(p, text=_NOTE.sub("&lt;", p.text)) if isinstance(p, Text) else p for p in result.parts]
         result = evolve(result, parts=(*parts, *([Text(text=f"\n[{notice}]")] if notice else [])))
         used = self.meter.take(self.spent.pop(call.id, ()))
@@ -235,11 +277,12 @@ class CallRunner:
         await self.parts.dispatch.observe("post_tool_call", session=self.session, call=call, result=result)
         return result, seconds
 
-    async def _run(self, tool: Tool, call: ToolCall, params: Any) -> tuple[ToolResult, bool]:
+    async def _run(self, tool: Tool, call: ToolCall, params: Any, outside: bool) -> tuple[ToolResult, bool]:
         """The result of a call, and whether it ended; one that ignores its cancellation is left to itself."""
-        context = CallContext(self, call, tool)
+        context = CallContext(self, call, tool, outside)
         try:
-            return await self._ended(context, tool, call, params)
+            result, ended = await self._ended(context, tool, call, params)
+            return evolve(result, untrusted=context.outside), ended
         finally:
             await context.settle()
 
@@ -280,7 +323,7 @@ class CallRunner:
             self.parts.report(tool, error)
             return failure(call, ToolError(f"{tool.name} failed: {type(error).__name__}: {error}"[:2000]))
         told = tuple(kept) or (Text(text="(no output)"),)
-        return ToolResult(call_id=call.id, name=call.name, parts=told, untrusted=context.outside)
+        return ToolResult(call_id=call.id, name=call.name, parts=told)
 
     async def _bounded(self, context: CallContext, tool: Tool, part: Text | Blob) -> Text | Blob:
         if isinstance(part, Blob):

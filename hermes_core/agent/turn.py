@@ -17,7 +17,6 @@ from attrs import evolve
 
 from hermes_core.agent import grace
 from hermes_core.agent import usage as usages
-from hermes_core.agent.asking import Asker
 from hermes_core.agent.bounds import Limits, Meter
 from hermes_core.agent.budget import Allowance, Budgets
 from hermes_core.agent.exchange import Exchange
@@ -25,6 +24,7 @@ from hermes_core.agent.failed import cause, failed, given_up
 from hermes_core.agent.live import Live, LiveSessions
 from hermes_core.agent.loops import Loops
 from hermes_core.agent.policy.judge import AskPerson
+from hermes_core.agent.policy.taint import Seen
 from hermes_core.agent.rows import Rows
 from hermes_core.agent.stuck import ask_what_now
 from hermes_core.agent.tools import CallRunner, output_room
@@ -73,7 +73,7 @@ class TurnRun:
         emit: Callable[[Event], None],
     ) -> None:
         self._sessions, self._parts, self._live = sessions, sessions.parts, live
-        self._asker, self._emit = Asker(self._parts.dispatch, ask, emit), emit
+        self._asker, self._emit = self._parts.asker(ask, emit), emit
         self._allowance = Allowance(budgets, live.session, self._parts.store)
         self._budgets = budgets
         workers = self._parts.settings.config.agent.tool_workers
@@ -138,7 +138,7 @@ class TurnRun:
             self._model.route = route
         else:
             gone.append(f"{provider}:{model}, so {self._model.route.name}:{self._model.route.model} went on")
-        if self._parts.toolbox().has(self._live.begun):
+        if self._parts.toolbox().has(self._live.begun, self._live.session):
             self._model.specs = self._live.begun
         else:
             gone.append("some of its tools")
@@ -174,7 +174,7 @@ class TurnRun:
             die_at("answered")
             await self._close("done", answer)
         finally:
-            self._live.session = evolve(self._live.session, turn="")
+            self._live.session = evolve(self._live.session, turn="", untrusted=False)
             self._rows.rest()
 
     async def _interrupted(self, playing: "asyncio.Task[str]") -> None:
@@ -251,6 +251,8 @@ class TurnRun:
             self._emit(Called(call=call))
         parts, live, route = self._parts, self._live, self._model.route
         store, turn = await self._rows.get()
+        seen = Seen(messages=self._model.messages)
+        live.session = evolve(live.session, untrusted=live.session.untrusted or seen.untrusted)
         if live.workspace is None:
             live.workspace = await parts.workspace(live.session)
         if not live.ran:
@@ -261,11 +263,13 @@ class TurnRun:
             session=live.session,
             parts=parts,
             workspace=live.workspace,
-            tools=parts.toolbox().callable(self._model.specs),
+            doors=live.permitted,
+            tools=parts.toolbox().callable(self._model.specs, live.session),
             emit=self._emit,
             asker=self._asker,
             loops=self._loops,
             ran=live.ran,
+            seen=seen,
             meter=self._meter,
             budgets=self._budgets,
             book=self._book,

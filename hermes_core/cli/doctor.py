@@ -18,6 +18,7 @@ from hermes_core.cli.config import config_problems
 from hermes_core.cli.scope import Scope
 from hermes_core.cli.table import ago, json_option
 from hermes_core.errors import HermesError, UnknownName
+from hermes_core.plugins.contents import RUN_AT_START, installed_contents
 from hermes_core.plugins.crumbs import Crumbs
 from hermes_core.plugins.index import Installed
 
@@ -153,6 +154,9 @@ def _startup_files() -> Iterable[Row]:
             known = file.name.startswith(("_virtualenv", "distutils-precedence", "__editable__", "a1_coverage"))
             if code and not known:
                 yield _row("asks", "environment", f"{file} runs code at every start of Python", "look into it")
+        for name in RUN_AT_START:
+            if (file := Path(folder, name)).exists():
+                yield _row("asks", "environment", f"{file} is run at every start of Python", "look into it")
 
 
 def _plugins(scope: Scope, *, deep: bool, only: str) -> list[Row]:
@@ -176,8 +180,20 @@ def _plugins(scope: Scope, *, deep: bool, only: str) -> list[Row]:
         else:
             trial = consent.builtin(plugin) and not deep
             rows += [_row("ok", who, str(state))] if trial else probed(scope, plugin)
+            rows += _changed(scope, plugin)
             rows += _lately(scope, plugin)
     return rows
+
+
+def _changed(scope: Scope, plugin: Installed) -> Iterable[Row]:
+    """Whether files of a plugin are other ones than when it was installed."""
+    pinned = scope.consent().pinned(plugin.distribution)
+    if pinned is None or not pinned.digest:
+        return
+    there = installed_contents(plugin.distribution)
+    if there is not None and there.version == pinned.version and there.digest != pinned.digest:
+        text = "its files changed since it was installed"
+        yield _row("fault", _who(plugin), text, f"hermes plugins remove {plugin.label}, then install it again")
 
 
 def _lately(scope: Scope, plugin: Installed) -> Iterable[Row]:

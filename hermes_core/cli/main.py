@@ -4,12 +4,13 @@ import contextlib
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
 import click
 
+from hermes_core.agent.policy.itself import run_by_tool, widens
 from hermes_core.cli.scope import Scope
 from hermes_core.errors import HermesError, PluginError, UnknownName, UserError
 
@@ -21,9 +22,12 @@ __all__ = ["COMMANDS", "root", "run"]
 
 # name -> (module under hermes_core.cli, summary)
 COMMANDS = {
+    "setup": ("setup", "The first minutes: who answers, and where commands run."),
     "chat": ("chat", "Talk, or answer one message (-q)."),
     "resume": ("resume", "Finish turns that were cut off when Hermes was killed."),
     "sessions": ("sessions", "List, show, search, export, rename, delete, prune."),
+    "approvals": ("approvals", "Questions that wait for your yes; answer them here."),
+    "grants": ("approvals", "What you allowed beyond single calls."),
     "config": ("config", "Show, read, change and check settings."),
     "model": ("model", "List models, choose one, show the chosen."),
     "plugins": ("plugins", "Install, enable, check and write plugins."),
@@ -63,6 +67,7 @@ def _utf8(word: str) -> str:
 def _status(distribution: "Distribution | None", arguments: list[str]) -> int:
     scope = Scope(distribution)
     try:
+        _refuse_tools(scope.name, arguments)
         result = root.main(arguments, prog_name=scope.name, standalone_mode=False, obj=scope)
     except (click.exceptions.Abort, KeyboardInterrupt):
         print("Interrupted.", file=sys.stderr)
@@ -86,10 +91,8 @@ def _status(distribution: "Distribution | None", arguments: list[str]) -> int:
         log = logging.getLogger("hermes_core")
         if log.handlers:
             log.exception("a command failed")
-        return _say(
-            f"{_clean(f'{type(error).__name__}: {error}')}\nA fault in Hermes or a plugin; HERMES_STRICT=1 shows where.",
-            1,
-        )
+        told = _clean(f"{type(error).__name__}: {error}")
+        return _say(f"{told}\nA fault in Hermes or a plugin; HERMES_STRICT=1 shows where.", 1)
     return result if isinstance(result, int) else 0
 
 
@@ -97,6 +100,16 @@ def _clean(text: str) -> str:
     from hermes_core.redaction import redact
 
     return redact(text)
+
+
+def _refuse_tools(name: str, arguments: Sequence[str]) -> None:
+    """What widens what may be done is for people. Raises UserError when a tool of this program runs it."""
+    yolo = os.environ.get("HERMES_YOLO", "") not in ("", "0")
+    if (yolo or widens(arguments)) and run_by_tool(name):
+        raise UserError(
+            f"This was started by a tool of {name}, and may not change what {name} may do or answer for a person.",
+            hint="Run it yourself, in a terminal of your own.",
+        )
 
 
 def _say(text: str, status: int) -> int:
@@ -159,6 +172,7 @@ def _scope(ctx: click.Context) -> Scope:
 @click.option("--json", "as_json", is_flag=True, help="With -z or chat -q: one JSON object per event, a line each.")
 @click.option("-p", "--profile", default=None, help="Use another profile (its own settings, keys, memory, sessions).")
 @click.option("--yolo", is_flag=True, help="Ask nothing: everything but the hard blocks is allowed.")
+@click.option("--audit", is_flag=True, help="At the end, list what plugins reached for and did not disclose.")
 @click.option("--safe-mode", is_flag=True, help="Start with the distribution's own plugins only.")
 @click.option("--interface", default="", help="The platform to talk through (display.interface).")
 @click.option("-V", "--version", is_flag=True, help="Print the version.")
@@ -167,6 +181,8 @@ def root(context: click.Context, /, **flags: Any) -> int:
     """An agent that lives on your machine: it answers, runs tools, remembers, and can be extended by plugins."""
     scope: Scope = context.obj
     scope.flags.update(flags)
+    if flags["audit"]:
+        context.call_on_close(_watched(scope))
     if flags["version"]:
         click.echo(f"{scope.name} {scope.distribution.version}")
         context.exit()
@@ -177,6 +193,20 @@ def root(context: click.Context, /, **flags: Any) -> int:
     if flags["oneshot"] is not None:
         return oneshot(scope, flags["oneshot"], quiet=True)
     return converse(scope)
+
+
+def _watched(scope: Scope) -> Callable[[], None]:
+    """Watch what plugins do from now on; how to tell it at the end."""
+    from hermes_core.testing.audit import Audit
+
+    audit = Audit(scope.index)
+
+    def tell() -> None:
+        found = audit.close()
+        lines = [f"{label}: {text}" for label, text in found] or ["No plugin reached for what it does not disclose."]
+        click.echo("\n".join(["", "Audit (a witness, not a wall):", *(f"  {line}" for line in lines)]), err=True)
+
+    return tell
 
 
 @click.command()

@@ -10,7 +10,9 @@ from hermes_core.agent.route import choice as routes
 from hermes_core.cli.scope import Scope
 from hermes_core.cli.table import emit, json_option
 from hermes_core.config.edit import set_value, unset_value
+from hermes_core.config.paths import Home
 from hermes_core.config.schema import split_model
+from hermes_core.config.settings import Settings
 from hermes_core.errors import HermesError, UnknownName, UserError
 
 
@@ -46,12 +48,13 @@ def show(scope: Scope, as_json: bool) -> None:
 @click.pass_obj
 def list_(scope: Scope, provider: str, as_json: bool) -> None:
     """List providers and whether they could answer now; with PROVIDER, its models (asked live)."""
-    rows = asyncio.run(_models(scope, provider) if provider else _providers(scope))
+    rows = asyncio.run(_models(scope, provider) if provider else provider_rows(scope))
     columns = ("model", "context") if provider else ("provider", "ready", "kind")
     emit(rows, columns, as_json=as_json, empty="None.")
 
 
-async def _providers(scope: Scope) -> list[dict[str, object]]:
+async def provider_rows(scope: Scope) -> list[dict[str, object]]:
+    """Every provider with whether it could answer now, in the order of the automatic choice."""
     async with scope.hermes() as hermes:
         runtime = hermes.runtime
         found = routes.ranked_providers(runtime.settings, runtime.loader, runtime.dispatch)
@@ -118,7 +121,7 @@ def choose(scope: Scope, words: str) -> None:
     if not words:
         if not person:
             raise UserError("Nobody is here to choose.", hint="Say it: hermes model choose PROVIDER:MODEL")
-        rows = asyncio.run(_providers(scope))
+        rows = asyncio.run(provider_rows(scope))
         emit(rows, ("provider", "ready", "kind"), as_json=False, empty="No provider is installed.")
         provider = click.prompt("Provider", type=click.Choice([str(r["provider"]) for r in rows]), show_choices=False)
         if provider == "custom":
@@ -126,7 +129,7 @@ def choose(scope: Scope, words: str) -> None:
     if not name and person:
         name = click.prompt("Model (empty: the provider's default)", default="", show_default=False)
     if base_url or provider != scope.settings.config.model.provider:
-        _set_aside(scope)
+        set_aside(scope.home, scope.settings)
     if base_url:
         set_value(scope.home, "providers.custom.base_url", base_url)
     set_value(scope.home, "model.provider", provider)
@@ -138,10 +141,10 @@ def choose(scope: Scope, words: str) -> None:
         click.echo(f"Saved, but it cannot answer yet: {error}", err=True)
 
 
-def _set_aside(scope: Scope) -> None:
+def set_aside(home: Home, settings: Settings) -> None:
     """Address and key under ``model`` are those of the provider so far; they move to its own entry."""
-    written, so_far = scope.settings.raw.get("model"), scope.settings.config.model.provider
+    written, so_far = settings.raw.get("model"), settings.config.model.provider
     for key in ("base_url", "api_key", "wire", "api_mode", "context_length"):
         if isinstance(written, dict) and key in written:
-            set_value(scope.home, f"providers.{so_far or 'custom'}.{key}", written[key])
-            unset_value(scope.home, f"model.{key}")
+            set_value(home, f"providers.{so_far or 'custom'}.{key}", written[key])
+            unset_value(home, f"model.{key}")

@@ -133,7 +133,7 @@ def _decoded(line: bytes) -> str:
 
 
 def _place(text: str) -> tuple[int, int, str] | None:
-    """Begin, end and value of the last ``text`` of an object that is known to be sound: the last is the one that counts."""
+    """Begin, end and value of the ``text`` that counts, the last, of an object that is known to be sound."""
     decoder, at, found = json.JSONDecoder(), text.index("{") + 1, None
     while True:
         at = _skip(text, at, " \t\r\n,")

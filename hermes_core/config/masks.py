@@ -1,4 +1,4 @@
-"""What keeps the secrets of a home out of every text that leaves the process: logs, transcripts, tool output, errors."""
+"""What keeps the secrets of a home out of texts that leave the process: logs, transcripts, tool output, errors."""
 
 import os
 from collections.abc import Iterator, Mapping

@@ -166,11 +166,38 @@ class TerminalSettings:
 class PolicySettings:
     """What may be done without asking."""
 
-    mode: Literal["ask", "off"] = option(
-        "ask: a person decides what is risky; off: only the hard blocks stay.", default="ask"
+    mode: Literal["ask", "smart", "off"] = option(
+        "ask: a person decides what is risky; smart: auxiliary.approval looks at commands first; off: hard blocks, "
+        "deny rules and refusals of plugins stay.",
+        default="ask",
+    )
+    ask_seconds: float = option(
+        "Seconds a question waits for an answer before it is a no.", default=300.0, validator=gt(0)
     )
     deny: list[str] = option("Calls that are always refused.", factory=list, example=["terminal(rm *)"])
     allow: list[str] = option("Calls that are never asked about.", factory=list, example=["terminal(git status)"])
+    trusted_hosts: list[str] = option(
+        "Hosts whose pages are not taken for text from outside; only those where nobody else can write.",
+        factory=list,
+        example=["docs.example.org", "*.corp.example"],
+    )
+
+
+@settings
+class SecuritySettings:
+    """What tools may reach, and what texts may hold."""
+
+    redact_secrets: bool = option(
+        "Mask secrets in logs, transcripts, tool output and errors; read once, at the start.", default=True
+    )
+    allow_private_urls: bool = option(
+        "Open URLs of this machine and of private networks too; where clouds keep keys stays closed.", default=False
+    )
+    blocked_sites: list[str] = option(
+        "Sites that are never opened: a name, with all below it, or a pattern; a path may follow.",
+        factory=list,
+        example=["ads.example.org", "*.example.com/private/*"],
+    )
 
 
 @settings
@@ -218,15 +245,6 @@ class LoggingSettings:
 
 
 @settings
-class SecuritySettings:
-    """What protects you from accidents."""
-
-    redact_secrets: bool = option(
-        "Mask secrets in logs, transcripts, tool output and errors; read once, at the start.", default=True
-    )
-
-
-@settings
 class PrivacySettings:
     """What is told of people."""
 
@@ -247,11 +265,11 @@ class Config:
     budget: BudgetSettings = option("How much may be spent.", factory=BudgetSettings)
     terminal: TerminalSettings = option("Where commands run.", factory=TerminalSettings)
     policy: PolicySettings = option("What may be done without asking.", factory=PolicySettings)
+    security: SecuritySettings = option("What tools may reach, and what texts may hold.", factory=SecuritySettings)
     display: DisplaySettings = option("What is shown.", factory=DisplaySettings)
     store: StoreSettings = option("Where sessions are kept.", factory=StoreSettings)
     memory: MemorySettings = option("What lasts across sessions.", factory=MemorySettings)
     plugins: PluginSettings = option("In which order plugins are asked.", factory=PluginSettings)
-    security: SecuritySettings = option("What protects you from accidents.", factory=SecuritySettings)
     privacy: PrivacySettings = option("What is told of people.", factory=PrivacySettings)
     logging: LoggingSettings = option("What is written to the log files.", factory=LoggingSettings)
 

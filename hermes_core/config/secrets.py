@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from hermes_core.config.files import explain, held, read_bytes, write_atomic
+from hermes_core.environment import is_secret
 from hermes_core.errors import UserError
 
 # Patterns are compiled when first used: most starts need none of them.
@@ -47,6 +48,16 @@ class Secrets:
     def names(self) -> list[str]:
         """The names kept in the file, sorted."""
         return sorted(self._kept())
+
+    def held_in(self, text: str) -> bool:
+        """Whether a text holds the value of a secret: one of the file, or of the environment by the look of it.
+
+        Values of fewer than 8 characters stand in any text, and addresses and paths are kept in the file too; these do
+        not count. Raises UserError.
+        """
+        kept = ((n, v) for n, v in self._kept().items() if is_secret(n, v) or not v.startswith(("http", "/")))
+        around = ((name, value) for name, value in self._environ.items() if is_secret(name, value))
+        return any(len(value) >= 8 and value in text for _, value in (*kept, *around))
 
     def set(self, name: str, value: str) -> None:
         """Keep a secret; other lines and comments stay as they are.

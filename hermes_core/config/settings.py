@@ -42,17 +42,24 @@ _VARIABLE = r"\$(\$?)\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}"
 class Settings:
     """The settings of one home. ``raw`` is the mapping as written, with defaults, overrides and locks laid over it."""
 
-    def __init__(self, home: Home, raw: dict[str, JSON], secrets: Secrets, laid: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        home: Home,
+        raw: dict[str, JSON],
+        secrets: Secrets,
+        laid: Iterable[str] = (),
+        locked: Iterable[str] = (),
+    ) -> None:
         """Raises ConfigError with every problem in the kernel's part."""
         self.home = home
         self.raw = raw
         self.secrets = secrets
-        self._laid = frozenset(laid)
+        self._laid, self.locked = frozenset(laid), frozenset(locked)
         self.config: Config = self._sound(*read_kernel(raw, secrets))
 
     @cached_property
     def masks(self) -> "Masks":
-        """What takes secrets out of texts. As long as this object lives it does what the settings said when it was made."""
+        """What takes secrets out of texts: for good as the settings said when this was made."""
         from hermes_core.config.masks import Masks
 
         return Masks(self.secrets, self.config, on=self.config.security.redact_secrets)
@@ -145,7 +152,7 @@ def load_settings(
         raw = _merged(below, spelled_out(raw))
         for key, value in (*overrides.items(), *locked.items()):
             raw = put(raw, key.split("."), value)
-    return Settings(home, raw, Secrets(home.env_file, environ), laid)
+    return Settings(home, raw, Secrets(home.env_file, environ), laid, locked)
 
 
 def config_problems(home: Home, sections: Mapping[str, type]) -> list[str]:

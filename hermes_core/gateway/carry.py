@@ -11,6 +11,7 @@ from collections.abc import AsyncGenerator, Awaitable, Coroutine, Mapping, Seque
 
 from hermes_core.agent.failed import failed
 from hermes_core.agent.live import here
+from hermes_core.agent.policy.itself import run_by_tool
 from hermes_core.agent.policy.judge import AskPerson
 from hermes_core.agent.runtime import Runtime
 from hermes_core.errors import HermesError, nearest
@@ -69,7 +70,7 @@ class Carrier(Desk):
             "model": route.model if route else "",
             "notice": route.notice if route else "",
             "cwd": session.cwd if session else self._runtime.settings.config.terminal.cwd or here(),
-            "mode": self._runtime.policy.mode,
+            "mode": self._runtime.policy.mode(session.id if session else ""),
         }
 
     async def interrupt(self, chat: str) -> bool:
@@ -287,6 +288,8 @@ class Carrier(Desk):
 
     def _asking(self, chat: str) -> AskPerson:
         async def ask(question: Question) -> Verdict | None:
+            if run_by_tool(self._runtime.home.brand):  # who types here is no person
+                return None
             return await self._platform.ask(chat, question)
 
         return ask

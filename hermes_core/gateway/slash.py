@@ -6,6 +6,7 @@ from collections.abc import Callable
 from attrs import evolve
 
 from hermes_core.agent.live import new_session_id
+from hermes_core.agent.policy.itself import run_by_tool
 from hermes_core.agent.runtime import Runtime
 from hermes_core.config.schema import EFFORTS
 from hermes_core.errors import UserError
@@ -69,7 +70,7 @@ def slash_commands(runtime: Runtime, conversation: Callable[[str], Conversation]
         ("effort", "show or change how hard the model thinks", desk.effort, f"[{'|'.join(EFFORTS)}]"),
         ("tools", "list the tools", desk.tools, ""),
         ("usage", "tokens and cost of this session", desk.usage, ""),
-        ("permission", "show or change what needs your yes", desk.permission, "[ask|off]"),
+        ("permission", "show or change what needs your yes", desk.permission, "[ask|smart|off|grants|forget N]"),
     )
     found = {n: SlashCommand(name=n, summary=s, run=run, usage=u) for n, s, run, u in own}
     desk.table = found
@@ -181,12 +182,35 @@ class _Commands:
         rest = "".join(f"\nLeft of budget.{name}: {amount:,.4g}" for name, amount in left.items())
         return f"{used.calls} model calls, {used.input:,} tokens in{cached}, {used.output:,} out{cost}.{rest}"
 
-    async def permission(self, _session: Session, rest: str) -> str:
-        if rest and rest not in ("ask", "off"):
-            raise UserError(f"There is no mode {rest!r}: ask, or off (only the hard blocks stay).")
-        if rest:
-            self._runtime.policy.mode = rest
-        return f"Mode: {self._runtime.policy.mode}, until the program ends."
+    async def permission(self, session: Session, rest: str) -> str:
+        words, _, number = rest.partition(" ")
+        if rest not in ("", "grants") and run_by_tool(self._runtime.home.brand):
+            raise UserError("Only a person changes what may be done, and a tool started this conversation.")
+        if words == "forget":
+            return await self._forget(session, number.strip())
+        if rest not in ("", "grants"):
+            self._runtime.policy.set_mode(session.id, rest)
+        mode = self._runtime.policy.mode(session.id)
+        said = "" if rest == "grants" else f"Mode: {mode}, {_MODES[mode]} In this session, until the program ends.\n"
+        grants = await (await self._runtime.store()).grants(session.owner, session_id=session.id)
+        if not grants:
+            return f"{said}You granted nothing beyond single calls."
+        lines = (f"    {g.id}  {g.words}  ({'this session' if g.session_id else 'always'})" for g in grants)
+        return "\n".join((f"{said}You granted:", *lines, "/permission forget N takes one back."))
+
+    async def _forget(self, session: Session, number: str) -> str:
+        if not number.isdecimal():
+            raise UserError("Say which one: /permission forget N. /permission grants lists them.")
+        if not await (await self._runtime.store()).forget_grant(session.owner, int(number)):
+            raise UserError(f"There is no grant {number}. /permission grants lists them.")
+        return f"Grant {number} is taken back; it will be asked about again."
+
+
+_MODES = {
+    "ask": "a person decides what is risky.",
+    "smart": "a model looks at risky commands first; you decide what it does not.",
+    "off": "nothing is asked. Hard blocks, policy.deny and what a plugin refuses still hold.",
+}
 
 
 def _short(message: object) -> str:

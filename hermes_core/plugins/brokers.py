@@ -2,8 +2,10 @@
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from hermes_core.addresses import UrlRules
 from hermes_core.context import HistoryBroker, LlmBroker, PluginContext, PluginPaths, SecretsBroker, SessionsBroker
 from hermes_core.plugins.index import Installed
 from hermes_core.plugins.loader import config_class
@@ -81,11 +83,16 @@ class _History(HistoryBroker):
 
 
 def make_context(
-    installed: Installed, settings: "Settings", *, store: "OpenStore", complete: Complete
+    installed: Installed,
+    settings: "Settings",
+    *,
+    store: "OpenStore",
+    complete: Complete,
+    guarded: Sequence[Path] = (),
 ) -> PluginContext:
     """The context of one plugin. Raises ConfigError when its section of the settings is wrong, UserError.
 
-    ``store`` opens the store when first needed; ``complete`` makes one model call.
+    ``store`` opens the store when first needed; ``complete`` makes one model call; ``guarded`` as in PluginPaths.
     """
     manifest = installed.manifest
     assert manifest, f"{installed.label} has no manifest"
@@ -96,10 +103,17 @@ def make_context(
         kind=manifest.kind,
         config=settings.section(manifest.config_section, config_class(installed)) if manifest.config_class else None,
         secrets=_Secrets(installed, settings.secrets),
-        paths=PluginPaths(home=home.root, data=home.root / "data" / folder, cache=home.cache / folder),
+        paths=PluginPaths(
+            home=home.root, data=home.root / "data" / folder, cache=home.cache / folder, guarded=tuple(guarded)
+        ),
         log=logging.getLogger(f"hermes.plugin.{manifest.kind}.{manifest.name}"),
         sessions=_Sessions(installed, store),
         llm=_Llm(installed, complete),
         history=_History(installed, store),
         endpoints={name: endpoint for name, endpoint in endpoints.items() if endpoint},
+        urls=UrlRules(
+            allow_private=settings.config.security.allow_private_urls,
+            blocked=tuple(settings.config.security.blocked_sites),
+            is_secret=settings.secrets.held_in,
+        ),
     )

@@ -60,6 +60,8 @@ class Wanted(NamedTuple):
     distribution: str
     requirement: str
     only_binary: bool
+    version: str = ""
+    digest: str = ""  # of its files, as Contents has it
 
 
 class Consent:
@@ -132,15 +134,22 @@ class Consent:
             lock["plugins"] = {label: row for label, row in lock["plugins"].items() if row["owner"] != distribution}
             lock["wanted"].pop(distribution, None)
 
-    def remember_request(self, distribution: str, requirement: str, *, only_binary: bool = True) -> None:
-        """Note what was asked to be installed, so that ``plugins sync`` can restore it after an upgrade."""
+    def remember_request(
+        self, distribution: str, requirement: str, *, only_binary: bool = True, version: str = "", digest: str = ""
+    ) -> None:
+        """Note what was asked to be installed and what came, so that ``plugins sync`` can restore just that."""
+        row = {"requirement": requirement, "only_binary": only_binary, "version": version, "digest": digest}
         with self._changing() as lock:
-            lock["wanted"][distribution] = {"requirement": requirement, "only_binary": only_binary}
+            lock["wanted"][distribution] = row
 
     def wanted(self) -> list[Wanted]:
         """What was asked to be installed, by distribution."""
         rows = sorted(self._lock["wanted"].items())
-        return [Wanted(name, row.get("requirement", name), row.get("only_binary", True)) for name, row in rows]
+        return [Wanted(name, **{"requirement": name, "only_binary": True, **_known(row)}) for name, row in rows]
+
+    def pinned(self, distribution: str) -> Wanted | None:
+        """What the lock says of one distribution."""
+        return next((wanted for wanted in self.wanted() if wanted.distribution == distribution), None)
 
     def faults(self, index: Index) -> "list[Fault]":
         """What asks for the person: a broken lock file; enabled plugins that are gone, grew or changed hands."""
@@ -202,6 +211,10 @@ class Consent:
         except OSError as error:
             raise explain(error, "write", path) from None
         self._lock = lock
+
+
+def _known(row: "JSON") -> "JSON":
+    return {name: row[name] for name in Wanted._fields if name in row}
 
 
 def asked(manifest: Manifest | None) -> dict[str, str]:

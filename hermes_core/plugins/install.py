@@ -4,30 +4,47 @@ import json
 import re
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
-from hermes_core.errors import UserError
-from hermes_core.plugins.consent import Consent
+from hermes_core.addresses import UrlRules, check_url
+from hermes_core.errors import OutOfReach, UserError
+from hermes_core.plugins.consent import Consent, Wanted
+from hermes_core.plugins.contents import Contents, contents_of, installed_contents
 from hermes_core.plugins.index import Index, Installed, normalized
 
 OSV = "https://api.osv.dev/v1/query"
+_LONGEST = 10_000_000  # bytes of an answer
 Say = Callable[[str], None]
 _NAME = r"(?P<name>[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[[^\]]*\])?\s*(?:==\s*(?P<version>[\w.!+-]+)\s*)?"
 
 
 def install(requirement: str, consent: Consent, *, binary_only: bool = True, say: Say, osv: str = OSV) -> None:
-    """Install a plugin into this Python and note the request in plugins.lock. It is not enabled.
+    """Install a plugin into this Python and note it in plugins.lock with a digest of its files. It is not enabled.
 
-    Building from source runs the author's code, so only wheels are taken unless ``binary_only`` is off.
-    Raises UserError when an advisory calls it malware or the installer fails; then nothing is noted.
+    It is unpacked and looked at first. Building from source runs the author's code, so only wheels are taken unless
+    ``binary_only`` is off. Raises UserError when an advisory calls it malware, when it would run at every start of
+    Python, when it is not what the lock says of this version, or when the installer fails; then nothing is noted.
     """
     name, version, remote = _understood(requirement.strip())
     if remote:
         _refuse_malware(name, version, osv, say)
     else:
         say(f"{requirement} is not from the package index; nobody was asked about it.")
-    _run("install", [*(["--only-binary", ":all:"] if binary_only else []), requirement])
-    consent.remember_request(name, requirement, only_binary=binary_only)
-    say(f"Installed {name}. It is not enabled: hermes plugins enable NAME")
+    wheels = ["--only-binary", ":all:"] if binary_only else []
+    found = _looked_at(name, [*wheels, requirement])
+    before = consent.pinned(name)
+    _refuse_startup(name, found)
+    _compare(name, before, found, say)
+    extras = re.search(r"\[[^\]]*\]", requirement)
+    exactly = f"{name}{extras[0] if extras else ''}=={found.version}"
+    _run("install", [*wheels, exactly if remote and not version else requirement])
+    there = installed_contents(name)
+    if there is not None and there.digest != found.digest:
+        _run("uninstall", [name])
+        text = f"What was installed as {name} {there.version} is not what was looked at; it is removed again."
+        raise UserError(text, hint="Try again; if it stays so, ask whoever runs the package index.")
+    consent.remember_request(name, requirement, only_binary=binary_only, version=found.version, digest=found.digest)
+    say(f"Installed {name} {found.version}. It is not enabled: hermes plugins enable NAME")
 
 
 def remove(installed: Installed, consent: Consent, *, say: Say) -> None:
@@ -60,6 +77,8 @@ def sync(consent: Consent, index: Index, *, say: Say, osv: str = OSV) -> None:
 
 def _understood(requirement: str) -> tuple[str, str, bool]:
     """Name, exact version if given, and whether the package index is meant. The name is needed to remember it by."""
+    for address in (requirement, requirement.partition("@")[2].strip()):
+        _must_be_sealed(address)
     wheel = re.fullmatch(r"(?:.*/)?(?P<name>\w[\w.]*)-(?P<version>[^-/]+)(?:-[^-/]+){3,4}\.whl", requirement)
     if wheel:
         return normalized(wheel["name"]), wheel["version"], False
@@ -71,6 +90,50 @@ def _understood(requirement: str) -> tuple[str, str, bool]:
     return normalized(named["name"]), named["version"] or "", not rest.startswith("@")
 
 
+def _looked_at(name: str, arguments: Sequence[str]) -> Contents:
+    """The distribution alone, unpacked into a folder that no Python looks at."""
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory(prefix="hermes-install-") as folder:
+        _run("install", ["--no-deps", "--target", folder, *arguments])
+        return contents_of(Path(folder), name)
+
+
+def _refuse_startup(name: str, found: Contents) -> None:
+    if found.run_at_start:
+        text = f"{name} {found.version} brings {', '.join(found.run_at_start)}, which Python runs at every start."
+        raise UserError(
+            f"{text} It was not installed.", hint="No plugin needs that; malicious packages do. If you trust it, pip."
+        )
+
+
+def _compare(name: str, before: Wanted | None, found: Contents, say: Say) -> None:
+    """Say what is new. Raises UserError when a version that was installed before is another one now."""
+    if before is None or not before.digest:
+        new = [need for need in found.needs if "extra ==" not in need]
+        say(f"{name} {found.version} is new here. It needs: {', '.join(new) or 'nothing else'}.")
+    elif before.version != found.version:
+        say(f"{name}: {before.version} becomes {found.version}.")
+    elif before.digest != found.digest:
+        same = f"{name} {found.version}"
+        text = f"{same} is not the {same} of plugins.lock: its files differ. It was not installed."
+        hint = f"A version never changes. If you know why this one did: hermes plugins remove {name}, then install it."
+        raise UserError(text, hint=hint)
+
+
+def _must_be_sealed(address: str) -> None:
+    """Code that comes without encryption may be anybody's. What an address of the web means must be beyond doubt."""
+    if address.lower().startswith(("http:", "git+http:")):
+        raise UserError(f"{address} is not encrypted; who is on the way could put in other code.", hint="Use https://.")
+    if address.lower().startswith("https:"):
+        try:
+            check_url(address, UrlRules(allow_private=True))
+        except OutOfReach as error:
+            raise UserError(
+                error.text, hint="Give the address of a wheel; a key for it belongs into ~/.netrc."
+            ) from error
+
+
 def _refuse_malware(name: str, version: str, osv: str, say: Say) -> None:
     from urllib.request import Request, urlopen
 
@@ -78,7 +141,7 @@ def _refuse_malware(name: str, version: str, osv: str, say: Say) -> None:
     request = Request(osv, json.dumps(asked).encode(), {"Content-Type": "application/json"})  # noqa: S310 - https, ours
     try:
         with urlopen(request, timeout=5.0) as answer:  # noqa: S310 - https, ours
-            found = json.load(answer).get("vulns", [])
+            found = json.loads(answer.read(_LONGEST)).get("vulns", [])
         reports = [row["id"] for row in found if row["id"].startswith("MAL-") and "withdrawn" not in row]
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         say(f"osv.dev could not be asked whether {name} is malware ({error}); going on without its answer.")

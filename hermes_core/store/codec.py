@@ -88,7 +88,8 @@ def canonical(arguments: Mapping[str, JSON]) -> str:
 def message_to_json(message: Message) -> dict[str, JSON]:
     """A message as JSON; binary data is in base64."""
     data = {"role": message.role, "parts": [_part_to_json(part) for part in message.parts]}
-    return {**data, "meta": message.meta} if message.meta else data
+    more = {"meta": message.meta, "untrusted": message.untrusted}
+    return data | {name: value for name, value in more.items() if value}
 
 
 def _part_to_json(part: Part | Unknown) -> JSON:
@@ -110,7 +111,8 @@ def _part_to_json(part: Part | Unknown) -> JSON:
 def message_from_json(data: JSON) -> Message:
     """The message that ``message_to_json`` wrote. Raises KeyError or TypeError when it is not one."""
     parts = tuple(_part_from_json(part) for part in data["parts"])
-    return Message(role=data["role"], parts=parts, meta=data.get("meta", {}))
+    untrusted = data.get("untrusted") is True
+    return Message(role=data["role"], parts=parts, meta=data.get("meta", {}), untrusted=untrusted)
 
 
 def _part_from_json(data: JSON) -> Part:

@@ -9,16 +9,17 @@ from pathlib import Path
 import attrs
 
 from hermes_core.errors import StoreError, UnknownName, UserError
-from hermes_core.store import inbox, leases
+from hermes_core.store import approvals, inbox, leases
 from hermes_core.store.codec import canonical, clean, dumps, message_from_json, message_to_json
 from hermes_core.store.engine import READ, Engine, Transaction
 from hermes_core.store.inbox import Waiting
 from hermes_core.store.killpoints import die_at
 from hermes_core.store.leases import Busy, Duplicate, Resumed, StaleLease, Turn
 from hermes_core.store.migrate import to_head
+from hermes_core.store.outside import carried, result_of
 from hermes_core.store.search import index_words, server_words
 from hermes_core.store.sessions import SessionRow, get_session, made, stored, transaction
-from hermes_core.store.spending import Spending, UsageRow, book, sums
+from hermes_core.store.spending import UsageRow, book, sums
 from hermes_core.store.transcripts import Transcripts
 from hermes_core.store.validity import INTERRUPTED, NO_RESULT, NOT_RUN, misfit, result_message, said, valid
 from hermes_core.types import Envelope, Message, Principal, ToolCall, ToolResult, Usage
@@ -74,7 +75,7 @@ def _server(url: str) -> Engine:
     return Server(url)
 
 
-class Store(Spending):
+class Store(approvals.Approvals):
     """What lasts. Used from one event loop; thread-safe inside. Every method raises StoreError."""
 
     @property
@@ -158,6 +159,7 @@ class Store(Spending):
     def _repair(self, tx: Transaction, session_id: str) -> None:
         """Add the rows that an interrupted turn did not get to write."""
         tx.change("turns_abandon", session_id=session_id, ended=time.time())
+        approvals.withdraw(tx, session_id)
         self._answer_open_calls(tx, session_id, "")
         last = tx.row("messages_before", session_id=session_id, before=2**62, limit=1)
         if last and stored(last["body"]).role != "assistant":
@@ -232,7 +234,7 @@ class Store(Spending):
         leases.hold(tx, turn)
         row = _waiting(tx, turn, call.id, "pending", "started")
         result = inbox.steered(tx, turn.session_id, turn.id, attrs.evolve(result, call_id=call.id, name=call.name))
-        result_id = self._append(tx, turn.session_id, Message(role="tool", parts=(result,)), turn.id)
+        result_id = self._append(tx, turn.session_id, result_of(result), turn.id)
         tx.change("call_finish", id=row, outcome=outcome, seconds=seconds, result_id=result_id)
         if used != _NOTHING:
             _book(tx, turn, used, ())
@@ -244,16 +246,25 @@ class Store(Spending):
         return _waiting(tx, turn, call_id, "pending", "started")
 
     @transaction()
-    def spend(self, tx: Transaction, turn: Turn, usage: Usage, *, calls: Sequence[tuple[str, str, Usage]] = ()) -> None:
-        """Book model calls that led to no reply. Raises StaleLease."""
+    def spend(
+        self,
+        tx: Transaction,
+        turn: Turn,
+        usage: Usage,
+        *,
+        calls: Sequence[tuple[str, str, Usage]] = (),
+        task: str = "",
+    ) -> None:
+        """Book model calls that led to no reply, under their task. Raises StaleLease."""
         leases.hold(tx, turn)
-        _book(tx, turn, usage, calls)
+        _book(tx, turn, usage, calls, task)
 
     @transaction()
     def close_turn(self, tx: Transaction, turn: Turn, *, state: str, error: str = "") -> None:
         """End a turn (done, failed, interrupted) and let go of the session. Raises StaleLease."""
         leases.hold(tx, turn)
         self._answer_open_calls(tx, turn.session_id, turn.id)
+        approvals.withdraw(tx, turn.session_id)
         tx.change("turn_close", id=turn.id, state=state, error=clean(error), ended=time.time())
         tx.change("lease_drop", session_id=turn.session_id, fence=turn.fence)
 
@@ -345,6 +356,7 @@ def _history(tx: Transaction, session_id: str, *, whole: bool = False) -> list[M
 
 def _compact(tx: Transaction, session_id: str, messages: Sequence[Message], plugin: str) -> list[Message]:
     """Rows are never touched: a context is written beside them, and names the last one it stands for."""
+    messages = carried(_history(tx, session_id), messages)
     upto, body = _session_facts(tx, session_id)[1], dumps([message_to_json(message) for message in messages])
     tx.change("context_add", session_id=session_id, upto=upto, body=body, plugin=plugin, created=time.time())
     die_at("compacting")
@@ -369,11 +381,11 @@ def _waiting(tx: Transaction, turn: Turn, call_id: str, *outcomes: str) -> int:
     return int(row["id"])
 
 
-def _book(tx: Transaction, turn: Turn, usage: Usage, calls: Sequence[tuple[str, str, Usage]]) -> None:
+def _book(tx: Transaction, turn: Turn, usage: Usage, calls: Sequence[tuple[str, str, Usage]], task: str = "") -> None:
     used = sums(usage)
     tx.change("session_usage", id=turn.session_id, **used)
     tx.change("turn_usage", id=turn.id, **used)
     owner = _session_facts(tx, turn.session_id)[0]
     for provider, model, part in calls:
-        where = {"session_id": turn.session_id, "turn_id": turn.id, "task": "", "provider": provider, "model": model}
+        where = {"session_id": turn.session_id, "turn_id": turn.id, "task": task, "provider": provider, "model": model}
         book(tx, owner, part, **where)

@@ -20,6 +20,8 @@ POINTS = {
     "requested": "the provider began to reply; nothing was read",
     "mid_stream": "a piece of the reply was read",
     "replied": "the whole reply is stored",
+    "asked": "a question for a person's yes is stored; nobody was asked",
+    "approved": "the person's answer is stored; nobody acted on it",
     "tool_started": "a call is stored as started; it did nothing yet",
     "tool_done": "a call did what it does; its result is not stored",
     "tool_stored": "the result of a call is stored",

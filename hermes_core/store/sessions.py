@@ -216,12 +216,14 @@ class Sessions:
     def messages(
         self, tx: Transaction, owner: Principal, session_id: str, *, around: int = 0, window: int = 10
     ) -> list[tuple[int, Message]]:
-        """Stored messages with their ids: ``window`` on each side of ``around``, or the last ones when it is 0."""
+        """Stored messages with their numbers: ``window`` on each side of ``around``, or the last ones when it is 0."""
         get_session(tx, session_id, owner)
-        rows = tx.rows("messages_before", session_id=session_id, before=around or _END, limit=window)[::-1]
-        if around:
-            rows += tx.rows("messages_from", session_id=session_id, start=around, limit=window + 1)
-        return [(row, stored(body)) for row, body in rows]
+        found = tx.rows("message_at", session_id=session_id, before=around - 1) if around > 0 else ()
+        start = found[0]["id"] if found else _END
+        rows = tx.rows("messages_before", session_id=session_id, before=start, limit=window)[::-1]
+        rows += tx.rows("messages_from", session_id=session_id, start=start, limit=window + 1)
+        first = _number(tx, session_id, rows[0]["id"]) if rows else 0
+        return [(number, stored(row["body"])) for number, row in enumerate(rows, first)]
 
     @transaction(READ, long=True)
     def search(
@@ -236,7 +238,8 @@ class Sessions:
         rows = tx.rows(f"{name}_near", **asked) if query and tx.server else []
         if query and (len(rows) < limit or not tx.server):
             rows = tx.rows(name, **asked)
-        return [made(Hit, row, snippet=snippet(searchable(stored(row["body"]).parts), words)) for row in rows]
+        found = [(row, stored(row["body"])) for row in rows]
+        return [_hit(tx, row, m, words) for row, m in found]
 
     @transaction(READ, long=True)
     def tool_history(
@@ -251,6 +254,17 @@ class Sessions:
         return [
             made(HistoryEntry, row, arguments=json.loads(row["arguments"]), output=_output(row["body"])) for row in rows
         ]
+
+
+def _hit(tx: Transaction, row: sqlite3.Row, message: Message, words: str) -> Hit:
+    number = _number(tx, row["session_id"], row["message_id"])
+    found = snippet(searchable(message.parts), words)
+    return made(Hit, row, message_id=number, snippet=found, untrusted=message.untrusted)
+
+
+def _number(tx: Transaction, session_id: str, row: int) -> int:
+    """Which message of its session a row is. A number of all rows would tell how much other people say."""
+    return int(tx.rows("message_number", session_id=session_id, row=row)[0][0])
 
 
 def _subject(*arguments: object) -> str:

@@ -26,7 +26,7 @@ _metadata = sa.MetaData()
 _metadata.reflect(lent(_database))
 _tables = ("owners", "sessions", "prompts", "turns", "messages", "tool_calls", "leases", "inbox", "contexts")
 owners, sessions, prompts, turns, messages, calls, leases, inbox, contexts = (_metadata.tables[n] for n in _tables)
-model_calls = _metadata.tables["model_calls"]
+model_calls, approvals, grants = (_metadata.tables[n] for n in ("model_calls", "approvals", "grants"))
 search = sa.table(
     "search", sa.column("rowid"), sa.column("words"), sa.column("search")
 )  # an FTS5 table, unknown to SQLAlchemy; on a server a plain one
@@ -38,6 +38,11 @@ SPENT = ("provider", "model", "task", "turn_id", "priced")
 HOLDER = ("holder", "place", "pid", "beat")
 LEASE = ("fence", *HOLDER)
 END_ROWS = 2000
+APPROVAL = (
+    "session_id", "root", "turn_id", "call_id", "kind", "subject", "risk", "choices", "covers", "rules", "state",
+    "verdict", "choice", "reason", "answered_by", "asked", "answered",
+)  # fmt: skip
+GRANT = ("session_id", "rule", "words", "folder", "approval_id", "created")
 CALL = ("session_id", "turn_id", "message_id", "call_id", "name", "arguments", "mark")
 
 
@@ -108,6 +113,7 @@ def _replaced(name: str) -> sa.ColumnElement[object]:
     return sa.func.coalesce(sa.func.nullif(_b(name), ""), sessions.c[name])
 
 
+_open = approvals.c.state == sa.literal_column("'open'")
 _words: sa.BindParameter[str] = _b("words")
 _named = (sa.func.substr(sessions.c.id, 1, sa.func.length(_words)) == _words) | (sessions.c.title != "")
 _titled = sa.func.lower(sessions.c.title) == sa.func.lower(_b("title"))
@@ -174,6 +180,12 @@ STATEMENTS: dict[str, sa.Executable] = {
     "message_add": _add(messages, "session_id", "owner", "turn_id", "role", "body", "created"),
     "messages_from": _page(messages.c.id >= _b("start"), messages.c.id),
     "messages_before": _page(messages.c.id < _b("before"), messages.c.id.desc()),
+    "message_number": sa.select(sa.func.count()).where(*_is(messages, "session_id"), messages.c.id <= _b("row")),
+    "message_at": _get(messages, "id")
+    .where(*_is(messages, "session_id"))
+    .order_by(messages.c.id)
+    .limit(1)
+    .offset(_b("before")),
     # the search index
     "search_add": _add(search, "rowid", "words"),
     "search_drop": _add(search, "rowid", "words", search=sa.literal_column("'delete'")),
@@ -253,6 +265,34 @@ STATEMENTS: dict[str, sa.Executable] = {
     .where(*_is(calls, "session_id"), calls.c.outcome.in_(("pending", "started")))
     .order_by(calls.c.id),
     "calls_list": _calls(),
+    # approvals and grants
+    "approval_add": _add(approvals, "id", "owner", *APPROVAL).on_conflict_do_nothing(),
+    "approval_get": _get(approvals, "id", *APPROVAL).where(*_is(approvals, "owner", "id")),
+    "approvals_named": _get(approvals, "id")
+    .where(*_is(approvals, "owner"), sa.func.substr(approvals.c.id, 1, sa.func.length(_words)) == _words)
+    .limit(2),
+    "approvals_list": _get(approvals, "id", *APPROVAL)
+    .where(*_is(approvals, "owner"), _open | _b("closed", type_=sa.Boolean()))
+    .order_by(approvals.c.asked.desc(), approvals.c.id)
+    .limit(_b("limit")),
+    "approval_settle": sa.update(approvals)
+    .where(*_is(approvals, "owner", "id"), _open)
+    .values(_given("state", "verdict", "choice", "reason", "answered_by", "answered")),
+    "approvals_withdraw": sa.update(approvals)
+    .where(*_is(approvals, "session_id"), _open)
+    .values({**_given("answered"), "state": "withdrawn", "verdict": "deny"}),
+    "grant_add": _add(grants, "owner", *GRANT),
+    "grant_same": _get(grants, "id").where(
+        *_is(grants, "owner", "rule"),
+        sa.func.coalesce(grants.c.session_id, sa.literal_column("''")) == _b("session"),
+    ),
+    "grants_list": _get(grants, "id", *GRANT)
+    .where(
+        *_is(grants, "owner"),
+        grants.c.session_id.is_(None) | (grants.c.session_id == _b("root")) | _b("every", type_=sa.Boolean()),
+    )
+    .order_by(grants.c.id),
+    "grant_forget": sa.delete(grants).where(*_is(grants, "owner", "id")),
     "calls_of_session": _calls(*_is(calls, "session_id")),
 }
 

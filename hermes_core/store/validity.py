@@ -50,6 +50,7 @@ def valid(messages: Iterable[Message]) -> list[Message]:
         settle()
         if not (parts := _own_parts(row)):
             continue
+        untrusted = row.untrusted
         role: Role = "assistant" if row.role == "assistant" else "user"
         before = mended[-1].role if mended else "assistant"
         if role == "user" and before != "assistant":
@@ -57,8 +58,10 @@ def valid(messages: Iterable[Message]) -> list[Message]:
         elif role == "assistant" and not mended:
             mended.append(said("user", CONTINUED))
         elif role == "assistant" and before == "assistant":
-            parts = (*mended.pop().parts, *parts)
-        mended.append(row if parts == row.parts and role == row.role else evolve(row, role=role, parts=parts))
+            first = mended.pop()
+            parts, untrusted = (*first.parts, *parts), untrusted or first.untrusted
+        same = parts == row.parts and role == row.role
+        mended.append(row if same else evolve(row, role=role, parts=parts, untrusted=untrusted))
         open_calls.update({part.id: part for part in parts if isinstance(part, ToolCall)})
     settle()
     return mended

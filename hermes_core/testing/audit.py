@@ -1,196 +1,59 @@
-"""A witness of what a plugin reaches for: hosts, programs, files. It reports; it does not stop anything.
+"""``hermes --audit``: what plugins really reach for while Hermes runs, beside what they disclosed.
 
-Python's audit hooks cannot be removed, so there is one for the process and it is idle while nobody watches.
+A witness, not a wall. What happens is laid at the door of the plugin whose code is on the stack; what its threads do by
+themselves is nobody's.
 """
 
-import os
+import logging
 import sys
-import tempfile
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
-from fnmatch import fnmatch
-from functools import cache
-from ipaddress import ip_address
-from pathlib import Path
-from typing import Any, Self
+from collections.abc import Sequence
+from types import FrameType
+from typing import Any
 
-__all__ = ["Witness", "off_the_record"]
+from hermes_core.plugins.index import Index, Installed
+from hermes_core.testing.witness import Witness, watchers
 
-_silent: ContextVar[bool] = ContextVar("hermes_witness_silent", default=False)
+__all__ = ["Audit"]
 
-_STARTS = {"subprocess.Popen": 0, "os.exec": 0, "os.posix_spawn": 0, "os.spawn": 1, "pty.spawn": 0}
-_CHANGES = {"os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.link", "os.symlink", "os.truncate", "os.chmod"}
-_TWO_PATHS = {"os.rename", "os.link", "os.symlink"}
-_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+log = logging.getLogger(__name__)
 
 
-@contextmanager
-def off_the_record() -> Iterator[None]:
-    """What happens inside is the test's own doing and not held against the plugin; for fakes that do I/O."""
-    token = _silent.set(True)
-    try:
-        yield
-    finally:
-        _silent.reset(token)
+class Audit:
+    """Watches from when it is made until ``close``."""
 
+    def __init__(self, index: Index) -> None:
+        self._plugins = {plugin.module: plugin for plugin in index.plugins if plugin.manifest}
+        self._witnesses: dict[str, Witness] = {}
+        watchers().append(self)
 
-class Witness:
-    """Watches the process while it is entered, and lists what the manifest does not disclose.
-
-    Loopback addresses, the temporary folder, Python's own files and ``roots`` are always fine. With ``strict``
-    every connection, program and write is listed, disclosed or not; for what must do no I/O at all.
-    """
-
-    def __init__(
-        self,
-        *,
-        hosts: Iterable[str] = (),
-        programs: Iterable[str] = (),
-        paths: Iterable[str] = (),
-        roots: Iterable[Path] = (),
-        strict: bool = False,
-    ) -> None:
-        self._hosts = tuple(hosts)
-        self._programs = tuple(programs)
-        self._paths = tuple(str(Path(p).expanduser()) for p in paths)
-        self._roots = (*_own_roots(), *(os.path.realpath(r) for r in roots))
-        self._strict = strict
-        self._resolved = False
-        self.hosts: list[str] = []
-        self.programs: list[str] = []
-        self.written: list[str] = []
-        self.read: list[str] = []
-
-    def __enter__(self) -> Self:
-        _watchers().append(self)
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        _watchers().remove(self)
-
-    @property
-    def findings(self) -> list[str]:
-        """One sentence for each thing that was not disclosed, with the manifest line that would disclose it."""
-        return [
-            *(f"it connects to {h}; disclose it: [permissions] network = [{h!r}]" for h in _unique(self.hosts)),
-            *(f"it starts {p}; disclose it: [permissions] processes = [{p!r}]" for p in _unique(self.programs)),
-            *(f"it changes {f}; disclose it: [permissions] files = [{f!r}]" for f in _unique(self.written)),
-            *(f"it reads {f}; disclose it: [permissions] files = [{f!r}]" for f in _unique(self.read)),
-        ]
-
-    def see(self, event: str, arguments: Sequence[Any]) -> None:
+    def see(self, event: str, arguments: Sequence[Any], /) -> None:
         """Take note of one audit event."""
-        if event == "open":
-            self._see_open(*arguments)
-        elif event in _STARTS:
-            self._see_program(arguments[_STARTS[event]])
-        elif event == "os.system":
-            self._see_program("sh")
-        elif event in ("socket.connect", "socket.sendto", "socket.bind"):
-            self._see_address(arguments[1], bound=event == "socket.bind")
-        elif event in ("socket.getaddrinfo", "socket.gethostbyname"):
-            self._see_host(arguments[0])
-        elif event in _CHANGES:
-            for path in arguments[: 2 if event in _TWO_PATHS else 1]:
-                self._see_write(path)
+        if plugin := self._behind(sys._getframe(2)):
+            if plugin.label not in self._witnesses:
+                self._witnesses[plugin.label] = _witness(plugin)
+            self._witnesses[plugin.label].see(event, arguments)
 
-    def _see_program(self, program: Any) -> None:
-        name = Path(os.fsdecode(program)).name if isinstance(program, str | bytes | os.PathLike) else str(program)
-        if self._strict or not _matches(name, self._programs):
-            self.programs.append(name)
+    def close(self) -> list[tuple[str, str]]:
+        """Stop watching. Pairs of a plugin's label and what it did not disclose; they are logged too."""
+        watchers().remove(self)
+        found = [(label, text) for label, witness in sorted(self._witnesses.items()) for text in witness.findings]
+        for label, text in found:
+            log.warning("%s: %s", label, text, extra={"fields": {"plugin": label, "finding": text}})
+        return found
 
-    def _see_address(self, address: Any, *, bound: bool) -> None:
-        if isinstance(address, str | bytes):  # a Unix socket is a file
-            self._see_write(address)
-        elif isinstance(address, tuple) and address and (self._strict or not bound):
-            host = str(address[0])
-            if self._strict or not (self._resolved or _is_loopback(host)):
-                self._see_host(host)
-
-    def _see_host(self, host: Any) -> None:
-        name = os.fsdecode(host) if isinstance(host, str | bytes) else ""
-        if not self._strict and (not name or _is_loopback(name)):
-            return
-        if not self._strict and _matches(name, self._hosts):
-            self._resolved = True  # the addresses behind a disclosed name are disclosed with it
-        else:
-            self.hosts.append(name)
-
-    def _see_open(self, path: Any, mode: Any, flags: Any) -> None:
-        if isinstance(path, int):
-            return
-        writing = bool(isinstance(flags, int) and flags & _WRITING) or any(c in (mode or "") for c in "wax+")
-        if writing:
-            self._see_write(path)
-        elif not self._strict:
-            self._see_read(path)
-
-    def _see_write(self, path: Any) -> None:
-        if isinstance(path, int):
-            return
-        real = os.path.realpath(os.fsdecode(path))
-        if _is_bytecode(real) or real in ("/dev/null", "/dev/tty") or real.startswith(("/dev/pt", "/proc/self")):
-            return
-        if self._strict or not self._may_touch(real):
-            self.written.append(real)
-
-    def _see_read(self, path: Any) -> None:
-        real = os.path.realpath(os.fsdecode(path))
-        if _inside(real, (_home(),)) and not self._may_touch(real) and not _inside(real, _import_roots()):
-            self.read.append(real)
-
-    def _may_touch(self, real: str) -> bool:
-        return _inside(real, self._roots) or any(fnmatch(real, p) or _inside(real, (p,)) for p in self._paths)
+    def _behind(self, frame: FrameType | None) -> Installed | None:
+        """The plugin whose code runs: the first on the stack that is neither a library's nor the kernel's."""
+        while frame is not None:
+            name = str(frame.f_globals.get("__name__", ""))
+            if plugin := self._plugins.get(name) or self._plugins.get(name.partition(".")[0]):
+                return plugin
+            if name.startswith("hermes_core.") and name != "hermes_core.kinds":
+                return None
+            frame = frame.f_back
+        return None
 
 
-@cache
-def _watchers() -> list[Witness]:
-    watchers: list[Witness] = []
-
-    def hook(event: str, arguments: tuple[Any, ...]) -> None:
-        if watchers and not _silent.get():
-            for witness in tuple(watchers):
-                witness.see(event, arguments)
-
-    sys.addaudithook(hook)
-    return watchers
-
-
-def _own_roots() -> tuple[str, ...]:
-    return (os.path.realpath(tempfile.gettempdir()),)
-
-
-def _import_roots() -> tuple[str, ...]:
-    places = {*sys.path, sys.prefix, sys.base_prefix}
-    return tuple(os.path.realpath(p) for p in places if p)
-
-
-def _home() -> str:
-    return os.path.realpath(Path("~").expanduser())
-
-
-def _inside(path: str, roots: Iterable[str]) -> bool:
-    return any(path == root or path.startswith(root.rstrip(os.sep) + os.sep) for root in roots)
-
-
-def _is_bytecode(path: str) -> bool:
-    return "__pycache__" in path or path.endswith(".pyc")
-
-
-def _is_loopback(host: str) -> bool:
-    if host in ("localhost", ""):
-        return True
-    try:
-        address = ip_address(host.partition("%")[0])
-    except ValueError:
-        return False
-    return address.is_loopback or address.is_unspecified
-
-
-def _matches(name: str, patterns: Iterable[str]) -> bool:
-    return any(fnmatch(name, pattern) for pattern in patterns)
-
-
-def _unique(items: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(items))
+def _witness(plugin: Installed) -> Witness:
+    manifest = plugin.manifest
+    assert manifest
+    return Witness(hosts=manifest.network, programs=manifest.processes, paths=manifest.files)

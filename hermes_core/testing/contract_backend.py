@@ -358,6 +358,20 @@ class BackendContract(PluginContract):
                 await wait_until_gone(again, "child")
 
     @pytest.mark.asyncio
+    async def test_it_says_what_can_be_had(self, backend: Backend, key: str) -> None:
+        """``ready`` gives a bool, and the features that a backend names beforehand are those of its places.
+
+        If this fails: ``ready`` must not raise, whatever is missing; a feature that depends on settings is named by an
+        instance, not by the class. A person chooses by these before anything is opened.
+        """
+        assert await backend.ready() in (True, False), "ready() does not give a bool"
+        async with opened(backend, key) as workspace:
+            missing = backend.features - workspace.features
+            assert not missing, f"the backend names features that its place does not have: {missing}"
+            if Feature.ISOLATED in workspace.features:
+                assert Feature.ISOLATED in backend.features, "its places are ISOLATED, and the backend does not say so"
+
+    @pytest.mark.asyncio
     async def test_isolation_is_real_if_claimed(self, backend: Backend, key: str, tmp_path: Path) -> None:
         """With Feature.ISOLATED the machine's files cannot be read or changed from inside.
 

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pytest
 
 from hermes_core.errors import PluginError
-from hermes_core.testing.audit import Witness, off_the_record
 from hermes_core.testing.fake_context import plugin_context
 from hermes_core.testing.leftovers import Traces
+from hermes_core.testing.witness import Witness, off_the_record
 from hermes_core.types import JSON
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from hermes_core.addresses import UrlRules
 from hermes_core.context import HistoryBroker, LlmBroker, PluginContext, PluginPaths, SecretsBroker, SessionsBroker
 from hermes_core.errors import NotPermitted, ProviderError, UnknownName, UserError
 from hermes_core.kinds import ToolContext, Workspace
@@ -39,11 +40,13 @@ def plugin_context(
     replies: Sequence[Response] = (),
     endpoints: Mapping[str, Endpoint] | None = None,
     histories: Mapping[str, Sequence[Message]] | None = None,
+    urls: UrlRules = UrlRules(),  # noqa: B008 - a value
 ) -> PluginContext:
     """A context as the kernel would make it, with an empty past and folders under ``home``.
 
     ``secrets`` holds values by name, ``replies`` what ``llm.complete`` answers, ``histories`` the contexts in
-    force by session id, with which ``history.replace`` is as strict as the kernel. Permissions are enforced as always.
+    force by session id, with which ``history.replace`` is as strict as the kernel, ``urls`` what may be opened.
+    Permissions are enforced as always.
     """
     data, cache = home / "data" / manifest.name, home / "cache" / manifest.name
     for folder in (data, cache):
@@ -60,6 +63,7 @@ def plugin_context(
         history=_Histories(manifest, histories or {}),
         endpoints=dict(endpoints or {}),
         strict=True,
+        urls=urls,
     )
 
 

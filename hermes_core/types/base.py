@@ -25,6 +25,7 @@ class Feature(Enum):
     PTY = "pty"
     SNAPSHOT = "snapshot"
     ISOLATED = "isolated"  # nothing done inside reaches the machine that Hermes runs on
+    OFFLINE = "offline"  # nothing done inside reaches the network
     LOCAL = "local"  # its files are files of the machine that Hermes runs on, under the same paths
     # platforms
     EDIT = "edit"

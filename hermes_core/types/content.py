@@ -66,8 +66,12 @@ Part: TypeAlias = Text | Blob | Reasoning | ToolCall | ToolResult
 
 @frozen(kw_only=True)
 class Message:
-    """One message of a conversation. ``meta`` is returned to the provider that wrote it, untouched."""
+    """One message of a conversation. ``meta`` is returned to the provider that wrote it, untouched.
+
+    ``untrusted``: it comes from outside, or was written by a model that had read what does.
+    """
 
     role: Role
     parts: Sequence[Part]
     meta: Meta = Factory(dict)
+    untrusted: bool = False

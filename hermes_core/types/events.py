@@ -17,6 +17,7 @@ class Session:
 
     ``turn`` is the id of the turn that runs in it, as hooks and tools see it; empty between turns.
     ``backend`` names what opens the place where its tools work; ``cwd`` is a folder there.
+    ``untrusted``: what its model knows comes in part from outside, as hooks and tools see it during a turn.
     """
 
     id: str
@@ -30,6 +31,7 @@ class Session:
     created: float = 0.0
     turn: str = ""
     backend: str = ""
+    untrusted: bool = False
 
 
 @frozen(kw_only=True)
@@ -164,7 +166,10 @@ class HistoryEntry:
 
 @frozen(kw_only=True)
 class Hit:
-    """One message found by search. ``snippet`` marks the words as ``>>>word<<<``."""
+    """One message found by search. ``snippet`` marks the words as ``>>>word<<<``.
+
+    ``message_id`` is its number in its session, from 1. ``untrusted`` is as in Message.
+    """
 
     session_id: str
     message_id: int
@@ -173,3 +178,4 @@ class Hit:
     snippet: str
     created: float
     origin: str = ""
+    untrusted: bool = False

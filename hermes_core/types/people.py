@@ -42,7 +42,8 @@ class Sent:
 class Question:
     """Something only a person can decide. ``subject`` shows exactly what will happen, or is what is asked.
 
-    A choice or text is answered by a Verdict of ``allow`` whose ``choice`` is the answer.
+    ``covers`` says in words what the choices ``session`` and ``always`` of an approval allow beyond this once; a
+    surface shows it with them. A choice or text is answered by a Verdict of ``allow`` whose ``choice`` is the answer.
     """
 
     id: str
@@ -50,6 +51,7 @@ class Question:
     subject: str
     risk: str = ""
     choices: Sequence[str] = ("once", "session", "always", "deny")
+    covers: str = ""
 
 
 @frozen(kw_only=True)

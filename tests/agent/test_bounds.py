@@ -77,9 +77,7 @@ def test_no_child_and_no_grandchild_is_given_more(parent, tools, task, next_task
 
 
 def _policy(bounds: Bounds, own_deny: tuple[str, ...] = ()) -> Policy:
-    return Policy(
-        Dispatch(), mode=bounds.mode, deny=(*bounds.deny, *own_deny), allow=bounds.allow, guarded=(), remember=print
-    )
+    return Policy(Dispatch(), mode=bounds.mode, deny=(*bounds.deny, *own_deny), allow=bounds.allow, guarded=())
 
 
 @settings(max_examples=60)

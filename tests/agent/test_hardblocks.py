@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from hermes_core.agent.policy.hardblocks import blocked_command, guarded_path
+from hermes_core.agent.policy.guarded import guarded_path, guarded_place
+from hermes_core.agent.policy.hardblocks import blocked_command
 
 HOME = str(Path.home())
 GUARDED = [Path("/srv/hermes/config.yaml"), Path("/srv/hermes/.env"), Path("/srv/hermes/profiles")]
@@ -114,7 +115,11 @@ def test_a_link_to_a_guarded_file_is_guarded(tmp_path: Path) -> None:
     kept = tmp_path / "config.yaml"
     kept.write_text("x")
     (tmp_path / "innocent").symlink_to(kept)
-    assert guarded_path("innocent", str(tmp_path), [kept]) or guarded_path("./innocent", str(tmp_path), [kept])
+    (tmp_path / "hard").hardlink_to(kept)
+    for word in ("innocent", "./innocent", "hard", "./hard"):
+        assert guarded_path(word, str(tmp_path), [kept]), word
+    for word in ("innocent", "Config.YAML", "./config.yaml ", "config.yaml:x/../config.yaml"):
+        assert guarded_place(word, str(tmp_path), [kept]), word
 
 
 @pytest.mark.parametrize("word", ["", "\0", "x" * 10_000, "\ud800", "~nobody-here/x"])

@@ -40,7 +40,7 @@ async def shout(params: Words) -> str:
     return params.text.upper()
 
 
-@tool(effects=[Effect.EXECUTE])
+@tool(effects=[Effect.SEND])
 async def danger(params: Words) -> str:
     """Do something risky."""
     return f"did {params.text}"
@@ -334,8 +334,8 @@ async def test_rules_of_the_user_come_first(hermes, scripted) -> None:
 
 async def test_hard_blocks_hold_in_every_mode(hermes, scripted) -> None:
     hermes.configure({"policy.mode": "off", "policy.allow": ["*"]})
-    hermes.tmp_plugin(scripted(Call("danger", {"text": "rm -rf /"}), "ok"))
-    hermes.tmp_plugin(danger)
+    hermes.tmp_plugin(scripted(Call("shell", {"command": "rm -rf /"}), "ok"))
+    hermes.tmp_plugin(shell)
     assert "never allowed, in any mode" in text_of(returned(await play(hermes))[0])
 
 
@@ -624,7 +624,7 @@ async def test_an_allow_rule_with_a_star_lets_nothing_else_through(hermes, scrip
     assert returned(await play(hermes))[0].failed is not allowed
 
 
-@tool
+@tool(effects=[Effect.ASK])
 async def wonder(context: ToolContext) -> str:
     """Ask which one."""
     verdict = await context.ask(Question(id="q", kind="choice", subject="Which?", choices=["a", "b"]))

@@ -5,7 +5,7 @@
 # summary = "A model that does what its task says, and tools that note what they did."
 # [contributes]
 # providers = ["planned"]
-# tools = ["note", "look", "wait", "die", "noise", "print", "remember", "clarify", "hand"]
+# tools = ["note", "look", "page", "wait", "die", "noise", "print", "remember", "clarify", "hand"]
 # [permissions]
 # kernel = []
 # ///
@@ -100,11 +100,17 @@ async def note(what: What) -> str:
     return f"noted {what.what}"
 
 
-@tool(toolset="risky", effects={Effect.EXECUTE}, touches=lambda _: ())
+@tool(toolset="risky", effects={Effect.WRITE_FILES}, touches=lambda _: ())
 async def look(what: What) -> str:
     """Do something that a person is asked about."""
     truth("effect", what.what)
     return f"looked {what.what}"
+
+
+@tool(untrusted=True, touches=lambda _: ())
+async def page(what: What) -> str:
+    """Read what somebody else wrote."""
+    return f"a page about {what.what}"
 
 
 @tool(touches=lambda _: ())
@@ -207,4 +213,4 @@ def register_providers():
 
 @hookimpl
 def register_tools():
-    return [note, look, wait, die, noise, say, remember, clarify, hand]
+    return [note, look, page, wait, die, noise, say, remember, clarify, hand]

@@ -129,6 +129,28 @@ async def test_a_grant_of_the_session_is_a_grant_of_its_children(house) -> None:
     assert house.truth("effect") == [["a"], ["a"]]
 
 
+# --- text from outside -------------------------------------------------------------------------------------------
+
+READ, LOOK = ["page", {"what": "a"}], ["look", {"what": "b"}]
+
+
+async def test_what_a_child_read_is_outside_for_the_child(house) -> None:
+    [[*_, one, two]] = await house.results([[[READ], [LOOK], "done"]], yolo=True)
+    assert (one, two) == ("page: ok", "look: refused")
+
+
+async def test_what_its_parent_read_is_outside_for_a_child(house) -> None:
+    await house.turn([[READ], {"hand": {"goals": [json.dumps([[LOOK], "done"])]}}, "ok"], yolo=True)
+    assert house.truth("result")[-1][-1] == "look: refused"
+    assert house.truth("effect") == []
+
+
+async def test_what_a_child_read_is_outside_for_its_parent(house) -> None:
+    goal = json.dumps([[READ], "done"])
+    await house.turn([{"hand": {"goals": [goal]}}, [LOOK], "ok"], yolo=True)
+    assert house.truth("effect") == []
+
+
 # --- limits ------------------------------------------------------------------------------------------------------
 
 LONG = [{"note": {"what": "again"}}]
@@ -297,7 +319,7 @@ async def test_a_tool_that_does_not_say_that_it_delegates_cannot(hermes, scripte
     events = [event async for event in hermes.turn("go")]
     [result] = [e.result for e in events if isinstance(e, Returned)]
     assert result.failed
-    assert "declares Effect.DELEGATE" in result.parts[0].text
+    assert "may not hand work to child agents: it does not declare that effect" in result.parts[0].text
 
 
 # --- sessions ----------------------------------------------------------------------------------------------------

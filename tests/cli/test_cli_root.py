@@ -7,7 +7,7 @@ import pytest
 from hermes_core import __version__
 
 COMMANDS = ["chat", "sessions", "config", "model", "plugins", "tools", "profile", "doctor", "prompt-size", "logs"]
-COMMANDS += ["insights", "completion"]
+COMMANDS += ["insights", "completion", "approvals", "grants", "setup"]
 GREETING = """
 import click
 from hermes_core import hookimpl
@@ -192,6 +192,6 @@ def test_completion_is_a_script_of_the_shell(cli, shell):
 
 
 def test_the_shell_is_told_what_could_come_next(cli, monkeypatch):
-    words = {"_HERMES_COMPLETE": "bash_complete", "COMP_WORDS": "hermes se", "COMP_CWORD": "1"}
+    words = {"_HERMES_COMPLETE": "bash_complete", "COMP_WORDS": "hermes ses", "COMP_CWORD": "1"}
     done = cli.process(env={**os.environ, **words})
     assert done.out.split() == ["plain,sessions"]

@@ -138,3 +138,19 @@ def test_any_value_comes_back_as_it_was(file: Path, values: list[str]) -> None:
         kept.set(f"S{number}", value)
     again = Secrets(file, {})
     assert [again.get(f"S{number}") for number in range(len(values))] == values
+
+
+def test_what_a_text_holds_of_the_secrets_is_known(file: Path) -> None:
+    file.write_text("ACME=long-enough-value\nSHORT_KEY=abc\nBASE=https://llm.example.org/v1\nPLACE=/srv/models/here\n")
+    secrets = Secrets(file, {"X_TOKEN": "from-the-process", "EDITOR": "an-editor-of-mine"})
+    assert secrets.held_in("?a=long-enough-value&b")
+    assert secrets.held_in("from-the-process")
+    for text in (
+        "abc",
+        "an-editor-of-mine",
+        "https://llm.example.org/v1/models",
+        "/srv/models/here",
+        "long-enough",
+        "",
+    ):
+        assert not secrets.held_in(text)

@@ -38,11 +38,12 @@ class Stage:
     def play(self, die_at: str = "", **order) -> bool:
         """Play an order in a process of its own; whether it was killed."""
         env = {"HERMES_DIE_AT": die_at, "HERMES_TESTING": "1"}
-        wanted = {"resume": False, "patient": False, "compacts": self.compacts, "env": env, "url": self.url, **order}
+        usual = {"resume": False, "patient": False, "person": "", "compacts": self.compacts, "url": self.url}
+        wanted = {**usual, "env": env, **order}
         self._player.stdin.write(json.dumps({"home": str(self.home), "truth": str(self.truth_file), **wanted}) + "\n")
         self._player.stdin.flush()
         status = int(self._player.stdout.readline())
-        assert status in ((0, -9) if die_at else (0,))
+        assert status in ((0, -9) if die_at or wanted["person"] == "dies" else (0,))
         return status == -9
 
     def say(self, text: str, die_at: str = "", *, patient: bool = False, **more: str) -> bool:

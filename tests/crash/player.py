@@ -7,6 +7,7 @@ tools write what really happened into a file outside; that file, not the store, 
 import asyncio
 import json
 import os
+import signal
 import sys
 import traceback
 from pathlib import Path
@@ -22,15 +23,18 @@ from hermes_core.testing.bench import Bench
 from hermes_core.types import (
     CallDelta,
     Done,
+    Effect,
     Ended,
     Envelope,
     Failed,
     Message,
     Model,
+    Question,
     Text,
     TextDelta,
     Usage,
     UsageDelta,
+    Verdict,
 )
 
 PLANS = {0: [], 1: [["add"]], 3: [["add", "look"], ["add"]]}  # number of calls -> the batches of calls
@@ -69,10 +73,17 @@ class Outside:
             await put("s", message, envelope=Envelope(**key, message=message))
             self.note("ack", event)
 
+    async def person(self, question: Question) -> Verdict:
+        """Whoever is asked for a yes: says it, or is there when the process dies."""
+        self.note("asked", question.id, question.subject)
+        if self.order["person"] == "dies":
+            os.kill(os.getpid(), signal.SIGKILL)
+        return Verdict(outcome="allow", choice="once", by="person")
+
     def plugin(self) -> list:
         outside = self
 
-        @tool(touches=lambda _place: ())
+        @tool(touches=lambda _place: (), effects={Effect.EXECUTE} if self.order["person"] else ())
         async def add(place: Place) -> str:
             """Do something that must not happen twice."""
             outside.note("effect", place.at)
@@ -138,6 +149,8 @@ async def play(order: dict) -> None:
     hermes.tmp_plugin(*outside.plugin(), name="outside", manifest={"permissions": {"kernel": ["history.rewrite"]}})
     if order["url"]:
         hermes.configure({"store.url": order["url"]})
+    if order["person"]:
+        hermes._ask = outside.person
     async with hermes:
         outside.runtime = hermes.runtime
         if order["resume"]:
@@ -147,7 +160,8 @@ async def play(order: dict) -> None:
         message = Message(role="user", parts=(Text(text=order["say"]),))
         key = {"platform": "test", "account": "", "event_id": order["event"], "chat": "c", "sender": "owner"}
         envelope = Envelope(**key, message=message)
-        await tell(outside, hermes.runtime.turn(message, session="s", envelope=envelope, stored=outside.ack))
+        options = {"envelope": envelope, "stored": outside.ack, "ask": hermes._ask}
+        await tell(outside, hermes.runtime.turn(message, session="s", **options))
         if "adds" in order:
             await tell(outside, hermes.catch_up("s"))
 

@@ -241,18 +241,26 @@ async def test_settings_of_the_program_beat_those_of_the_file(place):
 
 
 async def test_what_a_person_allows_for_good_is_written_down(place):
+    asked = []
+
     async def always(question):
+        asked.append(question)
         return Verdict(outcome="allow", choice="always", by="you")
 
     async with Hermes(home="state", provider="offline", ask=always) as hermes:
         await hermes.run("run `eval $NOTHING echo ready`")
-        await hermes.run("run `eval $NOTHING echo steady`")
+        await hermes.run("run `chmod a+w .`")
+    here = os.path.realpath(place)
+    assert [(q.covers, "always" in q.choices) for q in asked] == [
+        (f"exactly `eval $NOTHING echo ready` in {here}", False),  # what it runs is only known when it runs
+        (f"exactly `chmod a+w .` in {here}", True),
+    ]
     async with Hermes(home="state", provider="offline") as hermes:
-        assert hermes.runtime.settings.config.policy.allow == [
-            "terminal(eval $NOTHING echo ready)",
-            "terminal(eval $NOTHING echo steady)",
-        ]
-        assert "steady" in (await hermes.run("run `eval $NOTHING echo steady`")).text
+        assert hermes.runtime.settings.config.policy.allow == []
+        store = await hermes.runtime.store()
+        assert [g.words for g in await store.grants(hermes.runtime.owner)] == [f"exactly `chmod a+w .` in {here}"]
+        assert "ran and printed nothing" in (await hermes.run("run `chmod a+w .`")).text
+        assert "Nobody is here to ask" in (await hermes.run("run `chmod a+w ..`")).text
 
 
 async def test_sessions_belong_to_their_owner():
@@ -382,7 +390,7 @@ async def test_a_product_is_a_library_too(tmp_path):
         assert hermes.runtime.home.root == tmp_path / ".acme-bot"
         assert "notes.md" in (await hermes.run("list the files here")).text
     async with ACME.start(home=tmp_path / "else", config={"policy.mode": "off"}) as hermes:
-        assert hermes.runtime.policy.mode == "ask"
+        assert hermes.runtime.policy.mode() == "ask"
         assert hermes.runtime.home.root == tmp_path / "else"
 
 

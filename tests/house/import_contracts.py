@@ -35,6 +35,8 @@ layers =
     store | config
     hooks
     context
+    fetching
+    addresses | places | archives | autorun
     kinds | options | failures | environment
     redaction
     types | errors

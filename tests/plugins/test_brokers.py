@@ -125,3 +125,9 @@ def test_a_context_has_its_own_folders_and_its_endpoints(context, site):
     assert made.paths.home == site.lock.parent
     assert made.paths.data != made.paths.cache
     assert made.config is None
+
+
+def test_a_plugin_is_told_what_may_be_reached(context):
+    urls = context().urls
+    assert (urls.allow_private, urls.blocked) == (False, ())
+    assert urls.is_secret("https://example.org/?q=shown-nowhere") is False

@@ -10,6 +10,7 @@ import pytest
 
 from hermes_core.errors import UserError
 from hermes_core.plugins.consent import Consent
+from hermes_core.plugins.contents import contents_of
 from hermes_core.plugins.index import load_index
 from hermes_core.plugins.install import install, remove, sync
 
@@ -42,18 +43,57 @@ def osv():
     server.server_close()
 
 
+STAND_IN = """#!{python}
+import pathlib, sys
+words = sys.argv[1:]
+name = words[-1]
+with open({log!r}, "a") as log:
+    log.write(" ".join("FOLDER" if "hermes-install-" in word else word for word in words) + "\\n")
+if "broken" in name:
+    sys.exit(1)
+if "--target" in words:
+    import re
+    folder = pathlib.Path(words[words.index("--target") + 1])
+    wheel = re.fullmatch(r"(?:.*/)?(\\w[\\w.]*)-([^-/]+)-.*[.]whl", name)
+    plain = wheel[1] if wheel else re.match(r"[\\w.-]+", name)[0]
+    info = folder / f"{{plain}}-1.2.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\\nName: {{plain}}\\nVersion: 1.2\\nRequires-Dist: attrs\\n")
+    (info / "RECORD").write_text("")
+    for path, text in {files!r}.items():
+        (folder / path).write_text(text)
+"""
+
+
 @pytest.fixture
 def installer(tmp_path, monkeypatch):
-    """A program named uv that writes down how it was called, first on PATH."""
+    """A program named uv that writes down how it was called, first on PATH; ``files`` are in what it fetches."""
     folder = tmp_path / "bin"
     folder.mkdir()
     log = tmp_path / "calls"
     log.write_text("")
-    (folder / "uv").write_text(f'#!/bin/sh\necho "$@" >> {log}\ncase "$*" in *broken*) exit 1;; esac\n')
-    (folder / "uv").chmod(0o755)
+
+    class Installer:
+        def fetches(self, **files):
+            text = STAND_IN.format(python=sys.executable, log=str(log), files=files)
+            (folder / "uv").write_text(text)
+            (folder / "uv").chmod(0o755)
+
+        def __call__(self):
+            return log.read_text().splitlines()
+
+    made = Installer()
+    made.fetches(**{"board.py": "x = 1"})
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
     monkeypatch.setenv("no_proxy", "127.0.0.1")
-    return lambda: log.read_text().splitlines()
+    return made
+
+
+def calls(*words, wheels="--only-binary :all: "):
+    """The installer looks first, then installs; ``words`` are what each is asked for."""
+    look, *install = words
+    python = f"pip install --python {sys.executable}"
+    return [f"{python} --no-deps --target FOLDER {wheels}{look}", *(f"{python} {wheels}{one}" for one in install)]
 
 
 def test_an_install_asks_first_takes_wheels_only_and_enables_nothing(site, osv, installer):
@@ -61,7 +101,7 @@ def test_an_install_asks_first_takes_wheels_only_and_enables_nothing(site, osv, 
     consent = Consent(site.lock)
     install("Hermes_Tool.Board[gpio]==1.2", consent, say=said.append, osv=osv.url)
     assert osv.asked == [{"package": {"name": "hermes-tool-board", "ecosystem": "PyPI"}, "version": "1.2"}]
-    assert installer() == [f"pip install --python {sys.executable} --only-binary :all: Hermes_Tool.Board[gpio]==1.2"]
+    assert installer() == calls("Hermes_Tool.Board[gpio]==1.2", "Hermes_Tool.Board[gpio]==1.2")
     lock = json.loads(site.lock.read_text())
     assert lock["plugins"] == {}
     assert lock["wanted"]["hermes-tool-board"]["requirement"] == "Hermes_Tool.Board[gpio]==1.2"
@@ -69,8 +109,8 @@ def test_an_install_asks_first_takes_wheels_only_and_enables_nothing(site, osv, 
 
 
 def test_building_from_source_must_be_asked_for(site, osv, installer):
-    install("hermes-tool-board", Consent(site.lock), binary_only=False, say=print, osv=osv.url)
-    assert installer() == [f"pip install --python {sys.executable} hermes-tool-board"]
+    install("hermes-tool-board[x]>=1", Consent(site.lock), binary_only=False, say=print, osv=osv.url)
+    assert installer() == calls("hermes-tool-board[x]>=1", "hermes-tool-board[x]==1.2", wheels="")
 
 
 def test_malware_is_not_installed(site, osv, installer):
@@ -85,14 +125,14 @@ def test_malware_is_not_installed(site, osv, installer):
 def test_an_ordinary_advisory_is_no_malware(site, osv, installer):
     osv.answers["fine"] = [{"id": "PYSEC-1"}]
     install("fine", Consent(site.lock), say=print, osv=osv.url)
-    assert len(installer()) == 1
+    assert len(installer()) == 2
 
 
 def test_when_nobody_can_be_asked_it_says_so_and_goes_on(site, installer):
     said = []
     install("board", Consent(site.lock), say=said.append, osv="http://127.0.0.1:9")
     assert "osv.dev could not be asked whether board is malware" in said[0]
-    assert len(installer()) == 1
+    assert len(installer()) == 2
 
 
 @pytest.mark.parametrize(
@@ -124,6 +164,40 @@ def test_a_failed_install_is_not_noted(site, osv, installer):
     assert not site.lock.exists()
 
 
+def test_what_came_is_pinned_and_what_is_new_is_said(site, osv, installer):
+    said = []
+    consent = Consent(site.lock)
+    install("board", consent, say=said.append, osv=osv.url)
+    [wanted] = consent.wanted()
+    assert (wanted.version, len(wanted.digest)) == ("1.2", 64)
+    assert "board 1.2 is new here. It needs: attrs." in said
+    install("board", consent, say=said.append, osv=osv.url)
+    assert consent.wanted() == [wanted]
+
+
+def test_the_same_version_with_other_files_is_refused(site, osv, installer):
+    consent = Consent(site.lock)
+    install("board", consent, say=print, osv=osv.url)
+    installer.fetches(**{"board.py": "x = 2"})
+    with pytest.raises(UserError, match=r"is not the board 1\.2 of plugins\.lock"):
+        install("board", consent, say=print, osv=osv.url)
+    assert installer() == [*calls("board", "board==1.2"), *calls("board")]
+
+
+@pytest.mark.parametrize("name", ["evil.pth", "sitecustomize.py", "usercustomize.py"])
+def test_what_would_run_at_every_start_of_python_is_refused(site, osv, installer, name):
+    installer.fetches(**{"board.py": "", name: "import os"})
+    with pytest.raises(UserError, match=f"board 1.2 brings {name}"):
+        install("board", Consent(site.lock), say=print, osv=osv.url)
+    assert installer() == calls("board")
+    assert not site.lock.exists()
+
+
+def test_another_distribution_than_was_asked_for_is_refused(tmp_path):
+    with pytest.raises(UserError, match="What was fetched is not board"):
+        contents_of(tmp_path, "board")
+
+
 def test_removing_forgets_the_consent(site, installer):
     site.package("tool/board")
     plugin = load_index(site.cache, None).get("tool/board")
@@ -150,4 +224,20 @@ def test_sync_restores_what_is_gone_and_says_what_could_not_be(site, osv, instal
     consent.remember_request("lost", "lost>=1", only_binary=False)
     with pytest.raises(UserError, match="could not install broken"):
         sync(consent, load_index(site.cache, None), say=print, osv=osv.url)
-    assert installer()[1:] == [f"pip install --python {sys.executable} lost>=1"]
+    assert installer()[1:] == calls("lost>=1", "lost==1.2", wheels="")
+
+
+@pytest.mark.parametrize(
+    ("address", "why"),
+    [
+        ("http://example.org/board-1.0-py3-none-any.whl", "not encrypted"),
+        ("HTTP://example.org/b.whl", "not encrypted"),
+        ("git+http://example.org/b", "not encrypted"),
+        ("https://pypi.org@evil.example/b.whl", "hides the real host"),
+        ("https://0x7f.1/b.whl", "unusual spelling"),
+        ("https://pypi.org\\evil.example/b.whl", "backslash"),
+    ],
+)
+def test_code_from_a_doubtful_address_is_refused(site, address, why):
+    with pytest.raises(UserError, match=why):
+        install(f"board @ {address}", Consent(site.lock), say=print)

@@ -193,6 +193,7 @@ import asyncio
     tool("test_it_does_only_what_its_effects_say", "@tool", "@tool(effects={'write'})"),
     tool("test_its_resource_keys_are_text", "@tool", "@tool(touches=lambda where: 'process')"),
     tool("test_its_resource_keys_are_text", "@tool", "@tool(needs=lambda session: '')"),
+    tool("test_what_it_makes_are_tools", "@tool", "@tool(makes=lambda session: ['own_x'])"),
 ]  # fmt: skip
 
 FEATURES = (
@@ -234,6 +235,12 @@ async def close(self):
         shutil.rmtree(self.cwd, ignore_errors=True)
 
     async def run"""),
+    backend("test_it_says_what_can_be_had", '    name = "here"\n', """\
+    name = "here"
+
+    async def ready(self):
+        return "yes"
+"""),
     backend("test_isolation_is_real_if_claimed", "class Here(Workspace):\n", FEATURES.format("ISOLATED")),
     backend("test_its_files_are_here_if_claimed", "class Here(Workspace):\n", FEATURES.format("LOCAL") + """\
 

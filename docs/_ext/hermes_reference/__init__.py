@@ -16,6 +16,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "kinds": kinds.page,
     "types": types.page,
     "context": library.context_page,
+    "reach": library.reach_page,
     "contract-tests": contracts.page,
     "testing": library.testing_page,
     "embedding": library.embedding_page,

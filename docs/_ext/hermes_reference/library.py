@@ -5,7 +5,18 @@ import inspect
 
 import attrs
 
-from hermes_core import context, distribution, embed, options, testing
+from hermes_core import (
+    addresses,
+    archives,
+    autorun,
+    context,
+    distribution,
+    embed,
+    fetching,
+    options,
+    places,
+    testing,
+)
 from hermes_core.testing import pytest_plugin
 from hermes_reference.kinds import show_class, show_function
 from hermes_reference.markdown import code, joined, table
@@ -37,6 +48,34 @@ def context_page() -> str:
 
 def _validators() -> list[str]:
     return [n for n in options.__all__ if hasattr(attrs.validators, n)]
+
+
+def reach_page() -> str:
+    """Opening what a model names: URLs, paths, archives."""
+    return joined(
+        "# URLs, paths, archives",
+        "How to use it: {doc}`../how-to/reach`. What a rule forbids raises `OutOfReach`, which is a `ToolError`.",
+        "## hermes_core.fetching",
+        doc(fetching),
+        show_function(fetching, "fetch"),
+        show_class(fetching.Answer, "###"),
+        "## hermes_core.addresses",
+        doc(addresses),
+        show_class(addresses.UrlRules, "###"),
+        show_class(addresses.Target, "###"),
+        *(show_function(addresses, name) for name in ("check_url", "resolve", "refused_address")),
+        "## hermes_core.places",
+        doc(places),
+        show_class(places.PathRules, "###"),
+        *(show_function(places, n) for n in ("spell", "check_path", "open_path", "open_parent", "guarded_by")),
+        "## hermes_core.archives",
+        doc(archives),
+        show_function(archives, "unpack"),
+        show_class(archives.ArchiveLimits, "###"),
+        "## hermes_core.autorun",
+        doc(autorun),
+        show_function(autorun, "runs_by_itself"),
+    )
 
 
 def embedding_page() -> str:

@@ -7,9 +7,14 @@ import os
 import re
 import shlex
 from collections.abc import Iterable, Sequence
-from glob import iglob
-from itertools import islice, pairwise
+from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
+
+from hermes_core.agent.policy.guarded import expanded, guarded_path, guarded_text, guarded_words
+from hermes_core.agent.policy.itself import runs_itself, widens
+
+__all__ = ["CODE", "blocked_command", "guarded_path", "pieces", "program_words", "vital_place"]
 
 _WIPERS = {"rm", "rmdir", "shred", "chmod", "chown", "chgrp", "mv", "find", "truncate", "unlink", "srm", "wipe"}
 _NEVER = re.compile(r"^(mkfs(\..+)?|mke2fs|wipefs|blkdiscard|fdisk|sfdisk|parted|mkswap|sgdisk)$")
@@ -21,25 +26,44 @@ _WRAPPERS = {
     "busybox": "", "chroot": "", "flock": "wE", "eval": "", "then": "", "do": "", "else": "", "elif": "", "!": "",
     "{": "", "if": "", "while": "", "until": "",
 }  # fmt: skip
+CODE = re.compile(  # programs whose words or input are code
+    r"^((ba|z|da|k|c|tc|fi)?sh|python[\d.]*|pypy[\d.]*|perl[\d.]*|ruby[\d.]*|node|nodejs|deno|bun|php[\d.]*|lua[\d.]*"
+    r"|tclsh[\d.]*|osascript|pwsh|powershell|[gmn]?awk|sqlite3|ed|ex|vim?|nvim|emacs|xargs|parallel|eval|gdb)$"
+)
 _LEADING = {"timeout": 1, "chroot": 1, "flock": 1}  # words of their own before the program
 _SHELLS = ("sh", "bash", "zsh", "dash", "ksh", "su")
 _FORK_BOMB = re.compile(r":\(\)\s*\{\s*:\s*\|\s*:\s*&\s*\}\s*;\s*:")
+_OPTION = re.compile(r"^(of|if|--\w[\w-]*)=")
+_CARRIES = re.compile(r"^-[a-z]*c$")
 _GROUPS = re.compile(r"\$\(|[`()]|(?:^|\s)\{\s|\s\}")
 _SPLIT = re.compile(r"(?:\|\||&&|(?<![<>])&|[;|\n])")
 
 
-def blocked_command(command: str, cwd: str, guarded: Sequence[Path]) -> str:
-    """Why a shell command is never run, or an empty string."""
+def blocked_command(command: str, cwd: str, guarded: Sequence[Path], brand: str = "hermes") -> str:
+    """Why a shell command is never run, or an empty string. ``brand`` is what this program is called."""
     if _FORK_BOMB.search(command):
         return "it is a fork bomb"
     known: dict[str, str] = {}  # variables set on the way: D=~; rm -rf $D
+    clear: set[tuple[str, bool, bool]] = set()  # words that were looked at, as the same folder and variables make them
+    seen: set[str] = set()
     for piece in pieces(command):
-        words = [_with(known, word) for word in program_words(piece, known)]
+        if piece in seen:
+            continue
+        before = len(known)
+        words = program_words(piece, known)
+        if known and "$" in piece:
+            words = [_with(known, word) for word in words]
+        elif len(known) == before:
+            seen.add(piece)
         if not words:
             continue
         if words[0] in ("cd", "pushd"):
-            cwd = os.path.normpath(os.path.join(cwd or "/", _expanded(words[1] if len(words) > 1 else "~")))  # noqa: PTH118
-        if reason := _blocked_words(words, cwd, guarded):
+            clear.clear()
+            seen.clear()
+            cwd = os.path.normpath(os.path.join(cwd or "/", expanded(words[1] if len(words) > 1 else "~")))  # noqa: PTH118
+        if reason := _blocked_words(words, cwd, guarded, brand, clear):
+            return reason
+        if CODE.match(_name(words[0])) and (reason := guarded_text(command, guarded)):
             return reason
     return ""
 
@@ -50,9 +74,9 @@ def pieces(command: str, depth: int = 0) -> Iterable[str]:
     for piece in _SPLIT.split(_GROUPS.sub(" ; ", command) if depth < 3 else command):
         yield piece
         words = _words(piece)
-        shell = any(Path(word).name in _SHELLS for word in words)
+        shell = any(_name(word) in _SHELLS for word in words)
         for word, after in pairwise(words):
-            carries = re.match(r"^-[a-z]*c$", word) and shell
+            carries = shell and _CARRIES.match(word)
             if depth < 3 and (carries or word in ("eval", "<<<")):
                 yield from pieces(after, depth + 1)
 
@@ -65,10 +89,10 @@ def program_words(piece: str, known: dict[str, str] | None = None) -> list[str]:
     words = _words(piece)
     while words:
         name, _, value = words[0].partition("=")
-        program = Path(words[0]).name
-        if value and re.match(r"^\w+$", name):
+        program = _name(words[0])
+        if value and name.isidentifier():
             if known is not None:
-                known[name] = _expanded(value)
+                known[name] = expanded(value)
             words = words[1:]
         elif program in _WRAPPERS:
             words = _after_options(words[1:], _WRAPPERS[program])[_LEADING.get(program, 0) :]
@@ -90,27 +114,36 @@ def _with(known: dict[str, str], word: str) -> str:
     return word
 
 
-def _words(piece: str) -> list[str]:
+@lru_cache(maxsize=512)
+def _split(piece: str) -> tuple[str, ...]:
+    """The words of a command as a shell reads them: slow, and asked for several times by those who judge one."""
+    if "'" not in piece and '"' not in piece and "\\" not in piece:
+        return tuple(piece.split())
     try:
-        return shlex.split(piece, comments=False)
+        return tuple(shlex.split(piece, comments=False))
     except ValueError:
-        return piece.split()
+        return tuple(piece.split())
 
 
-def _blocked_words(words: list[str], cwd: str, guarded: Sequence[Path]) -> str:
-    program = Path(words[0]).name
+def _words(piece: str) -> list[str]:
+    return list(_split(piece))
+
+
+def _name(word: str) -> str:
+    return word.rpartition("/")[2]
+
+
+def _blocked_words(
+    words: list[str], cwd: str, guarded: Sequence[Path], brand: str, clear: set[tuple[str, bool, bool]]
+) -> str:
+    program = _name(words[0])
     if _NEVER.match(program):
         return f"{program} destroys a file system"
-    for word in words[1:]:
-        target = word.split("=", 1)[1] if re.match(r"^(of|if|--\w[\w-]*)=", word) else word
-        if _DEVICE.match(target) and (program in ("dd", "cp", "tee", "shred", "cat") or ">" in words):
-            if program == "dd" and not word.startswith("of="):
-                continue
-            return f"it writes to the raw device {target}"
-    for target in _redirected(words):
-        if _DEVICE.match(target):
-            return f"it writes to the raw device {target}"
-    if reason := _touches_guarded(words, cwd, guarded):
+    if any("/dev/" in word for word in words) and (target := _device(program, words)):
+        return f"it writes to the raw device {target}"
+    if runs_itself(words, brand) and widens(words[1:]):
+        return f"what {brand} may do is a person's to change"
+    if reason := guarded_words(words, cwd, guarded, sweeps=_takes_all(program, words), clear=clear):
         return reason
     if program in _WIPERS and _is_sweeping(program, words):
         targets = words[1:-1] if program == "mv" else words[1:]
@@ -118,6 +151,16 @@ def _blocked_words(words: list[str], cwd: str, guarded: Sequence[Path]) -> str:
             if (place := vital_place(word, cwd)) and not word.startswith("-"):
                 return f"{program} would change {place} as a whole"
     return ""
+
+
+def _device(program: str, words: list[str]) -> str:
+    for word in words[1:]:
+        target = word.split("=", 1)[1] if _OPTION.match(word) else word
+        if _DEVICE.match(target) and (program in ("dd", "cp", "tee", "shred", "cat") or ">" in words):
+            if program == "dd" and not word.startswith("of="):
+                continue
+            return target
+    return next((target for target in _redirected(words) if _DEVICE.match(target)), "")
 
 
 def _redirected(words: list[str]) -> Iterable[str]:
@@ -128,10 +171,17 @@ def _redirected(words: list[str]) -> Iterable[str]:
             yield match.group(1)
 
 
+def _takes_all(program: str, words: list[str]) -> bool:
+    """Whether what it names is touched with all that lies below."""
+    if program == "find":
+        return any(word.startswith(("-delete", "-exec", "-ok", "-fprint", "-fls")) for word in words)
+    return program in _WIPERS - {"chmod"}
+
+
 def _is_sweeping(program: str, words: list[str]) -> bool:
     if program == "find":
         runs = [after for word, after in pairwise(words) if word in ("-exec", "-execdir", "-ok")]
-        return "-delete" in words or any(Path(run).name in _WIPERS - {"find"} for run in runs)
+        return "-delete" in words or any(_name(run) in _WIPERS - {"find"} for run in runs)
     if program in ("mv", "shred", "truncate", "unlink", "rmdir", "srm", "wipe"):
         return True
     return any(w == "--recursive" or re.match(r"^-[a-zA-Z]*[rR]", w) for w in words[1:])
@@ -140,12 +190,12 @@ def _is_sweeping(program: str, words: list[str]) -> bool:
 def vital_place(word: str, cwd: str) -> str:
     """The name of a vital place that a path means (``/``, the home, a mount), or an empty string."""
     bare = word[: word.rfind("/") + 1] if word.endswith(("/*", "/.*", "/.")) else word
-    expanded = _expanded("." if bare in ("*", ".*") else bare)
-    if "$" in expanded:  # an unset variable expands to nothing: "$DIR/" becomes "/"
-        expanded = re.sub(r"\$\{?\w+[^}/]*\}?", "", expanded)
-        if not expanded.startswith("/"):
+    meant = expanded("." if bare in ("*", ".*") else bare)
+    if "$" in meant:  # an unset variable expands to nothing: "$DIR/" becomes "/"
+        meant = re.sub(r"\$\{?\w+[^}/]*\}?", "", meant)
+        if not meant.startswith("/"):
             return ""
-    path = os.path.normpath(os.path.join(cwd or "/", expanded))  # noqa: PTH118 - must not touch the disk
+    path = os.path.normpath(os.path.join(cwd or "/", meant))  # noqa: PTH118 - must not touch the disk
     if word.endswith("/") and path.isprintable():  # a link with a slash behind it is what it leads to
         path = os.path.realpath(path)
     home = os.path.normpath(os.path.expanduser("~"))  # noqa: PTH111
@@ -157,44 +207,4 @@ def vital_place(word: str, cwd: str) -> str:
         return f"the system folder {path}"
     if os.path.ismount(path):
         return f"the mount {path}"
-    return ""
-
-
-def _expanded(word: str) -> str:
-    return os.path.expandvars(os.path.expanduser(word))  # noqa: PTH111
-
-
-def _touches_guarded(words: list[str], cwd: str, guarded: Sequence[Path]) -> str:
-    if Path(words[0]).name == "hermes" and {"set", "unset", "enable", "disable", "use"} & set(words[1:4]):
-        return "the settings of Hermes are a person's to change"
-    sweeps = Path(words[0]).name in _WIPERS and Path(words[0]).name != "chmod"
-    for word in words:
-        for piece in re.split(r"[=:<>]", word):
-            found = [_expanded(piece)]
-            if any(c in piece for c in "*?["):  # what the shell would make of it
-                pattern = os.path.join(cwd or "/", found[0])  # noqa: PTH118
-                found += islice(iglob(pattern), 200)  # noqa: PTH207
-            for path in found:
-                if path and (reason := guarded_path(path, cwd, guarded, below=sweeps)):
-                    return reason
-    return ""
-
-
-def guarded_path(word: str, cwd: str, guarded: Sequence[Path], *, below: bool = False) -> str:
-    """Why a path may never be touched by a tool: it guards the agent or holds its secrets; else empty.
-
-    ``below`` asks about what lies under the path too, as for a command that takes folders away.
-    """
-    if not word or len(word) > 4096 or "\0" in word or not word.isprintable():
-        return ""
-    expanded = _expanded(word)
-    if not below and "/" not in expanded and expanded not in {g.name for g in guarded}:
-        return ""
-    path = os.path.normpath(os.path.join(cwd or "/", expanded))  # noqa: PTH118
-    real = os.path.realpath(path)
-    for guard in guarded:
-        kept = os.path.realpath(guard)
-        holds = below and (kept.startswith(f"{real}/") or str(guard).startswith(f"{path}/"))
-        if kept in (real, path) or str(guard) == path or real.startswith(f"{kept}/") or holds:
-            return f"{guard.name} belongs to Hermes itself and is closed to tools"
     return ""

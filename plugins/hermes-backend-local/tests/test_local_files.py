@@ -44,7 +44,7 @@ async def test_a_link_stays_a_link(place, tmp_path):
 async def test_a_failed_write_changes_nothing(place, tmp_path, monkeypatch):
     (tmp_path / "file").write_bytes(b"old")
 
-    def full(*_: object) -> None:
+    def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(disk.os, "replace", full)

@@ -4,10 +4,10 @@ import os
 
 import pytest
 
-from hermes_core.errors import ToolError
+from hermes_core.errors import OutOfReach, ToolError
 from hermes_core.testing import FakeToolContext, FakeWorkspace
 from hermes_core.types import Effect, Session
-from hermes_tool_files import register_tools
+from hermes_tool_files.tools import make_tools
 
 
 @pytest.fixture
@@ -21,8 +21,8 @@ def context(place):
 
 
 @pytest.fixture
-def tools():
-    return {tool.name: tool for tool in register_tools()}
+def tools(tmp_path):
+    return {tool.name: tool for tool in make_tools(guarded=[tmp_path / ".hermes" / ".env"])}
 
 
 @pytest.fixture
@@ -278,3 +278,40 @@ def test_effects_and_repeatability_are_declared(tools):
     assert writers == {"write_file", "edit_file"}
     assert {name for name, tool in tools.items() if not tool.idempotent} == writers
     assert all(not tool.untrusted and tool.toolset == "files" for tool in tools.values())
+
+
+@pytest.mark.parametrize(
+    "path", ["/proc/self/environ", "/sys/power/state", "file:///etc/passwd", "~root/x", "C:\\x", "a\0b", "", "x" * 256]
+)
+async def test_what_is_no_file_is_refused_by_every_tool(call, path, place):
+    arguments = {
+        "read_file": {}, "write_file": {"content": "x"}, "edit_file": {"old": "a", "new": "b"},
+        "search_files": {"pattern": "x"}, "list_files": {},
+    }  # fmt: skip
+    for name, more in arguments.items():
+        with pytest.raises(OutOfReach):
+            await call(name, path=path, **more)
+    assert not place.written
+
+
+async def test_guarded_files_are_neither_read_nor_written_nor_searched(call, tmp_path, place):
+    (tmp_path / ".hermes").mkdir()
+    (tmp_path / ".hermes" / ".env").write_text("KEY=s3cret\n")
+    (tmp_path / ".hermes" / "open.txt").write_text("KEY is elsewhere\n")
+    (tmp_path / "link").symlink_to(".hermes/.env")
+    os.link(tmp_path / ".hermes" / ".env", tmp_path / "hard")
+    for path in (".hermes/.env", ".hermes/.ENV", "link", "hard", ".hermes/../.hermes/.env"):
+        for name, more in (
+            ("read_file", {}),
+            ("write_file", {"content": "x"}),
+            ("edit_file", {"old": "K", "new": "b"}),
+        ):
+            with pytest.raises(OutOfReach, match="belongs to Hermes itself"):
+                await call(name, path=path, **more)
+    assert not place.written
+    told = await call("search_files", pattern="KEY", path=".hermes")
+    assert "s3cret" not in told
+    assert "open.txt" in told
+    assert "[left out: 1 matching file of Hermes itself, closed to tools]" in told
+    told = await call("search_files", pattern="s3cret")
+    assert told.startswith("No match.\n[left out: ")

@@ -35,6 +35,7 @@ def test_json_tells_classes_and_programs() -> None:
     assert row == {
         "verdict": "allow",
         "reason": "writes inside and reads",
+        "effects": ["read_files", "write_files"],
         "classes": ["writes inside", "reads"],
         "programs": ["cat", "grep"],
     }
@@ -66,4 +67,87 @@ def test_every_line_is_answered_before_the_next_is_read() -> None:
             process.stdin.flush()
             assert json.loads(process.stdout.readline())["verdict"] == verdict
         process.stdin.close()
+        assert process.wait() == 0
+
+
+def test_every_line_gets_one_verdict_whatever_is_in_it() -> None:
+    odd = [
+        b"ls",
+        b"",
+        b"\x00",
+        b"rm -rf /\x00",
+        b"\xff\xfe\xfd",
+        b"echo \xed\xa0\x80",  # half of a pair
+        b"ls \r",
+        b"x" * 1_000_001,
+        b"echo " + b"a " * 1_000_000,
+        "echo ｒｍ".encode(),
+        b"echo '",
+        b"\\",
+        b"# only a remark",
+        b"{" * 5000,
+        b"\x1b[31mls",
+        b"rm -rf /",
+    ]
+    rows = checked(b"\n".join(odd) + b"\n", "--json")
+    assert len(rows) == len(odd)
+    assert (rows[0]["verdict"], rows[1]["verdict"], rows[-1]["verdict"]) == ("allow", "allow", "deny")
+    assert all(row["reason"] for row in rows)
+
+
+def test_a_last_line_without_an_end_counts() -> None:
+    assert [row["verdict"] for row in checked("ls\nrm -rf /")] == ["allow", "deny"]
+    assert checked("") == []
+
+
+def test_ten_thousand_lines() -> None:
+    rows = checked("git status\nrm -rf ~\ncurl https://example.com\nmake test\n" * 2500)
+    assert [row["verdict"] for row in rows] == ["allow", "deny", "allow", "allow"] * 2500
+
+
+def test_a_home_can_be_given() -> None:
+    assert checked("rm -rf /srv/me\n", "--home", "/srv/me")[0]["verdict"] == "deny"
+    assert checked("rm -rf /srv/me\n")[0]["verdict"] == "ask"
+
+
+def test_effects_are_sorted_names() -> None:
+    (row,) = checked("curl -s https://example.com > a && make\n", "--json")
+    assert row["effects"] == ["execute", "network", "write_files"]
+
+
+def test_a_guard_that_breaks_asks_and_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    from hermes_tool_guard import guard
+
+    def broken(line: str, **_: object) -> object:
+        if "boom" in line:
+            raise KeyError(line)
+        return guard.Judgement("allow", "reads")
+
+    monkeypatch.setattr(guard, "check", broken)
+    rows = checked("ls\nboom\nls\n")
+    assert [row["verdict"] for row in rows] == ["allow", "ask", "allow"]
+    assert rows[1]["reason"] == "could not be looked at (KeyError)"
+
+
+def test_help_teaches() -> None:
+    shown = CliRunner().invoke(make_check("/h"), ["--help"]).output
+    for word in ("allow", "ask", "deny", "--json", "--cwd", "--home", "effects", "Examples"):
+        assert word in shown
+
+
+def test_who_has_heard_enough_may_go() -> None:
+    code = "from hermes_tool_guard.command import make_check; make_check('/h')([], standalone_mode=False)"
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdin
+        assert process.stdout
+        assert process.stderr
+        process.stdin.write(b"ls\n")
+        process.stdin.flush()
+        process.stdout.readline()
+        process.stdout.close()
+        process.stdin.write(b"ls\n" * 20)
+        process.stdin.close()
+        assert process.stderr.read() == b""
         assert process.wait() == 0

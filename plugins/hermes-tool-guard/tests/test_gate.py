@@ -163,8 +163,8 @@ async def test_in_an_isolated_place_only_what_leaves_it_is_asked_about(tmp_path:
         verdict = await judge(call(command=command), place, "/home/me/.hermes")
         return verdict.outcome if verdict else None
 
-    assert await outcome("rm -rf / ; sudo apt-get install -y x") is None
-    assert await outcome("$X; make install") is None
+    assert await outcome("rm -rf / ; sudo apt-get install -y x") == "allow"
+    assert await outcome("$X; make install") == "allow"
     assert await outcome("rm -rf /; curl -T data https://example.com") == "ask"
     assert await outcome("git push") == "ask"
 

@@ -242,7 +242,6 @@ gh auth status --show-token
 gh pr merge 1
 gh api -X DELETE repos/x/y
 hg push
-svn checkout http://x
 renice 5 1234
 kill -9 hermes
 losetup -f x.img

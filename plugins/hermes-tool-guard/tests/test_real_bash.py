@@ -255,6 +255,16 @@ CORNERS = (
     "x=(a 'b c'); one \"${x[@]}\"",
     'one "$(echo a; echo b)"',
     "function g { one $1; }; g a",
+    "one </dev/null a b",
+    "one a >out b 2>&1 c",
+    'V=a W=b; one "$V $W" "x $V"',
+    "one - <<E\nx\nE",
+    "x=('a b' c*d); one -n \"${x[@]}\" ${#x[@]}",
+    "f() { one \"$1\"; }; f 'a b'; f c",
+    "time (one a; two)",
+    "trap 'one $V' EXIT; V=late",
+    "bash <(echo one a)",
+    'cd / && one "$(pwd)"',
     "one $(two)$(three)",
 )
 

@@ -128,7 +128,7 @@ QUOTES = (
     lambda w: f"${{UNSET}}{w}",
     lambda w: f"{w}$UNSET",
     lambda w: f'{w}"$(true)"',
-    lambda w: f"$(echo {w})",
+    lambda w: f"$(printf %s {w})",  # echo would take -e for itself
 )
 
 

@@ -3,7 +3,7 @@
 # fmt: off
 # ruff: noqa: E501
 
-HEAD = "0002"
+HEAD = "0003"
 DDL = [
     "CREATE TABLE alembic_version ( version_num VARCHAR(32) NOT NULL, CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num) )",
     "CREATE TABLE owners ( id INTEGER NOT NULL, profile TEXT NOT NULL, person TEXT NOT NULL, PRIMARY KEY (id), UNIQUE (profile, person) )",
@@ -27,8 +27,14 @@ DDL = [
     "CREATE TABLE model_calls ( id INTEGER NOT NULL, owner INTEGER NOT NULL, session_id TEXT DEFAULT '' NOT NULL, turn_id TEXT DEFAULT '' NOT NULL, task TEXT DEFAULT '' NOT NULL, provider TEXT DEFAULT '' NOT NULL, model TEXT DEFAULT '' NOT NULL, created FLOAT DEFAULT '0' NOT NULL, input INTEGER DEFAULT '0' NOT NULL, output INTEGER DEFAULT '0' NOT NULL, cache_read INTEGER DEFAULT '0' NOT NULL, cache_write INTEGER DEFAULT '0' NOT NULL, reasoning INTEGER DEFAULT '0' NOT NULL, calls INTEGER DEFAULT '0' NOT NULL, cost FLOAT DEFAULT '0' NOT NULL, priced TEXT DEFAULT '' NOT NULL, PRIMARY KEY (id), FOREIGN KEY(owner) REFERENCES owners (id) )",
     "CREATE INDEX model_calls_by_time ON model_calls (owner, created)",
     "CREATE INDEX inbox_waiting ON inbox (session_id) WHERE turn_id = ''",
+    "CREATE TABLE approvals ( id TEXT NOT NULL, owner INTEGER NOT NULL, session_id TEXT NOT NULL, root TEXT NOT NULL, turn_id TEXT DEFAULT '' NOT NULL, call_id TEXT DEFAULT '' NOT NULL, kind TEXT DEFAULT 'approval' NOT NULL, subject TEXT NOT NULL, risk TEXT DEFAULT '' NOT NULL, choices TEXT DEFAULT '[]' NOT NULL, covers TEXT DEFAULT '' NOT NULL, rules TEXT DEFAULT '[]' NOT NULL, state TEXT DEFAULT 'open' NOT NULL, verdict TEXT DEFAULT '' NOT NULL, choice TEXT DEFAULT '' NOT NULL, reason TEXT DEFAULT '' NOT NULL, answered_by TEXT DEFAULT '' NOT NULL, asked FLOAT DEFAULT '0' NOT NULL, answered FLOAT DEFAULT '0' NOT NULL, PRIMARY KEY (id), FOREIGN KEY(owner) REFERENCES owners (id), FOREIGN KEY(session_id) REFERENCES sessions (id) ON DELETE CASCADE )",
+    "CREATE INDEX approvals_by_time ON approvals (owner, asked)",
+    "CREATE INDEX approvals_of_session ON approvals (session_id)",
+    "CREATE TABLE grants ( id INTEGER NOT NULL, owner INTEGER NOT NULL, session_id TEXT, rule TEXT NOT NULL, words TEXT NOT NULL, folder TEXT DEFAULT '' NOT NULL, approval_id TEXT DEFAULT '' NOT NULL, created FLOAT DEFAULT '0' NOT NULL, PRIMARY KEY (id), FOREIGN KEY(owner) REFERENCES owners (id), FOREIGN KEY(session_id) REFERENCES sessions (id) ON DELETE CASCADE )",
+    "CREATE INDEX grants_of_owner ON grants (owner)",
+    "CREATE INDEX grants_of_session ON grants (session_id)",
     "INSERT INTO search (search, rank) VALUES ('automerge', 8)",
-    "INSERT INTO alembic_version VALUES ('0002')"
+    "INSERT INTO alembic_version VALUES ('0003')"
 ]
 SQL = {
     "owner_find": "SELECT owners.id FROM owners WHERE owners.profile = :profile AND owners.person = :person",
@@ -52,6 +58,8 @@ SQL = {
     "message_add": "INSERT INTO messages (session_id, owner, turn_id, role, body, created) VALUES (:session_id, :owner, :turn_id, :role, :body, :created)",
     "messages_from": "SELECT messages.id, messages.body FROM messages WHERE messages.session_id = :session_id AND messages.id >= :start ORDER BY messages.id LIMIT :limit OFFSET 0",
     "messages_before": "SELECT messages.id, messages.body FROM messages WHERE messages.session_id = :session_id AND messages.id < :before ORDER BY messages.id DESC LIMIT :limit OFFSET 0",
+    "message_number": "SELECT count(*) AS count_1 FROM messages WHERE messages.session_id = :session_id AND messages.id <= :row",
+    "message_at": "SELECT messages.id FROM messages WHERE messages.session_id = :session_id ORDER BY messages.id LIMIT 1 OFFSET :before",
     "search_add": "INSERT INTO search (rowid, words) VALUES (:rowid, :words)",
     "search_drop": "INSERT INTO search (rowid, words, search) VALUES (:rowid, :words, 'delete')",
     "search_newest": "SELECT messages.session_id, messages.role, messages.created, messages.body, messages.id AS message_id, sessions.title, sessions.origin FROM (SELECT search.rowid AS rowid FROM search WHERE search.search MATCH :query ORDER BY search.rowid DESC LIMIT :limit OFFSET 0) AS found JOIN messages ON messages.id = found.rowid JOIN sessions ON sessions.id = messages.session_id WHERE messages.owner = :owner ORDER BY messages.id DESC",
@@ -87,5 +95,15 @@ SQL = {
     "calls_ok": "SELECT DISTINCT tool_calls.name FROM tool_calls WHERE tool_calls.session_id = :session_id AND tool_calls.outcome = 'ok'",
     "calls_open": "SELECT tool_calls.id, tool_calls.call_id, tool_calls.name, tool_calls.outcome FROM tool_calls WHERE tool_calls.session_id = :session_id AND tool_calls.outcome IN ('pending', 'started') ORDER BY tool_calls.id",
     "calls_list": "SELECT tool_calls.session_id, tool_calls.turn_id, tool_calls.call_id, tool_calls.name, tool_calls.outcome, tool_calls.started, tool_calls.seconds, tool_calls.repeats, tool_calls.arguments, messages.body FROM tool_calls LEFT OUTER JOIN messages ON messages.id = tool_calls.result_id WHERE tool_calls.owner = :owner AND (:name = '' OR tool_calls.name = :name) ORDER BY tool_calls.id DESC LIMIT :limit OFFSET 0",
+    "approval_add": "INSERT INTO approvals (id, owner, session_id, root, turn_id, call_id, kind, subject, risk, choices, covers, rules, state, verdict, choice, reason, answered_by, asked, answered) VALUES (:id, :owner, :session_id, :root, :turn_id, :call_id, :kind, :subject, :risk, :choices, :covers, :rules, :state, :verdict, :choice, :reason, :answered_by, :asked, :answered) ON CONFLICT DO NOTHING",
+    "approval_get": "SELECT approvals.id, approvals.session_id, approvals.root, approvals.turn_id, approvals.call_id, approvals.kind, approvals.subject, approvals.risk, approvals.choices, approvals.covers, approvals.rules, approvals.state, approvals.verdict, approvals.choice, approvals.reason, approvals.answered_by, approvals.asked, approvals.answered FROM approvals WHERE approvals.owner = :owner AND approvals.id = :id",
+    "approvals_named": "SELECT approvals.id FROM approvals WHERE approvals.owner = :owner AND substr(approvals.id, 1, length(:words)) = :words LIMIT 2 OFFSET 0",
+    "approvals_list": "SELECT approvals.id, approvals.session_id, approvals.root, approvals.turn_id, approvals.call_id, approvals.kind, approvals.subject, approvals.risk, approvals.choices, approvals.covers, approvals.rules, approvals.state, approvals.verdict, approvals.choice, approvals.reason, approvals.answered_by, approvals.asked, approvals.answered FROM approvals WHERE approvals.owner = :owner AND (approvals.state = 'open' OR :closed = 1) ORDER BY approvals.asked DESC, approvals.id LIMIT :limit OFFSET 0",
+    "approval_settle": "UPDATE approvals SET state=:state, verdict=:verdict, choice=:choice, reason=:reason, answered_by=:answered_by, answered=:answered WHERE approvals.owner = :owner AND approvals.id = :id AND approvals.state = 'open'",
+    "approvals_withdraw": "UPDATE approvals SET state='withdrawn', verdict='deny', answered=:answered WHERE approvals.session_id = :session_id AND approvals.state = 'open'",
+    "grant_add": "INSERT INTO grants (owner, session_id, rule, words, folder, approval_id, created) VALUES (:owner, :session_id, :rule, :words, :folder, :approval_id, :created)",
+    "grant_same": "SELECT grants.id FROM grants WHERE grants.owner = :owner AND grants.rule = :rule AND coalesce(grants.session_id, '') = :session",
+    "grants_list": "SELECT grants.id, grants.session_id, grants.rule, grants.words, grants.folder, grants.approval_id, grants.created FROM grants WHERE grants.owner = :owner AND (grants.session_id IS NULL OR grants.session_id = :root OR :every = 1) ORDER BY grants.id",
+    "grant_forget": "DELETE FROM grants WHERE grants.owner = :owner AND grants.id = :id",
     "calls_of_session": "SELECT tool_calls.session_id, tool_calls.turn_id, tool_calls.call_id, tool_calls.name, tool_calls.outcome, tool_calls.started, tool_calls.seconds, tool_calls.repeats, tool_calls.arguments, messages.body FROM tool_calls LEFT OUTER JOIN messages ON messages.id = tool_calls.result_id WHERE tool_calls.owner = :owner AND (:name = '' OR tool_calls.name = :name) AND tool_calls.session_id = :session_id ORDER BY tool_calls.id DESC LIMIT :limit OFFSET 0"
 }

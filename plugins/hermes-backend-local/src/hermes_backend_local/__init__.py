@@ -12,4 +12,4 @@ def register_backends(ctx: PluginContext) -> Iterable[Backend]:
     """The backend ``local``."""
     from hermes_backend_local.workspace import Local
 
-    return [Local(passthrough=ctx.config.env_passthrough if ctx.config else ())]
+    return [Local(passthrough=ctx.config.env_passthrough if ctx.config else (), guarded=ctx.paths.guarded)]

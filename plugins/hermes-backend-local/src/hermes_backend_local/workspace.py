@@ -15,6 +15,7 @@ from hermes_backend_local.spawn import SHORT_GRACE, Spawned
 from hermes_core.environment import without_secrets
 from hermes_core.errors import UserError
 from hermes_core.kinds import Backend, Process, Workspace
+from hermes_core.places import PathRules
 from hermes_core.types import ExecRequest, ExecResult, Feature
 
 TIMED_OUT = 124
@@ -24,8 +25,9 @@ SMALL = 1_000_000  # bytes that a disk takes or gives quicker than a thread star
 class Here(Workspace):
     """A folder of this machine. ``cwd`` stays where it was opened; only bash commands carry their own folder on."""
 
-    def __init__(self, cwd: str, env: Mapping[str, str]) -> None:
+    def __init__(self, cwd: str, env: Mapping[str, str], guarded: Iterable[Path] = ()) -> None:
         self.cwd = cwd
+        self._rules = PathRules(cwd=cwd, guarded=tuple(guarded), spelled=True)
         self.features = frozenset({Feature.BACKGROUND, Feature.LOCAL})
         if shutil.which("bash", path=env.get("PATH")):
             self.features |= {Feature.PERSISTENT_SHELL}
@@ -103,15 +105,15 @@ class Here(Workspace):
         full = self._path(path)
         with contextlib.suppress(OSError):
             if Path(full).stat().st_size > SMALL:
-                return await asyncio.to_thread(disk.read_file, full)
-        return disk.read_file(full)
+                return await asyncio.to_thread(disk.read_file, full, self._rules)
+        return disk.read_file(full, self._rules)
 
     async def write(self, path: str, data: bytes) -> None:
         """Replace a file as a whole, straight on the disk."""
         if len(data) > SMALL:
-            await asyncio.to_thread(disk.write_file, self._path(path), data)
+            await asyncio.to_thread(disk.write_file, self._path(path), data, self._rules)
         else:
-            disk.write_file(self._path(path), data)
+            disk.write_file(self._path(path), data, self._rules)
 
     async def close(self) -> None:
         """End what was started in the background."""
@@ -135,10 +137,20 @@ class Local(Backend):
     """Opens folders of this machine."""
 
     name = "local"
+    features = frozenset({Feature.BACKGROUND, Feature.LOCAL})
 
-    def __init__(self, passthrough: Iterable[str] = (), environ: Mapping[str, str] | None = None) -> None:
-        self._passthrough = tuple(passthrough)
+    def __init__(
+        self,
+        passthrough: Iterable[str] = (),
+        environ: Mapping[str, str] | None = None,
+        guarded: Iterable[Path] = (),
+    ) -> None:
+        self._passthrough, self._guarded = tuple(passthrough), tuple(guarded)
         self._environ = os.environ if environ is None else environ
+
+    async def ready(self) -> bool:
+        """This machine is always there."""
+        return True
 
     async def open(self, key: str) -> Workspace:
         """Open a folder; an empty key means the current one."""
@@ -149,4 +161,4 @@ class Local(Backend):
         if not folder.is_dir():
             what = "is not a folder" if folder.exists() else "does not exist"
             raise UserError(f"The folder {folder} {what}.", hint="Name another one, or make it first.")
-        return Here(os.path.normpath(folder), without_secrets(self._environ, self._passthrough))
+        return Here(os.path.normpath(folder), without_secrets(self._environ, self._passthrough), self._guarded)

@@ -2,6 +2,7 @@
 
 import asyncio
 import posixpath
+import shutil
 from collections.abc import Callable, Sequence
 from uuid import uuid4
 
@@ -144,6 +145,10 @@ class Ssh(Backend):
 
     def __init__(self, config: Config) -> None:
         self._config = config
+
+    async def ready(self) -> bool:
+        """Whether a host is named and ssh is there; the host itself is not called."""
+        return bool(self._config.host) and shutil.which("ssh") is not None
 
     async def open(self, key: str) -> Workspace:
         """Open a folder over there: the configured one, else ``key``, else the home folder."""

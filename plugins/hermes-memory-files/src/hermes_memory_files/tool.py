@@ -47,7 +47,7 @@ def memory_tool(memory: FilesMemory) -> Tool:
         """Keep lasting facts for later sessions, unasked too: about the person (user) or your own notes (memory)."""
         session = context.session
         shelf = memory.shelf(session.owner)
-        source = Source(by="model", session_id=session.id)
+        source = Source(by="model", session_id=session.id, trusted=not session.untrusted)
         try:
             after, changed = await asyncio.to_thread(_apply, shelf, change, source)
         except _Overflow as error:

@@ -23,6 +23,9 @@ def lines_of(question: Question) -> list[str]:
         lines = clean(question.subject).split("\n")
     if question.risk:
         lines.append(f"Risk: {exact(question.risk)}")
+    if question.covers and {"session", "always"} & set(question.choices):
+        lasting = " and ".join(choice for choice in question.choices if choice in ("session", "always"))
+        lines.append(f"{lasting} would allow: {exact(question.covers)}")
     if question.kind == "text":
         return lines
     named = {key: choice for key, choice in keys_of(question).items() if key.isdigit()}

@@ -3,12 +3,13 @@
 from collections.abc import Iterable
 
 from hermes_core import hookimpl
+from hermes_core.context import PluginContext
 from hermes_core.kinds import Tool
 
 
 @hookimpl
-def register_tools() -> Iterable[Tool]:
+def register_tools(ctx: PluginContext) -> Iterable[Tool]:
     """The tools ``read_file``, ``write_file``, ``edit_file``, ``search_files`` and ``list_files``."""
     from hermes_tool_files.tools import make_tools
 
-    return make_tools()
+    return make_tools(ctx.paths.guarded)

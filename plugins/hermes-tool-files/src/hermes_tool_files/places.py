@@ -4,18 +4,18 @@ import hashlib
 import os
 import posixpath
 from collections import OrderedDict
+from collections.abc import Iterable
 from difflib import get_close_matches
+from pathlib import Path
 from weakref import WeakKeyDictionary
 
 from hermes_core.errors import ToolError
 from hermes_core.kinds import Workspace
-from hermes_core.types import ExecRequest
+from hermes_core.places import PathRules, check_path, guarded_by, spell
+from hermes_core.types import ExecRequest, Feature
 
 REMEMBERED = 2_000
 QUICK = 30.0
-# Reading these never ends, or takes what was meant for someone else.
-_DEVICES = ("/dev/", "/proc/self/fd/", "/proc/kcore", "/proc/kmsg")
-_SHARED_MEMORY = "/dev/shm/"  # noqa: S108 - named to allow it
 
 
 def key_of(path: str) -> str:
@@ -26,20 +26,22 @@ def key_of(path: str) -> str:
 class Places:
     """Resolves paths; knows each workspace's home and programs, asking once."""
 
-    def __init__(self) -> None:
+    def __init__(self, guarded: Iterable[Path] = ()) -> None:
+        self._guarded = tuple(guarded)
         self._homes: WeakKeyDictionary[Workspace, str] = WeakKeyDictionary()
         self._ripgrep: WeakKeyDictionary[Workspace, bool] = WeakKeyDictionary()
 
     async def resolve(self, workspace: Workspace, path: str) -> str:
-        """The absolute path in the workspace. Raises ToolError for devices."""
-        if "\0" in path:
-            raise ToolError("A path cannot hold a NUL character.")
-        if path == "~" or path.startswith("~/"):
-            path = await self._home(workspace) + path[1:]
-        full = posixpath.normpath(posixpath.join(workspace.cwd, path))
-        if full.startswith(_DEVICES) and not full.startswith(_SHARED_MEMORY):
-            raise ToolError(f"{path} is a device, not a file.", retry=False)
+        """The absolute path in the workspace. Raises OutOfReach for what is no path, devices and guarded files."""
+        home = await self._home(workspace) if path.startswith("~") else ""
+        full = spell(path, workspace.cwd, home)
+        if Feature.LOCAL in workspace.features:
+            check_path(full, PathRules(cwd=workspace.cwd, guarded=self._guarded, spelled=True))
         return full
+
+    def is_open(self, workspace: Workspace, path: str) -> bool:
+        """Whether what was found at a path may be shown."""
+        return Feature.LOCAL not in workspace.features or not guarded_by(path, self._guarded)
 
     async def _home(self, workspace: Workspace) -> str:
         if workspace not in self._homes:

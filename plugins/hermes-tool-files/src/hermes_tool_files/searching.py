@@ -2,7 +2,7 @@
 
 import posixpath
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import groupby
 
 from attrs import frozen
@@ -33,13 +33,14 @@ find "$1" -mindepth 1 -maxdepth "$2" \\( -type d \\( PRUNED \\) -prune -exec pri
 
 @frozen(kw_only=True)
 class Search:
-    """What to look for, where, and how much to tell."""
+    """What to look for, where, and how much to tell. ``is_open`` says whether what is in a file may be shown."""
 
     pattern: str
     root: str
     glob: str = ""
     limit: int = 50
     context: int = 0
+    is_open: Callable[[str], bool] = lambda path: True
 
 
 async def _output(workspace: Workspace, argv: Sequence[str], fine: Sequence[int] = (0,)) -> str:
@@ -70,6 +71,8 @@ async def search_content(workspace: Workspace, search: Search, *, ripgrep: bool)
 
 def _grouped(output: str, search: Search) -> str:
     found = [match for line in output.split("\n") if (match := _ROW.fullmatch(line))]
+    closed = {path for path in {match["path"] for match in found} if not search.is_open(path)}
+    found = [match for match in found if match["path"] not in closed]
     found.sort(key=lambda match: (match["path"], int(match["number"])))
     # With context a line can be context of one match and a match itself; the match wins.
     rows: dict[tuple[str, int], tuple[str, str]] = {}
@@ -89,8 +92,12 @@ def _grouped(output: str, search: Search) -> str:
                 break
             told.append(f"  {number}{'|' if mark == ':' else '-'}{text[:WIDTH]}{'…' if len(text) > WIDTH else ''}")
     total = sum(mark == ":" for mark, _ in rows.values())
+    if closed:
+        told.append(
+            f"[left out: {len(closed)} matching file{'s' * (len(closed) > 1)} of Hermes itself, closed to tools]"
+        )
     if not total:
-        return "No match."
+        return "\n".join(["No match.", *told])
     if total > search.limit:
         told.append(f"[more than {search.limit} matches; narrow the pattern, the path or the glob]")
     return "\n".join(told)

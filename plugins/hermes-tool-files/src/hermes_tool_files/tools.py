@@ -1,7 +1,8 @@
 """The five file tools. All go through the session's workspace, so they work wherever it is."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from difflib import unified_diff
+from pathlib import Path
 from typing import Literal
 
 from hermes_core.errors import ToolError
@@ -66,9 +67,12 @@ class Listing:
     depth: int = option("Levels.", default=1, validator=[ge(1), le(5)])
 
 
-def make_tools() -> Sequence[Tool]:
-    """The tools, sharing what they know of workspaces and of what each session has seen."""
-    places, seen = Places(), Seen()
+def make_tools(guarded: Iterable[Path] = ()) -> Sequence[Tool]:
+    """The tools, sharing what they know of workspaces and of what each session has seen.
+
+    ``guarded`` are files and folders that are closed to them on this machine.
+    """
+    places, seen = Places(guarded), Seen()
     return [_read(places, seen), _write(places, seen), _edit(places, seen), _search(places), _list(places)]
 
 
@@ -131,7 +135,12 @@ def _search(places: Places) -> Tool:
         root = await places.resolve(context.workspace, params.path)
         ripgrep = await places.has_ripgrep(context.workspace)
         search = searching.Search(
-            pattern=params.pattern, root=root, glob=params.glob, limit=params.limit, context=params.context
+            pattern=params.pattern,
+            root=root,
+            glob=params.glob,
+            limit=params.limit,
+            context=params.context,
+            is_open=lambda path: places.is_open(context.workspace, path),
         )
         look = searching.search_content if params.target == "content" else searching.search_names
         return await look(context.workspace, search, ripgrep=ripgrep)

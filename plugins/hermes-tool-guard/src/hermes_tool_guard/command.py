@@ -3,49 +3,97 @@
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import BinaryIO
 
 import click
 
-from hermes_tool_guard.judgement import Judgement
+from hermes_tool_guard.judgement import Class, Judgement, Outcome
 
 __all__ = ["make_check"]
+
+_HELP = """Read shell commands from standard input, one a line, and print one verdict a line, as JSON.
+
+The verdict is allow, ask or deny. The reason continues a sentence that starts with "it". Nothing is run; of the disk
+only links and mounts are looked at. Every line is answered before the next one is read, blank ones too.
+
+\b
+  allow   looks, or works inside the folder
+  ask     is delicate, or is not understood: a person decides
+  deny    is never run, whatever the mode
+
+With --json each row also says what the command does: "effects" (read_files, write_files, execute, network, send),
+"classes", and the "programs" it runs. Where the guard is not sure, execute is among the effects.
+"""
+_EXAMPLES = """Examples:
+
+\b
+  echo 'rm -rf /' | hermes guard check
+  hermes guard check --json --cwd ~/project < commands.txt
+  hermes guard check < commands.txt | jq -r .verdict | sort | uniq -c
+"""
+LONGEST = 1 << 20  # bytes of a line that are kept in memory; more of it is read and thrown away
 
 
 def make_check(home: str) -> click.Command:
     """The command; ``home`` is the folder of Hermes, whose files no command may touch."""
 
-    @click.command(
-        "check",
-        help="Read shell commands from standard input, one a line, and print one verdict a line, as JSON: allow, ask "
-        "or deny, and why. Nothing is run. The reason continues a sentence that starts with 'it'.",
-        epilog="Example: echo 'rm -rf /' | hermes guard check",
-    )
-    @click.option("--json", "more", is_flag=True, help="Also tell what each command does and which programs it runs.")
+    @click.command("check", help=_HELP, epilog=_EXAMPLES)
+    @click.option("--json", "more", is_flag=True, help="Also tell what each command does, and which programs it runs.")
     @click.option(
         "--cwd",
         type=click.Path(file_okay=False),
         default=".",
-        help="The folder the commands would run in; default: here.",
+        help="The folder the commands would run in. Default: this one.",
     )
-    def check(more: bool, cwd: str) -> None:
+    @click.option(
+        "--home",
+        "person",
+        type=click.Path(file_okay=False),
+        default=None,
+        help="What ~ and $HOME stand for. Default: your home.",
+    )
+    def check(more: bool, cwd: str, person: str | None) -> None:
         from hermes_tool_guard import guard
 
         guarded, root = guard.guarded_paths(home), os.path.abspath(cwd)  # noqa: PTH100 - links are kept as written
+        of_whom = os.path.abspath(person) if person else ""  # noqa: PTH100
 
         def judge(line: str) -> Judgement:
-            return guard.check(line, root=root, guarded=guarded)
+            return guard.check(line, root=root, guarded=guarded, home=of_whom)
 
         _stream(judge, more)
 
     return check
 
 
+def _lines(source: BinaryIO) -> Iterator[bytes]:
+    """The lines of a stream, as they come, without their ends. A longer one than is kept is cut."""
+    while line := source.readline(LONGEST):
+        rest = line
+        while rest and not rest.endswith(b"\n"):
+            rest = source.readline(LONGEST)
+        yield line.removesuffix(b"\n")
+
+
 def _stream(judge: Callable[[str], Judgement], more: bool) -> None:
-    for raw in sys.stdin.buffer:
-        found = judge(raw.decode(errors="replace").removesuffix("\n"))
+    for raw in _lines(sys.stdin.buffer):
+        found = _safely(judge, raw.decode(errors="surrogateescape"))
         row: dict[str, object] = {"verdict": found.outcome, "reason": found.reason}
         if more:
+            row["effects"] = sorted(effect.value for effect in found.effects)
             row |= {"classes": [c.value for c in found.classes], "programs": list(found.programs)}
-        sys.stdout.write(json.dumps(row) + "\n")
-        sys.stdout.flush()
+        try:
+            sys.stdout.write(json.dumps(row) + "\n")
+            sys.stdout.flush()
+        except BrokenPipeError:  # whoever asked has heard enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return
+
+
+def _safely(judge: Callable[[str], Judgement], line: str) -> Judgement:
+    try:
+        return judge(line)
+    except Exception as error:  # noqa: BLE001 - one odd line must not end the stream
+        ask: Outcome = "ask"
+        return Judgement(ask, f"could not be looked at ({type(error).__name__})", (Class.UNCLEAR,))

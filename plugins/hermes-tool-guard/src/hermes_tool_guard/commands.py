@@ -36,7 +36,11 @@ def assigned(
     if value is None:
         values = [""]
     elif value.type == "array":
-        values = [f for c in value.children if c.is_named for one in shell._expanded(c) for f in one] or [""]
+        elements = [shell._expanded(c) for c in value.children if c.is_named]
+        values = [f for element in elements for one in element for f in one] or [""]
+        known = all(len(element) == 1 for element in elements)
+        if b"+=" not in shell.source[node.start_byte : node.start_byte + len(label) + 2]:
+            shell.scene.variables.add(f"{label}[@]", ["\ue100".join(values) if known else DERIVED])
     else:
         shell.scene.step()
         values = shell.words.single(value)
@@ -44,7 +48,11 @@ def assigned(
         shell._misread()
     if name is not None and name.type == "subscript":
         shell.words._inner(name)
+        shell.scene.variables.add(f"{label}[@]", [DERIVED])
     if b"+=" in shell.source[node.start_byte : node.start_byte + len(label) + 2]:
+        old = shell.scene.variables.get(f"{label}[@]")
+        more = [f"{one}\ue100{new}" for one in old for new in ("\ue100".join(values),)] if len(old) < 4 else [DERIVED]
+        shell.scene.variables.add(f"{label}[@]", more)
         values = [DERIVED, *(old + new for old in shell.scene.variables.get(label) for new in values)]
 
     steering.assigned(shell.scene, label, values, prefix=prefix)
@@ -83,6 +91,7 @@ def unset(shell: "Shell", node: "Node", folders: Folders, _stdin: str | None) ->
     shell._folders = folders
     for child in node.children[1:]:
         for name in (field for one in shell._expanded(child) for field in one):
+            steering.assigned(shell.scene, name, ["\0"], prefix=False)
             shell.scene.variables.add(name, [""])
     shell._output = ""
     return folders, folders
@@ -92,7 +101,7 @@ def test(shell: "Shell", node: "Node", folders: Folders, _stdin: str | None) -> 
     """``[ … ]`` and ``[[ … ]]``."""
     shell._folders = folders
     shell.words._inner(node)
-    shell.scene.programs["["] = None
+    shell.scene.found.programs["["] = None
     shell.scene.note(Class.READ)
     shell._output = ""
     return folders, folders
@@ -101,8 +110,10 @@ def test(shell: "Shell", node: "Node", folders: Folders, _stdin: str | None) -> 
 def command(shell: "Shell", node: "Node", folders: Folders, stdin: str | None) -> Ends:
     """One command with its words."""
     text = shell.source[node.start_byte : node.end_byte]
-    if _PLAIN.fullmatch(text) and not _ASSIGNED.match(text):
-        return _run(shell, text.decode().split(), folders, stdin)
+    dash, shell._dash = ["-"] if shell._dash else [], False
+    late, shell._late = shell._late, []
+    if not late and _PLAIN.fullmatch(text) and not _ASSIGNED.match(text):
+        return _run(shell, [*text.decode().split(), *dash], folders, stdin)
     shell._folders = folders
     words: list[list[list[str]]] = []
     prefixes: list[Node] = []
@@ -111,6 +122,9 @@ def command(shell: "Shell", node: "Node", folders: Folders, stdin: str | None) -
         kind = child.type
         if kind == "variable_assignment":
             prefixes.append(child)
+        elif kind == "subshell" and words == [[["time"]]]:
+            shell.scene.found.programs["time"] = None
+            return shell._subshell(child, folders, stdin)
         elif kind in REDIRECTS:
             stdin, _, writes = redirect(shell, child, folders, stdin)
             elsewhere = elsewhere or writes
@@ -122,6 +136,9 @@ def command(shell: "Shell", node: "Node", folders: Folders, stdin: str | None) -
             words.append(shell._expanded(child))
         _parted(shell, end, child.start_byte)
         end = child.end_byte
+    if dash:
+        words.append([dash])
+    words += map(shell._expanded, late)
     before = shell.scene.variables.names()
     for prefix in prefixes:
         assigned(shell, prefix, folders, prefix=True)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["assigned"]
 
 _STEERING = re.compile(
-    r"PATH|IFS|ENV|BASH_ENV|BASH_FUNC.*|BASHOPTS|SHELLOPTS|PROMPT_COMMAND|PS[0-4]|HOME|SHELL|CDPATH"
+    r"PATH|IFS|ENV|HIST(?:FILE|SIZE|FILESIZE|CONTROL|IGNORE)|BASH_ENV|BASH_FUNC.*|BASHOPTS|SHELLOPTS|PROMPT_COMMAND|PS[0-4]|HOME|SHELL|CDPATH"
     r"|FPATH|ZDOTDIR|LD_.*|DYLD_.*"
     r"|PYTHON(?:STARTUP|HOME|INSPECT|BREAKPOINT|WARNINGS|USERBASE|EXECUTABLE)|PERL5?(?:OPT|LIB|DB)|RUBY(?:OPT|LIB)"
     r"|NODE_(?:OPTIONS|PATH|REPL_.*)|GIT_(?:SSH.*|PAGER|EDITOR|SEQUENCE_EDITOR|EXTERNAL_DIFF|ASKPASS|PROXY_COMMAND"
@@ -50,6 +50,7 @@ _HARMLESS = {
     "MAVEN_OPTS": r"(?:-X\w+ ?)*",
     "SHELLOPTS": r"",
 }
+_UNSET = re.compile(r"(?!HIST|PATH$|IFS$|HOME$)\w+")
 _PATHS = re.compile(
     r"(?:/usr)?(?:/local)?/s?bin|/home/[\w.-]+/(?:\.local|\.cargo|go|\.npm-global|\.bun|\.deno|\.pyenv"
     r"|\.rbenv|\.poetry)/(?:bin|shims)"
@@ -64,6 +65,8 @@ def assigned(scene: "Scene", name: str, values: Sequence[str], *, prefix: bool) 
             scene.ask(Class.CREDENTIALS, f"names {value[:60]}, which may hold credentials")
     if not _STEERING.fullmatch(name):
         return
+    if values == ["\0"] and _UNSET.fullmatch(name):
+        return  # not setting it at all decides nothing
     if name == "IFS" and prefix and all(v in ("", "\n", ",", ":", "\t", " ", "|", ";", "=") for v in values):
         return  # IFS= read -r line
     for value in values:

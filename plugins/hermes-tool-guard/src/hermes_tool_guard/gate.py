@@ -12,7 +12,9 @@ __all__ = ["command_of", "judge"]
 
 _LONG = 4096  # characters; longer commands are judged in a thread, so that nobody else waits
 _SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "shell", "terminal"})
-_HARMLESS = frozenset({"command", "code", "workdir", "cwd", "language", "shell", "description", "timeout", "name"})
+_HARMLESS = frozenset(
+    {"command", "cmd", "script", "code", "workdir", "cwd", "language", "shell", "description", "timeout", "name"}
+)
 
 
 def command_of(call: ToolCall) -> str | None:
@@ -31,6 +33,8 @@ def command_of(call: ToolCall) -> str | None:
 
 async def judge(call: ToolCall, place: Workspace, home: str) -> Verdict | None:
     """The verdict on a call with the effect EXECUTE; None when its arguments hold no shell command.
+
+    It says what the command does to the world, in ``Verdict.effects``.
 
     ``home`` is the folder of Hermes, whose files no command may touch.
     """
@@ -56,15 +60,13 @@ def _judged(command: str, arguments: Mapping[str, JSON], place: Workspace, home:
     isolated = Feature.ISOLATED in place.features
     guarded = () if isolated else guarded_paths(home)
     found = check(command, root=place.cwd, folder=_folder(arguments, place), guarded=guarded, lenient=isolated)
-    if isolated:
-        return Verdict(outcome="ask", reason=found.reason) if found.outcome == "ask" else None
     if found.outcome == "deny":
         return Verdict(outcome="deny", reason=f"it {found.reason}. This is never allowed, in any mode.")
+    # What else was given (an environment, standard input) might change what runs; then the kernel decides as ever.
+    strange = any(k not in _HARMLESS and isinstance(v, (str, list, dict)) and v for k, v in arguments.items())
     if found.outcome == "ask":
-        return Verdict(outcome="ask", reason=found.reason)
-    # What else was given (an environment, standard input) might change what runs; then the kernel asks as ever.
-    strange = [k for k, v in arguments.items() if k not in _HARMLESS and isinstance(v, (str, list, dict)) and v]
-    return None if [k for k in strange if k not in ("cmd", "script")] else Verdict(outcome="allow", reason=found.reason)
+        return Verdict(outcome="ask", reason=found.reason, effects=None if strange else found.effects)
+    return None if strange else Verdict(outcome="allow", reason=found.reason, effects=found.effects)
 
 
 def _folder(arguments: Mapping[str, JSON], place: Workspace) -> str:

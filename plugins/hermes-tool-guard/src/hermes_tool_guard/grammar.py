@@ -58,15 +58,15 @@ def parse(source: bytes) -> "Node":
 
 def _comments_agree(root: "Node", source: bytes) -> bool:
     """Whether comments begin where the shell begins them: the grammar also takes ``a=#b`` for one."""
-    todo = [root]
-    while todo:
-        node = todo.pop()
-        start = node.start_byte
-        if source[start : start + 1] == b"#" and node.type in ("comment", "word"):
-            begins = not start or source[start - 1 : start] in _BEFORE_COMMENT
+    at = source.find(b"#")
+    while at >= 0:
+        node = root.descendant_for_byte_range(at, at + 1)
+        if node is not None and node.start_byte == at and node.type in ("comment", "word"):
+            begins = not at or source[at - 1 : at] in _BEFORE_COMMENT
             if begins != (node.type == "comment"):
                 return False
-        todo += node.children
+            at = node.end_byte - 1  # what is inside of it begins nothing
+        at = source.find(b"#", at + 1)
     return True
 
 

@@ -6,6 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from hermes_tool_guard.judgement import Class, Decided, Judgement
+from hermes_tool_guard.memory import memory_of
 from hermes_tool_guard.places import Places
 from hermes_tool_guard.scene import Scene
 from hermes_tool_guard.shell import judge_code
@@ -34,6 +35,8 @@ def check(
     scene = Scene(places, start)
     scene.lenient = lenient
     scene.record = record
+    if record is None:
+        scene.memory = memory_of(places.root, places.home, places.guarded, lenient)
     try:
         judge_code(scene, command, (start,))
     except Decided:

@@ -3,14 +3,17 @@
 from enum import StrEnum
 from typing import Literal, NamedTuple
 
-__all__ = ["DERIVED", "OPAQUE", "UNKNOWN", "Class", "Decided", "Judgement", "Outcome"]
+from hermes_core.types import Effect
+
+__all__ = ["DERIVED", "EFFECTS", "LISTED", "OPAQUE", "UNKNOWN", "Class", "Decided", "Judgement", "Outcome"]
 
 Outcome = Literal["allow", "ask", "deny"]
 
 # Two characters that no command may hold stand for text that cannot be known from the command.
 OPAQUE = "\x00"  # comes from outside: a variable that is not set here
 DERIVED = "\x01"  # made by the command itself at run time: a substitution, a loop's variable, a pipe
-UNKNOWN = OPAQUE + DERIVED
+LISTED = "\x02"  # the name of some file below a folder, as ls, find and git list them
+UNKNOWN = OPAQUE + DERIVED + LISTED
 
 
 class Class(StrEnum):
@@ -42,6 +45,40 @@ class Class(StrEnum):
     UNCLEAR = "cannot be known"
 
 
+_READ, _WRITE, _RUN = {Effect.READ_FILES}, {Effect.WRITE_FILES}, {Effect.EXECUTE}
+_FETCH, _SEND = {Effect.NETWORK}, {Effect.SEND, Effect.NETWORK}
+# What each does to the world. Where it cannot be said for sure, it is EXECUTE, which may be anything.
+EFFECTS: dict[Class, frozenset[Effect]] = {
+    one: frozenset(effects)
+    for one, effects in {
+        Class.READ: _READ,
+        Class.WRITE: _WRITE,
+        Class.WRITE_OUTSIDE: _WRITE,
+        Class.DELETE: _WRITE,
+        Class.PROJECT: _RUN,
+        Class.CODE: _RUN,
+        Class.GIT: _WRITE,
+        Class.GIT_HISTORY: _WRITE,
+        Class.FETCH: _FETCH,
+        Class.SEND: _SEND,
+        Class.INSTALL: _RUN | _FETCH,
+        Class.SERVE: _RUN | _SEND,
+        Class.PRIVILEGE: _RUN,
+        Class.USERS: _RUN,
+        Class.SERVICES: _RUN,
+        Class.KERNEL: _RUN,
+        Class.PROCESSES: _RUN,
+        Class.PERSISTENCE: _RUN | _WRITE,
+        Class.CREDENTIALS: _READ,
+        Class.CONTAINERS: _RUN | _FETCH,
+        Class.CLOUD: _RUN | _SEND,
+        Class.DATABASE: _RUN,
+        Class.HERMES: _RUN,
+        Class.UNCLEAR: _RUN,
+    }.items()
+}
+
+
 class Judgement(NamedTuple):
     """The verdict on one command. ``reason`` continues a sentence that starts with "it"."""
 
@@ -49,6 +86,7 @@ class Judgement(NamedTuple):
     reason: str
     classes: tuple[Class, ...] = ()
     programs: tuple[str, ...] = ()
+    effects: frozenset[Effect] = frozenset()
 
 
 class Decided(Exception):

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
 
-from hermes_tool_guard.judgement import UNKNOWN
+from hermes_tool_guard.judgement import DERIVED, LISTED, OPAQUE, UNKNOWN
 
 __all__ = ["Places", "Zone", "credential_name", "emptied"]
 
@@ -34,6 +34,7 @@ class Zone(Enum):
 
 
 _ANY = re.compile(f"[{UNKNOWN}]")
+_NOT_LISTED = re.compile(f"[{OPAQUE}{DERIVED}]")
 _GLOB = re.compile(r"[*?\[]")
 _TOPS = "bin boot dev etc home lib lib32 lib64 media mnt opt proc root run sbin srv sys usr var snap"
 _TOPS += " System Library Applications Users Volumes private"
@@ -121,6 +122,9 @@ def credential_name(path: str) -> bool:
     return any(fnmatchcase(name, part) for part in parts for name in _HIDDEN if part[0] in ".i[?scek")
 
 
+_Looked = tuple[dict[str, bool], dict[str, bool], dict[tuple[str, bool], Zone]]
+
+
 class Places:
     """The places of one check. ``root`` is the working folder; ``guarded`` belongs to Hermes itself."""
 
@@ -131,13 +135,16 @@ class Places:
         self._temporary = (*_TEMPORARY, *((f"{os.path.normpath(temporary)}/",) if temporary else ()))
         wide = not self.root or self.root == "/" or self.root in _VITAL
         self._inside = "" if wide else f"{self.root}/"
+        self.relative = True  # whether it was asked what is in the folders that a command may run in
         self._links: dict[str, bool] = {}
+        self._mounts: dict[str, bool] = {}
         self._zones: dict[tuple[str, bool], Zone] = {}
 
     def absolute(self, word: str, folders: Iterable[str]) -> list[str]:
         """The paths a word may mean, from each folder it may be used in. Not yet simplified."""
         if word[:1] in ("/", *UNKNOWN):  # what is not known may be empty, or begin with a slash
             return [word]
+        self.relative = True
         # A ~ that is left is a plain character to the shell, but not to every program.
         user, slash, rest = word.partition("/")
         homes = [f"{self.home if user == '~' else f'/home/{user[1:]}'}{slash}{rest}"] if user[:1] == "~" else []
@@ -152,6 +159,8 @@ class Places:
 
     def _zone(self, path: str, whole: bool) -> Zone:
         if _ANY.search(path):
+            if not _NOT_LISTED.search(path):  # some file below a folder: any name will do
+                return self._zone(path.replace(LISTED, "x"), whole)
             emptied = os.path.normpath(_ANY.sub("", path))
             if emptied[:1] != "/":
                 return Zone.UNKNOWN
@@ -209,12 +218,14 @@ class Places:
 
     def vital(self, path: str) -> str:
         """What vital place a path means (``/``, a home, a system folder, a mount), or nothing."""
-        if _GLOB.search(path):
+        if glob := _GLOB.search(path):
             head, _, tail = path.rpartition("/")
             if _everything(tail):
                 return self.vital(head or "/")
-            parts = path.split("/")
+            parts, sure = path.split("/"), path[: glob.start()]
             for place in (*_VITAL, self.home, "/home/x", "/Users/x"):
+                if not place.startswith(sure):
+                    continue
                 names = place.split("/")
                 if len(names) == len(parts) and all(map(fnmatchcase, names, parts)):
                     return place
@@ -225,15 +236,55 @@ class Places:
 
     def is_mount(self, path: str) -> bool:
         """Whether something is mounted at a path of this machine."""
-        return not _ANY.search(path) and not _GLOB.search(path) and os.path.ismount(path)
+        if _ANY.search(path) or _GLOB.search(path):
+            return False
+        known = self._mounts.get(path)
+        if known is None:
+            known = self._mounts[path] = os.path.ismount(path)
+        return known
+
+    # --- what the disk said, so that it need not be asked twice -----------------------------------------------------
+
+    def look_afresh(self) -> "_Looked":
+        """Forget what the disk said, to see what is asked from now on; gives what to hand to ``look_as_before``."""
+        before = self._links, self._mounts, self._zones
+        self._links, self._mounts, self._zones, self.relative = {}, {}, {}, False
+        return before
+
+    def look_as_before(self, before: "_Looked") -> None:
+        """Know again what the disk said before, and since."""
+        self._links |= before[0]
+        self._mounts |= before[1]
+        self._zones |= before[2]
+
+    def looked_at(self) -> tuple[tuple[str, ...] | None, tuple[str, ...]]:
+        """Paths that turned out to be no links, and no mounts; None when one was."""
+        if any(self._links.values()) or any(self._mounts.values()):
+            return None, ()
+        return tuple(self._links), tuple(self._mounts)
+
+    def still_plain(self, links: Iterable[str], mounts: Iterable[str]) -> bool:
+        """Whether paths are still no links, and no mounts."""
+        known = self._links
+        for path in links:
+            if known.get(path) is not False and self._is_link(path):
+                return False
+        return not (mounts and any(map(self.is_mount, mounts)))
 
     def _is_guarded(self, path: str, whole: bool) -> bool:
         for guard in self.guarded:
             if path == guard or path.startswith(f"{guard}/") or (whole and guard.startswith(f"{path}/")):
                 return True
-        if self.guarded and _GLOB.search(path):
-            return any(_may_match(path, guard, whole) for guard in self.guarded)
+        if self.guarded and (glob := _GLOB.search(path)):
+            sure = path[: glob.start()]
+            near = (guard for guard in self.guarded if guard.startswith(sure) or sure.startswith(guard))
+            return any(_may_match(path, guard, whole) for guard in near)
         return False
+
+    def keeps_guarded(self, path: str) -> bool:
+        """Whether guarded files lie right in a folder."""
+        folder = os.path.normpath(path)
+        return any(os.path.dirname(guard) == folder for guard in self.guarded)  # noqa: PTH120
 
     def _linked(self, path: str) -> bool:
         """Whether a part of the path is a link on this machine."""
@@ -245,19 +296,23 @@ class Places:
             if not part or part == ".":
                 continue
             at = f"{at}/{part}"
-            known = self._links.get(at)
-            if known is None:
-                try:
-                    known = os.path.islink(at)  # noqa: PTH114 - it is asked very often
-                except ValueError:
-                    known = False
-                self._links[at] = known
-            if known:
+            if self._is_link(at):
                 return True
         return False
 
+    def _is_link(self, path: str) -> bool:
+        known = self._links.get(path)
+        if known is None:
+            try:
+                known = os.path.islink(path)  # noqa: PTH114 - it is asked very often
+            except ValueError:
+                known = False
+            self._links[path] = known
+        return known
+
 
 _ORDER = list(Zone)
+_BEGINS_ALL = tuple("*?.![^")
 _FRESH = 2.0  # seconds for which it is not asked again where guarded files really are
 
 
@@ -271,7 +326,7 @@ def _guarded(paths: tuple[str, ...], _now: int) -> tuple[tuple[str, ...], re.Pat
 
 def _everything(name: str) -> bool:
     """Whether a pattern stands for all there is in a folder."""
-    return bool(name) and not re.sub(r"\[[^\]]*\]", "", name).strip("*?.!^")
+    return name[:1] in _BEGINS_ALL and not re.sub(r"\[[^\]]*\]", "", name).strip("*?.!^")
 
 
 def _all_of(path: str) -> bool:

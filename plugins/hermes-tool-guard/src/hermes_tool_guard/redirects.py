@@ -1,5 +1,6 @@
 """Redirections: where output goes, where input comes from."""
 
+import os
 import re
 from typing import TYPE_CHECKING
 
@@ -31,7 +32,7 @@ def redirect(
         return (values[0] if len(values) == 1 else DERIVED), [], False
     operator = next((c.type for c in node.children if "<" in c.type or ">" in c.type), "")
     descriptor = next((shell.words.text(c) for c in node.children if c.type == "file_descriptor"), "")
-    targets = node.children_by_field_name("destination")
+    targets = node.children_by_field_name("destination")[:1]  # what follows are words of the command
     if not targets:
         if operator not in (">&-", "<&-"):
             shell.scene.ask(Class.UNCLEAR, "redirects in a way that the guard cannot read")
@@ -39,7 +40,7 @@ def redirect(
     if operator not in ("<", ">", ">>", ">|", "&>", "&>>", ">&", "<&"):
         shell.scene.ask(Class.UNCLEAR, "redirects in a way that the guard cannot read")
     run = Run(shell.scene, ["redirection"], folders, None)
-    elsewhere = False
+    elsewhere, shell._targets = False, []
     for target in targets:
         for word in (field for one in shell.words.fields(target) for field in one or [OPAQUE]):
             if operator in (">&", "<&") and _DUPLICATE.fullmatch(word):
@@ -49,6 +50,7 @@ def redirect(
                 stdin = DERIVED if descriptor in ("", "0") else stdin
             else:
                 run.write(word)
+                shell._targets += map(os.path.normpath, shell.scene.places.absolute(word, folders))
                 elsewhere = elsewhere or descriptor in ("", "1")
     return stdin, [], elsewhere
 
@@ -56,6 +58,7 @@ def redirect(
 def _heredoc(shell: "Shell", node: "Node", folders: "Folders") -> "tuple[str | None, list[Node], bool]":
     start = body = end = None
     nested: list[Node] = []
+    kept: list[str] = []
     writes = False
     for child in node.children:
         if child.type == "heredoc_start":
@@ -66,6 +69,9 @@ def _heredoc(shell: "Shell", node: "Node", folders: "Folders") -> "tuple[str | N
             end = child
         elif child.type in ("file_redirect", "herestring_redirect"):
             writes = redirect(shell, child, folders, None)[2] or writes
+            if len(child.children_by_field_name("destination")) > 1:
+                shell.scene.ask(Class.UNCLEAR, "has words behind a here-document")
+            kept += shell._targets
         elif child.type == "pipeline" or child.is_named:
             if child.type in (
                 "word",
@@ -80,6 +86,7 @@ def _heredoc(shell: "Shell", node: "Node", folders: "Folders") -> "tuple[str | N
             elif child.type != "file_descriptor":
                 nested.append(child)
     text = _checked(shell, node, start, body, end)
+    shell._targets = kept
     return text, nested, writes
 
 

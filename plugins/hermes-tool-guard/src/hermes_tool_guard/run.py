@@ -5,12 +5,13 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 
+from hermes_core.types import Effect
 from hermes_tool_guard.escapes import Glob
 from hermes_tool_guard.judgement import DERIVED, OPAQUE, UNKNOWN, Class
 from hermes_tool_guard.places import Zone, credential_name, emptied
 from hermes_tool_guard.scene import Folders, Scene, shown
 
-__all__ = ["Options", "Program", "Run", "each", "names", "run"]
+__all__ = ["Options", "Program", "Run", "beginnings", "each", "names", "run"]
 
 Program = Callable[["Run"], None]
 
@@ -19,6 +20,8 @@ _STANDARD = re.compile(
     r"|/(?:usr/)?lib/(?:git-core|systemd)|/usr/games|/opt/[\w.-]+/bin"
 )
 _ENVIRONMENT = re.compile(r"(?:^|/)(?:\.?venv|\.?env|virtualenv|node_modules/\.bin|vendor/bin)(?:/bin)?$")
+_ABOUT = (["--version"], ["--help"])  # what every program tells of itself
+_TAKES_WORDS = frozenset({"eval", "exec", "source", ".", "time", "command", "builtin", "xargs", "env", "parallel"})
 _TEXT_ONLY = frozenset({"echo", "printf", ":", "true", "false", "test", "[", "export"})
 _RESERVED = frozenset("if then else elif fi for while until do done case esac in function select { } [[ ]] !".split())  # noqa: SIM905 - read as a line
 _HINT = re.compile(
@@ -30,12 +33,22 @@ _HINT = re.compile(
     r"|/etc/ssh|openvpn|wireguard"
     r"|/proc/|/run/|kube|/var/lib/"
 )
+_VERSION = re.compile(r"-?[\d.]+$")
+_MINES = re.compile(r"(?i)xmrig.*|.*minerd?|t-rex|phoenixminer|kryptex|srbminer.*")
+_SWITCH = re.compile(r"/proc/(?:sysrq-trigger|kcore)|/sys/(?:power/(?:state|disk)|kernel/.*/panic)|/dev/(?:mem|port)")
 _AT = re.compile(r"(?<=.)[=@:,]")
 
 
+@cache
 def names(text: str) -> frozenset[str]:
     """Names written side by side."""
     return frozenset(text.split())
+
+
+@cache
+def beginnings(text: str) -> tuple[str, ...]:
+    """Beginnings of words written side by side, for ``startswith``."""
+    return tuple(text.split())
 
 
 def each(judge: Program, text: str) -> dict[str, Program]:
@@ -78,15 +91,18 @@ class Run:
         self.folders = self.ok = self.failed = folders
         self.stdin = stdin
         self.output = DERIVED
+        self.noted = False  # whether anything was said of what it does
 
     # --- saying what it does --------------------------------------------------------------------------------------
 
-    def note(self, what: Class) -> None:
-        """It does something that needs no yes."""
-        self.scene.classes[what] = None
+    def note(self, what: Class, *effects: Effect) -> None:
+        """It does something that needs no yes. ``effects`` says more exactly what that is to the world."""
+        self.noted = True
+        self.scene.note(what, effects)
 
     def ask(self, what: Class, reason: str) -> None:
         """It does something that needs a yes."""
+        self.noted = True
         self.scene.ask(what, reason)
 
     def deny(self, what: Class, reason: str) -> None:
@@ -144,7 +160,11 @@ class Run:
     def read_all(self, word: str) -> None:
         """It reads everything below a folder."""
         self.read(word)
-        for path in self.scene.places.absolute(word, self.folders):
+        for path, zone in self._zones(word, whole=True):
+            if zone is Zone.GUARDED and self.scene.places.keeps_guarded(path):
+                self.deny(Class.HERMES, f"reads everything in {shown(word)}, where files of Hermes itself are")
+            elif zone is Zone.GUARDED:
+                self.ask(Class.HERMES, f"reads everything in {shown(word)}, files of Hermes itself too")
             if self.scene.places.vital(os.path.normpath(path)):
                 self.ask(Class.CREDENTIALS, f"reads everything in {shown(word)}, credentials too")
 
@@ -158,9 +178,13 @@ class Run:
                 self.deny(Class.HERMES, f"{what} {shown(word)}, which belongs to Hermes itself")
             elif zone is Zone.DEVICE:
                 self.deny(Class.KERNEL, f"{what} the raw device {shown(word)}")
+            elif _SWITCH.fullmatch(os.path.normpath(path)):
+                self.deny(Class.KERNEL, f"{what} {shown(word)}, which stops or breaks the machine")
             elif zone is not Zone.SINK:
                 kind, why = _DELICATE[zone]
                 self.ask(kind, f"{what} {shown(word)}, which {why}")
+            else:
+                self.noted = True
 
     def delete(self, word: str, *, recursive: bool = True, what: str = "deletes") -> None:
         """It takes a file or folder away, or changes all in it for good."""
@@ -187,9 +211,12 @@ class Run:
         """It runs a file as code."""
         for path, zone in self._zones(word):
             normal = os.path.normpath(path)
+            self.scene.ran.append(normal)
             if zone is Zone.GUARDED:
                 self.deny(Class.HERMES, f"runs {shown(word)}, which belongs to Hermes itself")
-            elif any(w in (normal, os.path.dirname(normal)) or _fits(normal, w) for w in self.scene.written):  # noqa: PTH120
+            elif self.scene.was_written(normal):
+                if text := self.scene.contents.get(normal):
+                    self.code(text)
                 self.ask(Class.CODE, f"runs {shown(word)}, which the same command makes")
             elif zone is Zone.INSIDE:
                 self.note(Class.PROJECT)
@@ -208,12 +235,14 @@ class Run:
         """It hands text to a shell."""
         from hermes_tool_guard.shell import judge_code
 
+        self.noted = True
         self.ok = self.failed = judge_code(self.scene, text, self.folders, stdin)
 
     def inner(self, argv: Sequence[str], *, stdin: "str | None" = "") -> None:
         """It runs another program."""
         if not argv:
             return
+        self.noted = True
         self.scene.step()
         one = Run(self.scene, argv, self.folders, self.stdin if stdin == "" else stdin)
         run(one)
@@ -226,12 +255,6 @@ def _cluster(word: str, takes: frozenset[str], words: "Iterable[str]", given: li
             given.append((f"-{letter}", word[i + 1 :] or next(iter(words), "")))
             return
         given.append((f"-{letter}", ""))
-
-
-def _fits(path: str, pattern: str) -> bool:
-    from fnmatch import fnmatchcase
-
-    return any(c in pattern + path for c in "*?[") and (fnmatchcase(path, pattern) or fnmatchcase(pattern, path))
 
 
 _DELICATE = {
@@ -269,28 +292,47 @@ def _run(one: Run) -> None:
         scene.record(one.argv)
     if _unclear(one, word):
         return
-    scene.programs[one.name] = None
+    scene.found.programs[one.name] = None
     if word in scene.functions:
         shell, body = scene.functions[word]
+        scene.uncalled.pop(word, None)
         one.ok, one.failed = shell.call(body, one.args, one.folders, one.stdin)
-        return
+        if word not in scene.doubtful:
+            return
     if one.name not in _TEXT_ONLY:
         _mentions(one)
-    judge = _programs().get(one.name) or _versioned(one.name)
+    _judged(one, word)
+
+
+def _judged(one: Run, word: str) -> None:
+    """Judge a program that is no function."""
+    scene, judge = one.scene, _programs().get(one.name)
+    if judge is None and (bare := _VERSION.sub("", one.name)) in _programs():  # python3.12 is python, clang-17 is clang
+        one.name, judge = bare, _programs()[bare]
+    if "/" not in word and one.args in _ABOUT and one.name not in _TAKES_WORDS:
+        one.note(Class.READ if judge else Class.CODE)
+        return
+    if _MINES.fullmatch(one.name) or any("stratum+" in word for word in one.args):
+        one.ask(Class.CODE, "mines coins")
     if "/" in word and _of_the_project(one, word) and judge is None:
         return
     if judge is None:
+        if like := _programs().get(one.name.lower()):
+            like(Run(scene, [one.name.lower(), *one.args], one.folders, one.stdin))  # some systems take RM for rm
         one.ask(Class.CODE, f"runs {shown(one.name)}, which the guard does not know")
         return
     judge(one)
+    if not one.noted:
+        scene.note(Class.CODE)  # nobody said what it does, so it may do anything
 
 
 def _unclear(one: Run, word: str) -> bool:
     """Whether it cannot be said which program runs; asks if so."""
     if word in _RESERVED:
         one.ask(Class.UNCLEAR, "is not shell that the guard can read")
+        one.inner(one.args)
         return True
-    if word and OPAQUE not in word and DERIVED not in word and not (isinstance(word, Glob) and word != "["):
+    if word and not any(c in word for c in UNKNOWN) and not (isinstance(word, Glob) and word != "["):
         return False
     one.ask(Class.UNCLEAR, "decides at run time which program runs")
     if not emptied(word):  # then it may be nothing at all, and the next word is the program
@@ -308,12 +350,6 @@ def _of_the_project(one: Run, word: str) -> bool:
     else:
         one.script(word)
     return True
-
-
-def _versioned(name: str) -> "Program | None":
-    """``python3.12`` is python3, ``clang-17`` is clang."""
-    bare = re.sub(r"-?[\d.]+$", "", name)
-    return _programs().get(bare) if bare != name else None
 
 
 def _mentions(one: Run) -> None:

@@ -1,20 +1,24 @@
 """One check in progress: what was found so far, what the command knows of its variables, and how much work is left."""
 
+import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from hermes_tool_guard.judgement import DERIVED, OPAQUE, UNKNOWN, Class, Decided, Judgement, Outcome
+from hermes_core.types import Effect
+from hermes_tool_guard.judgement import DERIVED, EFFECTS, OPAQUE, UNKNOWN, Class, Decided, Judgement, Outcome
 from hermes_tool_guard.places import Places
-from hermes_tool_guard.words import Variables
+from hermes_tool_guard.variables import Variables
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+    from hermes_tool_guard.memory import Memory
     from hermes_tool_guard.shell import Shell
 
-__all__ = ["Ends", "Folders", "Scene", "shown"]
+__all__ = ["Ends", "Folders", "Found", "Scene", "shown"]
 
 Folders = tuple[str, ...]  # the folders a command may be run in; several where a cd may have failed
 Ends = tuple[Folders, Folders]  # the folders after it went well, and after it failed
@@ -31,6 +35,32 @@ def shown(word: str) -> str:
     return text if len(text) <= 80 else f"{text[:77]}…"
 
 
+class Found:
+    """What was found in a command, or in a part of it."""
+
+    __slots__ = ("classes", "effects", "outcome", "programs", "reason")
+
+    def __init__(self) -> None:
+        self.programs: dict[str, None] = {}
+        self.classes: dict[Class, None] = {}
+        self.effects: set[Effect] = set()
+        self.outcome: Outcome = "allow"
+        self.reason = ""
+
+    def judge(self, outcome: Outcome, reason: str) -> None:
+        """The strongest verdict counts, and of equals the first."""
+        if _STRENGTH[outcome] > _STRENGTH[self.outcome]:
+            self.outcome, self.reason = outcome, reason
+
+    def add(self, other: "Found") -> None:
+        """What was found in another part counts here too."""
+        self.programs.update(other.programs)
+        self.classes.update(other.classes)
+        self.effects |= other.effects
+        if other.outcome != "allow":
+            self.judge(other.outcome, other.reason)
+
+
 class Scene:
     """What one check found and still may do."""
 
@@ -41,61 +71,71 @@ class Scene:
             known | {"$": "1", "UID": "1000", "EUID": "1000", "RANDOM": "1", "SHELL": "/bin/bash"}
         )
         self.functions: dict[str, tuple[Shell, Node]] = {}
+        self.doubtful: set[str] = set()  # functions that may not have been defined: then a program of that name runs
+        self.uncalled: dict[str, Folders] = {}  # functions that nothing has called yet, and where they were defined
+        self.traps: list[tuple[str, Folders]] = []  # code for the end
         self.written: set[str] = set()  # paths that this command line writes or fetches, and may run afterwards
-        self.programs: dict[str, None] = {}
-        self.classes: dict[Class, None] = {}
-        self.lists: list[str] = []  # what was run, as argv; for comparing with a real shell
+        self.contents: dict[str, str] = {}  # of those, what is in them, where that is known
+        self.piped = DERIVED  # what the last <(…) gives
+        self.ran: list[str] = []  # files that were run since somebody last looked
+        self.found = Found()
+        self.memory: Memory | None = None
         self.record: Callable[[Sequence[str]], None] | None = None
         self.depth = 0
         self.lenient = False  # only what leaves the place counts
-        self._steps = STEPS
-        self._outcome: Outcome = "allow"
-        self._reason = ""
+        self.steps = STEPS
 
     @contextmanager
     def perhaps(self) -> Iterator[None]:
         """A part of the command that may not run, or runs in a shell of its own."""
-        before = self.variables.names()
+        before, functions = self.variables.names(), len(self.functions)
+        known = set(self.functions) if functions else set()
         yield
         self.variables.perhaps(before)
+        if len(self.functions) != functions:
+            self.doubtful |= self.functions.keys() - known
 
     def step(self, count: int = 1) -> None:
         """Some work was done. Raises Decided when there was too much of it."""
-        self._steps -= count
-        if self._steps < 0:
+        self.steps -= count
+        if self.steps < 0:
             self.ask(Class.UNCLEAR, "is too tangled to follow")
             raise Decided
 
-    def note(self, what: Class) -> None:
-        """It does something that needs no yes."""
-        self.classes[what] = None
+    def was_written(self, path: str, among: set[str] | None = None) -> bool:
+        """Whether a path, or a pattern of paths, is among those that this command line makes."""
+        written = self.written if among is None else among
+        if path in written or os.path.dirname(path) in written:  # noqa: PTH120
+            return True
+        if any(c in path for c in "*?["):
+            return any(fnmatchcase(one, path) or fnmatchcase(path, one) for one in written)
+        return any(("*" in one or "?" in one or "[" in one) and fnmatchcase(path, one) for one in written)
+
+    def note(self, what: Class, effects: Collection[Effect] = ()) -> None:
+        """It does something that needs no yes. ``effects`` are those of the class unless given."""
+        self.found.classes[what] = None
+        self.found.effects.update(effects or EFFECTS[what])
 
     def ask(self, what: Class, reason: str) -> None:
         """It does something that needs a person's yes."""
-        if self.lenient and what not in _LEAVES:
-            self.classes[what] = None
-            return
-        self._found("ask", what, reason)
+        self.note(what)
+        if not self.lenient or what in _LEAVES:
+            self.found.judge("ask", reason)
 
     def deny(self, what: Class, reason: str) -> None:
         """It does what is never done. Raises Decided."""
-        if self.lenient:
-            self.classes[what] = None
-            return
-        self._found("deny", what, reason)
-        raise Decided
-
-    def _found(self, outcome: Outcome, what: Class, reason: str) -> None:
-        self.classes[what] = None
-        if _STRENGTH[outcome] > _STRENGTH[self._outcome]:
-            self._outcome, self._reason = outcome, reason
+        self.note(what)
+        if not self.lenient:
+            self.found.judge("deny", reason)
+            raise Decided
 
     def result(self) -> Judgement:
         """What it came to."""
-        reason = self._reason
-        if self._outcome == "allow":
-            reason = " and ".join(c.value for c in list(self.classes)[:3]) or "does nothing"
-        return Judgement(self._outcome, reason, tuple(self.classes), tuple(self.programs))
+        found = self.found
+        reason = found.reason
+        if found.outcome == "allow":
+            reason = " and ".join(c.value for c in list(found.classes)[:3]) or "does nothing"
+        return Judgement(found.outcome, reason, tuple(found.classes), tuple(found.programs), frozenset(found.effects))
 
 
 def known(word: str) -> bool:

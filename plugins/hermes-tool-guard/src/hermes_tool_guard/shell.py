@@ -4,11 +4,13 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from hermes_tool_guard import commands
-from hermes_tool_guard.commands import named
+from hermes_tool_guard import commands, functions
+from hermes_tool_guard.aftermath import at_the_end, worst_of
 from hermes_tool_guard.grammar import Unparseable, parse
 from hermes_tool_guard.judgement import DERIVED, OPAQUE, UNKNOWN, Class
+from hermes_tool_guard.memory import LONGEST, recall, record
 from hermes_tool_guard.redirects import REDIRECTS, redirect
+from hermes_tool_guard.run import names
 from hermes_tool_guard.scene import DEPTH, Ends, Folders, Scene
 from hermes_tool_guard.words import NOTHING, Words
 
@@ -17,27 +19,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Shell", "judge_code"]
 
+_UNKNOWN = re.compile(f"[{UNKNOWN}]")
 _BLANK = b" \t\n;"
-_SILENT = frozenset(
-    {"comment", ";", "&", "&&", "||", "|", "|&", "\n", ";;", ";&", ";;&", "(", ")", "{", "}", "do", "done"}
-)
-_SILENT |= {
-    "if",
-    "then",
-    "fi",
-    "else",
-    "elif",
-    "while",
-    "until",
-    "for",
-    "select",
-    "in",
-    "case",
-    "esac",
-    "function",
-    "!",
-}
-_SILENT |= {"((", "))", "$(", "`", "<(", ">(", ")"}
+_SILENT = names(
+    "comment ; & && || | |& ;; ;& ;;& ( ) { } do done if then fi else elif while until for select in case esac "
+    "function ! (( )) $( ` <( >("
+) | {"\n"}
 _SPACED = ("declaration_command", "unset_command", "for_statement", "case_statement")
 _ENDS_CASE = frozenset({";;", ";&", ";;&"})
 
@@ -46,7 +33,7 @@ def judge_code(scene: Scene, code: str, folders: Folders, stdin: str | None = No
     """Judge a text that a shell will run; the folders afterwards. Raises Decided."""
     if any(c in code for c in UNKNOWN):
         scene.ask(Class.UNCLEAR, "runs code that is only known when it runs")
-        code = code.replace(OPAQUE, "${_unknown_}").replace(DERIVED, "${_unknown_}")
+        code = _UNKNOWN.sub("${_unknown_}", code)
     if scene.depth >= DEPTH:
         scene.ask(Class.UNCLEAR, "runs code inside code, too deep to follow")
         return folders
@@ -56,6 +43,7 @@ def judge_code(scene: Scene, code: str, folders: Folders, stdin: str | None = No
         root = parse(source)
     except (Unparseable, UnicodeEncodeError) as error:
         scene.ask(Class.UNCLEAR, str(error) if isinstance(error, Unparseable) else "holds characters that are none")
+        worst_of(scene, code, folders)
         return folders
     scene.depth += 1
     try:
@@ -63,6 +51,10 @@ def judge_code(scene: Scene, code: str, folders: Folders, stdin: str | None = No
         shell._gap(0, root.start_byte)
         shell._gap(root.end_byte, len(source))
         ok, failed = shell.walk(root, folders, stdin)
+        if shell.misread:
+            worst_of(scene, code, folders)
+        if scene.depth == 1:
+            at_the_end(scene, _both(ok, failed))
     finally:
         scene.depth -= 1
     return _both(ok, failed)
@@ -77,10 +69,27 @@ class Shell:
         self.words = Words(source, scene.variables, self._substitute, self._misread)
         self._folders: Folders = ()
         self._output: str = ""
+        self._targets: list[str] = []  # paths that the last redirection writes to
+        self._dash = False  # whether the next command has a "-" that the grammar left out
+        self.misread = False  # whether grammar and shell may disagree somewhere
+        self._late: list[Node] = []  # words of the next command that stand behind its redirections
         self._level = 0
 
     def _misread(self) -> None:
+        self.misread = True
         self.scene.ask(Class.UNCLEAR, "is not shell that the guard can read")
+
+    def _statement(self, node: "Node", folders: Folders, stdin: str | None) -> Ends:
+        """Judge a statement, or know it again."""
+        scene, start, end = self.scene, node.start_byte, node.end_byte
+        if scene.memory is None or scene.depth > 1 or end - start > LONGEST or (stdin and len(stdin) > LONGEST):
+            return self.walk(node, folders, stdin)
+        text = self.source[start:end]
+        key = text, folders, stdin
+        if seen := recall(scene, key):
+            self._output = seen.output
+            return seen.ends or (folders, folders)
+        return record(scene, key, lambda: (self.walk(node, folders, stdin), self._output))
 
     def walk(self, node: "Node", folders: Folders, stdin: str | None = None) -> Ends:
         """Judge a statement. ``stdin`` is what it reads, if anything; unknown parts are marked."""
@@ -92,6 +101,7 @@ class Shell:
         try:
             method = _STATEMENTS.get(node.type)
             if method is None:
+                self.misread = True
                 self.scene.ask(Class.UNCLEAR, "uses shell syntax that the guard does not know")
                 return folders, folders
             if node.type != "command":
@@ -113,12 +123,12 @@ class Shell:
             if kind in _SILENT:
                 joined = False
                 if kind in _ENDS_CASE and node.type != "case_item":
-                    self.scene.ask(Class.UNCLEAR, "is not shell that the guard can read")
+                    self._misread()
                 continue
             if joined and child.start_byte > end and b"\n" not in self.source[end : child.start_byte]:
                 self._misread()  # two statements with nothing between them
             joined, end = True, child.end_byte
-            before = _both(ok, failed)
+            before = ok if ok is failed else _both(ok, failed)
             if kind in REDIRECTS:  # $(<file)
                 self._redirected(node, folders, stdin)
                 self._output = DERIVED
@@ -128,7 +138,7 @@ class Shell:
                     self.walk(child, before, stdin)
                 ok = failed = before
             else:
-                ok, failed = self.walk(child, before, stdin)
+                ok, failed = self._statement(child, before, stdin)
             outputs.append(self._output)
         self._output = "".join(outputs) if all(outputs) else DERIVED
         return ok, failed
@@ -136,7 +146,11 @@ class Shell:
     def _gaps(self, node: "Node") -> None:
         end, named = node.start_byte, False
         for child in node.children:
-            if child.start_byte > end:
+            if child.type == "heredoc_redirect" and self.source[end : child.start_byte].strip(b" \t") == b"-":
+                self._dash = named and node.children[0].type == "command"  # the grammar forgets it: python - <<EOF
+                if not self._dash:
+                    self._misread()
+            elif child.start_byte > end:
                 self._gap(end, child.start_byte)
                 if named and child.is_named and not self.source[end : child.start_byte].replace(b"\\\n", b""):
                     self._misread()  # a word broken over two lines
@@ -149,11 +163,12 @@ class Shell:
     def _gap(self, start: int, end: int) -> None:
         """Between two parts there may only be blanks; else grammar and shell read it differently."""
         if end > start and self.source[start:end].replace(b"\\\n", b"").strip(_BLANK):
-            self.scene.ask(Class.UNCLEAR, "is not shell that the guard can read")
+            self._misread()
 
     def _list(self, node: "Node", folders: Folders, stdin: str | None) -> Ends:
         left, operator, right = [c for c in node.children if c.type != "comment"][:3]
         ok, failed = self.walk(left, folders, stdin)
+        silent = not self._output and operator.type == "&&"
         with self.scene.perhaps():
             if operator.type == "&&":
                 ok, late = self.walk(right, ok, stdin)
@@ -161,7 +176,7 @@ class Shell:
             else:
                 late, failed = self.walk(right, failed, stdin)
                 result = _both(ok, late), failed
-        self._output = DERIVED
+        self._output = self._output if silent else DERIVED
         return result
 
     def _pipeline(self, node: "Node", folders: Folders, stdin: str | None) -> Ends:
@@ -196,10 +211,10 @@ class Shell:
     def _loop(self, node: "Node", folders: Folders, stdin: str | None) -> Ends:
         """Walked until nothing changes: what the body does may change what it does the next time."""
         self._folders = folders
-        names = node.child_by_field_name("variable")
-        if names is not None:
+        variable = node.child_by_field_name("variable")
+        if variable is not None:
             values = [f for n in node.children_by_field_name("value") for one in self.words.fields(n) for f in one]
-            self.scene.variables.add(self.words.text(names), values or [DERIVED])
+            self.scene.variables.add(self.words.text(variable), values or [DERIVED])
         parts = [c for c in node.children if c.type in _STATEMENTS and c.type not in _SILENT]
         if node.type == "c_style_for_statement":
             self._numbers(node)
@@ -251,27 +266,6 @@ class Shell:
         self._output = DERIVED
         return possible, possible
 
-    def _function(self, node: "Node", folders: Folders, _stdin: str | None) -> Ends:
-        """A function is judged when it is written down, and again with its arguments when it is called."""
-        name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
-        if name is None or body is None:
-            self.scene.ask(Class.UNCLEAR, "defines a function that the guard cannot read")
-            return folders, folders
-        label = self.words.text(name)
-        if any(label == self.words.text(n) for n in named(body, "command_name")) and re.search(
-            rf"\b{re.escape(label)}\s*\|\s*{re.escape(label)}\b", self.words.text(body)
-        ):
-            self.scene.deny(Class.PROCESSES, "is a fork bomb")
-        if any(label == self.words.text(n) for n in named(body, "command_name")):
-            self.scene.ask(Class.PROCESSES, f"defines the function {label}, which runs itself")
-            if b"&" in self.source[body.start_byte : body.end_byte]:
-                self.scene.deny(Class.PROCESSES, "is a fork bomb")
-        with self.scene.perhaps():
-            self.walk(body, folders, DERIVED)
-        self.scene.functions[label] = (self, body)
-        self._output = DERIVED
-        return folders, folders
-
     def call(self, body: "Node", arguments: Sequence[str], folders: Folders, stdin: str | None) -> Ends:
         """Run a function of this source with arguments."""
         given = {str(i): [a] for i, a in enumerate(arguments[:9], 1)}
@@ -302,7 +296,10 @@ class Shell:
             self._gaps(node)
             with self.scene.perhaps():
                 self._sequence(node, folders, None)
-            return self._output or DERIVED if node.type == "command_substitution" else DERIVED
+            if node.type == "command_substitution":
+                return self._output or DERIVED
+            self.scene.piped = self._output or DERIVED
+            return DERIVED
         finally:
             self._folders, self._output = folders, output
 
@@ -314,20 +311,28 @@ class Shell:
 
     def _redirected(self, node: "Node", folders: Folders, stdin: str | None) -> Ends:
 
-        body, after, out = None, [], False
+        body, after, out, targets = None, [], False, []
         self._folders = folders
+        late: list[Node] = []
         for child in node.children:
             if child.type in REDIRECTS:
+                late += child.children_by_field_name("destination")[1:]
                 stdin, nested, writes = redirect(self, child, folders, stdin)
                 after += nested
                 out = out or writes
+                targets += self._targets
             elif child.type not in _SILENT:
                 body = child
         ends: Ends = (folders, folders)
         self._output = ""
+        if late and (body is None or body.type != "command"):
+            self._misread()
         if body is not None:
+            self._late = late
             ends = self.walk(body, folders, stdin)
         if out:
+            if not any(c in self._output for c in UNKNOWN):
+                self.scene.contents.update(dict.fromkeys(targets[:4], self._output))
             self._output = ""
         for statement in after:  # the rest of a line whose here-document starts below it
             given = self._output
@@ -345,7 +350,10 @@ class Shell:
 
 def _both(*folders: Folders) -> Folders:
     first = folders[0]
-    if all(other == first for other in folders[1:]):
+    for other in folders:
+        if other is not first and other != first:
+            break
+    else:
         return first
     together = tuple(dict.fromkeys(f for group in folders for f in group))
     return together if len(together) <= 4 else (OPAQUE, *together[:4])
@@ -368,7 +376,7 @@ _STATEMENTS = {
     "c_style_for_statement": Shell._loop,
     "case_statement": Shell._case,
     "negated_command": Shell._negated,
-    "function_definition": Shell._function,
+    "function_definition": functions.defined,
     "variable_assignment": commands.assigned,
     "variable_assignments": commands.assigned,
     "declaration_command": commands.declared,

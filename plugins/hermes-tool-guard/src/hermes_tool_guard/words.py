@@ -6,16 +6,18 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from hermes_tool_guard.escapes import ansi_c, braces, cut_pattern, finished, marked, unquoted
-from hermes_tool_guard.judgement import DERIVED, OPAQUE, UNKNOWN
+from hermes_tool_guard.judgement import DERIVED, LISTED, OPAQUE, UNKNOWN
+from hermes_tool_guard.variables import MOST_VALUES, Variables
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-__all__ = ["MOST_VALUES", "NOTHING", "Variables", "Words", "alternatives"]
+__all__ = ["NOTHING", "Words", "alternatives"]
 
-MOST_VALUES = 16  # of a variable or a command line; beyond that they cannot be known
 NOTHING = "\ue101"  # "$@" without arguments: no word at all
 _SPACE = "\ue100"  # where an unquoted value is split into fields
+_ARRAY = re.compile(r"\$\{([A-Za-z_]\w*)\[[@*]\]\}")
+_LENGTH = re.compile(r"\$\{#[A-Za-z_]\w*(?:\[[@*]\])?\}")
 _PARAMETER = re.compile(r"\$\{([A-Za-z_]\w*|\d+|[@*#?$!-])(.*)\}", re.DOTALL)
 _OPERATOR = re.compile(r"(:?[-=?+]|%%?|##?|//?[#%]?|\^\^?|,,?|:|@|\[)(.*)", re.DOTALL)
 _BARE = re.compile(r"(?<!\\)(?:\\\\)*(?:[ \t\n`]|\$[\w({@*#?$!-])")
@@ -23,55 +25,8 @@ _NAMES = frozenset(
     bytes((b,)) for b in b"({@*#?$!-_" + bytes(range(48, 58)) + bytes(range(65, 91)) + bytes(range(97, 123))
 )
 _TILDE = re.compile(rb"~[\w.+-]*(?:[/\s;&|)<>`]|$)|\{")
+_NOT_LISTED = re.compile(f"[{OPAQUE}{DERIVED}]")
 _SPLIT = re.compile(f"[ \t\n{_SPACE}]+")
-
-
-class Variables:
-    """Values that variables may have. All that were ever set are kept: which one holds depends on what runs."""
-
-    def __init__(self, known: dict[str, str]) -> None:
-        self._values: dict[str, list[str]] = {name: [value] for name, value in known.items()}
-        self.changed: set[str] = set()
-        self.grown: set[str] = set()  # since somebody last looked
-
-    def get(self, name: str) -> Sequence[str]:
-        """The values a variable may have."""
-        return self._values.get(name, (OPAQUE,))
-
-    def add(self, name: str, values: Sequence[str]) -> None:
-        """Another value; too many make it unknown."""
-        there = self._values.setdefault(name, [])
-        fresh = [value for value in values if value not in there]
-        if fresh:
-            there += fresh
-            self.grown.add(name)
-        if len(there) > MOST_VALUES:
-            there[:] = [DERIVED]
-        self.changed.add(name)
-
-    def names(self) -> set[str]:
-        """The variables set so far; what is set after that, in a part that may not run, is given to ``perhaps``."""
-        return set(self._values)
-
-    def perhaps(self, before: set[str]) -> None:
-        """What was set since may not have been: then it is what it was outside of the command."""
-        for name in self._values.keys() - before:
-            if OPAQUE not in self._values[name]:
-                self._values[name] = [*self._values[name], OPAQUE]
-
-    def inherited(self) -> dict[str, list[str]]:
-        """What a new shell sees: variables that were set here may not be exported."""
-        return {name: [*self._values[name], OPAQUE] for name in self.changed if name in self._values}
-
-    def swap(self, values: dict[str, list[str]]) -> dict[str, list[str]]:
-        """Give variables other values, as for a function's arguments; returns what they had before."""
-        before = {name: self._values.get(name, []) for name in values}
-        for name, value in values.items():
-            if value:
-                self._values[name] = value
-            else:
-                self._values.pop(name, None)
-        return before
 
 
 class Words:
@@ -141,8 +96,13 @@ class Words:
         method = _METHODS.get(node.type)
         if method is None:
             return self._other(node, quoted)
-        begins = _BEGINS.get(node.type)
-        if begins and not self._source.startswith(begins, node.start_byte):
+        begins, start = _BEGINS.get(node.type), node.start_byte
+        if begins and not self._source.startswith(begins, start):
+            text = self._source[start : node.end_byte]
+            plain = text.lstrip(b" \t\n")
+            if quoted and node.type == "simple_expansion" and plain[:1] == b"$":  # "$a $b": the grammar takes the blank
+                blank = text[: len(text) - len(plain)].decode()
+                return [marked(blank) + value for value in self._values(plain[1:].decode(), quoted)]
             self._misread()
         return method(self, node, quoted)
 
@@ -228,9 +188,11 @@ class Words:
     def _expansion(self, node: "Node", quoted: bool) -> list[str]:
         self._inner(node)
         text = self.text(node)
+        if array := _ARRAY.fullmatch(text):
+            return self._values(f"{array[1]}[@]", quoted)
         match = _PARAMETER.fullmatch(text)
         if not match:
-            return [OPAQUE]  # ${!name}, ${#name}, ${name[i]}
+            return ["1"] if _LENGTH.fullmatch(text) else [OPAQUE]  # ${#name}, but ${!name}, ${name[i]}
         name, rest = match[1], match[2]
         values = [str(v) for v in self._variables.get(name)]
         if rest:
@@ -254,7 +216,9 @@ class Words:
             return [operand, ""] if _may_be_unset(values) else [operand]
         changed = []
         for value in values:
-            if value in ("", OPAQUE, DERIVED) or not plain or any(c in value for c in UNKNOWN):
+            if kind[:1] in ("%", "#") and LISTED in value and not _NOT_LISTED.search(value) and operand.strip("*?"):
+                changed.append(value if kind[0] == "%" else LISTED)  # another name, in the same folder
+            elif value in ("", OPAQUE, DERIVED) or not plain or any(c in value for c in UNKNOWN):
                 changed.append(value if value in ("", OPAQUE, DERIVED) else OPAQUE)
             else:
                 changed.append(_edited(value, operator, operand))

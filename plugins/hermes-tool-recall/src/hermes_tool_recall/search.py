@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from hermes_core.context import SessionsBroker
 from hermes_core.types import Hit, Principal, Session
 from hermes_tool_recall.lines import clip, day, dialogue, page
 from hermes_tool_recall.views import pick
+from hermes_tool_recall.watched import Watched
 
 Sort = Literal["newest", "oldest"]
 _ROWS = 300  # hits looked at before grouping
@@ -17,7 +17,7 @@ _HIDDEN = ("child",)
 
 
 async def discover(
-    sessions: SessionsBroker, current: Session, query: str, *, limit: int, window: int, sort: Sort, within: str = ""
+    sessions: Watched, current: Session, query: str, *, limit: int, window: int, sort: Sort, within: str = ""
 ) -> str:
     """What was said about something, in at most ``limit`` conversations; in one only when it is named."""
     only = (await pick(sessions, current, within)).id if within.strip() else ""
@@ -35,7 +35,7 @@ async def discover(
     return page(lines)
 
 
-async def _hits(sessions: SessionsBroker, owner: Principal, query: str, sort: Sort) -> tuple[Sequence[Hit], str]:
+async def _hits(sessions: Watched, owner: Principal, query: str, sort: Sort) -> tuple[Sequence[Hit], str]:
     """Messages that hold all the words; when there are none, those that hold the most of them."""
     hits = await sessions.search(owner, query, limit=_ROWS, sort=sort)
     words = list(dict.fromkeys(query.replace('"', " ").split()))[:_WORDS]
@@ -60,11 +60,11 @@ def _grouped(hits: Sequence[Hit]) -> dict[str, list[Hit]]:
     return groups
 
 
-async def _shown(sessions: SessionsBroker, owner: Principal, group: Sequence[Hit], window: int) -> list[str]:
+async def _shown(sessions: Watched, owner: Principal, group: Sequence[Hit], window: int) -> list[str]:
     first = group[0]
     more = f" · {len(group)} hits" if len(group) > 1 else ""
     lines = ["", f"[{first.session_id}] {first.title or 'untitled'} · {day(first.created)} · {first.origin}{more}"]
-    lines.extend(f"  #{hit.message_id} {hit.role}: {clip(hit.snippet, 300)}" for hit in group[:_SHOWN])
+    lines.extend(f"  #{hit.message_id} {hit.role}: {clip(hit.snippet, 300)}" for hit in sessions.show(group[:_SHOWN]))
     around = await sessions.read(owner, first.session_id, around=first.message_id, window=min(window, 5))
     if len(around) > 1:
         lines.append(f"  around #{first.message_id}:")

@@ -6,9 +6,10 @@ from attrs import field, frozen
 
 from hermes_core.context import SessionsBroker
 from hermes_core.kinds import Tool, ToolContext, tool
-from hermes_core.types import Effect
+from hermes_core.types import Effect, Session
 from hermes_tool_recall.search import discover
 from hermes_tool_recall.views import browse, scroll
+from hermes_tool_recall.watched import Watched
 
 
 @frozen(kw_only=True)
@@ -29,19 +30,22 @@ def recall_tool(sessions: SessionsBroker) -> Tool:
     @tool(name="recall", toolset="recall", effects=[Effect.RECALL], idempotent=True, touches=lambda _: ())
     async def run(context: ToolContext, wanted: Recall) -> str:
         """Look into past conversations: query searches, session reads one, around scrolls, nothing lists recent."""
-        limit, window = min(max(wanted.limit, 1), 10), min(max(wanted.window, 1), 20)
-        if wanted.query.strip():
-            return await discover(
-                sessions,
-                context.session,
-                wanted.query,
-                limit=limit,
-                window=window,
-                sort=wanted.sort,
-                within=wanted.session,
-            )
-        if wanted.session.strip() or wanted.around > 0:
-            return await scroll(sessions, context.session, wanted.session, around=wanted.around, window=window)
-        return await browse(sessions, context.session, limit=max(limit, 5))
+        past = Watched(sessions)
+        try:
+            return await _look(past, context.session, wanted)
+        finally:
+            if past.untrusted:
+                context.from_outside()
 
     return run
+
+
+async def _look(past: Watched, current: Session, wanted: Recall) -> str:
+    limit, window = min(max(wanted.limit, 1), 10), min(max(wanted.window, 1), 20)
+    if wanted.query.strip():
+        return await discover(
+            past, current, wanted.query, limit=limit, window=window, sort=wanted.sort, within=wanted.session
+        )
+    if wanted.session.strip() or wanted.around > 0:
+        return await scroll(past, current, wanted.session, around=wanted.around, window=window)
+    return await browse(past, current, limit=max(limit, 5))

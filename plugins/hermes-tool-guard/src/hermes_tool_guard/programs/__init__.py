@@ -18,6 +18,8 @@ from hermes_tool_guard.programs import (
     services,
     shellwords,
     system,
+    verbs,
+    windows,
     wrappers,
 )
 from hermes_tool_guard.run import Program
@@ -26,7 +28,7 @@ __all__ = ["PROGRAMS"]
 
 PROGRAMS: dict[str, Program] = {}
 _ROOMS = (reading, files, archives, editing, git, forges, building, packages, node, network, system, services)
-for _room in (*_ROOMS, containers, data, python, interpreters, wrappers, shellwords):
+for _room in (*_ROOMS, containers, data, python, interpreters, wrappers, shellwords, verbs, windows):
     if _twice := PROGRAMS.keys() & _room.PROGRAMS.keys():
         raise ImportError(f"judged twice: {', '.join(sorted(_twice))}")
     PROGRAMS.update(_room.PROGRAMS)

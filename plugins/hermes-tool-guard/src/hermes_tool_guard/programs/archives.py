@@ -2,16 +2,11 @@
 
 from hermes_tool_guard.judgement import Class
 from hermes_tool_guard.programs.files import deletes
-from hermes_tool_guard.run import Program, Run, each
+from hermes_tool_guard.run import Program, Run, each, names
 
-_TAR_RUNS = (
-    "--checkpoint-action",
-    "--to-command",
-    "--use-compress-program",
-    "--info-script",
-    "--new-volume-script",
-    "--rsh-command",
-    "--rmt-command",
+_TAR_RUNS = names(
+    "--checkpoint-action --to-command --use-compress-program --info-script --new-volume-script --rsh-command "
+    "--rmt-command"
 )
 
 
@@ -20,24 +15,7 @@ def _tar(run: Run) -> None:
     if args and args[0][:1] not in ("-", "\0", "\1"):
         args[0] = f"-{args[0]}"  # tar xzf
     plain = Run(run.scene, [run.argv[0], *args], run.folders, run.stdin)
-    valued = {
-        "-f",
-        "-C",
-        "-T",
-        "-X",
-        "-I",
-        "-F",
-        "-b",
-        "-g",
-        "-H",
-        "-K",
-        "-N",
-        "-V",
-        "--file",
-        "--directory",
-        "--exclude",
-        "--transform",
-    }
+    valued = names("-f -C -T -X -I -F -b -g -H -K -N -V --file --directory --exclude --transform")
     options = plain.options(valued)
     for name in _TAR_RUNS:
         if options.has(name) and not options.value(name).startswith(
@@ -73,7 +51,11 @@ def _tar(run: Run) -> None:
 
 
 def _unpack(run: Run) -> None:
-    options = run.options({"-d", "-o", "-x", "-P", "-O"})
+    options = run.options(
+        {"-d", "-o", "-x", "-P", "-O", "-D", "--directory", "-F", "-I"} - ({"-d"} if run.name == "cpio" else set())
+    )
+    if run.name == "cpio" and options.has("-D", "--directory"):
+        run.write(options.value("-D", "--directory"))
     if run.name in ("unzip", "bsdtar"):
         if options.has("-l", "-v", "-t", "-p", "-Z"):
             run.note(Class.READ)
@@ -109,7 +91,7 @@ def _compress(run: Run) -> None:
         {"-S", "-T", "-o", "-M", "-q", "-D"} if run.name in ("xz", "zstd", "brotli") else {"-S", "-p"}
     )
     for word in options.rest:
-        if options.has("-c", "--stdout", "--to-stdout", "-l", "--list", "-t", "--test", "-k", "--keep"):
+        if options.has("-c", "--stdout", "--to-stdout", "-l", "--list", "-t", "--test"):
             run.read(word)
         else:
             run.write(word)

@@ -1,9 +1,13 @@
 """Builds, tests, linters: they run the project's code, which is what the agent is there for."""
 
+import os
 import re
+from itertools import pairwise
 
 from hermes_tool_guard.judgement import UNKNOWN, Class
-from hermes_tool_guard.run import Program, Run, names
+from hermes_tool_guard.places import Zone
+from hermes_tool_guard.run import Program, Run, beginnings, names
+from hermes_tool_guard.scene import shown
 
 _TOOLS = names(
     "pytest py.test tox nox mypy ruff black isort flake8 pylint pyright basedpyright bandit coverage "
@@ -28,58 +32,77 @@ _TOOLS = names(
     "rsvg-convert graphviz plantuml mmdc bump2version bumpver towncrier git-cliff jupyter nbconvert "
     "papermill nbstripout strip ranlib objcopy patchelf install_name_tool lipo ctags cscope etags "
     "gettext msgfmt xgettext msgmerge pybabel solc forge hardhat truffle anchor slither jest-cli "
-    "ts-jest react-scripts craco vue-tsc tsd api-extractor tsgo rspack rsbuild"
+    "markdownlint markdownlint-cli2 cspell publint attw size-limit ts-jest react-scripts craco vue-tsc "
+    "tsd api-extractor tsgo rspack rsbuild"
 )
+
+
+def _of_the_folder(run: Run, path: str) -> None:
+    """What decides what is built must be the project's own."""
+    if not all(zone in (Zone.INSIDE, Zone.WORKSPACE, Zone.SINK) for _, zone in run._zones(path)):
+        run.ask(Class.CODE, f"runs what {shown(path)} says, outside of the folder")
+
+
+_DECIDES = names("-f -C -P -c --file --config --directory --project-dir --build-file --rootdir -S --manifest-path")
 
 
 def _tool(run: Run) -> None:
     run.note(Class.PROJECT)
-    for word, after in zip(run.args, [*run.args[1:], ""], strict=False):
-        if (
-            word
-            in (
-                "-o",
-                "--output",
-                "--outfile",
-                "--out",
-                "--out-dir",
-                "--outDir",
-                "--output-dir",
-                "--report-file",
-                "--output-file",
-                "-outfile",
-            )
-            and after
-        ):
+    _files_given(run)
+    if run.name in _MEDIA:
+        _media(run)
+    if _FETCHES & set(run.args[:3]):
+        run.note(Class.FETCH)
+    if run.name in _COMPILERS:
+        _compiled(run)
+
+
+_OUTPUTS = names("-o --output --outfile --out --out-dir --outDir --output-dir --report-file --output-file -outfile")
+_OUTPUT_IS = beginnings(
+    "--output= --outfile= --out= --out-dir= --outDir= --output-dir= --output-file= --junitxml= --basetemp= --rootdir="
+)
+
+
+def _files_given(run: Run) -> None:
+    """What a tool writes to, and whose settings it goes by."""
+    for word, after in pairwise([*run.args, ""]):
+        if word in _OUTPUTS and after:
             run.write(after)
-        elif word.startswith(
-            (
-                "--output=",
-                "--outfile=",
-                "--out=",
-                "--out-dir=",
-                "--outDir=",
-                "--output-dir=",
-                "--output-file=",
-                "--junitxml=",
-                "--basetemp=",
-                "--rootdir=",
-            )
-        ):
+        elif word.startswith(_OUTPUT_IS):
             run.write(word.partition("=")[2])
-    if run.name in ("ffmpeg", "sox", "convert", "magick", "gs"):
-        if run.args and run.args[-1][:1] != "-":
-            run.write(run.args[-1])
-        if any(re.match(r"(?:msl|ephemeral|https?|ftp|rtmp|tcp|udp|label:@|text:|\|)", a) for a in run.args):
-            run.ask(Class.SEND, f"lets {run.name} use the network or more")
-    if run.name == "pandoc" and any(
-        a.startswith(("--filter", "-F", "--lua-filter", "-L", "--pdf-engine")) for a in run.args
-    ):
-        run.note(Class.PROJECT)
-    if run.name in ("gcc", "g++", "cc", "clang", "clang++") and any(
-        a.startswith(("-fplugin", "-wrapper", "-B", "@")) for a in run.args
-    ):
+        elif word in _DECIDES and after[:1] in ("/", "~") and run.name not in _COMPILERS:
+            _of_the_folder(run, after)
+
+
+_MEDIA = names("ffmpeg sox convert magick gs")
+
+
+def _media(run: Run) -> None:
+    if run.args and run.args[-1][:1] != "-":
+        run.write(run.args[-1])
+    if any(re.match(r"(?:msl|ephemeral|https?|ftp|rtmp|tcp|udp|label:@|text:|\|)", a) for a in run.args):
+        run.ask(Class.SEND, f"lets {run.name} use the network or more")
+
+
+_FETCHES = names(
+    "restore deps.get deps.update pub install update fetch download dependency:resolve dependency:go-offline deps sync"
+)
+_COMPILERS = names("gcc g++ cc c++ clang clang++ rustc gfortran nvcc ld nasm dmd ghc nim zig")
+
+
+def _compiled(run: Run) -> None:
+    """What is built of the project's sources is the project's; what is built of text in this command is not."""
+    if any(a.startswith(("-fplugin", "-wrapper", "-B", "@")) for a in run.args):
         run.ask(Class.CODE, f"makes {run.name} run another program")
+    places, scene = run.scene.places, run.scene
+    paths = {os.path.normpath(p) for w in run.args if w[:1] != "-" for p in places.absolute(w, run.folders)}
+    outputs = [after for word, after in pairwise([*run.args, ""]) if word == "-o"] or ["a.out"]
+    made = {os.path.normpath(p) for w in outputs for p in places.absolute(w, run.folders)}
+    scene.ran += sorted(paths - made)
+    if any(scene.was_written(path) for path in paths - made):
+        scene.written |= made
+    else:
+        scene.written -= made
 
 
 def _make(run: Run) -> None:
@@ -92,19 +115,7 @@ def _make(run: Run) -> None:
         run.ask(Class.CODE, "gives make rules on the command line")
     for word in options.rest:
         name, eq, value = word.partition("=")
-        if eq and name.rstrip(":?+!") in (
-            "SHELL",
-            ".SHELLFLAGS",
-            "MAKE",
-            "MAKEFLAGS",
-            "MAKEFILES",
-            "CC",
-            "CXX",
-            "LD",
-            "AR",
-            "RM",
-            "INSTALL",
-        ):
+        if eq and name.rstrip(":?+!") in names("SHELL .SHELLFLAGS MAKE MAKEFLAGS MAKEFILES CC CXX LD AR RM INSTALL"):
             if not re.fullmatch(
                 r"/bin/(?:ba)?sh|(?:gcc|g\+\+|clang|clang\+\+|cc|c\+\+)(?:-\d+)?|ccache (?:gcc|clang|g\+\+"
                 r"|clang\+\+)",
@@ -115,11 +126,12 @@ def _make(run: Run) -> None:
             run.ask(Class.CODE, f"gives make {name} with commands inside")
         elif any(c in word for c in UNKNOWN):
             run.ask(Class.UNCLEAR, "builds a target that is only known when it runs") if word[:1] in UNKNOWN else None
-        elif word in ("install", "uninstall", "deploy", "publish", "release", "push", "upload", "destroy"):
+        elif not options.has("-n", "--dry-run", "--just-print", "-q") and word in names(
+            "install uninstall deploy publish release push upload destroy"
+        ):
             run.ask(Class.INSTALL, f"runs make {word}, which reaches beyond the folder")
     for folder in options.values("-C", "--directory"):
-        if not run.inside(folder):
-            run.ask(Class.CODE, f"builds in {folder[:60]}, outside of the folder")
+        _of_the_folder(run, folder)
     for file in options.values("-f", "--file", "--makefile"):
         (run.ask(Class.CODE, "runs rules it is given as input") if file == "-" else run.script(file))
     run.note(Class.PROJECT)
@@ -138,12 +150,20 @@ def _cargo(run: Run) -> None:
     first = next((w for w in words if w[:1] != "-"), "")
     if configured and any("=" in w and not w.startswith("-Z") for w in words if "config" in w or "." in w):
         run.ask(Class.CODE, "gives cargo settings that decide what runs")
-    if first in ("publish", "login", "logout", "owner", "yank"):
+    if {"publish", "login", "logout", "owner", "yank"} & {first, *(words[1:3] if words[:1] != [first] else ())}:
         run.ask(Class.SEND, f"changes something at the registry with cargo {first}")
     elif first in ("install", "uninstall") and not any(a.startswith("--path") for a in words):
         run.ask(Class.INSTALL, "installs a program with cargo")
     run.unknown([first])
-    run.note(Class.PROJECT)
+    if first in ("", "tree", "metadata", "version", "help", "locate-project", "pkgid"):
+        run.note(Class.READ)
+    elif first in ("fetch", "update", "add", "search", "info", "install", "generate-lockfile", "vendor"):
+        run.note(Class.FETCH)
+        run.note(Class.PROJECT)
+    elif first == "fmt":
+        run.note(Class.WRITE)
+    else:
+        run.note(Class.PROJECT)
 
 
 def _go(run: Run) -> None:
@@ -161,7 +181,13 @@ def _go(run: Run) -> None:
             if word.endswith(".go"):
                 run.script(word)
     run.unknown([first])
-    run.note(Class.PROJECT)
+    if first in ("version", "env", "list", "doc", "help", ""):
+        run.note(Class.READ)
+    elif first in ("mod", "get", "install", "work"):
+        run.note(Class.FETCH)
+        run.note(Class.PROJECT if first == "install" else Class.WRITE)
+    else:
+        run.note(Class.PROJECT)
 
 
 def _rustup(run: Run) -> None:

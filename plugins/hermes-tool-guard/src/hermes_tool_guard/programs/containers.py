@@ -4,6 +4,7 @@ import re
 
 from hermes_tool_guard.judgement import UNKNOWN, Class
 from hermes_tool_guard.places import Zone
+from hermes_tool_guard.programs.verbs import by_verb
 from hermes_tool_guard.run import Program, Run, each, names
 
 _DOCKER_GROUPS = names(
@@ -19,13 +20,16 @@ _VALUED = names(
 )
 
 
+_DOCKER_VALUED = names("-H --host -c --context --config -l --log-level --tlscacert --tlscert --tlskey")
+
+
 def _docker(run: Run) -> None:
     words = list(run.args)
     while words and words[0][:1] == "-":
         word = words.pop(0)
         if word.startswith(("-H", "--host", "-c", "--context")) and word != "--config":
             run.ask(Class.CONTAINERS, "drives containers on another machine")
-        if word in ("-H", "--host", "-c", "--context", "--config", "-l", "--log-level") and words:
+        if word in _DOCKER_VALUED and words:
             words.pop(0)
     if words[:1] and words[0] in _DOCKER_GROUPS and words[1:2] and words[1][:1] != "-":
         words.pop(0)
@@ -39,8 +43,10 @@ def _docker_command(run: Run, first: str, rest: list[str]) -> None:
         return
     elif first in ("build", "bake"):
         _build(run, rest)
-    elif first in _READS or first in ("--version", "search", "images", "wait", ""):
+    elif first in _READS or first in ("wait", ""):
         run.note(Class.READ)
+    elif first == "search":
+        run.note(Class.FETCH)
     elif first in ("run", "create", "exec"):
         _contained(run, first, rest)
     elif first in ("pull", "fetch", "tag"):
@@ -62,6 +68,7 @@ def _build(run: Run, words: list[str]) -> None:
     for file in options.values("-f", "--file"):
         run.script(file)
     run.note(Class.PROJECT)
+    run.note(Class.FETCH)  # what it builds upon
 
 
 def _contained(run: Run, first: str, words: list[str]) -> None:
@@ -87,12 +94,27 @@ def _contained(run: Run, first: str, words: list[str]) -> None:
                     run.ask(Class.CONTAINERS, f"gives a container {path[:60]}, outside of the folder")
     if risky:
         run.ask(Class.CONTAINERS, f"gives a container rights over this machine ({risky[0][:40]})")
-    at = next((i for i, w in enumerate(words) if w in ("sh", "bash", "/bin/sh", "/bin/bash", "ash")), -1)
-    if at >= 0 and first != "create":
-        code = words[at + 1 :]
-        if mounts and code:
-            run.inner(words[at:])
+    _in_mounts(run, words, mounts)
     run.ask(Class.CONTAINERS, f"runs something in a container with {run.name} {first}")
+
+
+def _in_mounts(run: Run, words: list[str], mounts: list[str]) -> None:
+    """What runs inside is judged with the names that the mounted places have outside."""
+    pairs = [m.split(":")[:2] for m in mounts if m.count(":") and "=" not in m]
+    at = next((i for i, w in enumerate(words) if w.rpartition("/")[2] in _INSIDE), -1)
+    if at < 0 or not pairs:
+        return
+    outside = []
+    for word in words[at:]:
+        for source, target in pairs:
+            if target.startswith("/"):
+                bare = target.rstrip("/")
+                word = re.sub(rf"(?<![\w/.]){re.escape(bare)}(?=/|\b|$)", lambda _: source.rstrip("/") or "/", word)  # noqa: B023, PLW2901
+        outside.append(re.sub(r"^//+", "/", word))
+    run.inner(outside)
+
+
+_INSIDE = names("sh bash ash dash rm chmod chown dd mkfs find shred mv chroot tee cp truncate wipefs")
 
 
 def _compose(run: Run, words: list[str]) -> None:
@@ -117,10 +139,13 @@ def _compose(run: Run, words: list[str]) -> None:
         run.note(Class.READ)
     elif first in ("build", "pull"):
         run.note(Class.PROJECT)
+        run.note(Class.FETCH)
     elif first == "down" and options.has("-v", "--volumes", "--rmi"):
         run.ask(Class.CONTAINERS, "deletes the data of containers with compose down")
     elif first in ("up", "start", "stop", "restart", "down", "watch", "pause", "unpause"):
         run.note(Class.PROJECT)
+        if first in ("up", "watch"):
+            run.note(Class.FETCH)
         for file in options.values("-f", "--file"):
             run.script(file)
     else:
@@ -137,6 +162,9 @@ def _kubectl(run: Run) -> None:
     options = run.options(
         names(
             "-n --namespace -l --selector -o --output --context --cluster -c --container --since --tail -f "
+            "--user --cluster --as-group --as-uid --cache-dir --certificate-authority --client-certificate "
+            "--client-key "
+            "--request-timeout --tls-server-name -v --v --vmodule --profile --log-file --password --username "
             "--filename --field-selector --sort-by --kubeconfig --timeout -s --server --token --as -k"
         )
     )
@@ -166,44 +194,34 @@ def _kubectl(run: Run) -> None:
         or "--dry-run=client" in run.args
         or "--dry-run=server" in run.args
     ):
-        run.note(Class.READ)
+        run.note(Class.READ if first in ("config", "version", "options", "kustomize", "") else Class.FETCH)
     else:
         run.ask(Class.CLOUD, f"changes a cluster with {run.name} {first[:40]}")
     run.unknown([first])
 
 
-def _helm(run: Run) -> None:
-    words = [w for w in run.args if w[:1] != "-"]
-    first = words[0] if words else ""
-    if first in (
-        "list",
-        "ls",
-        "status",
-        "get",
-        "history",
-        "show",
-        "search",
-        "template",
-        "lint",
-        "version",
-        "env",
-        "dependency",
-        "diff",
-        "verify",
-        "inspect",
-        "repo",
-    ):
-        if any("post-renderer" in w for w in run.args):
-            run.ask(Class.CODE, "makes helm run another program")
-        run.note(Class.READ)
-        return
-    run.ask(Class.CLOUD, f"changes a cluster with {run.name} {first[:40]}")
+_helm = by_verb(
+    Class.CLOUD,
+    "changes a cluster",
+    (
+        ("READ", "template lint version env verify config get-contexts current-context - build fmt validate"),
+        ("FETCH", "list ls status get history show search dependency dep diff inspect repo app.list app.get app.diff"),
+        ("FETCH", "get.clusters cluster.list profile.list check stat logs tail proxy-status analyze"),
+    ),
+    "-n --namespace -f --values --set -o --output --kube-context --kubeconfig --version --repo",
+)
+
+
+def _helm_checked(run: Run) -> None:
+    if any("post-renderer" in w for w in run.args):
+        run.ask(Class.CODE, "makes helm run another program")
+    _helm(run)
 
 
 _CLOUD_READS = re.compile(
     r"(?:describe|list|get|show|ls|head|lookup|view|search|help|version|status|info|whoami|wait|tail"
     r"|explain|check|validate|account|regions?|zones?|current|query|scan|filter|estimate|preview|synth"
-    r"|diff|plan|fmt|graph|output|providers|state-list|doctor)(?:[-_]|$)"
+    r"|diff|plan|fmt|graph|output|providers|state-list|doctor|logs|ps|releases)(?:[-_]|$)"
 )
 _SECRET = re.compile(
     r"secret|token|password|credential|key(?:s|pair)?\b|kms|ssm|parameter|access-token|print-|decrypt"
@@ -213,11 +231,12 @@ _SECRET = re.compile(
 
 def _cloud(run: Run) -> None:
     words = [w for w in run.args if w[:1] != "-"]
-    text = " ".join(words)
+    services = run.name in ("aws", "gcloud", "az")  # their first word is no verb
+    text = " ".join(words[1:] if services else words)
     if not words or run.args in (["--version"], ["version"]):
         run.note(Class.READ)
         return
-    if _SECRET.search(text) and text not in ("sts get-caller-identity", "auth list"):
+    if _SECRET.search(" ".join(words)) and " ".join(words) not in ("sts get-caller-identity", "auth list"):
         run.ask(Class.CREDENTIALS, f"may show or use credentials of a cloud with {run.name}")
     looks = any(_CLOUD_READS.match(w) for w in words[:4])
     changes = re.search(
@@ -228,32 +247,19 @@ def _cloud(run: Run) -> None:
     )
     if changes or not looks or any(c in text for c in UNKNOWN):
         run.ask(Class.CLOUD, f"changes something in a cloud with {run.name} {text[:50]}")
-    run.note(Class.READ)
+    run.note(Class.FETCH)
 
 
-def _terraform(run: Run) -> None:
-    words = [w for w in run.args if w[:1] != "-"]
-    first = words[0] if words else ""
-    if first in (
-        "plan",
-        "validate",
-        "fmt",
-        "show",
-        "output",
-        "version",
-        "graph",
-        "providers",
-        "init",
-        "get",
-        "test",
-        "preview",
-        "stack",
-        "hclfmt",
-        "whoami",
-    ) or (first in ("state", "workspace") and words[1:2] and words[1] in ("list", "show", "select")):
-        run.note(Class.PROJECT)
-        return
-    run.ask(Class.CLOUD, f"changes infrastructure with {run.name} {first[:40]}")
+_terraform = by_verb(
+    Class.CLOUD,
+    "changes infrastructure",
+    (
+        ("READ", "show output version graph providers state.list state.show workspace.list workspace.show whoami -"),
+        ("WRITE", "fmt hclfmt"),
+        ("PROJECT", "validate workspace.select stack hcl inspect"),
+        ("PROJECT+FETCH", "plan init get test preview"),
+    ),
+)
 
 
 def _remote_runs(run: Run) -> None:
@@ -268,9 +274,10 @@ def _remote_runs(run: Run) -> None:
                 or "--list-tasks" in run.args
             )
         )
-        or run.args[:1] in (["--list"], ["--graph"])
+        or {"--list", "--graph"} & set(run.args)
     ):
-        run.note(Class.READ)
+        run.note(Class.PROJECT)
+        run.note(Class.FETCH)
         return
     for word in run.args:
         if " " in word:
@@ -283,13 +290,13 @@ PROGRAMS: dict[str, Program] = {
     **each(lambda run: _compose(run, run.args), "docker-compose podman-compose"),
     **each(_kubectl, "kubectl oc k k3s microk8s"),
     **each(
-        _helm,
+        _helm_checked,
         "helm helmfile skaffold kustomize argocd flux istioctl linkerd tilt kind minikube k3d k9s stern kubectx kubens",
     ),
     **each(
         _cloud,
-        "aws gcloud az gsutil bq doctl linode-cli hcloud oci ibmcloud aliyun flyctl fly heroku vercel "
-        "netlify wrangler firebase supabase railway render eksctl sam cdk serverless sls amplify eb "
+        "aws gcloud az gsutil bq doctl linode-cli hcloud oci ibmcloud aliyun flyctl fly heroku "
+        "railway render eksctl sam cdk serverless sls amplify eb "
         "copilot azd azcopy scw openstack nova s5cmd b2 exo civo vultr-cli cf now surge stripe twilio "
         "sentry-cli datadog-ci newrelic pagerduty",
     ),

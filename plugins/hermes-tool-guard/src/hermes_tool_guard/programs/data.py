@@ -3,7 +3,7 @@
 import re
 
 from hermes_tool_guard.judgement import UNKNOWN, Class
-from hermes_tool_guard.run import Program, Run, each, names
+from hermes_tool_guard.run import Options, Program, Run, each, names
 
 _READS = re.compile(
     r"(?is)\s*(?:select|show|explain(?!\s+analy[sz]e\s+(?!select))|describe|desc"
@@ -52,13 +52,9 @@ def _sql(run: Run) -> None:
         single=run.name.startswith(("sqlite", "duckdb", "sqlcmd")),
     )
     statements = [*options.values("-c", "--command", "-e", "--execute", "-Q", "-cmd")]
-    if run.name.startswith(("sqlite", "duckdb", "litecli")):
-        if options.has("-init"):
-            run.script(options.value("-init"))
-        for word in options.rest[:1]:
-            if word != ":memory:":
-                run.read(word)
-        statements += options.rest[1:]
+    in_file = run.name.startswith(("sqlite", "duckdb", "litecli"))
+    if in_file:
+        statements += _of_a_file(run, options)
     if options.has("-l", "--list") and not statements and run.name == "psql":
         run.note(Class.READ)
         return
@@ -71,8 +67,20 @@ def _sql(run: Run) -> None:
         statements.append(run.stdin)
     if not statements:
         run.ask(Class.DATABASE, f"opens {run.name}, which waits for input")
+    if not in_file or any("://" in text for text in statements):
+        run.note(Class.FETCH)
     for text in statements:
         _statement(run, text)
+
+
+def _of_a_file(run: Run, options: Options) -> list[str]:
+    """A database that is a file: what it reads, and its statements."""
+    if options.has("-init"):
+        run.script(options.value("-init"))
+    for word in options.rest[:1]:
+        if word != ":memory:":
+            run.read(word)
+    return options.rest[1:]
 
 
 _REDIS_READS = names(
@@ -90,7 +98,7 @@ def _redis(run: Run) -> None:
     if (words and words[0].lower() in _REDIS_READS) or options.has(
         "--version", "--stat", "--bigkeys", "--latency", "--scan"
     ):
-        run.note(Class.READ)
+        run.note(Class.FETCH)
         return
     run.ask(Class.DATABASE, f"changes, or opens, a database with {run.name} {' '.join(words[:1])[:30]}")
 
@@ -108,7 +116,7 @@ def _mongo(run: Run) -> None:
         )
         and not _WORST.search(code)
     ):
-        run.note(Class.READ)
+        run.note(Class.FETCH)
         return
     run.ask(Class.DATABASE, f"changes, or opens, a database with {run.name}")
 
@@ -131,7 +139,7 @@ PROGRAMS: dict[str, Program] = {
     **each(
         _sql,
         "psql mysql mariadb sqlite3 sqlite duckdb sqlcmd clickhouse-client clickhouse pgcli mycli "
-        "litecli cqlsh usql isql sqlplus snowsql influx trino presto hive beeline spark-sql dbt "
+        "litecli cqlsh usql isql sqlplus snowsql influx trino presto hive beeline spark-sql "
         "cockroach surreal neo4j cypher-shell db2",
     ),
     **each(_redis, "redis-cli valkey-cli keydb-cli etcdctl zkCli.sh consul-cli"),

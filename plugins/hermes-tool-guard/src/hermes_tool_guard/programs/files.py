@@ -1,16 +1,22 @@
 """Programs that make, move, change and delete files."""
 
+import os
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
-from hermes_tool_guard.judgement import DERIVED, OPAQUE, UNKNOWN, Class
+from hermes_tool_guard.judgement import DERIVED, LISTED, OPAQUE, UNKNOWN, Class
 from hermes_tool_guard.places import Zone
+from hermes_tool_guard.programs.windows import VITAL
 from hermes_tool_guard.run import Program, Run, each, names
 from hermes_tool_guard.scene import shown
 
 
 def _rm(run: Run) -> None:
     options = run.options()
+    for word in run.args:
+        if ":" in word and VITAL.fullmatch(word):
+            run.deny(Class.DELETE, f"deletes {shown(word)}, a place that everything else depends on")
     recursive = run.name in ("srm", "wipe", "rmdir", "trash") or options.has("-r", "-R", "--recursive")
     deletes(run, options.rest, recursive)
 
@@ -119,6 +125,9 @@ def _mknod(run: Run) -> None:
 def _tee(run: Run) -> None:
     for word in run.options().rest:
         run.write(word)
+        if run.stdin and not any(c in run.stdin for c in UNKNOWN):
+            for path in run.scene.places.absolute(word, run.folders)[:4]:
+                run.scene.contents[os.path.normpath(path)] = run.stdin
     run.output = run.stdin or DERIVED
 
 
@@ -145,8 +154,9 @@ def _chmod(run: Run) -> None:
         words = options.rest if options.has("--reference") else options.rest[1:]
         run.ask(Class.PRIVILEGE, "changes who owns files")
     for word in words:
-        if recursive:
-            run.delete(word, what="changes the rights of")
+        paths = run._zones(word)
+        if recursive or any(zone is Zone.VITAL and path.rstrip("/") != run.scene.places.home for path, zone in paths):
+            run.delete(word, recursive=recursive, what="changes the rights of")
         else:
             run.write(word, what="changes the rights of")
 
@@ -193,6 +203,9 @@ def _find(run: Run) -> None:
     )
     starts = [a for a in args[:at] if a[:1] != "-"] or ["."]
     run.unknown(s for s in starts if s[:1] in UNKNOWN)
+    tested = any(_picks(test, value) for test, value in pairwise(args))
+    if not {"-printf", "-ls", "-exec", "-execdir", "-fprint"} & set(args):
+        run.output = "\n".join(f"{s.rstrip('/')}/{LISTED if tested else '*'}" for s in starts)
     i = at
     while i < len(args):
         word = args[i]
@@ -219,6 +232,10 @@ def _find(run: Run) -> None:
             i += 1
         else:
             i += 1
+
+
+def _picks(test: str, value: str) -> bool:
+    return test in ("-name", "-iname", "-path", "-regex", "-mtime", "-size", "-newer", "-mmin") and value != "*"
 
 
 def _found_deleted(run: Run, start: str, tests: Sequence[str]) -> None:

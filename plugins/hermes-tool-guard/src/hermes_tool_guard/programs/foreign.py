@@ -2,6 +2,7 @@
 
 import re
 
+from hermes_tool_guard.places import Zone
 from hermes_tool_guard.run import Run
 
 __all__ = ["from_source"]
@@ -9,6 +10,9 @@ __all__ = ["from_source"]
 
 def from_source(run: Run, code: str) -> None:
     """Judge what a piece of code would run, delete or overwrite, as far as its texts tell."""
+    for path in re.findall(r"[\"'](~?/[^\"'\s]+)[\"']", code)[:50]:
+        if any(zone is Zone.GUARDED for _, zone in run._zones(path)):
+            run.read(path)
     if not any(
         w in code
         for w in (

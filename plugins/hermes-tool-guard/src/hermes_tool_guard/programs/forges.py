@@ -1,27 +1,21 @@
-"""Forges and other version control: looking is free."""
+"""Forges: looking is free."""
 
 from hermes_tool_guard.judgement import Class
-from hermes_tool_guard.run import Program, Run, each
+from hermes_tool_guard.run import Program, Run, each, names
 
-_FORGE_READS = {
-    "view",
-    "list",
-    "status",
-    "diff",
-    "checks",
-    "watch",
-    "search",
-    "ls",
-    "show",
-    "browse",
-    "download",
-    "checkout",
-    "clone",
-}
+_FORGE_READS = names("view list status diff checks watch search ls show browse download checkout clone")
+
+
+_VALUED = names(
+    "-R --repo --hostname -L --limit -s --state -l --label -a --assignee -q --jq -t --template -S --search -A --author "
+    "-w --workflow -b --branch -B --base -H --head -u --user -e --event -p --pattern -D --dir -X --method -f -F "
+    "--field "
+    "--raw-field --input --json --preview --cache"
+)
 
 
 def _forge(run: Run) -> None:
-    words = [w for w in run.args if w[:1] != "-"]
+    words = run.options(_VALUED).rest
     if words[:2] == ["auth", "token"] or "--show-token" in run.args or "-t" in run.args:
         run.ask(Class.CREDENTIALS, "shows the token of your account")
     elif (
@@ -41,46 +35,12 @@ def _forge(run: Run) -> None:
         or words[0] in ("status", "help", "version", "search")
     ):
         run.note(Class.FETCH)
+        if len(words) > 1 and words[1] in ("checkout", "clone", "download"):
+            run.note(Class.WRITE)
+            run.note(Class.PROJECT)
     else:
         run.ask(Class.SEND, f"changes something at the forge with {run.name} {' '.join(words[:2])}")
     run.unknown(run.args if words[:1] == ["api"] else [])
 
 
-def _other_vcs(run: Run) -> None:
-    if run.args[:1] and run.args[0] in (
-        "status",
-        "st",
-        "log",
-        "diff",
-        "info",
-        "summary",
-        "branches",
-        "cat",
-        "annotate",
-        "blame",
-        "heads",
-        "id",
-        "ls",
-        "list",
-    ):
-        run.note(Class.READ)
-    elif run.args[:1] and run.args[0] in (
-        "add",
-        "commit",
-        "ci",
-        "update",
-        "up",
-        "branch",
-        "bookmark",
-        "new",
-        "describe",
-    ):
-        run.note(Class.GIT)
-    else:
-        run.ask(Class.GIT_HISTORY, f"changes a repository with {run.name} {' '.join(run.args[:1])}")
-
-
-PROGRAMS: dict[str, Program] = {
-    **each(_forge, "gh glab hub tea"),
-    **each(_other_vcs, "hg svn jj fossil bzr"),
-}
+PROGRAMS: dict[str, Program] = each(_forge, "gh glab hub tea")

@@ -1,33 +1,79 @@
 """git and its forges: local work is free, what goes out or rewrites is not."""
 
-from hermes_tool_guard.judgement import UNKNOWN, Class
+import re
+from collections.abc import Sequence
+
+from hermes_core.types import Effect
+from hermes_tool_guard.judgement import LISTED, UNKNOWN, Class
 from hermes_tool_guard.places import Zone
 from hermes_tool_guard.programs.git_settings import configure, setting
-from hermes_tool_guard.run import Program, Run, names
+from hermes_tool_guard.run import Program, Run, beginnings, names
 
-_GLOBAL_VALUED = {
-    "-C",
-    "-c",
-    "--git-dir",
-    "--work-tree",
-    "--namespace",
-    "--exec-path",
-    "--config-env",
-    "--super-prefix",
-}
-_LOCAL = names(
-    "status log diff show blame annotate shortlog describe ls-files ls-tree ls-remote cat-file "
-    "rev-parse rev-list name-rev grep add commit init mv stash tag branch checkout switch restore "
-    "merge cherry-pick revert rm reset notes archive apply am format-patch show-ref show-branch "
-    "for-each-ref var version help whatchanged cherry count-objects fsck diff-tree diff-index "
-    "diff-files merge-base merge-tree check-ignore check-attr check-ref-format config remote fetch "
-    "pull clone worktree sparse-checkout reflog bisect range-diff stripspace column symbolic-ref "
-    "rebase clean gc prune push submodule verify-commit verify-tag patch-id hash-object write-tree "
-    "read-tree update-index mktree commit-tree interpret-trailers maintenance bundle bugreport "
-    "diagnose request-pull lfs flow merge-file rerere repack pack-refs fetch-pack send-email svn "
-    "difftool mergetool filter-branch filter-repo update-ref replace instaweb daemon gui citool "
-    "credential subtree absorb standup machete town ls p4"
+_GLOBAL_VALUED = names("--attr-source -C -c --git-dir --work-tree --namespace --exec-path --config-env --super-prefix")
+# What the commands do to the world: look, write in the folder and git's own data, run the project's hooks as well,
+# or more. Commands that are not here may be aliases for anything.
+_LOOKS = names(
+    "status log diff show blame annotate shortlog describe ls-files ls-tree cat-file rev-parse rev-list name-rev grep "
+    "show-ref show-branch for-each-ref var version help whatchanged cherry count-objects fsck diff-tree diff-index "
+    "diff-files merge-base merge-tree check-ignore check-attr check-ref-format range-diff stripspace column "
+    "verify-commit verify-tag patch-id interpret-trailers ls verify-pack check-mailmap get-tar-commit-id"
 )
+_WRITES = names(
+    "add mv init stash tag branch restore reset notes archive apply format-patch config remote sparse-checkout reflog "
+    "symbolic-ref clean gc prune rm hash-object write-tree read-tree update-index mktree commit-tree maintenance "
+    "bundle bugreport diagnose merge-file rerere repack pack-refs update-ref replace credential"
+)
+_HOOKED = names(
+    "commit merge checkout switch cherry-pick revert am rebase worktree bisect flow absorb standup machete town "
+    "subtree filter-branch filter-repo difftool mergetool gui citool daemon instaweb submodule lfs"
+)
+_REMOTE = names("fetch pull clone ls-remote push request-pull fetch-pack send-email svn p4")
+_LOCAL = _LOOKS | _WRITES | _HOOKED | _REMOTE
+# Commands of which some forms only look: those without an operand, or whose first words are these.
+_LISTS = {
+    "branch": r"(?:-[avrl]+|--(?:show-current|list|all|remotes|(?:no-)?(?:merged|contains)|points-at|sort|format|column"
+    r"|no-color|color|ignore-case|verbose)(?:=.*)?)",
+    "tag": r"(?:-[ln]\d*|--(?:list|sort|contains|points-at|merged|no-merged|format|column)(?:=.*)?)",
+    "stash": r"list|show",
+    "remote": r"-v|--verbose|get-url",
+    "worktree": r"list",
+    "notes": r"list|show",
+    "reflog": r"show|exists|HEAD|-.*|[\w@{}/-]+",
+    "config": r"--get.*|--list|-l|--show-.*|get|list",
+    "bisect": r"log|view|visualize",
+    "submodule": r"status|summary",
+    "symbolic-ref": r"--short|-q",
+    "sparse-checkout": r"list",
+    "apply": r"--(?:check|stat|numstat|summary)",
+    "clean": r"-n|--dry-run",
+    "lfs": r"ls-files|status|env|version",
+    "bundle": r"verify|list-heads",
+    "rerere": r"status|diff",
+}
+_VERBS_BELOW = names("remote stash reflog worktree submodule bundle notes lfs bisect sparse-checkout")
+_ALONE_LISTS = frozenset({"branch", "tag", "remote", "reflog", "notes", "submodule", "flow"})
+
+
+def _effects(command: str, words: Sequence[str]) -> frozenset[Effect]:
+    """What a git command does to the world."""
+    if command in _LOOKS or (not words and command in _ALONE_LISTS) or (command == "config" and len(words) == 1):
+        return _ONLY_READS
+    if words and command in _LISTS and re.fullmatch(_LISTS[command], words[0]):
+        return _ONLY_READS
+    if command in ("fetch", "ls-remote"):
+        return frozenset({Effect.NETWORK})
+    if command == "clone":
+        return frozenset({Effect.NETWORK, Effect.WRITE_FILES})
+    if command == "pull" or command in ("submodule", "lfs"):
+        return frozenset({Effect.NETWORK, Effect.WRITE_FILES, Effect.EXECUTE})
+    if command == "remote":
+        return frozenset({Effect.NETWORK if words[0] in ("show", "update", "prune") else Effect.WRITE_FILES})
+    if command in _HOOKED:
+        return frozenset({Effect.WRITE_FILES, Effect.EXECUTE})
+    return frozenset({Effect.WRITE_FILES})
+
+
+_ONLY_READS = frozenset({Effect.READ_FILES})
 
 
 def _git(run: Run) -> None:
@@ -37,77 +83,54 @@ def _git(run: Run) -> None:
         name, eq, value = word.partition("=")
         if name in _GLOBAL_VALUED and not eq:
             value = words.pop(0) if words else ""
-        if name == "-c" or name == "--config-env":
-            setting(run, value)
-        elif name == "--exec-path" and value:
-            run.ask(Class.CODE, "decides which programs git runs")
-        elif name in ("-C", "--git-dir", "--work-tree"):
-            if not run.inside(value) and not run.scene.places.root.startswith(value):
-                run.note(Class.READ)
-                _elsewhere(run, value, words)
-            if name != "--git-dir":
-                run.folders = tuple(run.scene.places.absolute(value, run.folders))
-        elif name in ("--paginate", "-p"):
-            pass
+        _global_option(run, name, value, words)
     if not words:
         run.note(Class.READ)
-        return
-    command = words.pop(0)
-    if any(c in command for c in UNKNOWN):
-        run.unknown([command])
-        return
-    if command not in _LOCAL:
-        run.ask(Class.CODE, f"runs git {command}, which may be an alias for anything")
-        return
-    run.args = words
-    run.unknown(
-        w
-        for w in words
-        if w[:1] in ("\0", "\1")
-        and command
-        not in (
-            "commit",
-            "add",
-            "log",
-            "show",
-            "diff",
-            "tag",
-            "checkout",
-            "switch",
-            "branch",
-            "blame",
-            "rev-parse",
-            "cat-file",
-            "describe",
-            "merge",
-            "rev-list",
-            "cherry-pick",
-            "revert",
-            "stash",
-            "show-ref",
-        )
-    )
+    elif any(c in words[0] for c in UNKNOWN):
+        run.unknown(words[:1])
+    elif words[0] not in _LOCAL:
+        run.ask(Class.CODE, f"runs git {words[0]}, which may be an alias for anything")
+    else:
+        run.args = words[1:]
+        _command(run, words[0])
+
+
+def _global_option(run: Run, name: str, value: str, words: Sequence[str]) -> None:
+    if name in ("-c", "--config-env"):
+        setting(run, value)
+    elif name == "--exec-path" and value:
+        run.ask(Class.CODE, "decides which programs git runs")
+    elif name in ("-C", "--git-dir", "--work-tree"):
+        if not run.inside(value) and not run.scene.places.root.startswith(value):
+            run.note(Class.READ)
+            _elsewhere(run, value, words)
+        if name != "--git-dir":
+            run.folders = tuple(run.scene.places.absolute(value, run.folders))
+
+
+# Commands whose words are names and texts: what is not known among them is no option.
+_TEXTS = names(
+    "commit add log show diff tag checkout switch branch blame rev-parse cat-file describe merge rev-list "
+    "cherry-pick revert stash show-ref"
+)
+
+
+def _command(run: Run, command: str) -> None:
+    words = run.args
+    if command in _VERBS_BELOW:
+        run.unknown(words[:1])
+    elif command not in _TEXTS:
+        run.unknown(w for w in words if w[:1] in ("\0", "\1"))
+    run.note(Class.FETCH if command in _REMOTE - {"push"} else Class.GIT, *_effects(command, words))
     _COMMANDS.get(command, _plain)(run)
     _runs_something(run, command)
+    if command == "ls-files" or "--name-only" in words:
+        run.output = f"./{LISTED}" if any(w[:1] != "-" for w in words) else "./*"
 
 
-def _elsewhere(run: Run, folder: str, words: list[str]) -> None:
-    if words and words[0] not in (
-        "status",
-        "log",
-        "diff",
-        "show",
-        "branch",
-        "rev-parse",
-        "ls-files",
-        "blame",
-        "describe",
-        "remote",
-        "shortlog",
-        "grep",
-        "rev-list",
-        "ls-tree",
-        "cat-file",
+def _elsewhere(run: Run, folder: str, words: Sequence[str]) -> None:
+    if words and words[0] not in names(
+        "status log diff show branch rev-parse ls-files blame describe remote shortlog grep rev-list ls-tree cat-file"
     ):
         run.ask(Class.GIT, f"works in a git repository outside of the folder ({folder[:60]})")
 
@@ -116,15 +139,7 @@ def _runs_something(run: Run, command: str) -> None:
     for word in run.args:
         if (
             word.startswith(
-                (
-                    "--upload-pack",
-                    "--receive-pack",
-                    "--exec",
-                    "--extcmd",
-                    "--tool=",
-                    "--ext-diff",
-                    "--open-files-in-pager",
-                )
+                beginnings("--upload-pack --receive-pack --exec --extcmd --tool= --ext-diff --open-files-in-pager")
             )
             or (
                 command in ("clone", "fetch", "pull", "push", "ls-remote")
@@ -144,7 +159,6 @@ def _runs_something(run: Run, command: str) -> None:
 
 
 def _plain(run: Run) -> None:
-    run.note(Class.GIT)
     for i, word in enumerate(run.args):
         if word in ("-o", "--output", "--output-directory") and i + 1 < len(run.args):
             run.write(run.args[i + 1])
@@ -171,13 +185,11 @@ def _reset(run: Run) -> None:
     options = run.options()
     if options.has("--hard", "--merge", "--keep"):
         _rewrites(run, "throws changes away with git reset --hard")
-    run.note(Class.GIT)
 
 
 def _clean(run: Run) -> None:
     options = run.options({"-e", "--exclude"})
     if options.has("-n", "--dry-run"):
-        run.note(Class.GIT)
         return
     for word in options.rest or ["."]:
         for path, zone in run._zones(word, whole=True):
@@ -192,13 +204,11 @@ def _branch(run: Run) -> None:
     options = run.options({"-u", "--set-upstream-to", "--contains", "--sort", "--format", "--points-at"})
     if options.has("-D", "-M", "-C", "--force", "-f"):
         _rewrites(run, "deletes or moves a branch that may not be merged")
-    run.note(Class.GIT)
 
 
 def _tag(run: Run) -> None:
     if run.options({"-m", "-F", "-u", "-n"}).has("-d", "--delete", "-f", "--force"):
         _rewrites(run, "deletes or moves a tag")
-    run.note(Class.GIT)
 
 
 def _checkout(run: Run) -> None:
@@ -206,7 +216,6 @@ def _checkout(run: Run) -> None:
     command_discards = options.has("-f", "--force", "-B", "--discard-changes", "-C")
     if command_discards or any(w in (".", "./", ":/", "*") for w in options.rest):
         _rewrites(run, "throws away changes that are not committed")
-    run.note(Class.GIT)
 
 
 def _restore(run: Run) -> None:
@@ -215,13 +224,11 @@ def _restore(run: Run) -> None:
         options.has("-S", "--staged") and not options.has("-W", "--worktree")
     ):
         _rewrites(run, "throws away changes that are not committed")
-    run.note(Class.GIT)
 
 
 def _stash(run: Run) -> None:
     if run.args[:1] and run.args[0] in ("drop", "clear"):
         _rewrites(run, "throws stashed changes away")
-    run.note(Class.GIT)
 
 
 def _rebase(run: Run) -> None:
@@ -233,38 +240,20 @@ def _rebase(run: Run) -> None:
 
 def _commit(run: Run) -> None:
     options = run.options(
-        {
-            "-m",
-            "-F",
-            "-C",
-            "-c",
-            "-t",
-            "--message",
-            "--file",
-            "--author",
-            "--date",
-            "--fixup",
-            "--squash",
-            "--trailer",
-            "--cleanup",
-            "-S",
-        }
+        names("-m -F -C -c -t --message --file --author --date --fixup --squash --trailer --cleanup -S")
     )
     for file in options.values("-F", "--file"):
         run.read(file)
-    run.note(Class.GIT)
 
 
 def _reflog(run: Run) -> None:
     if run.args[:1] and run.args[0] in ("expire", "delete"):
         _rewrites(run, "deletes what git could still bring back")
-    run.note(Class.GIT)
 
 
 def _gc(run: Run) -> None:
     if any(w.startswith(("--prune", "--aggressive")) for w in run.args) or run.argv[1:2] == ["prune"]:
         _rewrites(run, "deletes what git could still bring back")
-    run.note(Class.GIT)
 
 
 def _history(run: Run) -> None:
@@ -273,31 +262,16 @@ def _history(run: Run) -> None:
 
 def _remote(run: Run) -> None:
     words = [w for w in run.args if w[:1] != "-"]
-    if words[:1] and words[0] in ("add", "set-url", "remove", "rm", "rename", "set-head", "prune", "update"):
-        if words[0] in ("add", "set-url"):
-            run.ask(Class.SEND, "changes where git sends commits to")
-        run.note(Class.GIT)
-    run.note(Class.GIT)
+    if words[:1] in (["add"], ["set-url"]):
+        run.ask(Class.SEND, "changes where git sends commits to")
 
 
 def _clone(run: Run) -> None:
     options = run.options(
-        {
-            "-b",
-            "--branch",
-            "--depth",
-            "-o",
-            "--origin",
-            "-j",
-            "--jobs",
-            "-c",
-            "--config",
-            "--reference",
-            "--filter",
-            "--template",
-            "--separate-git-dir",
-            "-u",
-        }
+        names(
+            "-b --branch --depth -o --origin -j --jobs -c --config --reference --filter --template "
+            "--separate-git-dir -u"
+        )
     )
     for given in options.values("-c", "--config"):
         setting(run, given)
@@ -306,21 +280,19 @@ def _clone(run: Run) -> None:
     if len(options.rest) > 1:
         run.write(options.rest[1])
     run.unknown(options.rest[:1])
-    run.note(Class.FETCH)
 
 
 def _fetch(run: Run) -> None:
     options = run.options({"--depth", "-j", "--jobs", "-o", "--upload-pack", "-s", "-X"})
     if options.has("--force", "-f") or any(w.startswith("+") for w in options.rest):
         _rewrites(run, "overwrites local branches with what the remote has")
-    run.note(Class.FETCH)
 
 
 def _worktree(run: Run) -> None:
     words = [w for w in run.args if w[:1] != "-"]
     if words[:1] in (["list"], ["prune"], ["lock"], ["unlock"]) or not words:
-        run.note(Class.GIT)
-    elif words[0] == "add" and len(words) > 1:
+        return
+    if words[0] == "add" and len(words) > 1:
         run.write(words[1])
     else:
         for word in words[1:]:
@@ -331,7 +303,6 @@ def _submodule(run: Run) -> None:
     if "foreach" in run.args:
         run.code(" ".join(run.args[run.args.index("foreach") + 1 :]))
         run.ask(Class.CODE, "runs a command in every submodule")
-    run.note(Class.FETCH)
 
 
 def _asks(why: str, what: Class) -> Program:
@@ -345,14 +316,12 @@ def _bundle(run: Run) -> None:
     if run.args[:1] == ["create"]:
         for word in [w for w in run.args[1:] if w[:1] != "-"][:1]:
             run.write(word)
-    run.note(Class.GIT)
 
 
 def _rm(run: Run) -> None:
     options = run.options()
     for word in options.rest:
         run.delete(word)
-    run.note(Class.GIT)
 
 
 _COMMANDS: dict[str, Program] = {

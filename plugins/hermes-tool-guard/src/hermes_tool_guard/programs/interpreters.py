@@ -4,7 +4,7 @@ import re
 
 from hermes_tool_guard.judgement import UNKNOWN, Class
 from hermes_tool_guard.programs.foreign import from_source
-from hermes_tool_guard.run import Program, Run, each
+from hermes_tool_guard.run import Program, Run, each, names
 from hermes_tool_guard.words import NOTHING
 
 
@@ -17,6 +17,7 @@ def _shell(run: Run) -> None:
     elif "s" in letters or not words or words[0] in ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"):
         _from_input(run)
     elif words[0].startswith("/dev/fd/"):
+        run.code(run.scene.piped)
         run.ask(Class.CODE, "runs the output of another command as code")
     elif "n" in letters:
         run.read(words[0])  # bash -n only reads
@@ -97,8 +98,6 @@ _LANGUAGES: dict[str, tuple[str, str]] = {
     "crystal": ("eval", ""),
     "nu": ("-c", ""),
     "fish": ("-c", ""),
-    "pwsh": ("-c -Command -EncodedCommand -e", ""),
-    "powershell": ("-c -Command -EncodedCommand -e", ""),
     "xonsh": ("-c", ""),
     "jshell": ("", ""),
     "irb": ("", ""),
@@ -153,32 +152,9 @@ def _language(run: Run) -> None:
 
 
 def _program_file(run: Run, word: str, rest: list[str]) -> None:
-    if run.name in ("bun", "deno") and word in (
-        "run",
-        "test",
-        "install",
-        "i",
-        "add",
-        "fmt",
-        "lint",
-        "check",
-        "build",
-        "task",
-        "x",
-        "bench",
-        "create",
-        "remove",
-        "cache",
-        "serve",
-        "repl",
-        "upgrade",
-        "compile",
-        "pm",
-        "update",
-        "doc",
-        "info",
-        "coverage",
-        "types",
+    if run.name in ("bun", "deno") and word in names(
+        "run test install i add fmt lint check build task x bench create remove cache serve repl upgrade compile "
+        "pm update doc info coverage types"
     ):
         if (
             (word in ("install", "i") and any(w[:1] != "-" for w in rest))
@@ -205,7 +181,7 @@ def _other_code(run: Run, code: str) -> None:
             r"require|process(?!\.version)|import|eval|Function|global|constructor|fetch|Bun|module", code
         )
     ):
-        run.note(Class.READ)
+        run.note(Class.CODE)
         return
     run.ask(Class.CODE, f"runs {run.name} code given on the command line")
 
@@ -249,7 +225,7 @@ def _perl(run: Run) -> None:
         run.read(word)
         if in_place:
             run.write(word)
-    run.note(Class.READ)
+    run.note(Class.PROJECT if any(a.startswith(("-I", "-M", "-m")) for a in run.args) else Class.READ)
 
 
 def _java(run: Run) -> None:

@@ -3,6 +3,7 @@
 import re
 from urllib.parse import urlsplit
 
+from hermes_core.types import Effect
 from hermes_tool_guard.judgement import DERIVED, UNKNOWN, Class
 from hermes_tool_guard.run import Options, Program, Run, each, names
 
@@ -22,24 +23,9 @@ _CURL_VALUED = names(
     "--libcurl --etag-save --etag-compare --hsts --dns-servers --doh-url --quote --mail-from "
     "--mail-rcpt --keepalive-time --retry-max-time --variable --expand-url --expand-data"
 )
-_UPLOADS = (
-    "-d",
-    "--data",
-    "--data-raw",
-    "--data-binary",
-    "--data-urlencode",
-    "--data-ascii",
-    "-F",
-    "--form",
-    "--form-string",
-    "-T",
-    "--upload-file",
-    "--json",
-    "--expand-data",
-    "--mail-from",
-    "--mail-rcpt",
-    "-Q",
-    "--quote",
+_UPLOADS = names(
+    "-d --data --data-raw --data-binary --data-urlencode --data-ascii -F --form --form-string -T --upload-file "
+    "--json --expand-data --mail-from --mail-rcpt -Q --quote"
 )
 
 
@@ -76,7 +62,7 @@ def _fetches(run: Run, url: str) -> bool:
         if len(urlsplit(url).query) > 300:
             run.ask(Class.SEND, f"sends a long text to {host}")
     else:
-        run.note(Class.READ)
+        run.note(Class.READ, Effect.NETWORK)
     return local
 
 
@@ -116,8 +102,11 @@ def _curl(run: Run) -> None:
     uploads = [(o, v) for o, v in options.given if o in _UPLOADS]
     method = options.value("-X", "--request").upper()
     _uploads(run, uploads)
+    changes = (uploads and not options.has("-G", "--get")) or method not in ("", "GET", "HEAD", "OPTIONS")
+    if changes and local:
+        run.note(Class.PROJECT)  # whatever a service on this machine does with it
     if not local:
-        if (uploads and not options.has("-G", "--get")) or method not in ("", "GET", "HEAD", "OPTIONS"):
+        if changes:
             run.ask(Class.SEND, "sends data to the network")
         _identified(run, options)
     if options.has(
@@ -318,22 +307,21 @@ def _serves(run: Run) -> None:
     run.ask(Class.SERVE, f"starts a server with {run.name}")
 
 
+def _project_server(run: Run) -> None:
+    """A server of the project's own code, for this machine alone unless it is told otherwise."""
+    listens = [a for a in run.args if _EVERYWHERE.search(a)]
+    if listens:
+        run.ask(Class.SERVE, f"starts a server for others with {run.name} ({listens[0][:40]})")
+    run.unknown(run.args[:1])
+    run.note(Class.PROJECT)
+
+
+_EVERYWHERE = re.compile(r"(?:^|[=@:])(?:0\.0\.0\.0|\[?::\]?(?!\w)|\*)(?::\d+)?$")
+
+
 def _keys(run: Run) -> None:
     if any(
-        a
-        in (
-            "-l",
-            "-lf",
-            "-L",
-            "--list-keys",
-            "--list-secret-keys",
-            "-k",
-            "-K",
-            "--verify",
-            "--version",
-            "--fingerprint",
-        )
-        for a in run.args
+        a in names("-l -lf -L --list-keys --list-secret-keys -k -K --verify --version --fingerprint") for a in run.args
     ):
         run.note(Class.READ)
         return
@@ -368,13 +356,14 @@ PROGRAMS: dict[str, Program] = {
     ),
     **each(
         _serves,
-        "nginx httpd apache2 apachectl caddy lighttpd gunicorn uvicorn hypercorn daphne waitress-serve "
-        "flask fastapi http-server serve live-server json-server puma unicorn thin rails webrick twistd "
+        "nginx httpd apache2 apachectl caddy lighttpd "
+        "http-server serve live-server json-server puma unicorn thin webrick twistd "
         "sshd dropbear vsftpd proftpd smbd nfsd mongod mysqld postgres redis-server memcached "
-        "rabbitmq-server etcd consul vault minio jupyter-lab jupyter-notebook code-server ttyd gotty "
+        "rabbitmq-server etcd minio jupyter-lab jupyter-notebook code-server ttyd gotty "
         "wetty shellinaboxd x11vnc vncserver tightvncserver Xvfb xrdp dnsmasq busybox-httpd darkhttpd "
         "thttpd webfsd miniserve updog celery wsgiref pserve adb dockerd containerd",
     ),
+    **each(_project_server, "flask fastapi uvicorn gunicorn hypercorn daphne waitress-serve"),
     **each(
         _keys,
         "ssh-keygen ssh-add ssh-agent ssh-copy-id gpg gpg2 gpg-agent pass gopass op bw lpass keyring "

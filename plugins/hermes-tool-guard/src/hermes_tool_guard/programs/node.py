@@ -3,7 +3,7 @@
 import re
 
 from hermes_tool_guard.judgement import Class
-from hermes_tool_guard.programs.packages import LOOKS, is_local, known_tool
+from hermes_tool_guard.programs.packages import LOOKS, is_local, known_tool, looks
 from hermes_tool_guard.run import Program, Run, each, names
 
 _RUNS = names(
@@ -12,19 +12,29 @@ _RUNS = names(
     "stage e2e preview"
 )
 _CHANGES = names("install i add in isntall up update upgrade remove rm uninstall un why global")
+_VALUED = names("--filter -F --filter-prod --dir -C --prefix --cwd --workspace -w --loglevel --reporter --config")
+_FETCHES = names("ci clean-install dedupe init import fetch install i in isntall add up update upgrade rebuild")
 _TELLS = names("publish unpublish deprecate dist-tag login logout adduser owner access token team org profile hook npm")
 
 
 def _npm(run: Run) -> None:
     words = list(run.args)
-    first = next((w for w in words if w[:1] != "-"), "install" if run.name == "yarn" else "")
-    rest = words[words.index(first) + 1 :] if first in words else words
+    if words and words[0][:1] == "-" and "=" not in words[0] and _TELLS & set(words[1:4]):
+        run.ask(Class.SEND, f"may change something at the registry with {run.name}")
+    while words and words[0][:1] == "-":  # its own options, before the command
+        words = words[2 if words[0] in _VALUED else 1 :]
+    first = words[0] if words else "install" if run.name == "yarn" else ""
+    rest = words[1:]
+    if first in _FETCHES:
+        run.note(Class.FETCH)
     if first in _RUNS:
         _scripts(run, first, [w for w in rest if w[:1] != "-"])
     elif first in _CHANGES:
         _dependencies(run, first, [w for w in rest if w[:1] != "-"])
     elif first in ("exec", "x", "dlx", "create"):
         inner = [w for w in rest if w != "--"]
+        if first in ("dlx", "create"):
+            run.note(Class.FETCH)
         if any(w in ("-c", "--call") for w in inner):
             run.code(inner[-1])
             run.ask(Class.CODE, "runs a command through the package manager")
@@ -58,7 +68,7 @@ def _other(run: Run, first: str, named: list[str]) -> None:
     elif first in ("setup", "plugin", "node"):
         run.ask(Class.INSTALL, f"runs {run.name} {first}")
     elif first in LOOKS or first in ("completion", "set-script", "pkg", "store", ""):
-        run.note(Class.READ)
+        looks(run)
     elif run.name in ("yarn", "pnpm") and re.fullmatch(r"[a-z][\w:.-]*", first):
         run.note(Class.PROJECT)  # the name of a script, or of a tool of the project
     else:

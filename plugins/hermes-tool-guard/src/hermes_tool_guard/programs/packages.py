@@ -1,6 +1,7 @@
 """Package installers: what the project asks for is a build; anything else brings in code from outside."""
 
 import re
+from collections.abc import Container, Sequence
 
 from hermes_tool_guard.judgement import Class
 from hermes_tool_guard.run import Program, Run, each, names
@@ -10,6 +11,16 @@ LOOKS = names(
     "freeze tree explain doctor licenses query fund diff repo docs bugs ping whoami prefix root bin "
     "cache lock verify export env why-not about source licence license dependencies"
 )
+
+
+_FAR_LOOKS = names("view search outdated audit fund repo docs bugs ping whoami index --outdated -o owner")
+
+
+def looks(run: Run) -> None:
+    """It only looks, at the registry perhaps."""
+    run.note(Class.READ)
+    if _FAR_LOOKS & set(run.args[:4]):
+        run.note(Class.FETCH)
 
 
 def is_local(word: str) -> bool:
@@ -45,18 +56,25 @@ _PLAIN_TOOLS = names(
 
 
 def _npx(run: Run) -> None:
-    options = run.options({"-p", "--package", "-c", "--call", "-w", "--from", "--with", "--python", "-n"})
+    at = _first_word(run.args, {"-p", "--package", "-c", "--call", "-w", "--from", "--with", "--python", "-n"})
+    own = Run(run.scene, [run.name, *run.args[:at]], run.folders, run.stdin)
+    options = own.options({"-p", "--package", "-c", "--call", "-w", "--from", "--with", "--python", "-n"})
     if options.has("-c", "--call"):
         run.code(options.value("-c", "--call"))
         run.ask(Class.CODE, "runs a command through npx")
     if options.has("-p", "--package", "--from", "--with"):
         run.ask(Class.INSTALL, "fetches a package and runs it")
-    words = []
-    for i, word in enumerate(run.args):
-        if word[:1] != "-":
-            words = list(run.args[i:])
-            break
-    known_tool(run, words)
+    if run.name != "npx":  # npx runs what the project has, if it has it
+        run.note(Class.FETCH)
+    known_tool(run, run.args[at:])
+
+
+def _first_word(words: Sequence[str], valued: Container[str]) -> int:
+    """Where a program's own options end."""
+    at = 0
+    while at < len(words) and words[at][:1] == "-":
+        at += 2 if words[at] in valued else 1
+    return min(at, len(words))
 
 
 def _pip(run: Run) -> None:
@@ -65,31 +83,11 @@ def _pip(run: Run) -> None:
     if first in ("install", "sync", "download", "wheel"):
         plain = Run(run.scene, [run.name, *words[words.index(first) + 1 :]], run.folders, run.stdin)
         options = plain.options(
-            {
-                "-r",
-                "-c",
-                "-e",
-                "-t",
-                "--requirement",
-                "--constraint",
-                "--editable",
-                "--target",
-                "--prefix",
-                "--root",
-                "-i",
-                "--index-url",
-                "--extra-index-url",
-                "--find-links",
-                "-f",
-                "--python",
-                "-d",
-                "-w",
-                "--no-binary",
-                "--only-binary",
-                "--python-version",
-                "--platform",
-                "--progress-bar",
-            }
+            names(
+                "-r -c -e -t --requirement --constraint --editable --target --prefix --root -i --index-url "
+                "--extra-index-url --find-links -f --python -d -w --no-binary --only-binary --python-version "
+                "--platform --progress-bar"
+            )
         )
         if options.has("-i", "--index-url", "--extra-index-url", "--find-links", "-f", "--trusted-host", "--proxy"):
             run.ask(Class.INSTALL, "installs packages from another index")
@@ -107,6 +105,7 @@ def _pip(run: Run) -> None:
         for file in options.values("-r", "--requirement", "-c", "--constraint"):
             (run.ask(Class.INSTALL, "installs what a list on the network says") if "://" in file else run.script(file))
         run.note(Class.PROJECT)
+        run.note(Class.FETCH)
     elif first == "uninstall":
         run.note(Class.DELETE)
     elif first == "config" and not {"list", "get", "debug"} & set(words):
@@ -114,31 +113,15 @@ def _pip(run: Run) -> None:
     elif (
         first in ("compile", "cache", "inspect", "index", "hash", "debug", "completion") or first in LOOKS or not first
     ):
-        run.note(Class.READ)
+        looks(run)
     else:
         run.ask(Class.CODE, f"runs {run.name} {first[:40]}, which the guard does not know")
 
 
 _BASICS = frozenset(
-    (
-        "pip",
-        "setuptools",
-        "wheel",
-        "build",
-        "uv",
-        "hatch",
-        "tox",
-        "nox",
-        "pytest",
-        "ruff",
-        "mypy",
-        "black",
-        "coverage",
-        "pre-commit",
-        "pip-tools",
-        "virtualenv",
-        "poetry",
-        "twine",
+    names(
+        "pip setuptools wheel build uv hatch tox nox pytest ruff mypy black coverage pre-commit pip-tools "
+        "virtualenv poetry twine"
     )
 )
 
@@ -152,41 +135,35 @@ def _uv(run: Run) -> None:
     elif first == "pip":
         inner = Run(run.scene, ["pip", *rest], run.folders, run.stdin)
         _pip(inner)
-    elif first in (
-        "sync",
-        "lock",
-        "venv",
-        "build",
-        "tree",
-        "export",
-        "version",
-        "python",
-        "cache",
-        "help",
-        "init",
-        "format",
-    ):
-        if first == "python" and rest[:1] == ["install"]:
+    elif first in ("version", "cache", "help", "python", ""):
+        if rest[:1] == ["install"]:
             run.ask(Class.INSTALL, "installs another Python")
+        run.note(Class.READ)
+    elif first in ("venv", "tree", "init", "format", "remove"):
         run.note(Class.PROJECT)
-    elif first == "remove":
+    elif first in ("sync", "lock", "build", "export"):
         run.note(Class.PROJECT)
+        run.note(Class.FETCH)
     elif first == "add":
         named = [w for w in rest if w[:1] != "-" and not is_local(w) and w not in _BASICS]
         if named:
             run.ask(Class.INSTALL, f"adds {' '.join(named)[:60]} from the index, whose code then runs here")
         run.note(Class.PROJECT)
+        run.note(Class.FETCH)
     elif first in ("tool", "x"):
-        if rest[:1] == ["list"] or rest[:1] == ["dir"]:
-            run.note(Class.READ)
-        elif rest[:1] == ["run"]:
-            known_tool(run, [w for w in rest[1:] if w[:1] != "-"])
-        else:
-            run.ask(Class.INSTALL, "installs a tool with uv")
-    elif not first:
-        run.note(Class.READ)
+        _uv_tool(run, rest)
     else:
         run.ask(Class.SEND if first == "publish" else Class.CODE, f"runs uv {first[:40]}")
+
+
+def _uv_tool(run: Run, rest: list[str]) -> None:
+    if rest[:1] in (["list"], ["dir"]):
+        run.note(Class.READ)
+    elif rest[:1] == ["run"]:
+        run.note(Class.FETCH)
+        known_tool(run, [w for w in rest[1:] if w[:1] != "-"])
+    else:
+        run.ask(Class.INSTALL, "installs a tool with uv")
 
 
 def _uv_run(run: Run, rest: list[str]) -> None:
@@ -197,17 +174,7 @@ def _uv_run(run: Run, rest: list[str]) -> None:
             if word != "--with-editable":
                 run.ask(Class.INSTALL, "fetches another package to run with")
             words[:1] = []
-        elif word in (
-            "--python",
-            "-p",
-            "--extra",
-            "--group",
-            "--package",
-            "--project",
-            "--directory",
-            "--env-file",
-            "--only-group",
-        ):
+        elif word in names("--python -p --extra --group --package --project --directory --env-file --only-group"):
             words[:1] = []
         elif word in ("--script", "-s") and words:
             run.script(words[0])
@@ -227,7 +194,7 @@ def _in_environment(run: Run, words: list[str]) -> None:
     """A program of the project's own environment: unknown names are scripts of the project."""
     from hermes_tool_guard.programs import PROGRAMS
 
-    if words[0] not in PROGRAMS and re.fullmatch(r"[a-z][\w.-]*", words[0]):
+    if words[0] not in PROGRAMS and re.fullmatch(r"[a-z][\w.:-]*", words[0]):
         run.note(Class.PROJECT)
     else:
         run.inner(words)
@@ -241,34 +208,15 @@ def _manager(run: Run) -> None:
     named = [w for w in rest if w[:1] != "-"]
     if first in ("run", "exec", "shell") and named:
         _in_environment(run, [w for w in rest if w != "--"][next((i for i, w in enumerate(rest) if w[:1] != "-"), 0) :])
-    elif first in (
-        "install",
-        "sync",
-        "lock",
-        "update",
-        "build",
-        "check",
-        "dump-autoload",
-        "dumpautoload",
-        "validate",
-        "test",
-        "remove",
-        "clean",
-        "graph",
-        "status",
-        "env",
-        "deps.get",
-        "compile",
-        "resolve",
-        "hash",
-        "pristine",
-        "outdated",
-        "matrix",
-        "fmt",
+    elif first in names(
+        "install sync lock update build check dump-autoload dumpautoload validate test remove clean graph status "
+        "env deps.get compile resolve hash pristine outdated matrix fmt"
     ):
         if named and first == "install" and run.name not in ("bundle", "poetry", "bundler", "hatch"):
             run.ask(Class.INSTALL, f"adds {' '.join(named)[:60]}, whose code then runs here")
         run.note(Class.PROJECT)
+        if first in ("install", "sync", "lock", "update", "deps.get", "resolve"):
+            run.note(Class.FETCH)
     elif first in ("add", "require", "global", "create-project", "create", "new", "plugin", "self"):
         run.ask(Class.INSTALL, f"adds {' '.join(named)[:60] or 'something'} with {run.name}, whose code then runs here")
     elif first in ("publish", "push", "login", "config"):
@@ -277,7 +225,7 @@ def _manager(run: Run) -> None:
         else:
             run.ask(Class.SEND, f"runs {run.name} {first}")
     elif first in LOOKS or not first:
-        run.note(Class.READ)
+        looks(run)
     else:
         run.unknown([first])
         run.note(Class.PROJECT)
@@ -296,7 +244,7 @@ def _system(run: Run) -> None:
     words = [w for w in run.args if w not in ("-y", "-q", "--quiet")]
     first = words[0] if words else ""
     if first in _SYSTEM_LOOKS or not words or (run.name in ("rpm", "pacman") and re.match(r"-[qQ]|-S[sil]$", first)):
-        run.note(Class.READ)
+        looks(run)
         if first == "services" and len(words) > 1 and words[1] != "list":
             run.ask(Class.SERVICES, "changes services")
         return
@@ -308,7 +256,7 @@ def _system(run: Run) -> None:
 def _gem(run: Run) -> None:
     first = run.args[0] if run.args else ""
     if first in LOOKS or first in ("which", "contents", "environment", "specification", "stale", "dependency"):
-        run.note(Class.READ)
+        looks(run)
     elif first == "build":
         run.note(Class.PROJECT)
     else:
@@ -322,8 +270,8 @@ PROGRAMS: dict[str, Program] = {
     **each(
         _system,
         "apt apt-get apt-cache aptitude dpkg yum dnf microdnf rpm zypper pacman yay paru apk brew port "
-        "snap flatpak nix-env nix nix-shell emerge xbps-install pkg pkg_add choco winget scoop conda "
-        "mamba micromamba opam asdf mise nvm fnm volta pyenv rbenv sdk update-alternatives alternatives "
+        "snap flatpak nix-env nix-shell emerge xbps-install pkg pkg_add choco winget scoop opam "
+        "asdf mise nvm fnm volta pyenv rbenv sdk update-alternatives alternatives "
         "add-apt-repository apt-key guix corepack",
     ),
     **each(_gem, "gem cpan cpanm luarocks hackage rebar tlmgr ansible-galaxy helm-plugin krew"),

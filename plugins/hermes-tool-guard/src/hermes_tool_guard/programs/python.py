@@ -20,9 +20,9 @@ _DANGER = re.compile(
     r"|webbrowser|antigravity|pwd|grp|fcntl"
     r"|mmap|resource|select|selectors|ssl|xmlrpc|sqlite3|io|inspect|gc|types|operator|functools|winreg"
     r"|posix|nt|_(?!_(?:version|name|file|doc)__)\w+)\b"
-    r"|__(?!(?:version|name|file|doc)__)|\b(?:exec|eval|compile|open|input|getattr|setattr|delattr"
+    r"|__(?!(?:version|name|file|doc)__)(?=\w)|\b(?:exec|eval|compile|open|input|getattr|setattr|delattr"
     r"|globals|locals|vars|breakpoint|exit_|help|memoryview)\s*\("
-    r"|\.(?:system|popen|spawn|fork|read_text|write|unlink|remove|rmtree|load_module|modules|__)|chr\("
+    r"|\.(?:system|popen|spawn|fork|read_text|write|unlink|remove|rmtree|load_module|modules|__(?!(?:version|name|file|doc)__))|chr\("
     r"|decode|fromhex|\\x|\\u|\\[0-7]"
 )
 _MODULES = names(
@@ -56,6 +56,8 @@ def _python(run: Run) -> None:
             _python_code(run, run.stdin, words)
         return
     run.script(words[0])
+    if words[0].endswith("setup.py") and words[1:2] == ["install"]:
+        run.ask(Class.INSTALL, "installs the project for more than itself")
 
 
 def _python_code(run: Run, code: str, _rest: list[str]) -> None:
@@ -72,12 +74,12 @@ def _python_code(run: Run, code: str, _rest: list[str]) -> None:
             run.note(Class.PROJECT)
             return
         run.ask(Class.CODE, "runs Python code that does more than calculate and print")
-    run.note(Class.READ)
+    run.note(Class.CODE)
 
 
 def _module(run: Run, module: str, rest: list[str]) -> None:
     if rest in (["--help"], ["-h"], ["--version"]):
-        run.note(Class.READ)
+        run.note(Class.PROJECT)
     elif module == "http.server" or module in ("http", "SimpleHTTPServer", "pyftpdlib", "smtpd", "aiosmtpd"):
         run.ask(Class.SERVE, "serves the folder to the network")
     elif module in ("pip", "pipx", "uv", "poetry", "hatch", "pdm"):
@@ -90,24 +92,9 @@ def _module(run: Run, module: str, rest: list[str]) -> None:
                 run.write(rest[-1])
         run.note(Class.PROJECT)
     elif re.fullmatch(r"[a-z_]\w*(?:\.[a-z_]\w*)*", module):
-        if module in (
-            "pty",
-            "code",
-            "pdb",
-            "cgi",
-            "webbrowser",
-            "idlelib",
-            "turtledemo",
-            "asyncio",
-            "sqlite3",
-            "telnetlib",
-            "ftplib",
-            "smtplib",
-            "poplib",
-            "twine",
-            "keyring",
-            "awscli",
-            "runpy",
+        if module in names(
+            "pty code pdb cgi webbrowser idlelib turtledemo asyncio sqlite3 telnetlib ftplib smtplib poplib twine "
+            "keyring awscli runpy"
         ):
             run.ask(Class.CODE, f"runs Python's module {module}")
         else:

@@ -2,96 +2,90 @@
 
 import re
 
-from hermes_tool_guard.judgement import DERIVED, Class
+from hermes_tool_guard.escapes import Glob
+from hermes_tool_guard.judgement import DERIVED, LISTED, UNKNOWN, Class
 from hermes_tool_guard.run import Program, Run, names
 
 _FILES = names(
     "head tail wc grep egrep fgrep zgrep zegrep zfgrep rg ripgrep ag ack cut paste nl tac od hexdump "
     "strings md5sum md5 sha1sum sha224sum sha256sum sha384sum sha512sum shasum b2sum cksum sum jq yq "
     "xq tomlq zcat bzcat xzcat zstdcat less more most bat batcat cmp diff diff3 sdiff colordiff comm "
-    "join look fold fmt expand unexpand column pr uniq sort tsort nm objdump readelf size ldd iconv "
+    "join look fold fmt expand unexpand column pr uniq sort tsort nm objdump readelf size iconv "
     "hexyl tree cloc scc tokei stat file exiftool identify mediainfo ffprobe zipinfo zdiff zcmp "
     "bzgrep xzgrep xzless zless delta difft dyff jless gron fx csvlook csvstat csvcut csvgrep "
     "csvsort mlr xsv qsv xmllint numfmt shuf tail multitail lnav shellcheck hadolint yamllint "
     "jsonlint actionlint checkmake aspell hunspell wdiff pcregrep pcre2grep ugrep sift rga zstdgrep "
     "envsubst crc32 xxhsum b3sum getfacl getfattr lsattr ls dir vdir exa eza lsd gcov lcov readtags "
     "global pygmentize highlight glow mdcat jsonschema check-jsonschema codespell typos vale "
-    "proselint write-good protolint"
+    "proselint write-good protolint javap hlint"
 )
 _FACTS = names(
     "whoami logname id groups who w last lastlog users cal ncal uptime uname arch free df du vmstat "
     "iostat mpstat sar pidstat lscpu lsblk lsusb lspci lsmem lsns lsipc lslocks lslogins lsmod lshw "
     "hostname hostnamectl timedatectl localectl getconf locale tty printenv ps pstree pgrep pidof "
-    "top lsof ss netstat ip arp getent locate plocate mlocate whereis whatis apropos man info tldr "
+    "top lsof ss netstat ip arp locate plocate mlocate whereis whatis apropos man info "
     "help basename dirname realpath readlink seq sleep expr bc factor true false test [ : yes tput "
-    "clear reset tset history jobs wait times ulimit umask dirs domainname nisdomainname ping ping6 "
-    "traceroute tracepath mtr dig nslookup host drill whois resolvectl nvidia-smi rocm-smi sensors "
+    "clear reset tset history jobs wait times ulimit umask dirs domainname nisdomainname "
+    "resolvectl nvidia-smi rocm-smi sensors "
     "acpi upower journalctl dmesg blkid findmnt cpuid lstopo procinfo slabtop neofetch fastfetch "
     "screenfetch xdpyinfo fc-list fc-match getopt getopts shift return exit break continue "
     "logout pathchk tabs ipcs runlevel systemd-analyze systemd-detect-virt systemd-cgls "
     "systemd-cgtop sw_vers system_profiler vm_stat mdfind mdls compgen complete caller fortune "
     "cowsay figlet lolcat units spell uuidgen mcookie tzselect zdump namei dpkg-query lsb_release "
     "inotifywait inotifywatch wait-for-it pv progress ts vainfo vulkaninfo glxinfo clinfo dot jstat "
-    "jps jinfo"
+    "jps jinfo jstack jmap duf dust procs ioreg"
 )
-# Options that make a looking program write or run something: a pattern of them, what that is, and why.
-_BUT: dict[str, tuple[str, Class, str]] = {
-    "rg": (r"--(?:pre|hostname-bin|search-zip-with)(?:=.*|$)", Class.CODE, "runs another program on every file"),
-    "man": (r"-[PHX]|--(?:pager|html|browser)", Class.CODE, "runs a pager of the caller's choice"),
-    "ag": (r"--pager", Class.CODE, "runs a pager of the caller's choice"),
-    "ack": (r"--(?:pager|output)", Class.CODE, "runs a pager of the caller's choice"),
-    "bat": (r"--pager", Class.CODE, "runs a pager of the caller's choice"),
-    "batcat": (r"--pager", Class.CODE, "runs a pager of the caller's choice"),
-    "dmesg": (r"-[a-zA-Z]*[CcDEn]|--(?:clear|read-clear|console)", Class.KERNEL, "changes the kernel's log"),
-    "journalctl": (
-        r"--(?:vacuum|rotate|flush|relinquish|setup|update|sync|smart)",
-        Class.SERVICES,
-        "changes the journal",
-    ),
-    "ss": (r"-[a-zA-Z]*K|--kill", Class.PROCESSES, "closes connections of others"),
-    "date": (r"-s|--set|--s|\d{8,}", Class.KERNEL, "sets the clock"),
-    "tput": (r"$^", Class.READ, ""),
-    "ip": (
-        r"(?:add|del|delete|set|change|replace|flush|append|exec|attach|restore)$|-b|--?batch",
-        Class.KERNEL,
-        "changes the network",
-    ),
-    "arp": (r"-[a-zA-Z]*[sdf]", Class.KERNEL, "changes the network"),
-    "timedatectl": (r"set-|revert", Class.KERNEL, "sets the clock"),
-    "hostnamectl": (r"set-|hostname$", Class.KERNEL, "renames the machine"),
-    "localectl": (r"set-", Class.KERNEL, "changes the locale"),
-    "resolvectl": (r"dns|domain|flush|revert|log-level", Class.KERNEL, "changes name resolution"),
-    "systemd-analyze": (r"set-|log-level", Class.SERVICES, "changes services"),
-    "yes": (r"$^", Class.READ, ""),
-    "inotifywait": (r"-o|--outfile", Class.WRITE, "writes its output to a file"),
-    "nvidia-smi": (
-        r"-(?:pm|pl|r|c|e|ac|lgc|mig)$|--(?:gpu-reset|persistence|power|compute|applications)",
-        Class.KERNEL,
-        "changes the graphics card",
-    ),
-    "sar": (r"-o", Class.WRITE, "writes its output to a file"),
-    "wait-for-it": (r"--", Class.CODE, "runs another program"),
-    "top": (r"$^", Class.READ, ""),
-    "ldd": (r"$^", Class.READ, ""),
-    "set": (r"$^", Class.READ, ""),
-    "jq": (r"$^", Class.READ, ""),
-    "mlr": (
+# Options that make a looking program write or run something: whose, a pattern of them, what that is, and why.
+_BUT_ROWS: tuple[tuple[str, str, Class, str], ...] = (
+    ("rg", r"--(?:pre|hostname-bin|search-zip-with)(?:=.*|$)", Class.CODE, "runs another program on every file"),
+    ("man", r"-[PHX]|--(?:pager|html|browser)", Class.CODE, "runs a pager of the caller's choice"),
+    ("ag ack bat batcat", r"--pager|--output", Class.CODE, "runs a pager of the caller's choice"),
+    ("less", r"-[oOkT]|--(?:log|LOG|lesskey|tag)|\+.*!", Class.CODE, "does more than show"),
+    ("more", r"\+.*!", Class.CODE, "does more than show"),
+    ("lnav", r"-c|-f", Class.CODE, "runs commands"),
+    ("wait-for-it", r"--", Class.CODE, "runs another program"),
+    (
+        "mlr",
         r"-I|--prepipex?|(?:tee|split|system|exec)\b|.*\b(?:system|exec|tee|emit|dump)\b.*[>|(]",
         Class.CODE,
         "runs another program",
     ),
-    "less": (r"-[oOkT]|--(?:log|LOG|lesskey|tag)|\+.*!", Class.CODE, "does more than show"),
-    "more": (r"\+.*!", Class.CODE, "does more than show"),
-    "pr": (r"$^", Class.READ, ""),
-    "size": (r"$^", Class.READ, ""),
-    "objdump": (r"$^", Class.READ, ""),
-    "xmllint": (r"--(?:output|shell)", Class.WRITE, "writes its output to a file"),
-    "dot": (r"-[oO]", Class.WRITE, "writes its output to a file"),
-    "codespell": (r"-w|--write", Class.WRITE, "changes files"),
-    "lnav": (r"-c|-f", Class.CODE, "runs commands"),
-    "typos": (r"-w|--write", Class.WRITE, "changes files"),
-}
-_IN_PLACE = {"yq", "xq", "tomlq", "mlr"}
+    ("compgen complete", r"-[A-Za-z]*C", Class.CODE, "runs a command of the caller's choice"),
+    ("dmesg", r"-[a-zA-Z]*[CcDEn]|--(?:clear|read-clear|console)", Class.KERNEL, "changes the kernel's log"),
+    ("date", r"-s|--set|--s|\d{8,}", Class.KERNEL, "sets the clock"),
+    ("timedatectl", r"set-|revert", Class.KERNEL, "sets the clock"),
+    ("hostnamectl", r"set-|hostname$", Class.KERNEL, "renames the machine"),
+    ("localectl", r"set-", Class.KERNEL, "changes the locale"),
+    ("resolvectl", r"dns|domain|flush|revert|log-level", Class.KERNEL, "changes name resolution"),
+    ("arp", r"-[a-zA-Z]*[sdf]", Class.KERNEL, "changes the network"),
+    (
+        "ip",
+        r"(?:add|del|delete|set|change|replace|flush|append|exec|attach|restore)$|-b$|-ba|--?batch",
+        Class.KERNEL,
+        "changes the network",
+    ),
+    (
+        "nvidia-smi",
+        r"-(?:pm|pl|r|c|e|ac|lgc|mig)$|--(?:gpu-reset|persistence|power|compute|applications)",
+        Class.KERNEL,
+        "changes the graphics card",
+    ),
+    (
+        "journalctl",
+        r"--(?:vacuum|rotate|flush|relinquish|setup|update|sync|smart)",
+        Class.SERVICES,
+        "changes the journal",
+    ),
+    ("systemd-analyze", r"set-|log-level", Class.SERVICES, "changes services"),
+    ("ss", r"-[a-zA-Z]*K|--kill", Class.PROCESSES, "closes connections of others"),
+    ("history", r"-[a-zA-Z]*[cdwanr]", Class.CREDENTIALS, "changes the record of what was done here"),
+    ("inotifywait", r"-o|--outfile", Class.WRITE, "writes its output to a file"),
+    ("sar", r"-o", Class.WRITE, "writes its output to a file"),
+    ("xmllint", r"--(?:output|shell)", Class.WRITE, "writes its output to a file"),
+    ("dot", r"-[oO]", Class.WRITE, "writes its output to a file"),
+    ("codespell typos", r"-w|--write", Class.WRITE, "changes files"),
+)
+_BUT = {name: (re.compile(form), what, why) for whose, form, what, why in _BUT_ROWS for name in whose.split()}
 
 
 def _files(run: Run) -> None:
@@ -107,7 +101,29 @@ def _files(run: Run) -> None:
     if run.name in _SEARCHES and _recursive(run):
         for word in operands or ["."]:
             run.read_all(word)
-    run.output = DERIVED
+    run.output = _listed(run, operands)
+
+
+def _listed(run: Run, operands: list[str]) -> str:
+    """What it prints, where that is names of files."""
+    if run.name in _SEARCHES:
+        if any(_LISTS.match(a) for a in run.args):
+            recursive = _recursive(run)
+            return "\n".join(f"{w.rstrip('/')}/{LISTED}" if recursive else w for w in operands or ["."])
+    elif run.name == "ls":
+        if any(re.match(r"-[a-zA-Z]*[lsigo]", a) for a in run.args):
+            return DERIVED
+        if not operands:
+            return "./*"
+        if any("d" in a for a in run.args if re.match(r"-[a-zA-Z]+$", a)) or all(type(w) is Glob for w in operands):
+            return "\n".join(operands)
+    if run.name in _KEEPS and not operands and run.stdin and re.search(rf"{LISTED}|/\*$", run.stdin, re.MULTILINE):
+        return re.sub(r"/\*$", f"/{LISTED}", run.stdin, flags=re.MULTILINE)  # some of them
+    return DERIVED
+
+
+_LISTS = re.compile(r"-[a-zA-Z]*[lL]|--files")
+_KEEPS = names("grep egrep fgrep head tail rg tac")
 
 
 _PATTERN_FIRST = names("grep egrep fgrep zgrep zegrep zfgrep rg ripgrep ag ack jq yq look pcregrep pcre2grep ugrep")
@@ -123,7 +139,7 @@ def _but(run: Run) -> None:
     if found:
         pattern, what, why = found
         for word in run.args:
-            if re.match(pattern, word):
+            if pattern.match(word):
                 run.ask(what, why)
                 return
 
@@ -151,6 +167,8 @@ def _written_output(run: Run) -> None:
         if word != "-":
             run.read(word)
     run.note(Class.READ)
+    if run.name in ("sort", "uniq") and not rest and run.stdin and LISTED in run.stdin:
+        run.output = run.stdin
 
 
 def _in_place(run: Run) -> None:
@@ -172,16 +190,28 @@ def _hostname(run: Run) -> None:
         run.ask(Class.KERNEL, "renames the machine")
 
 
-def _journal(run: Run) -> None:
-    _facts(run)
-
-
 def _names(run: Run) -> None:
     """Asks a name server: what is asked goes out, so it must be known."""
     run.note(Class.FETCH)
-    if any(c in a for a in run.args for c in "\0\1"):
+    if any(c in a for a in run.args for c in UNKNOWN):
         run.ask(Class.SEND, "sends something that is only known when it runs to a name server or host")
     _but(run)
+
+
+def _looked_up(run: Run) -> None:
+    """getent: hosts are asked of a name server, the rest is on this machine."""
+    if any(a.startswith(("host", "ahost", "net")) for a in run.args):
+        _names(run)
+    else:
+        run.note(Class.READ)
+
+
+def _loads(run: Run) -> None:
+    """Shows what a program loads, by loading it."""
+    for word in run.args:
+        if word[:1] != "-":
+            run.read(word)
+    run.note(Class.PROJECT)
 
 
 def _file_magic(run: Run) -> None:
@@ -202,6 +232,14 @@ PROGRAMS |= dict.fromkeys(_FACTS, _facts)
 PROGRAMS |= dict.fromkeys(("sort", "uniq", "shuf", "column", "cmp"), _written_output)
 PROGRAMS |= dict.fromkeys(("yq", "xq", "tomlq"), _in_place)
 PROGRAMS |= dict.fromkeys(
-    ("ping", "ping6", "traceroute", "tracepath", "mtr", "dig", "nslookup", "host", "drill", "whois"), _names
+    ("ping", "ping6", "traceroute", "tracepath", "mtr", "dig", "nslookup", "host", "drill", "whois", "tldr"), _names
 )
-PROGRAMS |= {"ps": _ps, "hostname": _hostname, "domainname": _hostname, "file": _file_magic, "tree": _tree}
+PROGRAMS |= dict.fromkeys(("ldd", "lddtree"), _loads)
+PROGRAMS |= {
+    "ps": _ps,
+    "getent": _looked_up,
+    "hostname": _hostname,
+    "domainname": _hostname,
+    "file": _file_magic,
+    "tree": _tree,
+}

@@ -22,30 +22,11 @@ def _systemctl(run: Run) -> None:
     if not words or words[0] in _LOOKS:
         run.note(Class.READ)
         return
-    if words[0] in (
-        "poweroff",
-        "reboot",
-        "halt",
-        "kexec",
-        "suspend",
-        "hibernate",
-        "soft-reboot",
-        "rescue",
-        "emergency",
-        "isolate",
-    ):
-        run.ask(Class.SERVICES, f"stops or restarts the machine with systemctl {words[0]}")
-    elif words[0] in (
-        "enable",
-        "link",
-        "edit",
-        "reenable",
-        "preset",
-        "set-default",
-        "add-wants",
-        "set-environment",
-        "import-environment",
-    ):
+    if words[0] in names("poweroff reboot halt kexec suspend hibernate soft-reboot rescue emergency isolate"):
+        if words[0] not in ("suspend", "hibernate", "rescue", "emergency", "isolate"):
+            run.deny(Class.SERVICES, f"stops or restarts the machine with systemctl {words[0]}")
+        run.ask(Class.SERVICES, f"stops the machine, or most of it, with systemctl {words[0]}")
+    elif words[0] in names("enable link edit reenable preset set-default add-wants set-environment import-environment"):
         run.ask(Class.PERSISTENCE, f"changes what starts by itself with systemctl {words[0]}")
     else:
         run.ask(Class.SERVICES, f"changes services with systemctl {words[0][:40]}")

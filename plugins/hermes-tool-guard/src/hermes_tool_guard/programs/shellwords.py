@@ -18,6 +18,7 @@ def _output(run: Run, text: str) -> None:
 
 def _cd(run: Run) -> None:
     run.note(Class.READ)
+    run.scene.places.relative = True
     words = [a for a in run.args if a not in ("-P", "-L", "-e", "-@", "--", "-n")]
     places = run.scene.places
     if not words:
@@ -37,6 +38,7 @@ def _cd(run: Run) -> None:
 
 
 def _pop(run: Run) -> None:
+    run.scene.places.relative = True
     run.ok = (*run.folders, run.scene.places.root or "/")
     run.note(Class.READ)
 
@@ -170,6 +172,7 @@ def _date(run: Run) -> None:
 
 
 def _pwd(run: Run) -> None:
+    run.scene.places.relative = True
     run.note(Class.READ)
     if len(run.folders) == 1:
         _output(run, run.folders[0])
@@ -273,7 +276,12 @@ def _trap(run: Run) -> None:
     run.note(Class.READ)
     words = [a for a in run.args if a not in ("--", "-l", "-p")]
     if len(words) > 1 and words[0] not in ("-", ""):
-        run.code(words[0])
+        if {"DEBUG", "RETURN", "ERR"} & set(words[1:]):
+            run.ask(Class.CODE, "runs something before or after every command")
+        if len(run.scene.traps) < 20 and run.scene.depth == 1:
+            run.scene.traps.append((words[0], run.folders))
+        else:
+            run.code(words[0])
     run.output = ""
 
 
@@ -302,7 +310,9 @@ def _source(run: Run) -> None:
 
 
 def _run_input(run: Run) -> None:
-    if run.stdin:
+    if run.args and run.args[0] == "/dev/fd/63":
+        run.code(run.scene.piped)
+    elif run.stdin:
         run.code(run.stdin)
     else:
         run.ask(Class.CODE, "runs whatever it is given as code")

@@ -2,6 +2,7 @@
 
 import re
 
+from hermes_core.types import Effect
 from hermes_tool_guard.judgement import DERIVED, OPAQUE, Class
 from hermes_tool_guard.places import Zone
 from hermes_tool_guard.run import Program, Run, each, names
@@ -40,6 +41,13 @@ _DESTROYS = re.compile(
     r"|debugfs|xfs_\w+|btrfs|zfs|lvcreate|vgcreate|pvcreate|lvextend|growpart|kpartx|format|diskutil"
     r"|dmidecode"
 )
+_DESTROYING = re.compile(
+    r"hdparm .*--(?:security-erase|trim-sector)|nvme (?:format|sanitize|write-zeroes)|zpool (?:destroy|labelclear)"
+    r"|zfs destroy|(?:lv|vg|pv)remove\b|cryptsetup (?:.* )?(?:luksFormat|luksErase|erase|format)"
+    r"|mdadm .*--zero-superblock|diskutil (?:erase|reformat|zeroDisk|secureErase|partitionDisk|apfs delete)"
+    r"|badblocks .*-w|dmsetup (?:remove|wipe)"
+    r"|parted .*(?:mklabel|rm\b)|sfdisk .*(?:--delete|--wipe)|btrfs (?:device|subvolume) delete"
+)
 _NEVER = re.compile(r"mkfs(?:\..+)?|mke2fs|mkdosfs|mkntfs|mkswap|wipefs|blkdiscard|sgdisk|newfs")
 _LOOKS = re.compile(
     r"-l$|-L$|--list|--version|-V$|--help|-h$|list$|status$|info$|id-ctrl$|smart-log$|print$|-I$|show$"
@@ -58,6 +66,8 @@ def _disk(run: Run) -> None:
             run.write(image[-1])
             return
         run.deny(Class.KERNEL, f"destroys a file system with {run.name}")
+    if _DESTROYING.match(f"{run.name} {' '.join(run.args)}"):
+        run.deny(Class.KERNEL, f"destroys a disk or what is on it with {run.name}")
     if (
         run.name != "swapoff"
         and run.args
@@ -75,6 +85,8 @@ def _mount(run: Run) -> None:
     ):
         run.note(Class.READ)
         return
+    if run.name == "umount" and run.options().has("-a", "--all"):
+        run.deny(Class.KERNEL, "takes every mount away")
     run.ask(Class.KERNEL, f"changes what is mounted with {run.name}")
 
 
@@ -95,7 +107,14 @@ def _asks(what: Class, why: str, *, looks: str = "") -> Program:
 def _power(run: Run) -> None:
     if run.name == "init" and run.args[:1] and run.args[0] not in ("0", "6", "1", "s", "S"):
         run.ask(Class.SERVICES, "changes the run level")
-    run.ask(Class.SERVICES, f"stops or restarts the machine with {run.name}")
+        return
+    if run.name == "shutdown" and set(run.args) <= {"-c", "--show", "-k"}:
+        run.ask(Class.SERVICES, "calls off, or announces, the end of the machine")
+    if run.args and set(run.args) <= {"-w", "--wtmp-only"}:
+        run.ask(Class.SERVICES, "notes down an end of the machine")
+        return
+    if not run.args or not (run.name == "shutdown" and set(run.args) <= {"-c", "--show", "-k"}):
+        run.deny(Class.SERVICES, f"stops or restarts the machine with {run.name}")
 
 
 def _hermes(run: Run) -> None:
@@ -120,20 +139,7 @@ def _hermes(run: Run) -> None:
             run.ask(Class.HERMES, "deletes conversations of Hermes")
         run.note(Class.READ)
         return
-    if {
-        "set",
-        "unset",
-        "edit",
-        "enable",
-        "disable",
-        "install",
-        "uninstall",
-        "use",
-        "create",
-        "delete",
-        "rename",
-        "import",
-    } & set(words[1:3]):
+    if names("set unset edit enable disable install uninstall use create delete rename import") & set(words[1:3]):
         run.deny(Class.HERMES, "changes the settings of Hermes, which are a person's to change")
     run.ask(Class.HERMES, f"drives Hermes itself with hermes {' '.join(words[:2])}")
 
@@ -170,7 +176,18 @@ def _editor_of(what: Class, why: str) -> Program:
     return judge
 
 
+_SHOWN = re.compile(r"(?i)[\w./-]+\.(?:html?|pdf|png|jpe?g|gif|svg|webp|txt|md|csv|log|mp4)|\.")
+
+
+def _clipboard(run: Run) -> None:
+    run.note(Class.WRITE, Effect.EXECUTE)
+
+
 def _open(run: Run) -> None:
+    shown = run.name in ("open", "xdg-open") and len(run.args) == 1 and _SHOWN.fullmatch(run.args[0])
+    if shown and run.inside(run.args[0]):
+        run.note(Class.READ, Effect.READ_FILES, Effect.EXECUTE)
+        return
     run.ask(Class.CODE, f"opens something on the desktop with {run.name}")
 
 
@@ -228,13 +245,14 @@ PROGRAMS: dict[str, Program] = {
     ),
     **each(_editor_of(Class.PERSISTENCE, "changes planned jobs"), "crontab anacron fcrontab"),
     **each(_hermes, "hermes hermes-agent"),
+    **each(_clipboard, "pbcopy wl-copy clip clip.exe"),
     "sysctl": _sysctl,
     **each(
         _open,
         "xdg-open open gnome-open gio kde-open sensible-browser x-www-browser firefox chromium "
-        "google-chrome chrome wslview start explorer.exe cmd.exe powershell.exe xterm gnome-terminal "
+        "google-chrome chrome wslview start explorer.exe xterm gnome-terminal "
         "konsole kitty alacritty foot wezterm code subl atom idea zenity kdialog dialog whiptail gum fzf "
-        "ranger nnn lf yazi xclip xsel pbcopy pbpaste wl-copy wl-paste import scrot maim "
+        "ranger nnn lf yazi xclip xsel pbpaste wl-paste import scrot maim "
         "gnome-screenshot flameshot arecord fswebcam logkeys xev screencapture claude codex gemini aider "
         "ollama llm",
     ),

@@ -4,7 +4,8 @@ import re
 from collections.abc import Sequence
 
 from hermes_tool_guard.environment import assigned
-from hermes_tool_guard.judgement import DERIVED, OPAQUE, UNKNOWN, Class
+from hermes_tool_guard.escapes import Glob
+from hermes_tool_guard.judgement import DERIVED, LISTED, OPAQUE, Class
 from hermes_tool_guard.run import Program, Run, each, names
 
 # Options that take a value, and how many words of its own stand before the program.
@@ -38,7 +39,6 @@ _TRANSPARENT: dict[str, tuple[str, int]] = {
     "tini": ("", 0),
     "chronic": ("", 0),
     "hyperfine": ("-w -m -M -r -n -p -S -L -P", 0),
-    "ltrace": ("-e -o -p -s", 0),
     "dbus-run-session": ("", 0),
     "xvfb-run": ("-n -s -e -f -p", 0),
     "proxychains": ("-f", 0),
@@ -189,18 +189,19 @@ def _xargs(run: Run) -> None:
             run.code(text.replace("{}", value) if "{}" in text else f"{text} {value}")
         return
     inner = inner or ["echo"]
-    values = _given(run)
+    values = _given(run.scene.piped if "/dev/fd/63" in options else run.stdin)
     for value in values:
         filled = [_filled(word, marks, value) for word in inner]
         if filled == inner or not any(m in w for w in inner for m in marks):
-            filled = [*inner, *(value.split() if value not in (DERIVED, OPAQUE) else [value])]
+            more = value.split() if value not in (DERIVED, OPAQUE) else [value]
+            filled = [*inner, *(Glob(w) if any(c in w for c in "*?[") else w for w in more)]
         name = filled[0].rpartition("/")[2]
         if run.name == "parallel":
             run.code(" ".join(filled))
         elif (
             name in ("sh", "bash", "dash", "zsh", "ksh")
-            and value == DERIVED
-            and filled[-1] == DERIVED
+            and (value == DERIVED or LISTED in value)
+            and filled[-1] == value
             and "-c" in filled
             and filled[-2] != "-c"
         ):
@@ -209,9 +210,9 @@ def _xargs(run: Run) -> None:
             run.inner(filled, stdin=None)
 
 
-def _given(run: Run) -> list[str]:
-    if run.stdin and not any(c in run.stdin for c in UNKNOWN):
-        lines = [line for line in run.stdin.split("\n") if line.strip()]
+def _given(text: str | None) -> list[str]:
+    if text and OPAQUE not in text and DERIVED not in text:
+        lines = [line for line in text.split("\n") if line.strip("\0 ")]
         if 0 < len(lines) <= 10:
             return lines
     return [DERIVED]
@@ -263,18 +264,8 @@ def _strace(run: Run) -> None:
 def _multiplexer(run: Run) -> None:
     """tmux and screen: what is sent to a window is run there."""
     words = run.args
-    if words[:1] and words[0] in (
-        "ls",
-        "list-sessions",
-        "list-windows",
-        "list-panes",
-        "capture-pane",
-        "has-session",
-        "-ls",
-        "-list",
-        "display-message",
-        "show-options",
-        "-V",
+    if words[:1] and words[0] in names(
+        "ls list-sessions list-windows list-panes capture-pane has-session -ls -list display-message show-options -V"
     ):
         run.note(Class.READ)
         return
@@ -310,7 +301,10 @@ def _fd(run: Run) -> None:
     for i, word in enumerate(words):
         if word in ("-x", "-X", "--exec", "--exec-batch"):
             inner = words[i + 1 :]
-            run.inner([w.replace("{}", DERIVED) for w in inner] if any("{}" in w for w in inner) else [*inner, DERIVED])
+            operands = [w for w in words[:i] if w[:1] != "-"][1:] or ["."]
+            for found in [f"{w.rstrip('/')}/{'*' if words[0] in ('.', '') else LISTED}" for w in operands[:4]]:
+                filled = [w.replace("{}", found) for w in inner]
+                run.inner([*map(Glob, filled)] if filled != inner else [*inner, Glob(found)])
             return
         if word.startswith(("-x", "-X", "--exec")):
             run.ask(Class.CODE, "runs another program on every file")
@@ -323,7 +317,7 @@ PROGRAMS: dict[str, Program] = {
     **each(_su, "su runuser sg newgrp"),
     **each(_inside_other, "chroot unshare nsenter setpriv capsh systemd-nspawn machinectl proot fakeroot fakechroot"),
     **each(_xargs, "xargs parallel gxargs"),
-    **each(_strace, "strace dtruss truss"),
+    **each(_strace, "strace ltrace dtruss truss"),
     **each(_multiplexer, "tmux screen byobu zellij dtach abduco"),
     **each(_later, "at batch atq atrm systemd-run"),
     **each(_entr, "entr watchexec nodemon chokidar"),

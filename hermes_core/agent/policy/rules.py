@@ -1,0 +1,70 @@
+"""Rules over calls: what a rule, a grant and a person see of a call, and which rule fits it."""
+
+import fnmatch
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from hermes_core.agent.policy.hardblocks import pieces, program_words
+from hermes_core.kinds import Tool
+from hermes_core.types import JSON, Effect, ToolCall
+
+__all__ = ["allows", "escape", "matches", "parts_of", "subject_of", "told"]
+
+_SHOWN = 1_000  # characters of an argument beside the subject
+
+
+def subject_of(call: ToolCall) -> str:
+    """What a person, a rule or a grant sees of a call: its first text argument, or all of them."""
+    for key in ("command", "path", "url", "query"):
+        if isinstance(value := call.arguments.get(key), str):
+            return value
+    return ", ".join(f"{k}={v}" for k, v in call.arguments.items())
+
+
+def told(call: ToolCall) -> str:
+    """A call as a person is asked about it: its subject, and below it everything else it was given, shortened."""
+    shown = subject_of(call)
+    rest = {k: v for k, v in call.arguments.items() if v != shown and v not in ("", None, [], {})}
+    lines = [f"{call.name}({shown})"]
+    if any(value == shown for value in call.arguments.values()):
+        lines += [f"{name}: {_shortened(value)}" for name, value in rest.items()]
+    return "\n".join(lines)
+
+
+def _shortened(value: JSON) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}… ({len(text):,} characters)"
+
+
+def matches(rule: str, subject: str) -> bool:
+    """Rules read ``tool`` or ``tool(pattern)``, with ``*`` and ``?`` in both."""
+    name, _, pattern = rule.rstrip(")").partition("(")
+    tool, _, rest = subject.removesuffix(")").partition("(")
+    return fnmatch.fnmatchcase(tool, name) and (not pattern or fnmatch.fnmatchcase(rest, pattern))
+
+
+def parts_of(tool: Tool, text: str) -> list[str]:
+    """The single commands of a shell command as rules see them: ``terminal(git push origin)``, however it was spelled.
+
+    Wrappers, paths of programs and needless spaces are gone, and what hides in ``$(…)`` and ``sh -c`` stands by itself.
+    """
+    if Effect.EXECUTE not in tool.effects:
+        return []
+    commands = (program_words(piece) for piece in pieces(text))
+    return [f"{tool.name}({' '.join([Path(w[0]).name, *w[1:]])})" for w in commands if w]
+
+
+def allows(rule: str, subject: str, parts: Sequence[str]) -> bool:
+    """Whether a rule allows a call. With ``*`` every single command must match, and nothing may be redirected."""
+    if not parts or rule == escape(subject) or "(" not in rule:
+        return matches(rule, subject)
+    plain = not re.search(r"[<>`\n]|\$\(", subject)
+    return plain and matches(rule, subject) and all(matches(rule, part) for part in parts)
+
+
+def escape(subject: str) -> str:
+    """The rule that fits a call's subject and nothing else."""
+    tool, _, rest = subject.removesuffix(")").partition("(")
+    return f"{tool}({''.join(f'[{c}]' if c in '*?[' else c for c in rest)})"

@@ -1,0 +1,367 @@
+"""``hermes setup``: who answers, and where commands run. All is asked first, then written at once."""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+from attrs import Factory, define, frozen
+
+from hermes_core.cli.model import provider_rows, set_aside
+from hermes_core.cli.scope import Scope
+from hermes_core.cli.table import emit
+from hermes_core.config.draft import drafted
+from hermes_core.config.edit import set_value
+from hermes_core.config.secrets import Secrets
+from hermes_core.embed import Hermes
+from hermes_core.errors import HermesError, UnknownName, UserError
+from hermes_core.kinds import Backend
+from hermes_core.types import Feature, Message, Request, Text
+from hermes_core.types.base import JSON
+
+_TRIES = 3
+_FEW = 12  # models shown at once
+
+
+@define
+class Wishes:
+    """What is to be changed: settings by their dotted names, secrets by name."""
+
+    settings: dict[str, JSON] = Factory(dict)
+    secrets: dict[str, str] = Factory(dict)
+
+    def want(self, scope: Scope, key: str, value: JSON) -> None:
+        """Change a setting, unless it says so already."""
+        from hermes_core.config.settings import get_value
+
+        try:
+            same = get_value(scope.settings, key) == value
+        except HermesError:  # no such provider yet
+            same = False
+        section, _, last = key.rpartition(".")
+        if section == "terminal" and value:  # said is said, also where it is the default of today
+            same = same and last in (scope.settings.raw.get(section) or {})
+        if same:
+            self.settings.pop(key, None)
+        else:
+            self.settings[key] = value
+
+
+@click.command()
+@click.option("--non-interactive", is_flag=True, help="Ask nothing: change what the options say and nothing else.")
+@click.option("--provider", default="", help="Who answers.")
+@click.option("--model", default=None, help="The model; empty: the provider's own choice.")
+@click.option("--base-url", default="", help="Where the provider is reached, for `custom` and local servers.")
+@click.option("--key-env", default="", metavar="NAME", help="The variable, or secret in .env, that holds the key.")
+@click.option("--backend", default="", help="What opens the place where commands run.")
+@click.option(
+    "--workspace", default=None, metavar="FOLDER", help="Where commands start; empty: where Hermes is started."
+)
+@click.option("--try", "attempt", is_flag=True, help="Make one small model call first; write nothing when it fails.")
+@click.option("--json", "as_json", is_flag=True, help="What is set in the end as one JSON object.")
+@click.pass_obj
+def setup(scope: Scope, /, non_interactive: bool, attempt: bool, as_json: bool, **given: str | None) -> None:
+    """Choose who answers and where commands run. Run again, it shows what is set and changes what you change.
+
+    \b
+    Examples:
+      hermes setup
+      hermes setup --non-interactive --provider openrouter --key-env OPENROUTER_API_KEY --backend bubblewrap
+    """
+    person = not non_interactive
+    if person and not sys.stdin.isatty():
+        hint = "Say what to set: hermes setup --non-interactive --provider NAME --backend NAME"
+        raise UserError("Nobody is here to ask.", hint=hint)
+    wishes, settings = Wishes(), scope.settings
+    if person:
+        click.secho(
+            f"{scope.home.root}: what stands in brackets is set; Enter keeps it, Ctrl+C changes nothing.", err=True
+        )
+    name = _provider(scope, wishes, given, person)
+    _where(scope, wishes, given, person)
+    if person or attempt:
+        _attempt(scope, wishes, name, person=person)
+    changes = [*(f".env: {secret}" for secret in wishes.secrets)]
+    changes += [f"config.yaml: {key} = {json.dumps(value)}" for key, value in wishes.settings.items()]
+    for line in changes or ["Nothing is to be changed."]:
+        click.echo(f"  {line}", err=True)
+    if changes and person and not click.confirm("Write this?", default=True, err=True):
+        raise click.Abort
+    _write(scope, wishes, name)
+    after = Scope(scope.distribution, scope.flags).settings.config
+    done: dict[str, object] = {
+        "provider": after.model.provider,
+        "model": after.model.default,
+        "backend": after.terminal.backend,
+    }
+    done |= {"workspace": after.terminal.cwd, "changed": changes, "next": settings.home.brand}
+    if as_json:
+        click.echo(json.dumps(done, ensure_ascii=False))
+    else:
+        click.echo(f"{'Written. ' if changes else ''}Start a conversation with: {settings.home.brand}", err=True)
+
+
+def _write(scope: Scope, wishes: Wishes, provider: str) -> None:
+    """The key first: a key without a use does no harm, a use without a key does."""
+    if not wishes.settings and not wishes.secrets:
+        return
+    for locked in scope.distribution.locked:
+        if locked in wishes.settings:
+            raise UserError(f"{scope.name} has locked {locked}; it cannot be set.")
+    with drafted(scope.home) as draft:
+        if "model.provider" in wishes.settings:
+            set_aside(draft, scope.settings)
+        for key, value in wishes.settings.items():
+            set_value(draft, key, value)
+        for name, value in wishes.secrets.items():
+            Secrets(scope.home.env_file, os.environ).set(name, value)
+
+
+# --- who answers ----------------------------------------------------------------------------------------------------
+
+
+def _provider(scope: Scope, wishes: Wishes, given: dict[str, str | None], person: bool) -> str:
+    """Ask who answers, and for what that one needs; its name, empty for the automatic choice."""
+    config, name = scope.settings.config, given["provider"] or ""
+    known = scope.index.offered("providers") | set(config.providers)
+    ready: set[str] = set()
+    if person and not name:
+        rows = asyncio.run(provider_rows(scope))
+        ready = {str(row["provider"]) for row in rows if row["ready"] == "yes"}
+        shown = [row for row in rows if row["provider"] in ready]
+        emit(shown, ("provider", "ready", "kind"), as_json=False, empty="No provider is ready yet.")
+        others = ", ".join(str(row["provider"]) for row in rows if row["provider"] not in ready)
+        click.secho(f"With a key or an address also: {others}.", dim=True, err=True)
+        first = next((str(row["provider"]) for row in shown), "")
+        name = _asked("provider", "Who answers", config.model.provider or first, known)
+    if name and name not in known:
+        hint = "`hermes model list` shows them all."
+        raise UnknownName("provider", name, known, hint=hint)
+    chosen = name or config.model.provider
+    if name:
+        wishes.want(scope, "model.provider", name)
+    if chosen:
+        _reached(scope, wishes, given, chosen, asks=person and bool(name) and chosen not in ready)
+    _named(scope, wishes, given, chosen, person)
+    return chosen
+
+
+def _reached(scope: Scope, wishes: Wishes, given: dict[str, str | None], name: str, *, asks: bool) -> None:
+    """Address and key of a provider."""
+    said = scope.settings.config.providers.get(name)
+    url = given["base_url"] or ""
+    if not url and asks and name == "custom":
+        url = click.prompt("Base URL (ends with /v1)", default=(said.base_url if said else "") or None, err=True)
+    if url:
+        wishes.want(scope, f"providers.{name}.base_url", url)
+    variable = given["key_env"] or ""
+    if variable and not scope.settings.secrets.get(variable):
+        raise UserError(f"{variable} is set neither in the environment nor in .env.", hint=f"export {variable}=…")
+    if not variable and asks:
+        variable = key_name(name, said.key_env if said else "")
+        there = "; Enter keeps the one that is set" if scope.settings.secrets.get(variable) else "; Enter: none"
+        key = click.prompt(
+            f"Key of {name} (not shown{there})", default="", show_default=False, hide_input=True, err=True
+        )
+        if key.strip():
+            wishes.secrets[variable] = key.strip()
+        elif not scope.settings.secrets.get(variable):
+            variable = ""
+    if variable:
+        wishes.want(scope, f"providers.{name}.key_env", variable)
+
+
+def key_name(provider: str, configured: str = "") -> str:
+    """The name under which a provider's key is kept."""
+    return configured or "".join(c if c.isalnum() else "_" for c in provider).upper() + "_API_KEY"
+
+
+def _named(scope: Scope, wishes: Wishes, given: dict[str, str | None], provider: str, person: bool) -> None:
+    """The model."""
+    config, name = scope.settings.config.model, given["model"]
+    before = config.default if provider == config.provider else ""
+    while name is None and person:
+        name = click.prompt(
+            "Model (Enter: its own choice; ? shows them)", default=before, show_default=bool(before), err=True
+        )
+        if name == "?":
+            name = None
+            _show_models(scope, wishes, provider)
+    if name is None and "model.provider" in wishes.settings:
+        name = ""  # another provider's model means nothing to this one
+    if name is not None:
+        wishes.want(scope, "model.default", name)
+
+
+def _show_models(scope: Scope, wishes: Wishes, provider: str) -> None:
+    async def ask() -> list[str]:
+        with _kept(wishes.secrets):
+            async with _hermes(scope, wishes, model="-") as hermes:
+                return [model.name for model in await (await hermes.runtime.routed()).provider.models()]
+
+    try:
+        names = asyncio.run(ask())
+    except HermesError as error:
+        click.echo(f"It does not say which models it has: {error.text}", err=True)
+        return
+    more = f" … and {len(names) - _FEW} more: `hermes model list {provider}`" if len(names) > _FEW else ""
+    click.echo(f"  {', '.join(names[:_FEW])}{more}", err=True)
+
+
+def _attempt(scope: Scope, wishes: Wishes, provider: str, *, person: bool) -> None:
+    """One small call with what was said, before anything is written. Raises HermesError when nobody can decide."""
+    if person and not click.confirm("Try it now with one small call?", default=True, err=True):
+        return
+    try:
+        label = asyncio.run(_call(scope, wishes))
+        click.echo(f"{label} answers.", err=True)
+    except HermesError as error:
+        if not person:
+            raise
+        click.echo(f"It does not answer: {error}", err=True)
+        if not click.confirm("Keep it all the same?", default=False, err=True):
+            raise click.Abort from None
+
+
+async def _call(scope: Scope, wishes: Wishes) -> str:
+    with _kept(wishes.secrets):
+        async with _hermes(scope, wishes) as hermes:
+            route = await hermes.runtime.routed()
+            messages = (
+                Message(role="system", parts=(Text(text="Answer with one word."),)),
+                Message(role="user", parts=(Text(text="Say: ready"),)),
+            )
+            async for _ in route.provider.stream(
+                Request(model=route.model, messages=messages, options={"max_tokens": 64})
+            ):
+                pass
+    return route.label
+
+
+# --- where commands run ---------------------------------------------------------------------------------------------
+
+
+@frozen
+class _Place:
+    """A backend, as far as it matters here."""
+
+    name: str
+    label: str
+    ready: bool
+    features: frozenset[Feature]
+
+    @property
+    def meaning(self) -> str:
+        """What it means for the person, in one sentence."""
+        if Feature.ISOLATED in self.features:
+            return "commands see only this folder; most work needs no question"
+        if Feature.LOCAL in self.features:
+            return "commands can do what you can do; what may do harm asks you first"
+        return "commands run elsewhere; what may do harm asks you first"
+
+
+def _where(scope: Scope, wishes: Wishes, given: dict[str, str | None], person: bool) -> None:
+    """Ask where commands run, and in which folder."""
+    config = scope.settings.config.terminal
+    name, folder = given["backend"] or "", given["workspace"]
+    if not person and not name and folder is None:
+        return
+    places = asyncio.run(_places(scope))
+    if person and not name:
+        name = _chosen_place(scope, places)
+    name = name or config.backend
+    if name not in places:
+        raise UnknownName("backend", name, places, hint=f"pip install hermes-backend-{name}")
+    if not places[name].ready:
+        hint = f"hermes doctor --deep --plugin {places[name].label}"
+        raise UserError(f"The backend {name} is not ready on this machine.", hint=hint)
+    if person and folder is None:
+        text, shown = "Folder to work in (Enter: where it is started)", bool(config.cwd)
+        folder = click.prompt(text, default=config.cwd, show_default=shown, err=True)
+    if folder:
+        folder = str(Path(folder).expanduser().absolute()) if Feature.LOCAL in places[name].features else folder
+        asyncio.run(_opened(scope, name, folder))
+    wishes.want(scope, "terminal.backend", name)
+    if folder is not None:
+        wishes.want(scope, "terminal.cwd", folder)
+
+
+def _chosen_place(scope: Scope, places: dict[str, _Place]) -> str:
+    """The backends that are ready, isolated ones first, and which of them the person wants."""
+    ready = sorted((p for p in places.values() if p.ready), key=lambda p: (Feature.ISOLATED not in p.features, p.name))
+    rows = [{"backend": place.name, "what it means": place.meaning} for place in ready]
+    emit(rows, ("backend", "what it means"), as_json=False, empty="No backend is ready: hermes doctor --deep")
+    if unready := sorted(place.name for place in places.values() if not place.ready):
+        click.secho(f"Not ready: {', '.join(unready)}; `hermes doctor --deep` says why.", dim=True, err=True)
+    written = scope.settings.raw.get("terminal")
+    kept = scope.settings.config.terminal.backend if isinstance(written, dict) and "backend" in written else ""
+    names = {place.name for place in ready}
+    first = kept if kept in names else next((place.name for place in ready), "")
+    return _asked("backend", "Where do commands run", first, names)
+
+
+async def _places(scope: Scope) -> dict[str, _Place]:
+    async with _hermes(scope, Wishes()) as hermes:
+        found = _backends(hermes)
+        states = await asyncio.gather(*(b.ready() for _, b in found), return_exceptions=True)
+        return {
+            b.name: _Place(b.name, label, state is True, b.features)
+            for (label, b), state in zip(found, states, strict=True)
+        }
+
+
+async def _opened(scope: Scope, name: str, folder: str) -> None:
+    """Raises UserError when a place cannot be opened there."""
+    async with _hermes(scope, Wishes()) as hermes:
+        backend = next(b for _, b in _backends(hermes) if b.name == name)
+        await (await backend.open(folder)).close()
+
+
+def _backends(hermes: Hermes) -> list[tuple[str, Backend]]:
+    hermes.runtime.loader.load_contributing("backends")
+    return list(hermes.runtime.dispatch.contributions("register_backends"))
+
+
+# --- asking ---------------------------------------------------------------------------------------------------------
+
+
+def _asked(kind: str, text: str, default: str, known: set[str]) -> str:
+    """One of the known names; a wrong one is asked again, with what is near."""
+    for _ in range(_TRIES):
+        name: str = click.prompt(text, default=default or None, err=True)
+        if name in known:
+            return name
+        click.echo(UnknownName(kind, name, known).text, err=True)
+    raise click.Abort
+
+
+def _hermes(scope: Scope, wishes: Wishes, model: str = "") -> Hermes:
+    """A Hermes with what was said so far, which is not written yet."""
+    home = scope.home
+    return Hermes(
+        scope.distribution,
+        home=home.base,
+        profile=home.profile,
+        config=wishes.settings,
+        model=model,
+        safe_mode=scope.safe_mode,
+        index=scope.index,
+    )
+
+
+@contextmanager
+def _kept(secrets: dict[str, str]) -> Iterator[None]:
+    """Let the secrets be found for a moment, as if they were written."""
+    before = {name: os.environ.get(name) for name in secrets}
+    os.environ.update(secrets)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value

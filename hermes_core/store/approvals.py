@@ -1,0 +1,224 @@
+"""Questions for a person's yes, each settled once, and the grants that come of them.
+
+A question is a row before anybody is asked. Who settles it first has settled it: the answer, and what it grants beyond
+the one call, are one commit. So neither a late answer, nor a second one, nor a death at any moment changes it.
+"""
+
+import json
+import sqlite3
+import time
+from collections.abc import Sequence
+
+from attrs import frozen
+
+from hermes_core.errors import StoreError, UnknownName, UserError
+from hermes_core.store.codec import clean
+from hermes_core.store.engine import READ, Transaction
+from hermes_core.store.sessions import made, owner_number, owner_row, transaction
+from hermes_core.store.spending import Spending
+from hermes_core.types import Outcome, Principal, Session, Verdict
+
+__all__ = ["Approval", "Approvals", "Grant", "withdraw"]
+
+_LASTING = ("session", "always")
+
+
+@frozen(kw_only=True)
+class Approval:
+    """A question for a person's yes: asked about which call, and what became of it.
+
+    ``state`` is open, answered, expired (nobody answered in time) or withdrawn (the turn ended, or nobody was there).
+    ``covers`` says in words what more than a single yes would allow; ``rules`` are its rules, with words and folder.
+    ``root`` is the conversation that a session grant holds in: of a child agent, that of its first parent.
+    ``asked`` and ``answered`` are seconds since 1970.
+    """
+
+    id: str
+    session_id: str
+    turn_id: str = ""
+    call_id: str = ""
+    subject: str
+    risk: str = ""
+    choices: Sequence[str] = ()
+    covers: str = ""
+    rules: Sequence[tuple[str, str, str]] = ()
+    root: str = ""
+    kind: str = "approval"
+    state: str = "open"
+    verdict: str = ""
+    choice: str = ""
+    reason: str = ""
+    answered_by: str = ""
+    asked: float = 0.0
+    answered: float = 0.0
+
+    @property
+    def answer(self) -> Verdict:
+        """How it was settled. An open one is a no."""
+        outcome: Outcome = "allow" if self.verdict == "allow" else "deny"
+        choice = self.choice or ("once" if outcome == "allow" else "deny")
+        return Verdict(outcome=outcome, choice=choice, reason=self.reason, by=self.answered_by)
+
+    @property
+    def told(self) -> str:
+        """How it was settled, in words that follow "already"."""
+        by = f" by {self.answered_by}" if self.answered_by else ""
+        said = {"allow": f"allowed ({self.choice or 'once'})", "deny": "denied"}.get(self.verdict, "settled")
+        return f"{self.state if self.state == 'expired' else 'answered'}: {said}{by}"
+
+
+@frozen(kw_only=True)
+class Grant:
+    """What a person allowed beyond one call, in their words. Without ``session_id`` it holds in every conversation."""
+
+    id: int
+    session_id: str = ""
+    rule: str
+    words: str
+    folder: str = ""
+    approval_id: str = ""
+    created: float = 0.0
+
+
+class Approvals(Spending):
+    """The part of the store that keeps what people allow."""
+
+    @transaction()
+    def ask_approval(self, tx: Transaction, session: Session, question: Approval) -> Approval:
+        """Write a question down, or find it as it stands by now. Raises StoreError when the id is another's."""
+        owner = owner_row(tx, session.owner)
+        row = {
+            "root": _root(tx, owner, question.session_id),
+            "choices": json.dumps(list(question.choices)),
+            "rules": clean(json.dumps([list(rule) for rule in question.rules])),
+            "asked": time.time(),
+            "answered": 0.0,
+            **{name: clean(getattr(question, name)) for name in _TEXTS},
+        }
+        tx.change("approval_add", owner=owner, **row)
+        if (found := _approval(tx, owner, question.id)) is None:
+            raise StoreError(f"The question {question.id} belongs to somebody else.")
+        return found
+
+    @transaction(READ)
+    def approval(self, tx: Transaction, owner: Principal, approval_id: str) -> Approval | None:
+        """One question of an owner as it stands."""
+        return _approval(tx, owner_number(tx, owner), approval_id)
+
+    @transaction(READ)
+    def find_approval(self, tx: Transaction, owner: Principal, words: str) -> Approval:
+        """A question by its id or the start of it. Raises UnknownName, UserError."""
+        number, words = owner_number(tx, owner), clean(words).strip()
+        ids = [row["id"] for row in tx.rows("approvals_named", owner=number, words=words)] if words else []
+        if len(ids) > 1 and words not in ids:
+            raise UserError(f"{words!r} could be several approvals.", hint="Give more of the id.")
+        found = _approval(tx, number, words if words in ids else ids[0]) if ids else None
+        if found is None:
+            raise UnknownName("approval", words, hint="See: hermes approvals list --all")
+        return found
+
+    @transaction(READ)
+    def list_approvals(
+        self, tx: Transaction, owner: Principal, *, closed: bool = False, limit: int = 50
+    ) -> list[Approval]:
+        """The open questions of an owner, newest first; settled ones too when ``closed``."""
+        rows = tx.rows("approvals_list", owner=owner_number(tx, owner), closed=closed, limit=limit)
+        return [_read(row) for row in rows]
+
+    @transaction()
+    def settle_approval(
+        self, tx: Transaction, owner: Principal, approval_id: str, verdict: Verdict, *, state: str = "answered"
+    ) -> tuple[Approval, bool]:
+        """Settle a question, keep what it grants, and answer what that grants too: one commit.
+
+        The question as it stands now, and whether this did it; one that was settled stays as it was. A choice that was
+        not offered counts as a single yes. Raises UnknownName.
+        """
+        number = owner_number(tx, owner)
+        found = _approval(tx, number, approval_id)
+        if found is None:
+            raise UnknownName("approval", approval_id)
+        if not _settle(tx, number, found, verdict, state):
+            return _approval(tx, number, approval_id) or found, False
+        settled = _approval(tx, number, approval_id) or found
+        if settled.verdict == "allow" and settled.choice in _LASTING and settled.rules:
+            _keep(tx, number, settled)
+            _answer_alike(tx, number, settled)
+        return settled, True
+
+    @transaction(READ)
+    def grants(self, tx: Transaction, owner: Principal, *, session_id: str = "", every: bool = False) -> list[Grant]:
+        """What holds for an owner in a session (a child's: in its root), oldest first; ``every``: in any session."""
+        number = owner_number(tx, owner)
+        root = _root(tx, number, session_id) if session_id else ""
+        rows = tx.rows("grants_list", owner=number, root=root, every=every)
+        return [made(Grant, row, session_id=row["session_id"] or "") for row in rows]
+
+    @transaction(READ)
+    def granted(self, tx: Transaction, owner: Principal, session_id: str) -> list[str]:
+        """The rules that hold for an owner in a session."""
+        number = owner_number(tx, owner)
+        rows = tx.rows("grants_list", owner=number, root=_root(tx, number, session_id), every=False)
+        return [row["rule"] for row in rows]
+
+    @transaction()
+    def forget_grant(self, tx: Transaction, owner: Principal, grant_id: int) -> bool:
+        """Take a grant back; False when there is none of that number."""
+        return bool(tx.change("grant_forget", owner=owner_number(tx, owner), id=grant_id).rowcount)
+
+
+_TEXTS = (
+    "id", "session_id", "turn_id", "call_id", "kind", "subject", "risk", "covers", "state", "verdict", "choice",
+    "reason", "answered_by",
+)  # fmt: skip
+
+
+def withdraw(tx: Transaction, session_id: str) -> None:
+    """Nobody waits any more for the answers of a session's open questions."""
+    tx.change("approvals_withdraw", session_id=session_id, answered=time.time())
+
+
+def _settle(tx: Transaction, owner: int, found: Approval, verdict: Verdict, state: str) -> bool:
+    choice = verdict.choice if verdict.choice in found.choices else "once"
+    if verdict.choice == "always" and choice == "once" and "session" in found.choices:
+        choice = "session"  # as far as it could be granted
+    allowed = verdict.outcome == "allow" and verdict.choice != "deny"
+    values = {"verdict": "allow" if allowed else "deny", "choice": choice if allowed else "deny"}
+    said = {"reason": clean(verdict.reason), "answered_by": clean(verdict.by), "state": state}
+    return bool(tx.change("approval_settle", owner=owner, id=found.id, answered=time.time(), **values, **said).rowcount)
+
+
+def _keep(tx: Transaction, owner: int, settled: Approval) -> None:
+    session = settled.root if settled.choice == "session" else None
+    for rule, words, folder in settled.rules:
+        if not tx.row("grant_same", owner=owner, rule=rule, session=session or ""):
+            row = {"rule": rule, "words": words, "folder": folder, "approval_id": settled.id, "created": time.time()}
+            tx.change("grant_add", owner=owner, session_id=session, **row)
+
+
+def _answer_alike(tx: Transaction, owner: int, settled: Approval) -> None:
+    """Nobody is asked twice for the same: open questions that the new grant covers are answered by it."""
+    granted = {rule for rule, _, _ in settled.rules}
+    for other in map(_read, tx.rows("approvals_list", owner=owner, closed=False, limit=1000)):
+        here = settled.choice == "always" or other.root == settled.root
+        if here and other.rules and {rule for rule, _, _ in other.rules} <= granted:
+            _settle(tx, owner, other, Verdict(outcome="allow", choice="once", by="grant"), "answered")
+
+
+def _root(tx: Transaction, owner: int, session_id: str) -> str:
+    """The conversation that a session belongs to: of a child agent's, the first one above that is no child's."""
+    while row := tx.row("session_get", id=clean(session_id), owner=owner):
+        if row["origin"] != "child" or not row["parent"]:
+            break
+        session_id = row["parent"]
+    return session_id
+
+
+def _approval(tx: Transaction, owner: int, approval_id: str) -> Approval | None:
+    row = tx.row("approval_get", owner=owner, id=clean(approval_id))
+    return _read(row) if row else None
+
+
+def _read(row: sqlite3.Row) -> Approval:
+    rules = tuple(tuple(rule) for rule in json.loads(row["rules"]))
+    return made(Approval, row, choices=tuple(json.loads(row["choices"])), rules=rules)

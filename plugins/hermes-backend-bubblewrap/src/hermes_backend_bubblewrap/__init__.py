@@ -1,0 +1,29 @@
+"""Runs commands on this machine in a sandbox."""
+
+from collections.abc import Iterable
+
+from hermes_core import hookimpl
+from hermes_core.context import PluginContext
+from hermes_core.kinds import Backend
+from hermes_core.types import Check, Finding
+
+
+@hookimpl
+def register_backends(ctx: PluginContext) -> Iterable[Backend]:
+    """The backend ``bubblewrap``."""
+    from hermes_backend_bubblewrap.backend import Bubblewrap
+    from hermes_backend_bubblewrap.config import Config
+
+    return [Bubblewrap(ctx.config or Config(), home=ctx.paths.home)]
+
+
+@hookimpl
+def register_checks(ctx: PluginContext) -> Iterable[Check]:
+    """Whether the sandbox can be opened here, and what in it is weaker than it could be."""
+    from hermes_backend_bubblewrap.checks import findings
+    from hermes_backend_bubblewrap.config import Config
+
+    async def run() -> list[Finding]:
+        return await findings(ctx.config or Config(), ctx.paths.home)
+
+    return [Check(name="sandbox", run=run)]

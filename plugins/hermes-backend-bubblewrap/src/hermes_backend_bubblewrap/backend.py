@@ -1,0 +1,80 @@
+"""The backend ``bubblewrap``."""
+
+import asyncio
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from hermes_backend_bubblewrap import bwrap
+from hermes_backend_bubblewrap.config import Config
+from hermes_backend_bubblewrap.sandbox import Sandbox
+from hermes_backend_bubblewrap.view import WHOLE, listed
+from hermes_backend_bubblewrap.workspace import Inside
+from hermes_core.errors import HermesError, UserError
+from hermes_core.kinds import Backend, Workspace
+from hermes_core.types import Feature
+
+BASH = ("/bin/bash", "/usr/bin/bash")
+
+
+class Bubblewrap(Backend):
+    """Opens folders of this machine in sandboxes. ``home`` is the home of Hermes, which is never visible inside."""
+
+    name = "bubblewrap"
+
+    def __init__(self, config: Config, home: Path) -> None:
+        self._config = config
+        base = home.parent.parent if home.parent.name == "profiles" else home  # other profiles' homes are in it
+        self._hidden: Sequence[Path] = (base, home)
+        self.features = frozenset({Feature.LOCAL, Feature.BACKGROUND})
+        if not config.network:
+            self.features |= {Feature.ISOLATED, Feature.OFFLINE}
+
+    async def ready(self) -> bool:
+        """Whether a sandbox can be made here: one is made."""
+        with suppress(HermesError):
+            await self.probe()
+            return True
+        return False
+
+    async def probe(self) -> Sandbox:
+        """Make a sandbox of an empty folder and end it; what it was. Raises UserError or ToolError with the mend."""
+        with TemporaryDirectory(prefix="hermes-probe-") as folder:
+            sandbox = Sandbox(folder, os.path.realpath(folder), self._config, self._hidden)
+            try:
+                await sandbox.start()
+            finally:
+                if sandbox.alive:
+                    await sandbox.close()
+            return sandbox
+
+    async def open(self, key: str) -> Workspace:
+        """Open a folder; an empty key means the current one. Raises UserError when it cannot be shown alone."""
+        await asyncio.sleep(0)
+        bwrap.program()
+        try:
+            folder = Path(key).expanduser().absolute() if key else Path.cwd()
+        except (OSError, RuntimeError) as error:
+            raise UserError(f"The folder {key or 'Hermes was started in'} cannot be found: {error}.") from error
+        if not folder.is_dir():
+            what = "is not a folder" if folder.exists() else "does not exist"
+            raise UserError(f"The folder {folder} {what}.", hint="Name another one, or make it first.")
+        named, source = os.path.normpath(folder), os.path.realpath(folder)
+        self._must_be_one_project(named, source)
+        listed(self._config)
+        bash = any(os.access(path, os.X_OK) for path in BASH)
+        return Inside(named, source, self._config, self._hidden, bash=bash)
+
+    def _must_be_one_project(self, named: str, source: str) -> None:
+        home = os.path.realpath(os.path.expanduser("~"))  # noqa: PTH111
+        hint = "Start Hermes in the folder of your project, or set terminal.cwd."
+        if home == source or home.startswith(f"{source.rstrip('/')}/"):
+            raise UserError(f"A sandbox of {named} would hold your home folder with its keys.", hint=hint)
+        if {named, source} & set(WHOLE) or source.startswith(("/proc/", "/sys/", "/dev/", "/usr/", "/etc/")):
+            raise UserError(f"{named} belongs to the system; a sandbox needs a folder of its own.", hint=hint)
+        for hidden in self._hidden:
+            kept = os.path.realpath(hidden)
+            if source == kept or source.startswith(f"{kept}/"):
+                raise UserError(f"{named} belongs to Hermes itself and is never shown in a sandbox.", hint=hint)

@@ -1,0 +1,215 @@
+"""The workspace: a folder of this machine, with commands that see little else."""
+
+import asyncio
+import os
+import posixpath
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from hermes_backend_bubblewrap.background import Background
+from hermes_backend_bubblewrap.capture import Capture
+from hermes_backend_bubblewrap.config import Config
+from hermes_backend_bubblewrap.job import SHORT_GRACE, Job
+from hermes_backend_bubblewrap.sandbox import Sandbox
+from hermes_backend_bubblewrap.shell import Shell, Trace, is_shell
+from hermes_core.errors import ToolError, UserError
+from hermes_core.kinds import Process, Workspace
+from hermes_core.types import ExecRequest, ExecResult, Feature
+
+TIMED_OUT = 124
+READ_LIMIT = 100_000_000
+FILE_SECONDS = 120.0
+
+
+class Inside(Workspace):
+    """``cwd`` has the same path inside and outside. The sandbox is made with the first command and lasts until close.
+
+    Files are read and written by a process in the sandbox: a link that leads out of the folder leads, in there, to
+    what is visible in there.
+    """
+
+    def __init__(self, folder: str, source: str, config: Config, hidden: Sequence[Path], *, bash: bool) -> None:
+        self.cwd = folder
+        self.features = frozenset({Feature.BACKGROUND, Feature.LOCAL})
+        if not config.network:  # with it, the services of this machine can be reached: no wall
+            self.features |= {Feature.ISOLATED, Feature.OFFLINE}
+        if bash:
+            self.features |= {Feature.PERSISTENT_SHELL}
+        self._source, self._config, self._hidden = source, config, hidden
+        self._home = os.path.normpath(os.path.expanduser("~"))  # noqa: PTH111
+        self._sandbox: Sandbox | None = None
+        self._making = asyncio.Lock()
+        self._env: dict[str, str] = {}
+        self._shell = Shell(folder, {})
+        self._background: list[Background] = []
+        self._redirects = self._redirected()
+
+    @property
+    def shell_cwd(self) -> str:
+        """Where the next bash command begins."""
+        return self._shell.cwd
+
+    @property
+    def busy(self) -> bool:
+        """Whether a command runs in the background."""
+        return any(process.running for process in self._background)
+
+    async def _ready(self) -> Sandbox:
+        async with self._making:
+            if self._sandbox is None or not self._sandbox.alive:
+                if self._sandbox is not None:
+                    await self._sandbox.close()
+                self._sandbox = None
+                sandbox = Sandbox(self.cwd, self._source, self._config, self._hidden)
+                try:
+                    await sandbox.start()
+                except UserError as error:
+                    raise ToolError(error.text, hint=error.hint, retry=False) from error
+                self._sandbox = sandbox
+                if not self._env:
+                    self._env = sandbox.environment
+                    self._shell = Shell(self.cwd, self._env)
+            return self._sandbox
+
+    async def run(self, request: ExecRequest) -> ExecResult:
+        """Run a command to its end."""
+        _must_be_sayable(request)
+        sandbox = await self._ready()
+        if not is_shell(request.argv):
+            env = {**self._env, **request.env}
+            return await self._run(sandbox, request, self._asked(request.argv, self._folder(request.cwd), env))
+        began_in = self._folder(request.cwd or self._shell.cwd)
+        began_with = {**self._shell.env, **request.env}
+        trace = Trace()
+        try:
+            asked = self._asked(trace.wrap(request.argv), began_in, began_with)
+            asked["else"] = "" if request.cwd else self.cwd  # the last command may have removed where it was
+            result = await self._run(sandbox, request, asked, trace.descriptor)
+            self._shell.learn(trace, began_in, began_with)
+            return result
+        finally:
+            trace.close()
+
+    @staticmethod
+    def _asked(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> dict[str, Any]:
+        return {"kind": "exec", "argv": list(argv), "cwd": cwd, "else": "", "env": {**env, "PWD": cwd}}
+
+    async def _run(
+        self, sandbox: Sandbox, request: ExecRequest, asked: Mapping[str, Any], trace: int = -1
+    ) -> ExecResult:
+        capture = Capture(request.limit)
+        listener = request.on_output
+
+        def sink(data: bytes) -> None:
+            capture.add(data)
+            if listener:
+                listener(data)
+
+        job = Job(sandbox, sink)
+        try:
+            await job.start(asked, request.stdin, trace)
+            async with asyncio.timeout(request.seconds):
+                status = await job.finished
+        except TimeoutError:
+            await job.end()
+            status = TIMED_OUT
+        except ToolError as error:
+            name = asked["argv"][0] if asked["kind"] == "exec" else asked["path"]
+            raise ToolError(f"Cannot run {name}: {error.text}", hint=error.hint) from error
+        except BaseException:
+            await job.end(SHORT_GRACE)
+            raise
+        finally:
+            job.forget()
+        if said := self._unredirect():
+            capture.add(said)
+        return ExecResult(status=status, output=capture.joined(), truncated=capture.truncated)
+
+    async def start(self, request: ExecRequest) -> Process:
+        """Start a command in the background. It begins where the shell is, and leaves no state."""
+        _must_be_sayable(request)
+        sandbox = await self._ready()
+        shell = is_shell(request.argv)
+        cwd = self._folder(request.cwd or (self._shell.cwd if shell else ""))
+        env = {**(self._shell.env if shell else self._env), **request.env}
+        process = Background(sandbox, request)
+        await process.start(self._asked(request.argv, cwd, env), request.stdin)
+        self._background = [p for p in self._background if p.running] + [process]
+        return process
+
+    async def read(self, path: str) -> bytes:
+        """The bytes of a file, as commands see it."""
+        result = await self._file("read", path, b"", READ_LIMIT)
+        if result.truncated:
+            raise ToolError(
+                f"Cannot read {path}: it has more than {READ_LIMIT:,} bytes.",
+                hint="Look at a part of it with a command such as head, tail, sed -n or grep.",
+            )
+        return result.output
+
+    async def write(self, path: str, data: bytes) -> None:
+        """Replace a file as a whole, as a command would: what they cannot change, this cannot either."""
+        await self._file("write", path, data, 10_000)
+
+    async def _file(self, kind: str, path: str, data: bytes, limit: int) -> ExecResult:
+        if "\0" in path:
+            raise ToolError("A path cannot hold a NUL character.")
+        sandbox = await self._ready()
+        asked = {"kind": kind, "path": self._path(path), "cwd": self.cwd, "else": "/", "env": {}}
+        request = ExecRequest(argv=(), stdin=data, seconds=FILE_SECONDS, limit=limit)
+        result = await self._run(sandbox, request, asked)
+        if result.status:
+            why = result.output.decode(errors="replace").strip()[-300:] if result.status == 1 else "it was interrupted"
+            raise ToolError(f"Cannot {kind} {path}: {why}.", hint=self._hint(path, why))
+        return result
+
+    def _hint(self, path: str, why: str) -> str:
+        full = self._path(path)
+        if ("read-only" in why or "busy" in why) and full.startswith(f"{self.cwd}/.git"):
+            return "Hooks and settings of git cannot be changed from inside (backends.bubblewrap.git)."
+        if not full.startswith(f"{self.cwd}/"):
+            return f"Commands and files see only {self.cwd} and what backends.bubblewrap.readable and writable name."
+        return ""
+
+    async def close(self) -> None:
+        """End everything that was ever started inside."""
+        self._background = []
+        async with self._making:
+            sandbox, self._sandbox = self._sandbox, None
+            if sandbox is not None:
+                await sandbox.close()
+        self._unredirect()
+
+    def _redirected(self) -> bool:
+        return (Path(self._source) / ".git" / "commondir").exists()
+
+    def _unredirect(self) -> bytes:
+        """Remove the one file that makes git take hooks and settings from elsewhere; a mount cannot forbid it."""
+        if self._config.git != "guarded" or self._redirects:
+            return b""
+        with suppress(OSError):
+            # By descriptor: a link that takes the place of .git in the meantime leads nowhere.
+            git = os.open(f"{self._source}/.git", os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            try:
+                os.unlink("commondir", dir_fd=git)
+            finally:
+                os.close(git)
+            return b"\n[.git/commondir was removed: it would make git use other hooks and settings]\n"
+        return b""
+
+    def _path(self, path: str) -> str:
+        if path == "~" or path.startswith("~/"):
+            path = self._home + path[1:]
+        return posixpath.normpath(posixpath.join(self.cwd, path))
+
+    def _folder(self, path: str) -> str:
+        return self._path(path) if path else self.cwd
+
+
+def _must_be_sayable(request: ExecRequest) -> None:
+    """Raises ToolError for what no program can be given."""
+    words = (*request.argv, request.cwd, *request.env, *request.env.values())
+    if not request.argv or any("\0" in word for word in words):
+        raise ToolError("Cannot run this: there is no command, or a NUL character in it.")

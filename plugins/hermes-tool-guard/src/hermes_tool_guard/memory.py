@@ -1,0 +1,97 @@
+"""What was found out about single statements before, and what that rested on: people and agents repeat themselves.
+
+A statement is kept with all that its judgement rested on: its text, its folder, its input, the variables it used, the
+files it runs, and what the disk said. Where any of that differs it is judged anew; the disk is looked at every time.
+"""
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from hermes_tool_guard.scene import Ends, Found, Scene
+
+__all__ = ["LONGEST", "Key", "Memory", "memory_of", "recall", "record"]
+
+# The text, the folders it may run in (none, where they make no difference), what it reads.
+Key = tuple[bytes, tuple[str, ...] | None, str | None]
+LONGEST = 400  # bytes of a text that is kept
+MOST = 4096  # statements of one place; then it begins anew
+
+
+class Seen(NamedTuple):
+    """What one statement came to, and what must still be so for that to hold."""
+
+    found: "Found"
+    ends: "Ends | None"  # None: where it was before
+    output: str
+    steps: int
+    written: frozenset[str]  # paths it makes
+    used: tuple[tuple[str, tuple[str, ...] | None, tuple[str, ...]], ...]  # a variable, what it was and what it became
+    ran: tuple[str, ...]  # files it runs, which nothing before it may have made
+    links: tuple[str, ...]  # paths that were no links
+    mounts: tuple[str, ...]  # paths where nothing was mounted
+
+
+Memory = dict[Key, Seen]
+
+
+@lru_cache(maxsize=8)
+def memory_of(root: str, home: str, guarded: tuple[str, ...], lenient: bool) -> Memory:
+    """The statements that were looked at in one place."""
+    return {}
+
+
+def recall(scene: "Scene", key: Key) -> Seen | None:
+    """What is known of a statement, if it still holds; the scene is told of it. Raises Decided."""
+    memory = scene.memory or {}
+    seen = memory.get(key) or memory.get((key[0], None, key[2]))
+    if seen is None or not scene.places.still_plain(seen.links, seen.mounts):
+        return None
+    if scene.functions and not scene.functions.keys().isdisjoint(seen.found.programs):
+        return None
+    if scene.written and any(scene.was_written(path) for path in seen.ran):
+        return None
+    if seen.used and not scene.variables.replay(seen.used):
+        return None
+    scene.step(seen.steps)
+    if seen.written:
+        scene.written |= seen.written
+    scene.found.add(seen.found)
+    return seen
+
+
+def _kept(scene: "Scene") -> int:
+    """How much a scene remembers that is not replayed."""
+    return len(scene.functions) + len(scene.traps) + len(scene.contents)
+
+
+def record(scene: "Scene", key: Key, walk: "Callable[[], tuple[Ends, str]]") -> "Ends":
+    """Walk a statement, and keep what it came to if that may be kept. Raises Decided."""
+    memory, scene.memory = scene.memory, None
+    all_found, scene.found = scene.found, type(scene.found)()
+    written, scene.written = scene.written, set(scene.written)
+    kept, steps, scene.ran = _kept(scene), scene.steps, []
+    looked = scene.places.look_afresh()
+    scene.variables.watch()
+    try:
+        ends, output = walk()
+        links, mounts = scene.places.looked_at()
+        used = scene.variables.watched()
+        made_before = written and any(scene.was_written(path, written) for path in scene.ran)
+        if memory is not None and links is not None and used is not None and not made_before:
+            if len(memory) >= MOST:
+                memory.clear()
+            if _kept(scene) == kept:
+                made = frozenset(scene.written - written)
+                rest = output, steps - scene.steps, made, used, tuple(scene.ran), links, mounts
+                if not scene.places.relative and ends == (key[1], key[1]):
+                    memory[key[0], None, key[2]] = Seen(scene.found, None, *rest)
+                else:
+                    memory[key] = Seen(scene.found, ends, *rest)
+    finally:
+        scene.memory = memory
+        found, scene.found = scene.found, all_found
+        scene.found.add(found)
+        scene.places.look_as_before(looked)
+    return ends

@@ -1,0 +1,71 @@
+"""The tool ``web_fetch``."""
+
+import http
+
+from hermes_core.addresses import UrlRules, check_url
+from hermes_core.context import PluginContext
+from hermes_core.errors import OutOfReach, ToolError
+from hermes_core.fetching import Answer, fetch
+from hermes_core.kinds import Tool, ToolContext, tool
+from hermes_core.options import ge, option, settings
+from hermes_core.types import Effect
+from hermes_tool_web.config import Config
+from hermes_tool_web.paging import LONGEST, Shelf, piece
+from hermes_tool_web.readable import readable
+
+ACCEPT = "text/html,application/xhtml+xml,text/markdown,text/plain,application/json;q=0.9,*/*;q=0.5"
+
+
+@settings
+class Fetch:
+    """What to fetch."""
+
+    url: str = option("Address; https:// or http://.")
+    offset: int = option("First character, to go on in a long page.", default=0, validator=ge(0))
+    links: bool = option("Keep the addresses of links.", default=False)
+
+
+def make_tool(ctx: PluginContext) -> Tool:
+    """The tool, with what the person allows."""
+    config = ctx.config if isinstance(ctx.config, Config) else Config()
+    shelf = Shelf()
+
+    @tool(toolset="web", effects={Effect.NETWORK}, idempotent=True, untrusted=True, touches=hosts)
+    async def web_fetch(context: ToolContext, params: Fetch) -> str:
+        """Fetch a web page as Markdown, or a text or JSON file as it is. Nothing of the person's is sent along."""
+        session = context.session.id
+        page = shelf.get(session, params.url, params.links) if params.offset else None
+        if page is None:
+            answer = await fetch(
+                params.url, ctx.urls, accept=ACCEPT, limit=config.megabytes * 1_000_000, seconds=config.seconds
+            )
+            if answer.moved:
+                return f"{answer.url} sends you on to another site, which was not opened: {answer.moved}"
+            _must_be_fine(answer)
+            page = readable(answer, links=params.links)
+            if len(page.text) <= LONGEST:
+                shelf.put(session, params.url, params.links, page)
+        return piece(page, params.offset)
+
+    return web_fetch
+
+
+def hosts(params: Fetch) -> list[str]:
+    """The resource key of a call: the host it opens."""
+    try:
+        return [f"host:{check_url(params.url, UrlRules(allow_private=True)).host}"]
+    except OutOfReach:  # the call will be refused
+        return ["host:nowhere.invalid"]
+
+
+def _must_be_fine(answer: Answer) -> None:
+    if 200 <= answer.status < 300:
+        return
+    try:
+        reason = f"{answer.status} {http.HTTPStatus(answer.status).phrase}"
+    except ValueError:
+        reason = str(answer.status)
+    wait = answer.headers.get("retry-after", "")
+    hint = f"It asks to wait {int(wait)} seconds." if wait.isascii() and wait.isdigit() and len(wait) < 7 else ""
+    passing = answer.status in (408, 425, 429) or answer.status >= 500
+    raise ToolError(f"{answer.url} was answered with {reason}.", hint=hint, retry=passing)

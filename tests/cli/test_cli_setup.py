@@ -1,0 +1,258 @@
+"""The first minutes: what is asked, what is written, and that nothing is written before the end."""
+
+import contextlib
+import json
+import os
+import pty
+import select
+import subprocess
+import sys
+import time
+
+import pytest
+
+from hermes_core.config.draft import drafted
+from hermes_core.config.edit import set_value
+from hermes_core.config.paths import Home
+from hermes_core.errors import ConfigError, UserError
+
+# A terminal of its own: hidden input is read from there and nowhere else.
+TERMINAL = "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
+NOWHERE = ("OLLAMA_BASE_URL", "LM_BASE_URL", "LLAMACPP_BASE_URL", "VLLM_BASE_URL", "SGLANG_BASE_URL")
+ISOLATING = """
+from hermes_core import hookimpl
+from hermes_core.kinds import Backend, Workspace
+from hermes_core.types import Feature
+
+class Cage(Backend):
+    name = "aviary"
+    features = frozenset({Feature.ISOLATED, Feature.LOCAL})
+
+    async def ready(self):
+        return READY
+
+    async def open(self, key):
+        return Inside()
+
+class Inside(Workspace):
+    async def run(self, request):
+        raise NotImplementedError
+
+@hookimpl
+def register_backends():
+    return [Cage()]
+"""
+
+
+@pytest.fixture
+def first(cli, monkeypatch):
+    """A home in which nothing is set, on a machine where no model runs."""
+    (cli.home / "config.yaml").unlink()
+    for name in NOWHERE:
+        monkeypatch.setenv(name, "http://127.0.0.1:9/v1")
+    return cli
+
+
+@pytest.fixture
+def talk(first):
+    """Answers questions at a terminal: pairs of what must be asked and what is typed then."""
+
+    def talk(*steps, words=()):
+        person, terminal = pty.openpty()
+        command = [sys.executable, "-c", TERMINAL, sys.executable, "-m", "hermes_core", "setup", *words]
+        process = subprocess.Popen(command, stdin=terminal, stdout=terminal, stderr=terminal, start_new_session=True)
+        os.close(terminal)
+        shown = seen = ""
+
+        def until(text):
+            nonlocal shown, seen
+            end = time.monotonic() + 60
+            while text not in seen:
+                assert time.monotonic() < end, f"{text!r} was not asked:\n{shown}"
+                if select.select([person], [], [], 0.1)[0]:
+                    try:
+                        data = os.read(person, 65536).decode(errors="replace").replace("\r\n", "\n")
+                    except OSError:
+                        pytest.fail(f"it ended before {text!r}:\n{shown}")
+                    shown, seen = shown + data, seen + data
+            seen = seen.partition(text)[2]
+
+        try:
+            for asked, typed in steps:
+                until(asked)
+                os.write(person, typed.encode())
+            with contextlib.suppress(OSError):
+                while data := os.read(person, 65536):
+                    shown += data.decode(errors="replace").replace("\r\n", "\n")
+            return process.wait(30), shown
+        finally:
+            process.kill()
+            process.wait()
+            os.close(person)
+
+    return talk
+
+
+def config(cli):
+    path = cli.home / "config.yaml"
+    return path.read_text() if path.exists() else ""
+
+
+def test_a_first_conversation_writes_what_was_said(talk, first):
+    status, shown = talk(
+        ("Who answers", "openrouterr\n"),
+        ("Did you mean 'openrouter'?", ""),
+        ("Who answers", "openrouter\n"),
+        ("Key of openrouter", "sk-or-very-secret\n"),
+        ("Model", "some/model\n"),
+        ("Where do commands run", "local\n"),
+        ("Folder to work in", f"{first.work}\n"),
+        ("Try it now", "n\n"),
+        ("Write this?", "y\n"),
+    )
+    assert status == 0, shown
+    assert "sk-or-very-secret" not in shown
+    assert (first.home / ".env").read_text() == "OPENROUTER_API_KEY=sk-or-very-secret\n"
+    assert (first.home / ".env").stat().st_mode & 0o077 == 0
+    assert config(first) == (
+        "model:\n  provider: openrouter\n  default: some/model\nproviders:\n  openrouter:\n"
+        f"    key_env: OPENROUTER_API_KEY\nterminal:\n  backend: local\n  cwd: {first.work}\n"
+    )
+    assert "Start a conversation with: hermes" in shown
+    assert first("model", "show", "--json").row == {"provider": "openrouter", "model": "some/model"}
+
+
+STEPS = (
+    ("Who answers", "openrouter\n"),
+    ("Key of openrouter", "sk-or-secret\n"),
+    ("Model", "\n"),
+    ("Where do commands run", "local\n"),
+    ("Folder to work in", "\n"),
+    ("Try it now", "n\n"),
+    ("Write this?", "y\n"),
+)
+
+
+@pytest.mark.parametrize("number", range(len(STEPS)), ids=[asked for asked, _ in STEPS])
+def test_to_interrupt_at_any_question_changes_nothing(talk, first, number):
+    (first.home / "config.yaml").write_text("model: {provider: offline}  # mine\n")
+    status, shown = talk(*STEPS[:number], (STEPS[number][0], "\x03"))
+    assert status == 130, shown
+    assert config(first) == "model: {provider: offline}  # mine\n"
+    assert not (first.home / ".env").exists()
+    assert not list(first.home.glob(".draft*"))
+
+
+def test_a_no_in_the_end_changes_nothing(talk, first):
+    status, _ = talk(*STEPS[:-1], ("Write this?", "n\n"))
+    assert (status, config(first), (first.home / ".env").exists()) == (130, "", False)
+
+
+def test_run_again_it_shows_what_is_set_and_keeps_it(talk, first):
+    text = f"# mine\nmodel: {{provider: offline, default: rules-1}}\nterminal: {{backend: local, cwd: {first.work}}}\n"
+    (first.home / "config.yaml").write_text(text)
+    status, shown = talk(
+        ("Who answers [offline]", "\n"),
+        ("[rules-1]", "\n"),
+        ("Where do commands run [local]", "\n"),
+        (f"[{first.work}]", "\n"),
+        ("Try it now", "y\n"),
+    )
+    assert status == 0, shown
+    assert "rules-1 from offline answers." in shown
+    assert "Nothing is to be changed." in shown
+    assert config(first) == text
+
+
+def test_a_key_that_is_refused_is_told_before_anything_is_written(talk, first):
+    (first.home / "config.yaml").write_text(
+        "providers: {openai: {base_url: 'http://127.0.0.1:9/v1'}}\nagent: {model_tries: 1}\n"
+    )
+    status, shown = talk(
+        ("Who answers", "openai\n"),
+        ("Key of openai", "sk-wrong\n"),
+        ("Model", "gpt-5\n"),
+        ("Where do commands run", "local\n"),
+        ("Folder to work in", "\n"),
+        ("Try it now", "y\n"),
+        ("Keep it all the same?", "n\n"),
+    )
+    assert status == 130, shown
+    assert "It does not answer" in shown
+    assert not (first.home / ".env").exists()
+
+
+def test_an_isolated_place_is_offered_first_if_it_is_ready(talk, first):
+    for ready, offered in (("True", "aviary"), ("False", "")):
+        first.plugin("backend/aviary", ISOLATING.replace("READY", ready), contributes={"backends": ["aviary"]})
+        assert first("plugins", "enable", "aviary", "--yes").status == 0
+        question = f"Where do commands run [{offered}" if offered else "Where do commands run ["
+        _, shown = talk(("Who answers", "offline\n"), ("Model", "\n"), (question, "\x03"))
+        assert ("commands see only this folder" in shown.partition("aviary")[2].splitlines()[0]) is bool(offered)
+
+
+def test_without_a_person_only_what_is_said_is_set(first, monkeypatch):
+    monkeypatch.setenv("MY_KEY", "sk-or-1")
+    words = ("setup", "--non-interactive", "--json")
+    row = first(*words, "--provider", "openrouter", "--key-env", "MY_KEY").row
+    assert (row["provider"], row["backend"], row["next"]) == ("openrouter", "local", "hermes")
+    assert config(first) == "model:\n  provider: openrouter\nproviders:\n  openrouter:\n    key_env: MY_KEY\n"
+    assert not (first.home / ".env").exists()
+    row = first(*words, "--backend", "local", "--workspace", str(first.work)).row
+    assert row["changed"] == ['config.yaml: terminal.backend = "local"', f'config.yaml: terminal.cwd = "{first.work}"']
+    assert (row["provider"], row["workspace"]) == ("openrouter", str(first.work))
+    again = first(*words, "--backend", "local", "--workspace", str(first.work)).row
+    assert again["changed"] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--provider", "nosuch"), "no provider named"),
+        (("--backend", "nosuch"), "no backend named"),
+        (("--backend", "ssh"), "not ready"),
+        (("--provider", "openai", "--key-env", "NOT_SET"), "NOT_SET is set neither"),
+        (("--backend", "local", "--workspace", "/no/such/folder"), "does not exist"),
+        (("--provider", "custom", "--base-url", "http://127.0.0.1:9/v1", "--model", "m", "--try"), ""),
+    ],
+)
+def test_what_cannot_be_set_changes_nothing(first, words, said):
+    done = first("setup", "--non-interactive", *words)
+    assert done.status in (1, 2)
+    assert said in done.err
+    assert config(first) == ""
+
+
+def test_with_nobody_at_the_terminal_it_says_what_to_do(first):
+    done = first("setup")
+    assert done.status == 2
+    assert "--non-interactive" in done.err
+
+
+def test_another_provider_leaves_the_old_ones_address_behind(first):
+    (first.home / "config.yaml").write_text(
+        "model: {provider: custom, base_url: 'http://127.0.0.1:9/v1', default: m}\n"
+    )
+    assert first("setup", "--non-interactive", "--provider", "offline").status == 0
+    shown = json.loads(first("config", "get", "model").out)
+    assert (shown["provider"], shown["base_url"], shown["default"]) == ("offline", "", "")
+    assert json.loads(first("config", "get", "providers.custom").out)["base_url"] == "http://127.0.0.1:9/v1"
+
+
+def test_several_settings_are_written_together_or_not_at_all(tmp_path):
+    home = Home(tmp_path / "home")
+    with drafted(home) as draft:
+        set_value(draft, "model.provider", "offline")
+        set_value(draft, "terminal.backend", "local")
+        assert not home.config_file.exists()
+    assert home.config_file.read_text() == "model:\n  provider: offline\nterminal:\n  backend: local\n"
+    before = home.config_file.read_bytes()
+    with pytest.raises(ConfigError), drafted(home) as draft:  # noqa: PT012
+        set_value(draft, "model.provider", "other")
+        set_value(draft, "agent.max_calls", 0)
+    assert home.config_file.read_bytes() == before
+    with pytest.raises(UserError, match="changed meanwhile"), drafted(home) as draft:  # noqa: PT012
+        set_value(draft, "model.provider", "other")
+        home.config_file.write_bytes(before + b"# somebody else\n")
+    assert home.config_file.read_bytes() == before + b"# somebody else\n"
+    assert [path.name for path in home.root.iterdir()] == ["config.yaml"]

@@ -1,0 +1,266 @@
+"""Nothing but a person widens the policy: no tool reaches what guards it, in any mode, by any name of it."""
+
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hermes_core.agent.policy.hardblocks import blocked_command
+from hermes_core.agent.policy.itself import runs_itself, widens
+from hermes_core.distribution import Distribution
+from hermes_core.embed import Hermes
+from hermes_core.types import Returned, Text
+
+PLANNED = Path(__file__).parents[1] / "children" / "planned.py"
+OWN = ("hermes-backend-local", "hermes-tool-terminal", "hermes-tool-files", "hermes-memory-files")
+BARE = Distribution(name="hermes", own=OWN)
+GUARDED = Distribution(name="hermes", own=(*OWN, "hermes-tool-guard"))
+ACME = Distribution(name="acme-bot", own=OWN)
+KEPT = ("config.yaml", ".env", "plugins.lock", "plugins", "profiles/other/config.yaml")
+
+
+class House:
+    """A home in which nothing is asked, and a model that wants to change that."""
+
+    def __init__(self, folder: Path, distribution: Distribution = BARE) -> None:
+        self.distribution = distribution
+        self.home, self.work = folder / "home", folder / "work"
+        (self.home / "plugins").mkdir(parents=True)
+        (self.home / "profiles" / "other").mkdir(parents=True)
+        (self.home / "cache").mkdir()
+        self.work.mkdir()
+        (self.home / "config.yaml").write_text("policy: {mode: ask}\n")
+        (self.home / ".env").write_text("SECRET_KEY=hunter2\n")
+        (self.home / "profiles" / "other" / "config.yaml").write_text("policy: {mode: ask}\n")
+        shutil.copy(PLANNED, self.home / "plugins" / "planned.py")
+        home = distribution.home(None, self.home)
+        distribution.consent(home).enable(distribution.installed(home).get("provider/planned"))
+        (self.work / "link").symlink_to(self.home / "config.yaml")
+        (self.work / "folder").symlink_to(self.home)
+        os.link(self.home / "config.yaml", self.work / "twin")
+        os.link(self.home / ".env", self.work / "secret")
+        self.before = self.state()
+
+    def state(self) -> dict[str, object]:
+        """Everything that guards the agent, as it is."""
+        found: dict[str, object] = {}
+        for name in KEPT:
+            path = self.home / name
+            found[name] = (
+                sorted(p.name for p in path.iterdir() if p.suffix == ".py") if path.is_dir() else path.read_text()
+            )
+        with sqlite3.connect(self.home / "state.db") as db:
+            tables = {row[0] for row in db.execute("SELECT name FROM sqlite_master")}
+            found["grants"] = db.execute("SELECT * FROM grants").fetchall() if "grants" in tables else []
+        db.close()
+        return found
+
+    async def run(self, *calls) -> list[str]:
+        """The results of calls, made side by side in mode off."""
+        config = {"policy.mode": "off", "terminal.cwd": str(self.work)}
+        async with Hermes(self.distribution, home=self.home, provider="planned", config=config) as hermes:
+            events = [e async for e in hermes.turn(json.dumps([list(calls), "done"]), session="s")]
+        results = [e.result for e in events if isinstance(e, Returned)]
+        assert len(results) == len(calls)
+        return ["".join(p.text for p in r.parts if isinstance(p, Text)) for r in results]
+
+
+COMMANDS = [
+    "echo x >> {home}/config.yaml",
+    "echo x >> ../home/config.yaml",
+    "echo x >> ./../home/./config.yaml",
+    "echo x >> link",
+    "echo x >>link",
+    "echo x | tee -a twin",
+    "echo x >> twin",
+    "cat secret",
+    "cat folder/../home/.env",
+    "grep -r hunter folder/../home",
+    "grep -r hunter .. && grep -r hunter {home}",
+    "echo x >> folder/config.yaml",
+    "cd folder && echo x >> config.yaml",
+    "cd {home}; echo x >> config.yaml",
+    "cd ..; cd home; echo x > .env",
+    "pushd {home} && echo x > plugins.lock",
+    "echo x >> $HERMES_HOME/config.yaml",
+    'echo x >> "$HERMES_HOME"/config.yaml',
+    "echo x >> ~/home/config.yaml",
+    "D={home}; echo x >> $D/config.yaml",
+    "echo x >> {home}/con$NOT_SET''fig.yaml",
+    "echo x >> {home}/confi?.yaml",
+    "cp /etc/passwd {home}/{{config.yaml,x}}",
+    "cp /etc/passwd {home}/plugins/evil.py",
+    "cp /etc/passwd {home}/profiles/other/config.yaml",
+    "cp /etc/passwd {home}/cache/config.json",
+    "cp -r . {home}",
+    "sed -i s/ask/off/ {home}/config.yaml",
+    "dd if=/etc/passwd of={home}/config.yaml",
+    "truncate -s 0 {home}/plugins.lock",
+    "ln -sf /etc/passwd {home}/config.yaml",
+    "ln {home}/config.yaml other && echo x >> other",
+    "mv {home} {home}2",
+    "mv {home}/config.yaml .",
+    "rm -rf {home}",
+    "find {home} -name '*.yaml' -exec sed -i s/ask/off/ {{}} +",
+    "mount --bind . {home}",
+    "tar -xf x.tar -C {home}",
+    "git clone x {home}/plugins/evil",
+    "sqlite3 {home}/state.db 'delete from grants'",
+    "cd {home} && sqlite3 state.db 'delete from grants'",
+    "python3 -c \"open('{home}/config.yaml', 'a').write('x')\"",
+    "python3 - <<'X'\nopen('{home}/config.yaml', 'a').write('x')\nX",
+    "sh -c 'echo x >> {home}/config.yaml'",
+    "bash <<< 'echo x >> {home}/config.yaml'",
+    "echo $(echo x >> {home}/config.yaml)",
+    "hermes config set policy.mode off",
+    "hermes -p other config set policy.mode off",
+    "HERMES_HOME={home} hermes config set policy.mode off",
+    "env -u HERMES_RUN hermes approvals allow abc",
+    "hermes approvals allow abc --always",
+    "hermes grants forget 1",
+    "hermes plugins enable tool/evil --yes",
+    "hermes plugins install evil",
+    "hermes --yolo -z 'echo'",
+    "python3 -m hermes_core config set policy.mode off",
+    "{python} -m hermes_core config set policy.mode off",
+    "uv run hermes config set policy.mode off",
+]
+
+
+@pytest.mark.parametrize("distribution", [BARE, GUARDED], ids=["kernel", "with guard"])
+@pytest.mark.parametrize("command", COMMANDS)
+async def test_no_command_reaches_what_guards_the_agent(tmp_path, monkeypatch, command, distribution) -> None:
+    house = House(tmp_path, distribution)
+    monkeypatch.setenv("HERMES_HOME", str(house.home))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    line = command.format(home=house.home, python=sys.executable)
+    [result] = await house.run(["terminal", {"command": line}])
+    assert "never allowed, in any mode" in result
+    assert "hunter2" not in result
+    assert house.state() == house.before
+
+
+PLACES = [
+    "{home}/config.yaml", "../home/config.yaml", "link", "./link", "twin", "folder/config.yaml", "~/home/.env",
+    "{home}/plugins/evil.py", "{home}/plugins.lock", "{home}/state.db", "{home}/profiles/other/config.yaml",
+    "{home}/cache/config.json", "{home}//config.yaml", "{home}/./config.yaml", "secret",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("place", PLACES)
+async def test_no_file_tool_reaches_it(tmp_path, monkeypatch, place) -> None:
+    house = House(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    path = place.format(home=house.home)
+    results = await house.run(
+        ["read_file", {"path": path}],
+        ["write_file", {"path": path, "content": "x"}],
+        ["edit_file", {"path": path, "old": "ask", "new": "off"}],
+    )
+    assert ["closed to tools" in result for result in results] == [True] * 3, results
+    assert "hunter2" not in "".join(results)
+    assert house.state() == house.before
+
+
+@pytest.mark.parametrize("folder", ["{home}", "folder", "../home/.", "{home}/plugins"])
+async def test_no_tool_searches_it(tmp_path, folder) -> None:
+    house = House(tmp_path)
+    path = folder.format(home=house.home)
+    results = await house.run(
+        ["search_files", {"path": path, "pattern": "hunter"}],
+        ["list_files", {"path": path}],
+    )
+    assert "hunter2" not in "".join(results)
+    assert "closed to tools" in results[1]
+
+
+async def test_no_child_reaches_it(tmp_path) -> None:
+    house = House(tmp_path)
+    goal = json.dumps(
+        [
+            {
+                "terminal": {"command": f"echo x >> {house.home}/config.yaml"},
+                "write_file": {"path": "link", "content": "x"},
+            },
+            "done",
+        ]
+    )
+    await house.run(["hand", {"goals": [goal]}])
+    assert house.state() == house.before
+
+
+def cli(home: Path, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
+    environ = {k: v for k, v in os.environ.items() if not k.startswith("HERMES_")}
+    return subprocess.run(
+        [sys.executable, "-m", "hermes_core", *words],
+        env={**environ, "HERMES_HOME": str(home), **env}, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+
+
+WIDENING = [
+    ("config", "set", "policy.mode", "off"), ("config", "unset", "policy.mode"), ("approvals", "allow", "x"),
+    ("approvals", "deny", "x"), ("grants", "forget", "1"), ("plugins", "enable", "x"), ("profile", "use", "other"),
+    ("tools", "enable", "x"), ("model", "choose", "offline"), ("--yolo", "-z", "hello"),
+    ("chat", "--yolo", "-q", "hello"), ("-p", "other", "config", "set", "policy.mode", "off"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("words", WIDENING, ids=" ".join)
+def test_the_command_line_refuses_a_tool(tmp_path, words) -> None:
+    house = House(tmp_path)
+    done = cli(house.home, *words, HERMES_RUN="1")
+    assert (done.returncode, "started by a tool of hermes" in done.stderr) == (2, True)
+    assert house.state() == house.before
+    assert widens(words)
+
+
+def test_it_is_noticed_when_the_mark_is_taken_away(tmp_path) -> None:
+    house = House(tmp_path)
+    script = f"{sys.executable} -m hermes_core config set policy.mode off; true"
+    words = ["sh", "-c", f"env -u HERMES_RUN sh -c '{script}'; true"]
+    environ = {**os.environ, "HERMES_HOME": str(house.home), "HERMES_RUN": "1"}
+    done = subprocess.run(words, env=environ, capture_output=True, text=True, timeout=60, check=False)
+    assert "started by a tool" in done.stderr
+    assert house.state() == house.before
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["config get policy.mode", "approvals list", "grants", "plugins list", "sessions list", "doctor", "--version"],
+)
+def test_what_only_looks_is_left_alone(words) -> None:
+    assert not widens(words.split())
+    assert not blocked_command(f"hermes {words}", "/work", [])
+
+
+async def test_a_product_of_another_name_knows_its_own(tmp_path) -> None:
+    house = House(tmp_path, ACME)
+    results = await house.run(
+        ["terminal", {"command": "acme-bot config set policy.mode off"}],
+        ["terminal", {"command": "python3 -m acme_bot grants forget 1"}],
+        ["terminal", {"command": "echo acme-bot config set"}],
+    )
+    assert ["never allowed" in result for result in results] == [True, True, False]
+    assert runs_itself(["/usr/bin/acme-bot", "x"], "acme-bot")
+    assert not runs_itself(["acme-bot"], "other")
+
+
+async def test_a_person_who_is_a_tool_is_none(tmp_path, monkeypatch) -> None:
+    """A conversation that a tool holds with this program is nobody's yes."""
+    from hermes_core.gateway.carry import Carrier
+    from hermes_core.testing.fakes import FakePlatform
+
+    house = House(tmp_path)
+    async with Hermes(house.distribution, home=house.home, provider="planned") as hermes:
+        carrier = Carrier(hermes.runtime, FakePlatform())
+        monkeypatch.setenv("HERMES_RUN", "1")
+        assert await carrier._asking("c")(None) is None
+        session = await carrier._conversation("c").take_up()
+        with pytest.raises(Exception, match="Only a person"):
+            await carrier._commands["permission"].run(session, "off")
+        assert "Mode: ask" in await carrier._commands["permission"].run(session, "")

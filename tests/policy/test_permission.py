@@ -1,0 +1,150 @@
+"""``/permission``, ``hermes approvals`` and ``hermes grants``: what a person sees, changes and takes back."""
+
+import asyncio
+import json
+
+import pytest
+from attrs import frozen
+
+from hermes_core.errors import UserError
+from hermes_core.gateway.carry import Carrier
+from hermes_core.kinds import tool
+from hermes_core.testing import Call
+from hermes_core.testing.fakes import FakePlatform
+from hermes_core.types import Effect, Returned, Verdict
+
+
+@frozen
+class Line:
+    command: str
+
+
+@tool(effects=[Effect.EXECUTE], touches=lambda _line: ())
+async def shell(line: Line) -> str:
+    """Run a command."""
+    return "ran"
+
+
+class Chat:
+    """A conversation with the slash command, and the questions that came."""
+
+    def __init__(self, hermes, scripted, *steps) -> None:
+        self.hermes, self.asked = hermes, []
+
+        async def ask(question):
+            self.asked.append(question.subject)
+            return Verdict(outcome="allow", choice="always", by="me")
+
+        hermes._ask = ask
+        hermes.tmp_plugin(scripted(*steps))
+        hermes.tmp_plugin(shell)
+        self._carrier = Carrier(hermes.runtime, FakePlatform())
+
+    async def say(self, words: str, session: str = "a") -> str:
+        taken = await self.hermes.runtime.take_up(session, origin="test")
+        return await self._carrier._commands["permission"].run(taken, words)
+
+    async def turn(self, session: str = "a") -> list[bool]:
+        events = [e async for e in self.hermes.turn("go", session=session)]
+        return [not e.result.failed for e in events if isinstance(e, Returned)]
+
+
+async def test_the_mode_is_that_of_one_session(hermes, scripted) -> None:
+    call = Call("shell", {"command": "npm publish"})
+    chat = Chat(hermes, scripted, *[call, "ok"] * 3)
+    assert (await chat.say("")).startswith("Mode: ask, a person decides what is risky.")
+    assert "Hard blocks, policy.deny and what a plugin refuses still hold" in await chat.say("off")
+    assert await chat.turn("a") == [True]
+    assert chat.asked == [], "session a asks nothing"
+    assert "Mode: ask" in await chat.say("", "b")
+    assert await chat.turn("b") == [True]
+    assert len(chat.asked) == 1
+    assert "Mode: ask" in await chat.say("ask")
+    assert await chat.turn("a") == [True]
+    assert len(chat.asked) == 1, "what was allowed for good in b holds here too"
+    with pytest.raises(UserError, match="There is no mode 'never'"):
+        await chat.say("never")
+
+
+async def test_what_was_granted_is_listed_and_taken_back(hermes, scripted) -> None:
+    chat = Chat(hermes, scripted, *[Call("shell", {"command": "npm publish"}), "ok"] * 2)
+    assert await chat.say("grants") == "You granted nothing beyond single calls."
+    await chat.turn()
+    shown = await chat.say("grants")
+    assert "exactly `npm publish` in" in shown
+    number = shown.split("\n")[1].split()[0]
+    assert "taken back" in await chat.say(f"forget {number}")
+    for wrong in ("forget", "forget x", f"forget {number}"):
+        with pytest.raises(UserError):
+            await chat.say(wrong)
+    await chat.turn()
+    assert len(chat.asked) == 2
+
+
+async def test_a_mode_that_is_locked_stays(tmp_path) -> None:
+    from hermes_core.embed import Distribution, Hermes
+
+    acme = Distribution(name="acme", locked={"policy.mode": "ask"})
+    async with Hermes(acme, home=tmp_path, yolo=True) as locked:
+        assert locked.runtime.policy.mode() == "ask"
+        with pytest.raises(UserError, match="wants it to stay so"):
+            locked.runtime.policy.set_mode("s", "off")
+
+
+def test_another_terminal_answers_what_waits(tmp_path, scripted) -> None:
+    """The turn waits in one process, the command line answers in another."""
+    import os
+    import subprocess
+    import sys
+
+    from hermes_core.testing.bench import Bench
+
+    bench = Bench(tmp_path / "home")
+
+    def cli(*words: str) -> subprocess.CompletedProcess[str]:
+        environ = {k: v for k, v in os.environ.items() if not k.startswith("HERMES_")}
+        return subprocess.run(
+            [sys.executable, "-m", "hermes_core", *words], env={**environ, "HERMES_HOME": str(tmp_path / "home")},
+            capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+
+    async def never(_question):
+        await asyncio.Event().wait()
+
+    async def go() -> list:
+        bench._ask = never
+        bench.tmp_plugin(scripted(Call("shell", {"command": "npm publish"}), "ok"))
+        bench.tmp_plugin(shell)
+        async with bench as hermes:
+            turn = asyncio.create_task(_all(hermes.turn("go", session="s")))
+            store = await hermes.runtime.store()
+            while not (found := await store.list_approvals(hermes.runtime.owner)):  # noqa: ASYNC110 - nothing tells
+                await asyncio.sleep(0.01)
+            told = [await asyncio.to_thread(cli, *words) for words in _commands(found[0].id)]
+            return [told, [e.result.failed for e in await turn if isinstance(e, Returned)]]
+
+    (listed, shown, wrong, allowed, late, grants, forgotten), failed = asyncio.run(go())
+    assert failed == [False]
+    row = json.loads(listed.stdout)
+    assert (row["call"], row["state"], row["session_id"]) == ("shell(npm publish)", "open", "s")
+    assert "Call: shell(npm publish)" in shown.stdout
+    assert "would allow: exactly `npm publish` in" in shown.stdout
+    assert (wrong.returncode, "no approval named 'zzz'" in wrong.stderr) == (2, True)
+    assert allowed.stdout.startswith(
+        "Allowed (always): shell(npm publish)\nFrom now on allowed: exactly `npm publish` in "
+    )
+    assert (late.returncode, "already answered: allowed (always) by" in late.stderr) == (2, True)
+    assert json.loads(grants.stdout)["holds"] == "always"
+    assert forgotten.stderr == "Grant 1 is taken back.\n"
+
+
+def _commands(approval: str) -> list[tuple[str, ...]]:
+    return [
+        ("approvals", "list", "--json"), ("approvals", "show", approval[:6]), ("approvals", "allow", "zzz"),
+        ("approvals", "allow", approval, "--always"), ("approvals", "deny", approval), ("grants", "list", "--json"),
+        ("grants", "forget", "1"),
+    ]  # fmt: skip
+
+
+async def _all(events) -> list:
+    return [event async for event in events]
