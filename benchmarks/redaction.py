@@ -47,7 +47,8 @@ HOSTILE = [
 def logs(chance: random.Random) -> str:
     """Lines as services write them."""
     return "".join(
-        f"2026-11-{chance.randint(1, 28):02} 12:{chance.randint(0, 59):02}:{chance.randint(0, 59):02},{chance.randint(0, 999):03} "
+        f"2026-11-{chance.randint(1, 28):02} 12:{chance.randint(0, 59):02}:{chance.randint(0, 59):02},"
+        f"{chance.randint(0, 999):03} "
         f"INFO app.{chance.choice(WORDS)} [{chance.randint(1000, 9999)}] {' '.join(chance.choices(WORDS, k=10))} "
         f"id={chance.getrandbits(64):x} took {chance.random():.3f}s\n"
         for _ in range(1000)

@@ -177,7 +177,7 @@ class CallRunner:
             )
         if MASKED in str(call.arguments):
             return ToolError(
-                f"{call.name} was not run: its arguments hold the mask {MASKED}…⟧, which stands for a secret you cannot see.",
+                f"{call.name} was not run: its arguments hold {MASKED}…⟧, which stands for a secret you cannot see.",
                 hint="Leave the secret's line as it is: change only what is around it.",
             )
         if missing := [name for name in tool.after if name not in self.ran and name in self.tools]:

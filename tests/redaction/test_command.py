@@ -140,5 +140,5 @@ def test_nothing_of_a_plugin_or_the_store_is_imported(tmp_path: Path) -> None:
     said = done.stderr.decode()
     assert "hermes_core.redaction" in said
     assert not any(
-        word in said for word in ("sqlalchemy", "pluggy", "hermes_tool", "hermes_core.agent", "hermes_core.store")
+        word in said for word in ("sqlalchemy", "pluggy", "hermes_tool", "hermes_core.plugins", "hermes_core.store")
     )

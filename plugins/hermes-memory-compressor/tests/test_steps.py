@@ -154,7 +154,7 @@ def test_large_arguments_thoughts_and_pictures_go_and_a_changed_message_loses_it
 
 SECRETS = [
     "sk-proj-abcdefghijklmnop1234",
-    "ghp_" + "aB3d" * 9,
+    "ghp_" + "aB3dE5fG7" * 4,
     "xoxb-123456789012-abc",
     "AKIA" + "ABCDEFGHIJKLMNOP",
     "eyJhbGciOiJI.eyJzdWIiOiIx.SflKxwRJSMeK",
