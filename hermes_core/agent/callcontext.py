@@ -25,11 +25,16 @@ class CallContext(ToolContext):
         self.call_id = call.id
         self._runner, self._tool = runner, tool
         self.outside = outside
+        self._redactor = runner.parts.settings.masks.stream()
         self._same: Counter[tuple[str, str]] = Counter()
         self._children: set[asyncio.Task[ChildResult]] = set()
 
     def progress(self, text: str) -> None:
-        self._runner.emit(Progress(call_id=self.call_id, text=text))
+        self._show(self._redactor.feed(text) if self._redactor else text)
+
+    def _show(self, text: str) -> None:
+        if text:
+            self._runner.emit(Progress(call_id=self.call_id, text=text))
 
     async def ask(self, question: Question) -> Verdict:
         self._need(Effect.ASK, "ask a person")
@@ -80,7 +85,9 @@ class CallContext(ToolContext):
             raise refused(self._tool, what, self._runner.parts.report)
 
     async def settle(self) -> None:
-        """End the children that the tool did not wait for: none outlives the call it works for."""
+        """Show the rest, and end the children that the tool did not wait for: none outlives the call it works for."""
+        if self._redactor:
+            self._show(self._redactor.close())
         left = [work for work in self._children if not work.done()]
         for work in left:
             work.cancel()

@@ -138,7 +138,13 @@ class Parts:
                 f"store.url refers to {config.url.reference}, which is not set.",
                 hint=f"Set it with: {self.home.brand} config set {config.url.reference} postgresql://…",
             )
-        return open_store(self.home.database, url=url, durability=config.durability, transcripts=transcripts)
+        return open_store(
+            self.home.database,
+            url=url,
+            durability=config.durability,
+            transcripts=transcripts,
+            clean=self.settings.masks.data,
+        )
 
     def shut_store(self) -> None:
         """Let no more be written, whatever still runs: for a process that must leave everything as it is."""
@@ -264,7 +270,12 @@ class Parts:
         """A tool raised something that is not a ToolError: its author should know."""
         owner = self.toolbox().owner(tool)
         self.dispatch.record(
-            Fault(plugin=owner, phase="call", where=tool.name, error=f"{type(error).__name__}: {error}")
+            Fault(
+                plugin=owner,
+                phase="call",
+                where=tool.name,
+                error=self.settings.masks.text(f"{type(error).__name__}: {error}"),
+            )
         )
 
     def _keep_faults(self) -> None:

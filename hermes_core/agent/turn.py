@@ -167,8 +167,9 @@ class TurnRun:
             if not isinstance(error, HermesError):
                 log.exception("a turn broke")
             told = cause(error)
-            self._emit(failed(told))
-            await self._close("failed", error=told.text)
+            clean = self._parts.settings.masks.text
+            self._emit(failed(told, clean))
+            await self._close("failed", error=clean(told.text))
         else:
             die_at("answered")
             await self._close("done", answer)
@@ -294,7 +295,7 @@ class TurnRun:
             await self._rows.close(state, error)
         except Exception as fault:  # noqa: BLE001 - the store fails, or never opened
             if state != "failed":
-                self._emit(failed(cause(fault)))
+                self._emit(failed(cause(fault), self._parts.settings.masks.text))
                 return False
         return True
 

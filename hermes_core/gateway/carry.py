@@ -214,11 +214,13 @@ class Carrier(Desk):
     async def _fail(self, envelope: Envelope, error: HermesError) -> None:
         """Every envelope ends in a message or an Ended event, whatever happened."""
         if Feature.LIVE in self._platform.features:
-            await self._platform.show(envelope.chat, failed(error))
+            await self._platform.show(envelope.chat, failed(error, self._runtime.settings.masks.text))
             ended = Ended(session_id="", turn_id="", answer="", reason="failed", usage=Usage())
             await self._platform.show(envelope.chat, ended)
         else:
-            await self._platform.send(envelope.chat, _text(str(error)), f"{envelope.event_id}:failed")
+            await self._platform.send(
+                envelope.chat, _text(self._runtime.settings.masks.text(str(error))), f"{envelope.event_id}:failed"
+            )
 
     async def _command(self, envelope: Envelope, text: str) -> None:
         await self._platform.ack(envelope)
