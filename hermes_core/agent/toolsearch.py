@@ -66,7 +66,12 @@ def by_search(core: Sequence[ToolSpec], behind: Sequence[Tool]) -> tuple[ToolSpe
 
 def call_spec() -> ToolSpec:
     """What the model is told of ``tool_call`` where nothing is searched for, but tools may appear."""
-    return evolve(tool_spec(search_tools({})[CALL]), description="Call a tool that appeared in this conversation.")
+    schema = {"name": {"type": "string"}, "arguments": {"type": "object"}}
+    return ToolSpec(
+        name=CALL,
+        description="Call a tool that appeared in this conversation.",
+        schema={"type": "object", "properties": schema, "required": ["name"]},
+    )
 
 
 def search_tools(tools: Mapping[str, Tool]) -> dict[str, Tool]:

@@ -38,7 +38,7 @@ class Bench:
         self.context = FakeToolContext(self.workspace, session=ME)
 
     def offered(self, session: Session = ME) -> dict[str, Tool]:
-        return {**self.tools, **{tool.name: tool for tool in self.shop.tools(session)}}
+        return {**self.tools, **{tool.name: tool for tool in self.tools["tool_write"].makes(session)}}
 
     async def call(self, name: str, arguments: dict[str, Any] | None = None, *, session: Session = ME) -> str:
         """What a call gives, as the kernel would make it. Raises ToolError."""

@@ -29,8 +29,8 @@ class TestToolVersions(ToolContract):
     failing_arguments: ClassVar[Mapping[str, Any]] = {"name": "nothing_here"}
 
     @pytest.fixture
-    def tool(self, contributed: Mapping[str, list[Any]]) -> Tool:
-        return contributed["tools"][1]
+    def tool(self, contributed: Mapping[str, list[Any]], tool_context: FakeToolContext) -> Tool:
+        return made(contributed["tools"][0], tool_context)["own_versions"]
 
 
 class TestToolRollback(ToolContract):
@@ -41,7 +41,7 @@ class TestToolRollback(ToolContract):
     @pytest.fixture
     async def tool(self, contributed: Mapping[str, list[Any]], tool_context: FakeToolContext) -> Tool:
         await write(contributed["tools"][0], tool_context)
-        return contributed["tools"][2]
+        return made(contributed["tools"][0], tool_context)["own_rollback"]
 
 
 class TestWritten(ToolContract):
@@ -53,8 +53,12 @@ class TestWritten(ToolContract):
     @pytest.fixture
     async def tool(self, contributed: Mapping[str, list[Any]], tool_context: FakeToolContext) -> Tool:
         await write(contributed["tools"][0], tool_context)
-        (made,) = contributed["tools"][0].makes(tool_context.session)
-        return made
+        return made(contributed["tools"][0], tool_context)["own_repeat"]
+
+
+def made(tool: Tool, context: FakeToolContext) -> Mapping[str, Tool]:
+    assert tool.makes
+    return {one.name: one for one in tool.makes(context.session)}
 
 
 async def write(tool: Tool, context: FakeToolContext) -> None:

@@ -58,6 +58,8 @@ def test_good_code_has_nothing_wrong():
         "a\n",
         "~root",
         "%2e",
+        "versions",
+        "own_rollback",
     ],
 )
 def test_a_name_is_plain_or_refused(name):

@@ -31,7 +31,7 @@ DIVIDES = [{"arguments": {"number": 5}, "result": 20}]
 async def test_a_tool_is_written_and_used(bench):
     assert "own_count_words version 1 is kept" in await bench.write()
     assert await bench.call("own_count_words", {"text": "a bb ccc", "least": 2}) == "2"
-    assert await bench.call("tool_versions") == (
+    assert await bench.call("own_versions") == (
         "own_count_words: version 1 of 1, on; may compute, and nothing else: no files, no network, no programs"
     )
 
@@ -46,7 +46,7 @@ async def test_an_example_that_does_not_pass_keeps_nothing(bench):
     code = 'def f() -> str:\n    """Read what it may not."""\n    return open("/etc/passwd").read()\n'
     with pytest.raises(ToolError, match="refused: read /etc/passwd"):
         await bench.write(code, "sneaky", reads=["."], examples=[{"arguments": {}}])
-    assert await bench.call("tool_versions") == "You have written no tool yet."
+    assert await bench.call("own_versions") == "You have written no tool yet."
     assert not list(bench.data.glob("*/own_*"))
 
 
@@ -59,7 +59,7 @@ async def test_writing_the_same_again_is_one_version(bench):
 async def test_two_people_have_tools_of_the_same_name_and_never_the_other_s(bench):
     await bench.write()
     assert "own_count_words" not in bench.offered(HANA)
-    assert await bench.call("tool_versions", session=HANA) == "You have written no tool yet."
+    assert await bench.call("own_versions", session=HANA) == "You have written no tool yet."
     assert bench.asked("own_count_words", HANA, text="a") is None
     await bench.write(
         COUNT.replace("text.split()", "text"), examples=[{"arguments": {"text": "abc"}, "result": 3}], session=HANA
@@ -67,7 +67,7 @@ async def test_two_people_have_tools_of_the_same_name_and_never_the_other_s(benc
     assert await bench.call("own_count_words", {"text": "a b"}, session=HANA) == "3"
     assert await bench.call("own_count_words", {"text": "a b"}) == "2"
     with pytest.raises(ToolError, match="has no version 2"):
-        await bench.call("tool_rollback", {"name": "count_words", "version": 2}, session=HANA)
+        await bench.call("own_rollback", {"name": "count_words", "version": 2}, session=HANA)
 
 
 async def test_the_next_process_finds_it(bench, make_bench):
@@ -133,7 +133,7 @@ async def test_a_person_is_shown_what_changes(bench, snapshot):
     asked = bench.asked("tool_write", name="own_count_words", code=code, examples=COUNTS, hosts=["example.org"])
     assert asked.reason == snapshot(name="write")
     await bench.write(code, examples=[{"arguments": {"text": "a bc"}, "result": 1}])
-    assert bench.asked("tool_rollback", name="count_words", version=1).reason == snapshot(name="rollback")
+    assert bench.asked("own_rollback", name="count_words", version=1).reason == snapshot(name="rollback")
 
 
 def test_the_gate_knows_what_trying_a_tool_does(bench):
@@ -147,7 +147,7 @@ async def test_what_cannot_be_kept_asks_nobody(bench):
     refused = bench.asked("tool_write", name="../x", code="import ctypes", examples=[])
     assert refused.outcome == "deny"
     assert "cannot be the name of a tool" in refused.reason
-    assert bench.asked("tool_rollback", name="count_words", version=1).outcome == "deny"
+    assert bench.asked("own_rollback", name="count_words", version=1).outcome == "deny"
 
 
 async def test_code_changed_on_the_disk_is_denied_and_not_run(bench):
@@ -248,7 +248,7 @@ async def play(kernel: Kernel, session: str = "s", **more: Any) -> list[str]:
     return ["".join(p.text for p in e.result.parts if isinstance(p, Text)) for e in events if isinstance(e, Returned)]
 
 
-def through(name: str, **arguments: Any) -> Call:
+def through(name: str, /, **arguments: Any) -> Call:
     return Call("tool_call", {"name": name, "arguments": arguments})
 
 
@@ -277,7 +277,7 @@ async def test_a_session_writes_uses_breaks_rolls_back_and_uses(hermes, scripted
         writes(better),
         *[through("own_fragile", number=0)] * 3,
         through("own_fragile", number=4),
-        Call("tool_rollback", {"name": "fragile", "version": 2}),
+        through("own_rollback", name="fragile", version=2),
         through("own_fragile", number=2),
         "done",
     )
@@ -287,11 +287,11 @@ async def test_a_session_writes_uses_breaks_rolls_back_and_uses(hermes, scripted
     assert "version 2 is kept" in said[2]
     assert "version 1, which worked, is in force again" in said[5]
     assert said[6:] == ["25", "Version 2 of own_fragile is in force.", "50"]
-    assert [q.subject.partition("(")[0] for q in person.asked] == ["tool_write", "tool_write", "tool_rollback"]
+    assert [q.subject.partition("(")[0] for q in person.asked] == ["tool_write", "tool_write", "own_rollback"]
     assert "replaces version 1 of own_fragile" in person.asked[1].risk
     assert "+    return 100 // number - 1 + 1" in person.asked[1].risk
     names = [[s.name for s in r.tools] for r in provider.requests]
-    assert names == [["tool_rollback", "tool_versions", "tool_write", "tool_call"]] * 10
+    assert names == [["tool_write", "tool_call"]] * 10
     history = await (await hermes.runtime.store()).tool_history(hermes.runtime.owner, name="own_fragile")
     assert sorted(e.outcome for e in history) == ["failed"] * 3 + ["ok"] * 3
     assert dict(history[0].arguments) == {"number": 2}

@@ -23,7 +23,7 @@ def register_tools(ctx: PluginContext) -> Sequence[Tool]:
 @hookimpl
 async def pre_tool_call(ctx: PluginContext, session: Session, call: ToolCall) -> Verdict | None:
     """Code that cannot be kept is refused before anybody is asked; code that was approved needs no other yes."""
-    if not call.name.startswith(("own_", "tool_write", "tool_rollback")):
+    if not call.name.startswith(("own_", "tool_write")):
         return None
     import asyncio
 

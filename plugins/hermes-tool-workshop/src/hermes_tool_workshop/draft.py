@@ -26,26 +26,24 @@ _TOLD = 15  # problems told at once
 class Example:
     """A call that must work before the tool is kept."""
 
-    arguments: dict[str, Any] = option("What it is called with.", factory=dict)
-    result: Any = option("What must come back; leave it out if it only must not fail.", default=None)
+    arguments: dict[str, Any] = option("", factory=dict)
+    result: Any = option("What it must return; default: anything.", default=None)
 
 
 @settings
 class Write:
     """What the model gives."""
 
-    name: str = option("a-z, 0-9, _.")
-    code: str = option(
-        "One public function: typed arguments, docstring, returns JSON. raise ToolError('…') for errors."
-    )
-    examples: list[Example] = option("Calls that are tried before it is kept.")
-    why: str = option("For the person who approves it.", default="")
-    hosts: list[str] = option("It may connect to.", factory=list)
-    programs: list[str] = option("It may start.", factory=list)
-    reads: list[str] = option("Paths; . is the working folder.", factory=list)
-    writes: list[str] = option("Paths it may change.", factory=list)
-    packages: list[str] = option("Not of the standard library.", factory=list)
-    seconds: int = option("Longest call.", default=30, validator=ge(1))
+    name: str = option("")
+    code: str = option("One public function: typed arguments, docstring, JSON result; raise ToolError('…').")
+    examples: list[Example] = option("Tried before it is kept.")
+    why: str = option("", default="")
+    hosts: list[str] = option("It may connect to these, else none.", factory=list)
+    programs: list[str] = option("", factory=list)
+    reads: list[str] = option("Paths it reads; . is the working folder.", factory=list)
+    writes: list[str] = option("", factory=list)
+    packages: list[str] = option("", factory=list)
+    seconds: int = option("", default=30, validator=ge(1))
 
 
 @frozen(kw_only=True)

@@ -16,12 +16,12 @@ def verdict(shop: Workshop, session: Session, call: ToolCall) -> Verdict | None:
     """What to say to a call; None where it is none of the workshop's. Blocks for as long as the disk takes."""
     shelf = shop.shelf(session)
     try:
-        if call.name.startswith(PREFIX):
-            return _approved(shelf, call.name)
         if call.name == "tool_write":
             return _writing(shop, shelf, call.arguments)
-        if call.name == "tool_rollback":
+        if call.name == "own_rollback":
             return Verdict(outcome="ask", reason=_going_back(shelf, call.arguments))
+        if call.name.startswith(PREFIX):
+            return _approved(shelf, call.name)
     except (HermesError, Damaged) as error:
         return Verdict(outcome="deny", reason=str(error))
     return None

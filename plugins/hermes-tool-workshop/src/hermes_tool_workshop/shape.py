@@ -14,6 +14,7 @@ from attrs import Factory, frozen
 from hermes_core.types import JSON
 
 PREFIX = "own_"
+RESERVED = {"own_versions", "own_rollback"}  # the workshop's own
 _NAME = re.compile(r"[a-z][a-z0-9_]{1,39}")
 _ARGUMENT = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _SCALARS: Mapping[str, type] = {"str": str, "int": int, "float": float, "bool": bool}
@@ -63,7 +64,7 @@ class Wrong(Exception):
 def full_name(name: str) -> str:
     """The name a tool goes by, from the one the model gave it. Raises ValueError that says what a name is."""
     short = name.removeprefix(PREFIX)
-    if not _NAME.fullmatch(short) or keyword.iskeyword(short):
+    if not _NAME.fullmatch(short) or keyword.iskeyword(short) or f"{PREFIX}{short}" in RESERVED:
         raise ValueError(
             f"name: {name[:80]!r} cannot be the name of a tool; use 2 to 40 of a-z, 0-9 and _, beginning with a letter"
         )

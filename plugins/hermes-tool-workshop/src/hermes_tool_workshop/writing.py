@@ -8,7 +8,7 @@ from typing import Any
 from hermes_core.errors import HermesError, ToolError, UserError
 from hermes_core.kinds import Tool, ToolContext, tool
 from hermes_core.options import option, settings
-from hermes_core.types import Effect
+from hermes_core.types import Effect, Session
 from hermes_tool_workshop.calls import Work
 from hermes_tool_workshop.draft import Draft, Write, draft_of
 from hermes_tool_workshop.label import Label
@@ -37,32 +37,23 @@ class Back:
 
 
 def make_tools(shop: Workshop) -> list[Tool]:
-    """The tools, over one workshop."""
+    """The tool that writes, over one workshop. The others are made by it: they cost nothing where none was written."""
 
-    # Writing the same again is one version, so that a call whose process died may be run again.
-    @tool(
-        toolset="workshop",
-        effects={Effect.CONFIGURE, Effect.EXECUTE},
-        idempotent=True,
-        touches=lambda wanted: (f"workshop:{wanted.name}",),
-        makes=shop.tools,
-        seconds=3600.0,
-    )
-    async def tool_write(context: ToolContext, wanted: Write) -> str:
-        """Write a Python tool for yourself, or a new version of one; call it at once. A person approves the code.
+    def none_yet(session: Session) -> str | None:
+        return None if shop.shelf(session).names() else "no tool was written yet"
 
-        It runs in a process of its own, with an empty environment. Files, hosts and programs only as declared.
-        """
-        draft = draft_of(wanted, shop.home, shop.config.seconds)
-        return await _written(shop, context, draft)
-
-    @tool(toolset="workshop", idempotent=True, touches=lambda _: ())
-    async def tool_versions(context: ToolContext, wanted: Look) -> str:
+    @tool(toolset="workshop", idempotent=True, touches=lambda _: (), needs=none_yet)
+    async def own_versions(context: ToolContext, wanted: Look) -> str:
         """The tools you wrote, their versions and code."""
         return await asyncio.to_thread(_look, shop.shelf(context.session), wanted)
 
-    @tool(toolset="workshop", effects={Effect.CONFIGURE}, touches=lambda wanted: (f"workshop:{wanted.name}",))
-    async def tool_rollback(context: ToolContext, wanted: Back) -> str:
+    @tool(
+        toolset="workshop",
+        effects={Effect.CONFIGURE},
+        touches=lambda wanted: (f"workshop:{wanted.name}",),
+        needs=none_yet,
+    )
+    async def own_rollback(context: ToolContext, wanted: Back) -> str:
         """Put an earlier version of a tool you wrote in force."""
         name = known_name(wanted.name)
         ledger = await asyncio.to_thread(_back, shop.shelf(context.session), name, wanted.version)
@@ -70,7 +61,21 @@ def make_tools(shop: Workshop) -> list[Tool]:
         shop.log.info("tool rolled back", extra={"fields": fields})
         return f"Version {ledger.version} of {name} is in force."
 
-    return [tool_write, tool_versions, tool_rollback]
+    # Writing the same again is one version, so that a call whose process died may be run again.
+    @tool(
+        toolset="workshop",
+        effects={Effect.CONFIGURE, Effect.EXECUTE},
+        idempotent=True,
+        touches=lambda wanted: (f"workshop:{wanted.name}",),
+        makes=lambda session: [*shop.tools(session), own_versions, own_rollback],
+        seconds=3600.0,
+    )
+    async def tool_write(context: ToolContext, wanted: Write) -> str:
+        """Write yourself a Python tool, or a new version of one; call it at once. A person approves it."""
+        draft = draft_of(wanted, shop.home, shop.config.seconds)
+        return await _written(shop, context, draft)
+
+    return [tool_write]
 
 
 def known_name(name: str) -> str:
@@ -104,7 +109,7 @@ async def _written(shop: Workshop, context: ToolContext, draft: Draft) -> str:
     return (
         f"{draft.name} version {ledger.version} is kept; every example passed. "
         f"Call it by its name if you have it, else now with tool_call(name={draft.name!r}, arguments={first}). "
-        "In later conversations it is there from the start."
+        "In later conversations it is there from the start. own_versions and own_rollback manage what you wrote."
     )
 
 
