@@ -410,9 +410,7 @@ def test_a_git_repository_is_read_without_a_checkout(desk, server):
         desk.run("install", address, "--yes")
 
 
-def test_where_it_does_not_go(desk, server, monkeypatch):
-    from hermes_tool_skills import fetch
-
+def test_where_it_does_not_go(desk, server):
     for address, said in (
         ("http://example.org/a.zip", "not an https address"),
         ("https://me:secret@example.org/a.zip", "name or password"),
@@ -425,14 +423,13 @@ def test_where_it_does_not_go(desk, server, monkeypatch):
         with pytest.raises(UserError, match=said) as refused:
             desk.run("install", address, "--yes")
         assert "secret" not in str(refused.value)
-    server.pages["/out.zip"] = (302, "http://example.org/x.zip")
+    server.pages["/out.zip"] = (302, "http://192.0.2.1/x.zip")
+    server.pages["/keys.zip"] = (302, "http://169.254.169.254/x.zip")
     server.pages["/loop.zip"] = (302, "/loop.zip")
-    for page, said in (("out", "not an https"), ("loop", "redirects"), ("none", "answered 404")):
+    refusals = {"out": "was not opened", "keys": "keys", "loop": "redirects", "none": "answered 404"}
+    for page, said in refusals.items():
         with pytest.raises(UserError, match=said):
             desk.run("install", f"{server.at}/{page}.zip", "--yes")
-    monkeypatch.setattr(fetch, "_inside", lambda host: "near" if host == "inside.example" else "")
-    with pytest.raises(UserError, match="inside of your network"):
-        fetch.allowed("https://inside.example/x", before="https://out.example/")
 
 
 def test_too_much_is_not_downloaded(desk, server, monkeypatch):
@@ -440,7 +437,7 @@ def test_too_much_is_not_downloaded(desk, server, monkeypatch):
 
     monkeypatch.setattr(fetch, "MOST_ARCHIVE", 1_000)
     server.pages["/big.zip"] = b"P" * 1_001
-    with pytest.raises(UserError, match="more than 1,000 bytes"):
+    with pytest.raises(UserError, match="longer than 1,000 bytes"):
         desk.run("install", f"{server.at}/big.zip", "--yes")
 
 

@@ -1,20 +1,21 @@
 """Getting the files of a skill: from a folder, an archive, an address, a git repository. Nothing fetched is run.
 
-All of the network is in ``download``: https only (http only to this machine), never from an outside address to an
-inside one, bounded in bytes, redirects and seconds.
+All of the network but git's is in ``download``, through the rules of the kernel: https only (http to this machine),
+never from an outside address to an inside one, bounded in bytes, redirects and seconds.
 """
 
+import asyncio
 import ipaddress
 import re
 import socket
-import urllib.error
 import urllib.parse
-import urllib.request
 from pathlib import Path
 
 from attrs import frozen
 
-from hermes_core.errors import UserError
+from hermes_core.addresses import UrlRules
+from hermes_core.errors import ToolError, UserError
+from hermes_core.fetching import fetch as fetch_page
 from hermes_tool_skills.tree import BadTree, read_tree
 from hermes_tool_skills.unpack import MOST_ARCHIVE, unpack
 
@@ -22,7 +23,7 @@ _SHORT = re.compile(
     r"(?P<owner>[A-Za-z0-9][\w.-]*)/(?P<repo>[\w.-]+)(?:/(?P<path>[\w./-]+?))?(?:@(?P<ref>[\w./-]+))?/?"
 )
 ARCHIVE = (".zip", ".tar.gz", ".tgz", ".tar", ".tar.bz2", ".tar.xz", ".skill")
-_REDIRECTS, _SECONDS = 5, 30.0
+_SECONDS = 30.0
 
 
 @frozen(kw_only=True)
@@ -79,17 +80,14 @@ def _repository(archives: str, owner: str, repo: str, path: str | None, ref: str
     return Fetched(tree=tree, source=source, resolved=commit or address)
 
 
-def allowed(address: str, *, before: str = "") -> None:
-    """Raises UserError for an address that nothing is fetched from; ``before`` is the one that led there."""
+def allowed(address: str) -> None:
+    """Raises UserError for an address that nothing is fetched from."""
     parts = urllib.parse.urlsplit(address)
     host = parts.hostname or ""
-    inside = _inside(host)
     if parts.username or parts.password:
         raise UserError(f"An address with a name or password in it is not used: {host}.", hint="Take them out.")
-    if parts.scheme != "https" and not (parts.scheme == "http" and inside == "here"):
+    if parts.scheme != "https" and not (parts.scheme == "http" and _inside(host) == "here"):
         raise UserError(f"{address[:200]} is not an https address, so anybody on the way could change it.")
-    if before and inside and not _inside(urllib.parse.urlsplit(before).hostname or ""):
-        raise UserError(f"{before[:200]} leads to {host}, an address inside of your network; it is not followed.")
 
 
 def _inside(host: str) -> str:
@@ -103,34 +101,21 @@ def _inside(host: str) -> str:
     return "near" if any(not one.is_global for one in found) else ""
 
 
-class _Stay(urllib.request.HTTPRedirectHandler):
-    """Redirects are followed one by one, each judged."""
-
-    def redirect_request(self, *_: object, **__: object) -> None:
-        return None
-
-
 def download(address: str) -> tuple[bytes, str]:
-    """The bytes at an address, and the address they came from in the end. Raises UserError."""
-    opener = urllib.request.build_opener(_Stay)
-    before = ""
-    for _ in range(_REDIRECTS + 1):
-        allowed(address, before=before)
-        request = urllib.request.Request(address, headers={"User-Agent": "hermes-tool-skills"})  # noqa: S310 - judged
-        try:
-            with opener.open(request, timeout=_SECONDS) as answer:
-                data: bytes = answer.read(MOST_ARCHIVE + 1)
-        except urllib.error.HTTPError as error:
-            target = error.headers.get("Location", "")
-            if error.code in (301, 302, 303, 307, 308) and target:
-                before, address = address, urllib.parse.urljoin(address, target)
-                continue
-            hint = "Is the address right, and is it open to everybody?"
-            raise UserError(f"{address[:200]} answered {error.code} {error.reason}.", hint=hint) from None
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "reason", error)
-            raise UserError(f"{address[:200]} cannot be reached: {reason}.") from None
-        if len(data) > MOST_ARCHIVE:
-            raise BadTree(f"{address[:200]} has more than {MOST_ARCHIVE:,} bytes.")
-        return data, address
-    raise UserError(f"{address[:200]}: more than {_REDIRECTS} redirects.")
+    """The bytes at an address, and the address they came from in the end. Raises UserError.
+
+    A place inside of the person's network is asked only where the person named one.
+    """
+    allowed(address)
+    rules = UrlRules(allow_private=bool(_inside(urllib.parse.urlsplit(address).hostname or "")))
+    try:
+        answer = asyncio.run(fetch_page(address, rules, limit=MOST_ARCHIVE, seconds=_SECONDS, other_sites=True))
+    except ToolError as error:
+        raise UserError(error.text, hint=error.hint) from None
+    allowed(answer.url)
+    if answer.status != 200:
+        hint = "Is the address right, and is it open to everybody?"
+        raise UserError(f"{address[:200]} answered {answer.status}.", hint=hint)
+    if answer.cut:
+        raise BadTree(f"{address[:200]} did not come whole: {answer.cut}.")
+    return answer.body, answer.url
