@@ -2,7 +2,8 @@
 
 import re
 
-from hermes_tool_guard.judgement import UNKNOWN, Class
+from hermes_tool_guard.judgement import Class
+from hermes_tool_guard.programs.calm import calm, perl_modules
 from hermes_tool_guard.programs.foreign import from_source
 from hermes_tool_guard.run import Program, Run, each, names
 from hermes_tool_guard.words import NOTHING
@@ -92,8 +93,8 @@ _LANGUAGES: dict[str, tuple[str, str]] = {
     "expect": ("-c", ""),
     "guile": ("-c -e", ""),
     "sbcl": ("--eval --load", ""),
-    "clojure": ("-e -M -X", ""),
-    "clj": ("-e -M -X", ""),
+    "clojure": ("-e --eval", ""),
+    "clj": ("-e --eval", ""),
     "swift": ("-e", ""),
     "crystal": ("eval", ""),
     "nu": ("-c", ""),
@@ -112,9 +113,6 @@ _LANGUAGES: dict[str, tuple[str, str]] = {
     "octave": ("--eval", ""),
     "sage": ("-c", ""),
 }
-_NODE_SAFE = re.compile(r"(?:console\.log\()?[\w\s.+*/%()'\",-]*\)?;?")
-
-
 def _language(run: Run) -> None:
     if run.args[:1] == ["--test"] and run.name.startswith("node"):
         run.note(Class.PROJECT)
@@ -124,6 +122,9 @@ def _language(run: Run) -> None:
         return
     coded, valued = (set(part.split()) for part in _LANGUAGES[run.name])
     words = list(run.args)
+    if run.name in ("clj", "clojure") and words and re.match(r"-[MXTAP]:[\w/:.-]+$", words[0]):
+        run.note(Class.PROJECT)  # what deps.edn says
+        return
     while words:
         word = words.pop(0)
         if word in coded or word.partition("=")[0] in coded:
@@ -174,13 +175,7 @@ def _other_code(run: Run, code: str) -> None:
         run.code(code)
     else:
         from_source(run, code)
-    if (
-        run.name in ("node", "bun")
-        and _NODE_SAFE.fullmatch(code)
-        and not re.search(
-            r"require|process(?!\.version)|import|eval|Function|global|constructor|fetch|Bun|module", code
-        )
-    ):
+    if run.name not in ("xonsh", "nu", "fish") and calm(run, run.name, code):
         run.note(Class.CODE)
         return
     run.ask(Class.CODE, f"runs {run.name} code given on the command line")
@@ -210,21 +205,13 @@ def _perl(run: Run) -> None:
         return
     for text in code:
         from_source(run, text)
-        bare = re.sub(r"\b(?:s|tr|y|m|qr)([/|#!,{])(?:\\.|[^\\])*?\1(?:(?:\\.|[^\\])*?\1)?[msixgpodual]*", "", text)
-        bare = re.sub(r"((?:^|[(!~,;{]|\b(?:if|unless|and|or|not)\b)\s*)/(?:\\.|[^/\\\n])*/[a-z]*", r"\1", bare)
-        executes = re.search(r"\b(?:s)([/|#!,{]).*\1[a-z]*e", text)
-        calm = not executes and not re.search(
-            r"\b(?!print\b|printf\b|say\b|if\b|unless\b|and\b|or\b|not\b|length\b|chomp\b|lc\b|uc\b|join\b"
-            r"|split\b|sprintf\b|next\b|last\b|BEGIN\b|END\b|eq\b|ne\b|substr\b|reverse\b|sort\b|keys\b|my\b"
-            r"|for\b|foreach\b|while\b|scalar\b|int\b|push\b|shift\b|n\b|undef\b|F\b|_\b|ARGV\b)[a-zA-Z_]{2,}",
-            re.sub(r"\"(?:\\.|[^\"\\@$`])*\"|[$@%]\w+", "", bare),
-        )
-        if not calm or any(c in bare for c in "`<>|") or any(c in text for c in UNKNOWN):
+        if not calm(run, "perl", text):
             run.ask(Class.CODE, "runs perl code given on the command line")
     for word in words:
         run.read(word)
         if in_place:
             run.write(word)
+    perl_modules(run, [a[2:] for a in run.args if a.startswith(("-M", "-m"))])
     run.note(Class.PROJECT if any(a.startswith(("-I", "-M", "-m")) for a in run.args) else Class.READ)
 
 

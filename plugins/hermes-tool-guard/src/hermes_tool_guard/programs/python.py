@@ -2,29 +2,10 @@
 
 import re
 
-from hermes_tool_guard.judgement import UNKNOWN, Class
+from hermes_tool_guard.judgement import Class
 from hermes_tool_guard.programs.foreign import from_source
 from hermes_tool_guard.run import Program, Run, each, names
 
-# Code in other languages is allowed where it plainly only calculates and prints.
-_PYTHON_SAFE = re.compile(
-    r"(?:import (?:sys|json|math|re|time|datetime|platform|random|string|collections|itertools"
-    r"|statistics|decimal|fractions"
-    r"|textwrap|uuid|calendar|locale|sysconfig|site|struct|hashlib|zlib|binascii|base64|this"
-    r"|antigravity)(?: *, *(?:sys|json|math|re|time|datetime|platform))*)"
-)
-_DANGER = re.compile(
-    r"(?i)\b(?:os|subprocess|socket|shutil|pty|ctypes|pathlib|importlib|builtins|urllib|http|requests"
-    r"|httpx|ftplib|telnetlib|smtplib"
-    r"|multiprocessing|threading|asyncio|signal|tempfile|glob|pickle|marshal|code|codeop|runpy"
-    r"|webbrowser|antigravity|pwd|grp|fcntl"
-    r"|mmap|resource|select|selectors|ssl|xmlrpc|sqlite3|io|inspect|gc|types|operator|functools|winreg"
-    r"|posix|nt|_(?!_(?:version|name|file|doc)__)\w+)\b"
-    r"|__(?!(?:version|name|file|doc)__)(?=\w)|\b(?:exec|eval|compile|open|input|getattr|setattr|delattr"
-    r"|globals|locals|vars|breakpoint|exit_|help|memoryview)\s*\("
-    r"|\.(?:system|popen|spawn|fork|read_text|write|unlink|remove|rmtree|load_module|modules|__(?!(?:version|name|file|doc)__))|chr\("
-    r"|decode|fromhex|\\x|\\u|\\[0-7]"
-)
 _MODULES = names(
     "pytest unittest mypy ruff black isort flake8 pylint build coverage tox nox doctest compileall "
     "py_compile json.tool venv virtualenv sphinx mkdocs pyright bandit pydocstyle timeit cProfile "
@@ -60,20 +41,13 @@ def _python(run: Run) -> None:
         run.ask(Class.INSTALL, "installs the project for more than itself")
 
 
-def _python_code(run: Run, code: str, _rest: list[str]) -> None:
-    from_source(run, code)
-    imports = re.findall(r"(?:^|[;\n])\s*(?:import|from)\s+([^;\n]+)", code)
-    plain = all(_PYTHON_SAFE.fullmatch(f"import {i.partition(' import')[0].strip()}") for i in imports)
-    if any(c in code for c in UNKNOWN) or _DANGER.search(code) or not plain:
-        local = (
-            imports
-            and not _DANGER.search(code)
-            and all(re.fullmatch(r"[a-z_][\w.]*(?: import [\w, ]+)?", i.strip()) for i in imports)
-        )
-        if local and not any(c in code for c in UNKNOWN):
-            run.note(Class.PROJECT)
-            return
-        run.ask(Class.CODE, "runs Python code that does more than calculate and print")
+def _python_code(run: Run, code: str, rest: list[str]) -> None:
+    from hermes_tool_guard.programs.pycode import python_code
+
+    inner = Run(run.scene, run.argv, run.folders, None)
+    if not python_code(inner, code, rest):
+        from_source(run, code)
+        run.ask(Class.CODE, "runs Python code that the guard cannot read")
     run.note(Class.CODE)
 
 
