@@ -8,7 +8,7 @@ from functools import cache
 from hermes_core.types import Effect
 from hermes_tool_guard.escapes import Glob
 from hermes_tool_guard.judgement import DERIVED, OPAQUE, UNKNOWN, Class
-from hermes_tool_guard.places import Zone, credential_name, emptied
+from hermes_tool_guard.places import Zone, credential_name, emptied, vital_file
 from hermes_tool_guard.scene import Folders, Scene, shown
 
 __all__ = ["Options", "Program", "Run", "beginnings", "each", "names", "run"]
@@ -165,13 +165,18 @@ class Run:
                 self.deny(Class.HERMES, f"reads everything in {shown(word)}, where files of Hermes itself are")
             elif zone is Zone.GUARDED:
                 self.ask(Class.HERMES, f"reads everything in {shown(word)}, files of Hermes itself too")
-            if self.scene.places.vital(os.path.normpath(path)):
+            if self.scene.places.vital(os.path.normpath(path)) or _SETTINGS.search(path):
                 self.ask(Class.CREDENTIALS, f"reads everything in {shown(word)}, credentials too")
 
-    def write(self, word: str, *, what: str = "writes to") -> None:
-        """It makes or changes a file."""
+    def write(self, word: str, *, what: str = "writes to", keeps: bool = False) -> None:
+        """It makes or changes a file; with ``keeps`` what was in it stays."""
+        places = self.scene.places
         for path, zone in self._zones(word):
             self.written(path)
+            if not keeps and vital_file(path):
+                self.deny(Class.WRITE_OUTSIDE, f"overwrites {shown(word)}, which everything else depends on")
+            if zone not in _PLAIN and self.name not in ("mkdir", "redirection") and places.keeps_guarded(path):
+                self.deny(Class.HERMES, f"{what} {shown(word)}, where files of Hermes itself are")
             if zone in (Zone.INSIDE, Zone.TEMPORARY, Zone.WORKSPACE):
                 self.note(Class.WRITE)
             elif zone is Zone.GUARDED:
@@ -191,7 +196,7 @@ class Run:
         for path, zone in self._zones(word, whole=recursive):
             if zone is Zone.GUARDED:
                 self.deny(Class.HERMES, f"{what} {shown(word)}, where files of Hermes itself are")
-            elif zone is Zone.VITAL or (recursive and self.scene.places.is_mount(path)):
+            elif zone is Zone.VITAL or (recursive and self.scene.places.is_mount(path)) or vital_file(path):
                 self.deny(Class.DELETE, f"{what} {shown(word)}, a place that everything else depends on")
             elif zone is Zone.DEVICE:
                 self.deny(Class.KERNEL, f"{what} the raw device {shown(word)}")
@@ -257,6 +262,8 @@ def _cluster(word: str, takes: frozenset[str], words: "Iterable[str]", given: li
         given.append((f"-{letter}", ""))
 
 
+_SETTINGS = re.compile(r"/(?:\.config|\.local|\.local/share|\.docker|Library|Library/Application Support|\.var)/*$")
+_PLAIN = (Zone.INSIDE, Zone.TEMPORARY, Zone.SINK)
 _DELICATE = {
     Zone.VITAL: (Class.WRITE_OUTSIDE, "everything else depends on"),
     Zone.SOCKET: (Class.SEND, "is a network connection"),
@@ -299,7 +306,7 @@ def _run(one: Run) -> None:
         one.ok, one.failed = shell.call(body, one.args, one.folders, one.stdin)
         if word not in scene.doubtful:
             return
-    if one.name not in _TEXT_ONLY:
+    if one.name not in _TEXT_ONLY and not _only_names(one):
         _mentions(one)
     _judged(one, word)
 
@@ -319,11 +326,19 @@ def _judged(one: Run, word: str) -> None:
     if judge is None:
         if like := _programs().get(one.name.lower()):
             like(Run(scene, [one.name.lower(), *one.args], one.folders, one.stdin))  # some systems take RM for rm
+        elif _like_a_tool(one):
+            return
         one.ask(Class.CODE, f"runs {shown(one.name)}, which the guard does not know")
         return
     judge(one)
     if not one.noted:
         scene.note(Class.CODE)  # nobody said what it does, so it may do anything
+
+
+def _like_a_tool(one: Run) -> bool:
+    from hermes_tool_guard.programs.trade import like_a_tool
+
+    return like_a_tool(one)
 
 
 def _unclear(one: Run, word: str) -> bool:
@@ -350,6 +365,19 @@ def _of_the_project(one: Run, word: str) -> bool:
     else:
         one.script(word)
     return True
+
+
+_CERTIFICATE = re.compile(r"(?i)(?!.*(?:key|priv|id_)).*\.(?:pem|crt|cer)")
+
+
+def _only_names(one: Run) -> bool:
+    """Whether it looks at no secret although it names what may hold one: git's index, a certificate."""
+    args = one.args
+    if one.name == "git":
+        return args[:1] in (["check-ignore"], ["ls-files"]) or (args[:1] == ["rm"] and "--cached" in args)
+    if one.name != "openssl" or args[:1] not in (["x509"], ["verify"], ["crl"], ["req"]):
+        return False
+    return "-key" not in args and all(a[:1] == "-" or _CERTIFICATE.fullmatch(a) for a in args[1:])
 
 
 def _mentions(one: Run) -> None:

@@ -76,6 +76,7 @@ class Scene:
         self.traps: list[tuple[str, Folders]] = []  # code for the end
         self.written: set[str] = set()  # paths that this command line writes or fetches, and may run afterwards
         self.contents: dict[str, str] = {}  # of those, what is in them, where that is known
+        self.printed = DERIVED  # what the last text that a shell ran prints
         self.piped = DERIVED  # what the last <(…) gives
         self.ran: list[str] = []  # files that were run since somebody last looked
         self.found = Found()

@@ -51,6 +51,7 @@ def judge_code(scene: Scene, code: str, folders: Folders, stdin: str | None = No
         shell._gap(0, root.start_byte)
         shell._gap(root.end_byte, len(source))
         ok, failed = shell.walk(root, folders, stdin)
+        scene.printed = shell._output if not shell.misread else DERIVED
         if shell.misread:
             worst_of(scene, code, folders)
         if scene.depth == 1:
@@ -290,8 +291,9 @@ class Shell:
         try:
             if text.startswith("`"):
                 inner = re.sub(r"\\([`\\$])", r"\1", text[1:-1])
-                judge_code(self.scene, inner, folders)
-                return DERIVED
+                with self.scene.perhaps():
+                    judge_code(self.scene, inner, folders)
+                return self.scene.printed or DERIVED
             self._output = ""
             self._gaps(node)
             with self.scene.perhaps():

@@ -8,7 +8,7 @@ from hermes_tool_guard.judgement import UNKNOWN, Class
 from hermes_tool_guard.places import Zone
 from hermes_tool_guard.run import Run
 
-__all__ = ["calm", "perl_modules"]
+__all__ = ["calm", "loadable", "perl_modules"]
 
 LONGEST = 8_000  # characters of code that is read
 
@@ -114,7 +114,7 @@ _ELIXIR = Language(
 )
 _PERL = Language(
     re.compile(
-        r"`|(?<![$@%&\w>{-])\b(?:system|exec|fork|unlink|rmdir|mkdir|rename|chmod|chown|kill|socket\w*|connect|bind|listen"
+        r"`|(?<![$@%&\w>-])\b(?:system|exec|fork|unlink|rmdir|mkdir|rename|chmod|chown|kill|socket\w*|connect|bind|listen"
         r"|accept|send|recv|eval|do(?=\s*[\"'$(])|syscall|symlink|link|utime|truncate|sysopen|syswrite|readpipe|qx|dump|dbmopen"
         r"|chroot|chdir|ioctl|fcntl|pipe|shm\w+|msg\w+|require|setp\w+|rmtree|remove_tree|tie|dbmclose|wait|waitpid"
         r"|alarm|open|opendir|sub_)\b|\bCORE::|&\s*[{$\"'(]|&\w+\s*\(|->\s*\(|->\s*[$\"'{]\w*|\bIO::|\bFile::(?!Basename|Spec)|\bIPC"
@@ -170,6 +170,12 @@ def calm(run: Run, language: str, code: str) -> bool:
     if known.loads and not all(_loaded(run, known, language, name) for name in known.loads.findall(code)):
         return False
     return _named(run, known, code, texts)
+
+
+def loadable(language: str, name: str) -> bool:
+    """Whether a module may be loaded by its name."""
+    known = _LANGUAGES.get(language)
+    return name != "un" and not (known and known.closed and known.closed.fullmatch(name))
 
 
 def _loaded(run: Run, known: Language, language: str, name: str) -> bool:

@@ -32,6 +32,8 @@ def deletes(run: Run, words: Sequence[str], recursive: bool) -> None:
 def _shred(run: Run) -> None:
     options = run.options({"-n", "-s", "--size", "--iterations", "--random-source"})
     deletes(run, options.rest, True)
+    if options.rest:
+        run.ask(Class.DELETE, "destroys files beyond recovery")
 
 
 def _truncate(run: Run) -> None:
@@ -123,8 +125,9 @@ def _mknod(run: Run) -> None:
 
 
 def _tee(run: Run) -> None:
-    for word in run.options().rest:
-        run.write(word)
+    options = run.options()
+    for word in options.rest:
+        run.write(word, keeps=options.has("-a", "--append"))
         if run.stdin and not any(c in run.stdin for c in UNKNOWN):
             for path in run.scene.places.absolute(word, run.folders)[:4]:
                 run.scene.contents[os.path.normpath(path)] = run.stdin
@@ -158,7 +161,7 @@ def _chmod(run: Run) -> None:
         if recursive or any(zone is Zone.VITAL and path.rstrip("/") != run.scene.places.home for path, zone in paths):
             run.delete(word, recursive=recursive, what="changes the rights of")
         else:
-            run.write(word, what="changes the rights of")
+            run.write(word, what="changes the rights of", keeps=True)
 
 
 def _attributes(run: Run) -> None:

@@ -3,7 +3,7 @@
 import re
 
 from hermes_tool_guard.judgement import Class
-from hermes_tool_guard.programs.calm import calm, perl_modules
+from hermes_tool_guard.programs.calm import calm, loadable, perl_modules
 from hermes_tool_guard.programs.foreign import from_source
 from hermes_tool_guard.run import Program, Run, each, names
 from hermes_tool_guard.words import NOTHING
@@ -132,6 +132,9 @@ def _language(run: Run) -> None:
             _other_code(run, code)
             return
         short = word[:2]
+        if short in valued and len(word) > 2 and word[1] != "-":
+            _loads(run, short, word[2:])
+            continue
         if short in coded and len(word) > 2 and word[1] != "-":
             _other_code(run, word[2:])
             return
@@ -139,8 +142,8 @@ def _language(run: Run) -> None:
             value = words.pop(0) if words else ""
             if word == "-S":
                 run.ask(Class.SERVE, "serves the folder to the network")
-            elif word in ("-r", "--require", "--import", "--loader", "--preload") and ("/" in value or "." in value):
-                run.script(value)
+            elif word in ("-r", "-l", "--require", "--import", "--loader", "--preload"):
+                _loads(run, word, value)
         elif word[:1] != "-" or word == "-":
             if word == "-":
                 break
@@ -150,6 +153,16 @@ def _language(run: Run) -> None:
         _other_code(run, run.stdin)
     else:
         run.ask(Class.CODE, f"opens {run.name}, which waits for input")
+
+
+def _loads(run: Run, option: str, value: str) -> None:
+    """A module or file that an interpreter is told to load first."""
+    if option not in ("-r", "-l", "--require", "--import", "--loader", "--preload"):
+        return
+    if "/" in value or (run.name not in ("ruby", "lua") and value.startswith(".")):
+        run.script(value)
+    elif not loadable(run.name, value):
+        run.ask(Class.CODE, f"makes {run.name} load {value[:40]}")
 
 
 def _program_file(run: Run, word: str, rest: list[str]) -> None:

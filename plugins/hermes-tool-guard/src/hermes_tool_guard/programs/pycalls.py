@@ -58,10 +58,24 @@ def needs_call(target: str) -> bool:
 _HANDLED = names("unlink rmdir write_text write_bytes rmtree symlink_to hardlink_to extractall")
 
 
+_OPEN_TO_ALL = re.compile(
+    r"/proc/(?:cpuinfo|meminfo|version|loadavg|uptime|stat|self/status|mounts|net/dev)"
+    r"|/etc/(?:os-release|hostname|timezone|debian_version|hosts|lsb-release|machine-id)|/(?:usr|opt|sys/class|nix)/.*|/dev/.*"
+)
+
+
+def _reads(code: "Code", path: str) -> None:
+    """Code may read in the folder, and what everybody may know."""
+    code.run.read(path)
+    far = [p for p, zone in code.run._zones(path) if zone in (Zone.OUTSIDE, Zone.PERSISTENT, Zone.VITAL, Zone.HARDWARE)]
+    if path[:1] in ("/", "~") and any(not _OPEN_TO_ALL.fullmatch(p) for p in far):
+        code.ask(Class.CODE, f"reads {path[:80]}, which is outside of the folder")
+
+
 def _read(code: "Code", node: ast.Call, target: str) -> None:
     for path in code.texts(code.given(node, 0, "file", "path", "filename", "src")):
         if "://" not in path:
-            code.run.read(path)
+            _reads(code, path)
         elif any(c in path for c in UNKNOWN):
             code.ask(Class.SEND, f"may send something with {target}")
         else:
@@ -84,9 +98,9 @@ def _opened(code: "Code", node: ast.Call, target: str) -> None:
 def _by_mode(code: "Code", paths: Sequence[str], modes: Sequence[str]) -> None:
     for path in paths:
         if all(re.fullmatch(r"r[bt]?U?(?::\w*)?|[bt]?r", mode) for mode in modes):
-            code.run.read(path)
+            _reads(code, path)
         else:
-            code.run.write(path)
+            code.run.write(path, keeps=all("a" in mode for mode in modes))
 
 
 def _written(code: "Code", node: ast.Call, _target: str) -> None:
@@ -105,6 +119,11 @@ def _of_whom(code: "Code", node: ast.Call, target: str) -> list[str]:
     if target.startswith(".") and isinstance(node.func, ast.Attribute):
         return code.texts(node.func.value)
     return code.texts(node.args[0] if node.args else None)
+
+
+def _own_read(code: "Code", node: ast.Call, target: str) -> None:
+    for path in _of_whom(code, node, target):
+        _reads(code, path)
 
 
 def _saved(code: "Code", node: ast.Call, _target: str) -> None:
@@ -283,6 +302,7 @@ CALLS: dict[str, Call] = {
         "open io.open io.FileIO codecs.open gzip.open bz2.open lzma.open tarfile.open zipfile.ZipFile .open "
         "tokenize.open wave.open",
     ),
+    **_names(_own_read, ".read_text .read_bytes"),
     **_names(_read, ".read_csv .read_json .read_html .read_excel .read_parquet .read_table .loadtxt .imread .fromfile"),
     **_names(
         _written,

@@ -1,9 +1,10 @@
 """Python: a file or module of the project is the project's code; code on the command line may calculate and print."""
 
 import re
+from itertools import pairwise
 
 from hermes_tool_guard.judgement import Class
-from hermes_tool_guard.programs.foreign import from_source
+from hermes_tool_guard.programs.foreign import from_source, never_in
 from hermes_tool_guard.run import Program, Run, each, names
 
 _MODULES = names(
@@ -45,14 +46,24 @@ def _python_code(run: Run, code: str, rest: list[str]) -> None:
     from hermes_tool_guard.programs.pycode import python_code
 
     inner = Run(run.scene, run.argv, run.folders, None)
+    never_in(run, code)
     if not python_code(inner, code, rest):
         from_source(run, code)
         run.ask(Class.CODE, "runs Python code that the guard cannot read")
     run.note(Class.CODE)
 
 
+def _local_server(run: Run, rest: list[str]) -> bool:
+    """A server of the folder that only this machine can reach."""
+    local = any(pair in (("--bind", "127.0.0.1"), ("-b", "127.0.0.1"), ("--bind", "localhost"), ("-b", "localhost")) for pair in pairwise(rest))
+    folders = [after for word, after in pairwise(rest) if word in ("-d", "--directory")] or ["."]
+    return local and all(map(run.inside, folders))
+
+
 def _module(run: Run, module: str, rest: list[str]) -> None:
     if rest in (["--help"], ["-h"], ["--version"]):
+        run.note(Class.PROJECT)
+    elif module == "http.server" and _local_server(run, rest):
         run.note(Class.PROJECT)
     elif module == "http.server" or module in ("http", "SimpleHTTPServer", "pyftpdlib", "smtpd", "aiosmtpd"):
         run.ask(Class.SERVE, "serves the folder to the network")

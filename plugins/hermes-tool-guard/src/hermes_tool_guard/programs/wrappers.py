@@ -71,6 +71,19 @@ def _after_options(words: Sequence[str], valued: frozenset[str], own: int = 0) -
     return rest[own:]
 
 
+_GDB_CALM = re.compile(
+    r"(?:run|r|start|bt|backtrace|where|info|i|print|p|x|list|l|disas\w*|frame|f|up|down|break|b|tbreak|continue|c|next|n|step|s"
+    r"|finish|quit|q|thread|display|ptype|whatis|set (?:pagination|confirm|print|logging|width|height|args)|catch|watch|kill)"
+    r"(?:[ /][\w\s$*&.:,+\-/>\[\]()]*)?"
+)
+
+
+def _gdb_calm(option: str, value: str) -> bool:
+    if option in ("-batch", "--batch", "-q", "-quiet", "--quiet", "-nx", "--nx", "--args", "-n") or _GDB_CALM.fullmatch(option):
+        return True
+    return option in ("-ex", "--ex") and bool(_GDB_CALM.fullmatch(value))
+
+
 def _transparent(run: Run) -> None:
     valued, own = _TRANSPARENT[run.name]
     words = list(run.args)
@@ -87,17 +100,19 @@ def _transparent(run: Run) -> None:
     for word, after in zip(options, [*options[1:], ""], strict=False):
         if word in ("-o", "--output") and run.name in ("time", "ltrace", "perf"):
             run.write(after)
-        if run.name == "gdb" or (
+        if (run.name == "gdb" and not _gdb_calm(word, after)) or (
             run.name == "hyperfine" and word in ("-p", "--prepare", "-c", "--cleanup", "-s", "--setup")
         ):
             run.ask(Class.CODE, f"gives {run.name} commands to run")
     inner = _after_options(words, frozenset(valued.split()), own)
+    if run.name == "gdb" and len(inner) > 1 and "--args" not in options:
+        run.ask(Class.PROCESSES, "looks into another process")
     run.unknown(w for w in words[: len(words) - len(inner)] if w[:1] in ("\0", "\1"))
     if run.name == "hyperfine":
         for text in inner:
             run.code(text)
         return
-    if run.name == "gdb":
+    if run.name == "gdb" and not ({"-batch", "--batch"} & set(run.args)):
         run.ask(Class.CODE, "runs a debugger")
         return
     if run.name == "perf" and run.args[:1] and run.args[0] in ("record", "stat"):
