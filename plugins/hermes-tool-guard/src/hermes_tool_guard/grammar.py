@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
-__all__ = ["LONGEST", "Unparseable", "parse"]
+__all__ = ["LONGEST", "Unparseable", "parse", "reordered"]
 
 LONGEST = 64 * 1024  # bytes of a command; longer ones are asked about unread
 SECONDS = 0.2  # the longest a parse may take; a whole hostile one of 64 KB would take minutes
@@ -20,6 +20,27 @@ _DECEIVING = re.compile(
 
 
 _BEFORE_COMMENT = (b" ", b"\t", b"\n", b";", b"&", b"|", b"(", b")", b"")
+
+
+_LATE = re.compile(  # the grammar does not read redirections between a here-document's word and a pipe
+    rb"(?m)^([^'\"#\n<]*?)[ \t]*(<<-?[ \t]*(?:'[\w.-]+'|\"[\w.-]+\"|[\w.-]+))((?:[ \t]+(?:[012]?>>?[ \t]*/dev/null|&>[ \t]*/dev/null|[12]?>&[12]))+)"
+    rb"(?=[ \t]*(?:\||&&|;|$))"
+)
+
+
+_BEGINS_COMMAND = (b"&&", b"||", b";", b"|", b"(", b"do ", b"then ", b"else ", b"{ ")
+
+
+def reordered(source: bytes) -> bytes:
+    """The same text with the redirections behind its first here-document put before it, where they mean the same."""
+    if b"<<" not in source:
+        return source
+    first = _LATE.search(source)
+    if first is None or b"<<" in source[: first.start(2)]:
+        return source
+    before = first[1]
+    at = first.start(1) + max(before.rfind(mark) + len(mark) if mark in before else 0 for mark in _BEGINS_COMMAND)
+    return b"".join((source[:at], first[3], b" ", source[at : first.end(2)], source[first.end() :]))
 
 
 class Unparseable(Exception):

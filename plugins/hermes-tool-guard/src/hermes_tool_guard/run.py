@@ -148,7 +148,7 @@ class Run:
         for _, zone in self._zones(word):
             if zone is Zone.GUARDED:
                 self.deny(Class.HERMES, f"reads {shown(word)}, which belongs to Hermes itself")
-            elif zone is Zone.CREDENTIAL:
+            elif zone is Zone.CREDENTIAL and not (self.name in _NAMERS and _only_names(self)):
                 self.ask(Class.CREDENTIALS, f"reads {shown(word)}, which may hold credentials")
             elif zone is Zone.SOCKET:
                 self.ask(Class.SEND, f"opens a network connection through {shown(word)}")
@@ -172,7 +172,7 @@ class Run:
         """It makes or changes a file; with ``keeps`` what was in it stays."""
         places = self.scene.places
         for path, zone in self._zones(word):
-            self.written(path)
+            self.written(path, same=keeps)
             if not keeps and vital_file(path):
                 self.deny(Class.WRITE_OUTSIDE, f"overwrites {shown(word)}, which everything else depends on")
             if zone not in _PLAIN and self.name not in ("mkdir", "redirection") and places.keeps_guarded(path):
@@ -207,8 +207,10 @@ class Run:
             elif zone is not Zone.SINK:
                 self.ask(Class.DELETE, f"{what} {shown(word)}, which {_DELICATE[zone][1]}")
 
-    def written(self, path: str) -> None:
-        """Remember what this command line made: running it afterwards needs a yes."""
+    def written(self, path: str, *, same: bool = False) -> None:
+        """Remember what this command line made: running it afterwards needs a yes. ``same``: what is in it stays."""
+        if not same:
+            self.scene.emptied_of((os.path.normpath(path),))
         if len(self.scene.written) < 200:
             self.scene.written.add(os.path.normpath(path))
 
@@ -220,15 +222,22 @@ class Run:
             if zone is Zone.GUARDED:
                 self.deny(Class.HERMES, f"runs {shown(word)}, which belongs to Hermes itself")
             elif self.scene.was_written(normal):
-                if text := self.scene.contents.get(normal):
-                    self.code(text)
-                self.ask(Class.CODE, f"runs {shown(word)}, which the same command makes")
+                text = self.scene.contents.get(normal)
+                sure = zone in (Zone.INSIDE, Zone.TEMPORARY) and normal not in self.scene.doubted
+                if text is None or not self._read_through(normal, text) or not sure:
+                    self.ask(Class.CODE, f"runs {shown(word)}, which the same command makes")
             elif zone is Zone.INSIDE:
                 self.note(Class.PROJECT)
             elif zone is Zone.UNKNOWN:
                 self.ask(Class.UNCLEAR, "runs a program that is only known when it runs")
             else:
                 self.ask(Class.CODE, f"runs {shown(word)}, which is not part of the folder")
+
+    def _read_through(self, path: str, text: str) -> bool:
+        """Judge a script whose text is known; whether that could be read."""
+        from hermes_tool_guard.programs.scripts import judged
+
+        return judged(self, path, text)
 
     def inside(self, word: str) -> bool:
         """Whether a path is in the working folder or a temporary one, whatever folder it is used from."""
@@ -370,14 +379,38 @@ def _of_the_project(one: Run, word: str) -> bool:
 _CERTIFICATE = re.compile(r"(?i)(?!.*(?:key|priv|id_)).*\.(?:pem|crt|cer)")
 
 
+_NAMERS = names("ls stat find fd fdfind tree du touch test file basename dirname realpath readlink exa eza lsd")
+ENV_EXAMPLE = re.compile(r"(?:.*/)?\.?env[\w.]*\.(?:example|sample|template|dist|defaults|tpl)|(?:.*/)?(?:example|sample)\.env")
+ENV_FILE = re.compile(r"(?:\./)?(?:[\w-]+/)*\.env(?:\.\w+)*")
+_SEARCHES = names("grep egrep fgrep rg ag ack ripgrep")
+_DOES = names("-exec -execdir -ok -okdir -delete -fprint -fprintf -fls -x -X --exec --exec-batch")
+
+
 def _only_names(one: Run) -> bool:
-    """Whether it looks at no secret although it names what may hold one: git's index, a certificate."""
+    """Whether it looks at no secret although it names what may hold one: names of files, git's index, a certificate."""
     args = one.args
+    if one.name in _NAMERS:
+        return not _DOES.intersection(args) and all(w[:1] not in "/~\0\1" and ".." not in w for w in args)
+    if one.name == "cp" and len(args) >= 2:
+        *_, source, target = args
+        return bool(ENV_EXAMPLE.fullmatch(source) and ENV_FILE.fullmatch(target)) and all(a[0] == "-" for a in args[:-2])
+    if one.name in _SEARCHES:
+        return _searched(one)
     if one.name == "git":
         return args[:1] in (["check-ignore"], ["ls-files"]) or (args[:1] == ["rm"] and "--cached" in args)
     if one.name != "openssl" or args[:1] not in (["x509"], ["verify"], ["crl"], ["req"]):
         return False
     return "-key" not in args and all(a[:1] == "-" or _CERTIFICATE.fullmatch(a) for a in args[1:])
+
+
+def _searched(one: Run) -> bool:
+    """A search whose pattern is a plain word, in places that hold no secrets by their names."""
+    operands = [a for a in one.args if a[:1] != "-"]
+    pattern = operands[0] if operands else ""
+    others = "\n".join(a for a in one.args if a != pattern)
+    own = one.scene.places.guarded_name
+    plain = re.fullmatch(r"[\w |\\.()*+?\[\]^$:=-]*", pattern) and not pattern.startswith((".", "id_"))
+    return bool(plain) and not _HINT.search(others) and not (own and own.search(others)) and type(pattern) is not Glob
 
 
 def _mentions(one: Run) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from hermes_tool_guard import commands, functions
 from hermes_tool_guard.aftermath import at_the_end, worst_of
-from hermes_tool_guard.grammar import Unparseable, parse
+from hermes_tool_guard.grammar import Unparseable, parse, reordered
 from hermes_tool_guard.judgement import DERIVED, OPAQUE, UNKNOWN, Class
 from hermes_tool_guard.memory import LONGEST, recall, record
 from hermes_tool_guard.redirects import REDIRECTS, redirect
@@ -39,8 +39,7 @@ def judge_code(scene: Scene, code: str, folders: Folders, stdin: str | None = No
         return folders
     scene.step(5)
     try:
-        source = code.encode()
-        root = parse(source)
+        source, root = _parsed(code.encode())
     except (Unparseable, UnicodeEncodeError) as error:
         scene.ask(Class.UNCLEAR, str(error) if isinstance(error, Unparseable) else "holds characters that are none")
         worst_of(scene, code, folders)
@@ -61,6 +60,16 @@ def judge_code(scene: Scene, code: str, folders: Folders, stdin: str | None = No
     return _both(ok, failed)
 
 
+def _parsed(source: bytes) -> "tuple[bytes, Node]":
+    try:
+        return source, parse(source)
+    except Unparseable:
+        plainer = reordered(source)
+        if plainer == source:
+            raise
+        return plainer, parse(plainer)
+
+
 class Shell:
     """The commands of one source."""
 
@@ -71,7 +80,8 @@ class Shell:
         self._folders: Folders = ()
         self._output: str = ""
         self._targets: list[str] = []  # paths that the last redirection writes to
-        self._dash = False  # whether the next command has a "-" that the grammar left out
+        self._appends = False  # whether the last redirection keeps what was in its file
+        self._dash = -1  # where the command ends that has a "-" that the grammar left out
         self.misread = False  # whether grammar and shell may disagree somewhere
         self._late: list[Node] = []  # words of the next command that stand behind its redirections
         self._level = 0
@@ -135,6 +145,7 @@ class Shell:
                 self._output = DERIVED
                 return folders, folders
             if after is not None and after.type == "&":  # it runs in a shell of its own
+                self.scene.racing += 1  # from now on: nobody waits for it
                 with self.scene.perhaps():
                     self.walk(child, before, stdin)
                 ok = failed = before
@@ -148,8 +159,8 @@ class Shell:
         end, named = node.start_byte, False
         for child in node.children:
             if child.type == "heredoc_redirect" and self.source[end : child.start_byte].strip(b" \t") == b"-":
-                self._dash = named and node.children[0].type == "command"  # the grammar forgets it: python - <<EOF
-                if not self._dash:
+                self._dash = _last_command(node.children[0]) if named else -1  # the grammar forgets it: python - <<EOF
+                if self._dash < 0:
                     self._misread()
             elif child.start_byte > end:
                 self._gap(end, child.start_byte)
@@ -181,6 +192,7 @@ class Shell:
         return result
 
     def _pipeline(self, node: "Node", folders: Folders, stdin: str | None) -> Ends:
+        self.scene.racing += 1
         for child in node.children:
             if child.type in _SILENT:
                 continue
@@ -188,6 +200,7 @@ class Shell:
             with self.scene.perhaps():
                 self.walk(child, folders, stdin)
             stdin = self._output
+        self.scene.racing -= 1
         return folders, folders
 
     def _subshell(self, node: "Node", folders: Folders, stdin: str | None) -> Ends:
@@ -314,6 +327,7 @@ class Shell:
     def _redirected(self, node: "Node", folders: Folders, stdin: str | None) -> Ends:
 
         body, after, out, targets = None, [], False, []
+        self._appends = any(c.type == ">>" for one in node.children for c in [one, *one.children, *_below(one)])
         self._folders = folders
         late: list[Node] = []
         for child in node.children:
@@ -334,7 +348,8 @@ class Shell:
             ends = self.walk(body, folders, stdin)
         if out:
             if not any(c in self._output for c in UNKNOWN):
-                self.scene.contents.update(dict.fromkeys(targets[:4], self._output))
+                for path in targets[:4]:
+                    self.scene.filled(path, self._output, more=self._appends)
             self._output = ""
         for statement in after:  # the rest of a line whose here-document starts below it
             given = self._output
@@ -348,6 +363,17 @@ class Shell:
             self._output = ""
             return folders, folders
         return self._sequence(node, folders, stdin)
+
+
+def _last_command(node: "Node") -> int:
+    """Where the last command of a statement ends, or -1."""
+    while node.type in ("list", "pipeline") and node.children:
+        node = node.children[-1]
+    return node.end_byte if node.type == "command" else -1
+
+
+def _below(node: "Node") -> "list[Node]":
+    return [c for one in node.children if one.type == "file_redirect" for c in one.children]
 
 
 def _both(*folders: Folders) -> Folders:

@@ -85,8 +85,20 @@ def _cp(run: Run) -> None:
     recursive = options.has("-r", "-R", "-a", "--recursive", "--archive")
     for word in words:
         (run.read_all if recursive else run.read)(word)
-    if target:
+    if target and not (len(words) == 1 and _env_from_example(run, words[0], target)):
         _into(run, target, words)
+
+
+def _env_from_example(run: Run, source: str, target: str) -> bool:
+    """``cp .env.example .env``: settings that everybody may know become the project's own."""
+    from hermes_tool_guard.run import ENV_EXAMPLE, ENV_FILE
+
+    if not (ENV_EXAMPLE.fullmatch(source) and ENV_FILE.fullmatch(target)):
+        return False
+    if not all(run.inside(f"{folder}/x") for folder in run.folders):
+        return False
+    run.note(Class.WRITE)
+    return True
 
 
 def _ln(run: Run) -> None:
@@ -111,7 +123,10 @@ def _makes(run: Run) -> None:
         {"-m", "--mode", "-d", "--date", "-r", "--reference", "-t", "-Z", "-b", "-n", "-l", "-C", "-a"}
     )
     for word in options.rest:
-        run.write(word)
+        if run.name == "touch" and word in (".env", "./.env") and all(run.inside(f"{f}/x") for f in run.folders):
+            run.note(Class.WRITE)
+        else:
+            run.write(word)
     if run.name == "mkfifo":
         run.note(Class.WRITE)
     run.output = ""
@@ -130,7 +145,7 @@ def _tee(run: Run) -> None:
         run.write(word, keeps=options.has("-a", "--append"))
         if run.stdin and not any(c in run.stdin for c in UNKNOWN):
             for path in run.scene.places.absolute(word, run.folders)[:4]:
-                run.scene.contents[os.path.normpath(path)] = run.stdin
+                run.scene.filled(os.path.normpath(path), run.stdin, more=options.has("-a", "--append"))
     run.output = run.stdin or DERIVED
 
 
