@@ -28,6 +28,9 @@ _LATE = re.compile(  # the grammar does not read redirections between a here-doc
 )
 
 
+_HERE_STRING = re.compile(  # nor a here-string behind another redirection
+    rb"((?:[12]?>>?|&>)[ \t]*(?:[\w./~${}-]+|\"[^\"\\`]*\"|'[^']*'))[ \t]+(<<<[ \t]*(?:'[^']*'|\"[^\"]*\"|[\w./$-]+))"
+)
 _BEGINS_COMMAND = (b"&&", b"||", b";", b"|", b"(", b"do ", b"then ", b"else ", b"{ ")
 
 
@@ -35,6 +38,8 @@ def reordered(source: bytes) -> bytes:
     """The same text with the redirections behind its first here-document put before it, where they mean the same."""
     if b"<<" not in source:
         return source
+    if b"<<<" in source:
+        return _HERE_STRING.sub(rb"\2 \1", source, count=1)
     first = _LATE.search(source)
     if first is None or b"<<" in source[: first.start(2)]:
         return source

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["Shell", "judge_code"]
 
 _UNKNOWN = re.compile(f"[{UNKNOWN}]")
+_MOVES = re.compile(rb"\b(?:cd|pushd|popd|eval|source)\b|\(\)|\$|(?:^|\s)\.\s")
+_ITSELF = re.compile(r"[;|&({\n]\s*(?:do\s+)?\"?\$0\"?\s*(?:&(?!&)|\|(?!\|))")  # a script that starts itself, again and again
 _BLANK = b" \t\n;"
 _SILENT = names(
     "comment ; & && || | |& ;; ;& ;;& ( ) { } do done if then fi else elif while until for select in case esac "
@@ -38,6 +40,8 @@ def judge_code(scene: Scene, code: str, folders: Folders, stdin: str | None = No
         scene.ask(Class.UNCLEAR, "runs code inside code, too deep to follow")
         return folders
     scene.step(5)
+    if "$0" in code and _ITSELF.search(code):
+        scene.deny(Class.PROCESSES, "is a fork bomb")
     try:
         source, root = _parsed(code.encode())
     except (Unparseable, UnicodeEncodeError) as error:
@@ -330,10 +334,11 @@ class Shell:
         self._appends = any(c.type == ">>" for one in node.children for c in [one, *one.children, *_below(one)])
         self._folders = folders
         late: list[Node] = []
+        given = self._after_left(node.children[0], folders)
         for child in node.children:
             if child.type in REDIRECTS:
                 late += child.children_by_field_name("destination")[1:]
-                stdin, nested, writes = redirect(self, child, folders, stdin)
+                stdin, nested, writes = redirect(self, child, given, stdin)
                 after += nested
                 out = out or writes
                 targets += self._targets
@@ -355,6 +360,14 @@ class Shell:
             given = self._output
             ends = self.walk(statement, _both(*ends), given or None)
         return ends
+
+    def _after_left(self, body: "Node", folders: Folders) -> Folders:
+        """Where the last command of a list runs: the grammar hangs its redirections on the whole list."""
+        if body.type != "list" or not _MOVES.search(self.source, body.start_byte, body.end_byte):
+            return folders
+        left, operator = [c for c in body.children if c.type != "comment"][:2]
+        ok, failed = self.walk(left, folders)
+        return ok if operator.type == "&&" else failed
 
     def _compound(self, node: "Node", folders: Folders, stdin: str | None) -> Ends:
         if node.children and node.children[0].type == "((":

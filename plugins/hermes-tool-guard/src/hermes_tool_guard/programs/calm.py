@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from hermes_tool_guard.judgement import UNKNOWN, Class
 from hermes_tool_guard.places import Zone
+from hermes_tool_guard.programs.foreign import with_home
 from hermes_tool_guard.run import Run
 
 __all__ = ["calm", "loadable", "perl_modules"]
@@ -33,7 +34,7 @@ _NODE = Language(
         r"|\bbinding\b|\bmodule\b|\bunlink|\brm(?:Sync|dir)?\b|\brmdirSync|\bcopyFile|\bcp(?:Sync)?\s*\(|\brename"
         r"|\bchmod|\bchown|\bsymlink|\blink(?:Sync)?\s*\(|\btruncate|\bopen(?:Sync)?\s*\(|createWriteStream|\bkill\b"
         r"|fromCharCode|\\[ux]|\]\s*\(|\bprocess\b(?!\.(?:versions?|argv|platform|cwd|stdout|stderr|memoryUsage|uptime"
-        r"|arch|exit|hrtime|stdin|pid|release|env|execPath|cpuUsage|title|on|nextTick)\b)|\bimportScripts|\bWorker\b"
+        r"|arch|hrtime|stdin|pid|release|env|execPath|cpuUsage|title|on|nextTick)\b)|\bimportScripts|\bWorker\b"
         r"|\brequire\b(?!\s*\(\s*['\"`][^'\"`$]+['\"`]\s*\)|\.resolve\()|\bimport\b\s*\((?!\s*['\"][^'\"]+['\"]\s*\))"
         r"|\bDeno\b(?!\.(?:version|cwd|args|readTextFile(?:Sync)?|readDir(?:Sync)?|stat(?:Sync)?|build|env)\b)"
         r"|\bdlopen|\bsetuid|\bwith\s*\("
@@ -147,6 +148,8 @@ _PRINTS = re.compile(
     r"\s*[( ]\s*[\w\s.,:+*/%'\"=!?-]*\)?\s*;?\s*"
 )
 _TEXTS = re.compile(r"\"((?:\\.|[^\"\\\n])*)\"|'((?:\\.|[^'\\\n])*)'|`([^`\n]*)`")
+_PERL_RUNS = re.compile(r"\bs([/|#!,~])(?:\\.|(?!\1).)*\1((?:\\.|(?!\1).)*)\1[a-z]*e")
+_PERL_SUMS = frozenset("int sprintf uc lc ucfirst lcfirst length sqrt abs join reverse substr ord chr hex oct x".split())  # noqa: SIM905
 _OPENS = re.compile(r"[\w~.][\w./~-]*|/[\w./~-]+")
 
 
@@ -164,8 +167,13 @@ def calm(run: Run, language: str, code: str) -> bool:
     known = _LANGUAGES.get(language)
     if known is None:
         return bool(_PRINTS.fullmatch(code))
+    code = with_home(run, code)
     texts = [next((t for t in found if t), "") for found in _TEXTS.findall(code)]
     if known.dangerous.search(code) or known.dangerous.search("".join(texts)):
+        return False
+    if language == "perl" and any(
+        set(re.findall(r"(?<![$@%\w])[a-zA-Z_]\w*", re.sub(r"\"[^\"$@]*\"", "", m[2]))) - _PERL_SUMS for m in _PERL_RUNS.finditer(code)
+    ):
         return False
     if known.loads and not all(_loaded(run, known, language, name) for name in known.loads.findall(code)):
         return False

@@ -252,6 +252,12 @@ def _find(run: Run) -> None:
             i += 1
 
 
+_WORK = re.compile(  # kinds of files that nothing makes anew
+    r"\*\.(?:py|[cm]?[jt]sx?|go|rs|[ch]|cc|cpp|hpp|java|kt|rb|php|swift|cs|scala|ex|exs|hs|ml|lua|pl|r|jl|sql|sh|vue|svelte"
+    r"|html|css|scss|md|rst|tex|docx?|xlsx?|pdf|csv|json|ya?ml|toml|ipynb|db|sqlite3?|parquet|jpe?g|png|mp[34])"
+)
+
+
 def _picks(test: str, value: str) -> bool:
     return test in ("-name", "-iname", "-path", "-regex", "-mtime", "-size", "-newer", "-mmin") and value != "*"
 
@@ -263,6 +269,8 @@ def _found_deleted(run: Run, start: str, tests: Sequence[str]) -> None:
     )
     if any(name in ("*", ".*", "*.*", "?*") for name in tests):
         selective = False
+    elif selective and any(_WORK.fullmatch(test) for test in tests):
+        run.ask(Class.DELETE, f"deletes all files of a kind that holds work, below {shown(start)}")
     vital = any(zone in (Zone.VITAL, Zone.GUARDED, Zone.DEVICE) for _, zone in run._zones(start, whole=True))
     if vital or not selective or not run.inside(start):
         run.delete(start)

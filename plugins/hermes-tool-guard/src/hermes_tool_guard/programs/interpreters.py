@@ -214,7 +214,12 @@ def _perl(run: Run) -> None:
         if match:
             code.append(match[2] or (words.pop(0) if words else ""))
     if not code:
-        (run.script(words[0]) if words else _other_code(run, run.stdin or ""))
+        if words:
+            run.script(words[0])
+        elif run.stdin is None:
+            run.ask(Class.CODE, "opens perl, which waits for input")
+        else:
+            _other_code(run, run.stdin)
         return
     for text in code:
         from_source(run, text)

@@ -274,7 +274,7 @@ def _switch(run: Run) -> None:
     """Version managers: to choose among what is installed changes nothing for others."""
     first = next((a for a in run.args if a[:1] != "-"), "")
     rest = run.args[run.args.index(first) + 1 :] if first else []
-    if first in ("exec", "run") and rest:
+    if first in ("exec", "run", "x") and rest:
         inner = [w for w in rest if w != "--"]
         while inner and (re.match(r"[\w.]+@|v?\d[\w.]*$|--?\w", inner[0])):
             inner.pop(0)

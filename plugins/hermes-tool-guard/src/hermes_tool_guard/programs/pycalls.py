@@ -158,6 +158,8 @@ def _moved(code: "Code", node: ast.Call, _target: str) -> None:
         code.run.delete(path, what="moves away")
     for path in code.texts(code.given(node, 1, "dst", "new")):
         code.run.write(path)
+        if any(zone is Zone.TEMPORARY for _, zone in code.run._zones(path)):
+            code.ask(Class.DELETE, "moves files out of the folder")
 
 
 def _own_moved(code: "Code", node: ast.Call, target: str) -> None:

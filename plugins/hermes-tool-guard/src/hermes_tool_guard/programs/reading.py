@@ -184,6 +184,19 @@ def _in_place(run: Run) -> None:
     _files(run)
 
 
+def _jq(run: Run) -> None:
+    """jq: the values of its variables are no files."""
+    words, rest = list(run.args), []
+    while words:
+        word = words.pop(0)
+        if word in ("--arg", "--argjson"):
+            del words[:2]
+        else:
+            rest.append(word)
+    run.args = rest
+    _files(run)
+
+
 def _ps(run: Run) -> None:
     run.note(Class.READ)
     if any(re.fullmatch(r"[a-zA-Z]*e[a-zA-Z]*", a) for a in run.args):
@@ -243,6 +256,7 @@ PROGRAMS |= dict.fromkeys(
 PROGRAMS |= dict.fromkeys(("ldd", "lddtree"), _loads)
 PROGRAMS |= {
     "ps": _ps,
+    "jq": _jq,
     "getent": _looked_up,
     "hostname": _hostname,
     "domainname": _hostname,

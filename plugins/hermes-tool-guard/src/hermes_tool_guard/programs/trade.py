@@ -46,7 +46,8 @@ _TOOLS = names(
     "cairo-compile move noir nargo circom snarkjs foundry cast-fmt forge-fmt slither-check echidna "
     "mythril aderyn solhint hardhat-test truffle-test playwright-test ava-cli uvu tape tapzero lab jasmine qunit "
     "testcafe wdio nightwatch codecept loki backstop percy-cli stryker vitest-cli bats-core shunit2 roundup assert.sh "
-    "doxybook2 mkdocs-material exercism conventional-changelog auto-changelog git-chglog "
+    "streamlit gradio panel gitleaks trufflehog detect-secrets trivy grype syft osv-scanner kics terrascan kube-score "
+    "kubesec pluto dockle doxybook2 mkdocs-material exercism conventional-changelog auto-changelog git-chglog "
 )
 _READ_OUT = names("-h --help --version -V version help")
 _OUTWARD = names("publish push upload deploy release login logout register submit send share setApiKey add-source mirror")
