@@ -39,8 +39,12 @@ _GLOB = re.compile(r"[*?\[]")
 _TOPS = "bin boot dev etc home lib lib32 lib64 media mnt opt proc root run sbin srv sys usr var snap"
 _TOPS += " System Library Applications Users Volumes private"
 _DEEPER = "/usr/bin /usr/lib /usr/lib64 /usr/lib32 /usr/libexec /usr/sbin /usr/local /usr/share /var/lib /var/log"
-_DEEPER += " /boot/efi /boot/grub /etc/ssh /etc/systemd /etc/pam.d /etc/init.d /var/lib/dpkg /var/lib/rpm /var/lib/pacman"
-_DEEPER += " /lib/modules /lib/systemd /usr/lib/systemd /usr/lib/modules /lib/x86_64-linux-gnu /usr/lib/x86_64-linux-gnu"
+_DEEPER += (
+    " /boot/efi /boot/grub /etc/ssh /etc/systemd /etc/pam.d /etc/init.d /var/lib/dpkg /var/lib/rpm /var/lib/pacman"
+)
+_DEEPER += (
+    " /lib/modules /lib/systemd /usr/lib/systemd /usr/lib/modules /lib/x86_64-linux-gnu /usr/lib/x86_64-linux-gnu"
+)
 _DEEPER += " /var/spool /var/run /var/db /private/etc /private/var /System/Library"
 _VITAL = {"/", *(f"/{top}" for top in _TOPS.split()), *_DEEPER.split()}
 _HOMES = re.compile(r"/(?:home|Users|var/home)/[^/]+|/root|/var/root")

@@ -380,7 +380,9 @@ _CERTIFICATE = re.compile(r"(?i)(?!.*(?:key|priv|id_)).*\.(?:pem|crt|cer)")
 
 
 _NAMERS = names("ls stat find fd fdfind tree du touch test file basename dirname realpath readlink exa eza lsd")
-ENV_EXAMPLE = re.compile(r"(?:.*/)?\.?env[\w.]*\.(?:example|sample|template|dist|defaults|tpl)|(?:.*/)?(?:example|sample)\.env")
+ENV_EXAMPLE = re.compile(
+    r"(?:.*/)?\.?env[\w.]*\.(?:example|sample|template|dist|defaults|tpl)|(?:.*/)?(?:example|sample)\.env"
+)
 ENV_FILE = re.compile(r"(?:\./)?(?:[\w-]+/)*\.env(?:\.\w+)*")
 _SEARCHES = names("grep egrep fgrep rg ag ack ripgrep")
 _DOES = names("-exec -execdir -ok -okdir -delete -fprint -fprintf -fls -x -X --exec --exec-batch")
@@ -393,7 +395,9 @@ def _only_names(one: Run) -> bool:
         return not _DOES.intersection(args) and all(w[:1] not in "/~\0\1" and ".." not in w for w in args)
     if one.name == "cp" and len(args) >= 2:
         *_, source, target = args
-        return bool(ENV_EXAMPLE.fullmatch(source) and ENV_FILE.fullmatch(target)) and all(a[0] == "-" for a in args[:-2])
+        return bool(ENV_EXAMPLE.fullmatch(source) and ENV_FILE.fullmatch(target)) and all(
+            a[0] == "-" for a in args[:-2]
+        )
     if one.name in _SEARCHES:
         return _searched(one)
     if one.name == "git":

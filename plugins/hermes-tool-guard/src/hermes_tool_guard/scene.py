@@ -26,7 +26,16 @@ STEPS = 12_000  # commands, words and repetitions looked at in one check
 DEPTH = 12  # code inside code inside code
 _LEAVES = (Class.SEND, Class.CLOUD)
 _MAY_CHANGE = frozenset(  # files that this command made, in ways that cannot be seen
-    {Class.PROJECT, Class.CODE, Class.GIT, Class.GIT_HISTORY, Class.INSTALL, Class.CONTAINERS, Class.UNCLEAR, Class.SERVE}
+    {
+        Class.PROJECT,
+        Class.CODE,
+        Class.GIT,
+        Class.GIT_HISTORY,
+        Class.INSTALL,
+        Class.CONTAINERS,
+        Class.UNCLEAR,
+        Class.SERVE,
+    }
 )
 _STRENGTH = {"allow": 0, "ask": 1, "deny": 2}
 _ODD = re.compile(f"[{UNKNOWN}]")

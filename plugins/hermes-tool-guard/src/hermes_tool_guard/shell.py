@@ -21,7 +21,9 @@ __all__ = ["Shell", "judge_code"]
 
 _UNKNOWN = re.compile(f"[{UNKNOWN}]")
 _MOVES = re.compile(rb"\b(?:cd|pushd|popd|eval|source)\b|\(\)|\$|(?:^|\s)\.\s")
-_ITSELF = re.compile(r"[;|&({\n]\s*(?:do\s+)?\"?\$0\"?\s*(?:&(?!&)|\|(?!\|))")  # a script that starts itself, again and again
+_ITSELF = re.compile(
+    r"[;|&({\n]\s*(?:do\s+)?\"?\$0\"?\s*(?:&(?!&)|\|(?!\|))"
+)  # a script that starts itself, again and again
 _BLANK = b" \t\n;"
 _SILENT = names(
     "comment ; & && || | |& ;; ;& ;;& ( ) { } do done if then fi else elif while until for select in case esac "

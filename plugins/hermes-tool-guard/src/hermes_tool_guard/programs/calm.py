@@ -93,7 +93,9 @@ _R = Language(
     ),
     None,
     None,
-    re.compile(r"\b(?:write\w*(?:[._]\w+)*|save\w*|ggsave|png|pdf|jpeg|svg|tiff|sink|dump|dput|file|dir\.create)\s*\(|file\s*="),
+    re.compile(
+        r"\b(?:write\w*(?:[._]\w+)*|save\w*|ggsave|png|pdf|jpeg|svg|tiff|sink|dump|dput|file|dir\.create)\s*\(|file\s*="
+    ),
 )
 _JULIA = Language(
     re.compile(
@@ -149,7 +151,9 @@ _PRINTS = re.compile(
 )
 _TEXTS = re.compile(r"\"((?:\\.|[^\"\\\n])*)\"|'((?:\\.|[^'\\\n])*)'|`([^`\n]*)`")
 _PERL_RUNS = re.compile(r"\bs([/|#!,~])(?:\\.|(?!\1).)*\1((?:\\.|(?!\1).)*)\1[a-z]*e")
-_PERL_SUMS = frozenset("int sprintf uc lc ucfirst lcfirst length sqrt abs join reverse substr ord chr hex oct x".split())  # noqa: SIM905
+_PERL_SUMS = frozenset(
+    "int sprintf uc lc ucfirst lcfirst length sqrt abs join reverse substr ord chr hex oct x".split()
+)  # noqa: SIM905
 _OPENS = re.compile(r"[\w~.][\w./~-]*|/[\w./~-]+")
 
 
@@ -172,7 +176,8 @@ def calm(run: Run, language: str, code: str) -> bool:
     if known.dangerous.search(code) or known.dangerous.search("".join(texts)):
         return False
     if language == "perl" and any(
-        set(re.findall(r"(?<![$@%\w])[a-zA-Z_]\w*", re.sub(r"\"[^\"$@]*\"", "", m[2]))) - _PERL_SUMS for m in _PERL_RUNS.finditer(code)
+        set(re.findall(r"(?<![$@%\w])[a-zA-Z_]\w*", re.sub(r"\"[^\"$@]*\"", "", m[2]))) - _PERL_SUMS
+        for m in _PERL_RUNS.finditer(code)
     ):
         return False
     if known.loads and not all(_loaded(run, known, language, name) for name in known.loads.findall(code)):

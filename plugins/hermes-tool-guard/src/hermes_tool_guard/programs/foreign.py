@@ -17,7 +17,9 @@ _KILL_ALL = re.compile(r"\bkill\w*\b[\s(]*[^\n;)]{0,30}(?<![\w.])-1\b")
 _ENDS = re.compile(r"(?i)\b(?:shut\s*down|restart|log\s*out)\b|«event aevt(?:rrst|rsdn|rlgo)»")
 _DEVICES = re.compile(r"(?<![\w.])/dev/[\w/-]+")
 _WRITING = re.compile(r"[\"']?[>+]|\bwrite|[\"'][rwa]?b?[wa+][b+]?[\"']|\bdd\b|put_contents|copy|truncate|\bopen")
-_TAKES_ALL = r"(?:rmtree|rmSync|rmdirSync|rm_rf|rm_r|remove_tree|remove_dir_all|removeSync|rimraf|deltree|unlink|fs\.rm)"
+_TAKES_ALL = (
+    r"(?:rmtree|rmSync|rmdirSync|rm_rf|rm_r|remove_tree|remove_dir_all|removeSync|rimraf|deltree|unlink|fs\.rm)"
+)
 _HOME = (
     r"(?:Dir\.home|(?:\w+\.|require\(['\"](?:node:)?os['\"]\)\.)?homedir\(\)|\$?ENV[\[{(]?['\"]?HOME['\"]?[\]})]?|process\.env\.HOME"
     r"|ENV\[['\"]HOME['\"]\]|(?:os\.)?getenv\(['\"]HOME['\"]\)|path\.expand\(['\"]~/?['\"]\)|homedir\(\)|File\.expand_path\(['\"]~/?['\"]\)"
@@ -102,6 +104,8 @@ def from_source(run: Run, code: str) -> None:
             if re.search(r"rmtree|rmSync|rm_rf|rm_r|remove_tree|rmdir|removedirs|fs\.rm|rimraf", code):
                 run.delete(path.replace("~", run.scene.places.home, 1) if path.startswith("~") else path)
             elif re.search(r"\bunlink|\bremove\b|\.delete\b", code):
-                run.delete(path.replace("~", run.scene.places.home, 1) if path.startswith("~") else path, recursive=False)
+                run.delete(
+                    path.replace("~", run.scene.places.home, 1) if path.startswith("~") else path, recursive=False
+                )
             elif path.startswith("/dev/") and re.search(r"[\"'][wa]b?[\"']|write", code):
                 run.write(path)

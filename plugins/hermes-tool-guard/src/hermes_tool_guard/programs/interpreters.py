@@ -113,6 +113,8 @@ _LANGUAGES: dict[str, tuple[str, str]] = {
     "octave": ("--eval", ""),
     "sage": ("-c", ""),
 }
+
+
 def _language(run: Run) -> None:
     if run.args[:1] == ["--test"] and run.name.startswith("node"):
         run.note(Class.PROJECT)

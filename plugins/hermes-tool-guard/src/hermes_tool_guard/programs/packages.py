@@ -203,7 +203,9 @@ _PYTHONS = names("poetry pipenv hatch pdm rye pixi")
 def _usual(run: Run, named: list[str]) -> bool:
     """Whether only packages are named that most projects have."""
     registry = "python" if run.name in _PYTHONS else "other"
-    elsewhere = any(a.startswith(("--index", "--source", "--git", "-i", "--repository", "--path", "--url")) for a in run.args)
+    elsewhere = any(
+        a.startswith(("--index", "--source", "--git", "-i", "--repository", "--path", "--url")) for a in run.args
+    )
     return not elsewhere and all(is_well_known(w, registry) for w in named)
 
 

@@ -31,7 +31,9 @@ _RUNS = re.compile(
     r"|tb_frame|func_globals|co_code|enable_load_extension|load_extension|subprocess_\w+|methodcaller|attrgetter|resolve_name"
 )
 _PATH = re.compile(r"[~/.\w$*-][^\s\"'<>|;]{0,300}$")
-_DESTROYS = re.compile(r"(?i)\s*(?:drop\s+(?:table|database|schema|index|view)|truncate\s|delete\s+from\s+\S+\s*;?\s*$)")
+_DESTROYS = re.compile(
+    r"(?i)\s*(?:drop\s+(?:table|database|schema|index|view)|truncate\s|delete\s+from\s+\S+\s*;?\s*$)"
+)
 
 
 def python_code(run: Run, code: str, arguments: list[str]) -> bool:
@@ -185,9 +187,9 @@ class Code:
 
     def _name(self, node: ast.Name) -> None:
         called, held = id(node) in self._called, id(node) in self._held
-        if node.id in self.modules and not held and self.modules[node.id] in (HARMLESS_OF | FETCHING):
-            self.ask(Class.CODE, f"hands {node.id} to somebody else")
-        elif node.id in _BUILTINS and not called and isinstance(node.ctx, ast.Load):
+        if (node.id in self.modules and not held and self.modules[node.id] in (HARMLESS_OF | FETCHING)) or (
+            node.id in _BUILTINS and not called and isinstance(node.ctx, ast.Load)
+        ):
             self.ask(Class.CODE, f"hands {node.id} to somebody else")
         elif node.id.startswith("__") and node.id not in _KNOWN_DUNDERS and not called:
             self.ask(Class.CODE, f"uses {node.id}")
@@ -207,9 +209,7 @@ class Code:
         elif module in FETCHING:
             if not pycalls.fetches(module, name):
                 self.ask(Class.SEND, f"may send something with {module}.{name}")
-        elif _RUNS.fullmatch(name) or name in REACHED:
-            self.ask(Class.CODE, f"uses {name}")
-        elif name.startswith("__") and name not in _KNOWN_DUNDERS:
+        elif _RUNS.fullmatch(name) or name in REACHED or (name.startswith("__") and name not in _KNOWN_DUNDERS):
             self.ask(Class.CODE, f"uses {name}")
         if not called and pycalls.needs_call(f"{module}.{name}"):
             self.ask(Class.CODE, f"hands {name} to somebody else")
@@ -228,7 +228,9 @@ class Code:
             self.ask(Class.DATABASE, "destroys data in a database")
         if len(text) < 400 and _PATH.match(text) and not text.startswith(("http:", "https:")):
             for path, zone in self.run._zones(text):
-                if zone in (Zone.GUARDED, Zone.CREDENTIAL) and (text[0] in "/~" or "/" in text or os.path.dirname(path)):  # noqa: PTH120
+                if zone in (Zone.GUARDED, Zone.CREDENTIAL) and (
+                    text[0] in "/~" or "/" in text or os.path.dirname(path)
+                ):  # noqa: PTH120
                     self.asked = self.asked or zone is Zone.CREDENTIAL
                     self.run.read(text)
 
@@ -251,4 +253,3 @@ _JUDGES: dict[type[ast.AST], Callable[[Code, ast.AST], None]] = {
     ast.Call: Code._call,  # type: ignore[dict-item]
     ast.Constant: Code._constant,  # type: ignore[dict-item]
 }
-

@@ -55,15 +55,16 @@ def _python_code(run: Run, code: str, rest: list[str]) -> None:
 
 def _local_server(run: Run, rest: list[str]) -> bool:
     """A server of the folder that only this machine can reach."""
-    local = any(pair in (("--bind", "127.0.0.1"), ("-b", "127.0.0.1"), ("--bind", "localhost"), ("-b", "localhost")) for pair in pairwise(rest))
+    local = any(
+        pair in (("--bind", "127.0.0.1"), ("-b", "127.0.0.1"), ("--bind", "localhost"), ("-b", "localhost"))
+        for pair in pairwise(rest)
+    )
     folders = [after for word, after in pairwise(rest) if word in ("-d", "--directory")] or ["."]
     return local and all(map(run.inside, folders))
 
 
 def _module(run: Run, module: str, rest: list[str]) -> None:
-    if rest in (["--help"], ["-h"], ["--version"]):
-        run.note(Class.PROJECT)
-    elif module == "http.server" and _local_server(run, rest):
+    if rest in (["--help"], ["-h"], ["--version"]) or (module == "http.server" and _local_server(run, rest)):
         run.note(Class.PROJECT)
     elif module == "http.server" or module in ("http", "SimpleHTTPServer", "pyftpdlib", "smtpd", "aiosmtpd"):
         run.ask(Class.SERVE, "serves the folder to the network")

@@ -11,8 +11,34 @@ __all__ = ["Values", "dotted"]
 
 _MOST = 8  # values of one expression
 _SAME = frozenset(
-    "str Path PurePath PosixPath PurePosixPath fspath expanduser abspath realpath normpath resolve absolute expandvars "
-    "strip rstrip sorted list tuple set reversed iter as_posix lower upper format rglob_".split()
+    [
+        "str",
+        "Path",
+        "PurePath",
+        "PosixPath",
+        "PurePosixPath",
+        "fspath",
+        "expanduser",
+        "abspath",
+        "realpath",
+        "normpath",
+        "resolve",
+        "absolute",
+        "expandvars",
+        "strip",
+        "rstrip",
+        "sorted",
+        "list",
+        "tuple",
+        "set",
+        "reversed",
+        "iter",
+        "as_posix",
+        "lower",
+        "upper",
+        "format",
+        "rglob_",
+    ]
 )
 _LISTS = frozenset({"iterdir", "listdir", "scandir", "walk", "fwalk"})
 _PICKS_ALL = ("*", "**", "**/*", ".*", "*.*", "", "**/.*")

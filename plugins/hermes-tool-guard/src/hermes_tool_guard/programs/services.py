@@ -28,9 +28,13 @@ def _systemctl(run: Run) -> None:
     if not words or words[0] in _LOOKS:
         run.note(Class.READ)
         return
-    if words[0] in names("poweroff reboot halt kexec suspend hibernate soft-reboot rescue emergency isolate exit start default"):
+    if words[0] in names(
+        "poweroff reboot halt kexec suspend hibernate soft-reboot rescue emergency isolate exit start default"
+    ):
         ends = words[0] not in ("suspend", "hibernate", "isolate", "start", "default", "exit")
-        if ends or any(re.match(r"(?:rescue|emergency|poweroff|reboot|halt|shutdown|exit|kexec)\b", w) for w in words[1:]):
+        if ends or any(
+            re.match(r"(?:rescue|emergency|poweroff|reboot|halt|shutdown|exit|kexec)\b", w) for w in words[1:]
+        ):
             run.deny(Class.SERVICES, f"stops or restarts the machine with systemctl {words[0]}")
         if words[0] in ("start", "default"):
             run.ask(Class.SERVICES, f"changes services with systemctl {words[0]}")

@@ -257,7 +257,9 @@ def _hash(run: Run) -> None:
         run.ask(Class.UNCLEAR, "decides which program a name runs")
 
 
-_HARMLESS_ALIAS = re.compile(r"(?:ll|la|l|lt|gs|gst|gd|gl|glog|cls)=(?:ls|grep|egrep|fgrep|git (?:status|diff|log)|clear|history|tree)(?: [\w=./-]+)*")
+_HARMLESS_ALIAS = re.compile(
+    r"(?:ll|la|l|lt|gs|gst|gd|gl|glog|cls)=(?:ls|grep|egrep|fgrep|git (?:status|diff|log)|clear|history|tree)(?: [\w=./-]+)*"
+)
 
 
 def _alias(run: Run) -> None:

@@ -50,8 +50,12 @@ _TOOLS = names(
     "kubesec pluto dockle doxybook2 mkdocs-material exercism conventional-changelog auto-changelog git-chglog "
 )
 _READ_OUT = names("-h --help --version -V version help")
-_OUTWARD = names("publish push upload deploy release login logout register submit send share setApiKey add-source mirror")
-_CODE = re.compile(r"-(?:e|c|x)$|--?(?:eval|exec|command|cmd|execute|run|script|shell|require|load|plugin-path|init-script)(?:=|$)")
+_OUTWARD = names(
+    "publish push upload deploy release login logout register submit send share setApiKey add-source mirror"
+)
+_CODE = re.compile(
+    r"-(?:e|c|x)$|--?(?:eval|exec|command|cmd|execute|run|script|shell|require|load|plugin-path|init-script)(?:=|$)"
+)
 _ADDRESS = re.compile(r"(?i)[a-z][a-z0-9+.-]*://|[\w.-]+@[\w.-]+:")
 _LOCAL = re.compile(r"(?i)https?://(?:localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0)(?:[:/]|$)")
 _ODD_NAME = re.compile(
@@ -87,7 +91,9 @@ def _stays(run: Run) -> bool:
             if part[:1] in ("/", "~") or ".." in part:
                 zones = [zone for _, zone in run._zones(part)]
                 if not all(z in (Zone.INSIDE, Zone.WORKSPACE, Zone.TEMPORARY, Zone.SINK) for z in zones):
-                    run.ask(Class.WRITE_OUTSIDE, f"lets {run.name} work on {shown(part)}, which is outside of the folder")
+                    run.ask(
+                        Class.WRITE_OUTSIDE, f"lets {run.name} work on {shown(part)}, which is outside of the folder"
+                    )
                     return False
     return True
 
@@ -97,9 +103,7 @@ def _tool(run: Run) -> None:
     first = next((a for a in run.args if a[:1] != "-"), "")
     if first in _OUTWARD:
         run.ask(Class.SEND, f"may change something elsewhere with {run.name} {first}")
-    elif run.args and run.args[0] in _READ_OUT:
-        run.note(Class.PROJECT)
-    elif _stays(run):
+    elif (run.args and run.args[0] in _READ_OUT) or _stays(run):
         run.note(Class.PROJECT)
 
 

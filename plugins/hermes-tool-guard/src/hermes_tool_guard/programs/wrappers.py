@@ -79,7 +79,9 @@ _GDB_CALM = re.compile(
 
 
 def _gdb_calm(option: str, value: str) -> bool:
-    if option in ("-batch", "--batch", "-q", "-quiet", "--quiet", "-nx", "--nx", "--args", "-n") or _GDB_CALM.fullmatch(option):
+    if option in ("-batch", "--batch", "-q", "-quiet", "--quiet", "-nx", "--nx", "--args", "-n") or _GDB_CALM.fullmatch(
+        option
+    ):
         return True
     return option in ("-ex", "--ex") and bool(_GDB_CALM.fullmatch(value))
 
