@@ -63,7 +63,7 @@ def guarded_words(words: Sequence[str], cwd: str, guarded: Sequence[Path], *, sw
     ``clear`` holds the words of earlier commands that name nothing of ours.
     """
     known = clear.known or clear.know(guarded)
-    looks = words[0].rpartition("/")[2] in _LOOKERS and not any([">" in word for word in words])
+    looks = words[0].rpartition("/")[2] in _LOOKERS and not any(">" in word for word in words)
     fresh = [word for word in words if (word, looks, sweeps) not in clear.words]
     for word in fresh:
         clear.words.add((word, looks, sweeps))
@@ -169,12 +169,7 @@ def _look(
 def _behind(joined: str, facts: os.stat_result | None, real: dict[str, str] | None) -> str:
     """A path as the system walks it: ``..`` behind a link is above what it leads to."""
     folder, _, name = joined.rpartition("/")
-    if (
-        real is None
-        or name in ("", ".", "..")
-        or _is_link(facts)
-        or (facts is None and ".." in joined and os.path.islink(joined))
-    ):
+    if real is None or name in ("", ".") or ".." in joined or _is_link(facts):
         return os.path.realpath(joined)
     known = real.get(folder)
     if known is None:

@@ -145,7 +145,7 @@ def _blocked_words(words: list[str], cwd: str, guarded: Sequence[Path], brand: s
     program = _name(words[0])
     if _NEVER.match(program):
         return f"{program} destroys a file system"
-    if any(["/dev/" in word for word in words]) and (target := _device(program, words)):
+    if any("/dev/" in word for word in words) and (target := _device(program, words)):
         return f"it writes to the raw device {target}"
     if runs_itself(words, brand) and widens(words[1:]):
         return f"what {brand} may do is a person's to change"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
-__all__ = ["LONGEST", "Unparseable", "parse", "reordered"]
+__all__ = ["LONGEST", "Unparseable", "parse"]
 
 LONGEST = 64 * 1024  # bytes of a command; longer ones are asked about unread
 SECONDS = 0.2  # the longest a parse may take; a whole hostile one of 64 KB would take minutes
@@ -23,7 +23,8 @@ _BEFORE_COMMENT = (b" ", b"\t", b"\n", b";", b"&", b"|", b"(", b")", b"")
 
 
 _LATE = re.compile(  # the grammar does not read redirections between a here-document's word and a pipe
-    rb"(?m)^([^'\"#\n<]*?)[ \t]*(<<-?[ \t]*(?:'[\w.-]+'|\"[\w.-]+\"|[\w.-]+))((?:[ \t]+(?:[012]?>>?[ \t]*/dev/null|&>[ \t]*/dev/null|[12]?>&[12]))+)"
+    rb"(?m)^([^'\"#\n<]*?)[ \t]*(<<-?[ \t]*(?:'[\w.-]+'|\"[\w.-]+\"|[\w.-]+))"
+    rb"((?:[ \t]+(?:[012]?>>?[ \t]*/dev/null|&>[ \t]*/dev/null|[12]?>&[12]))+)"
     rb"(?=[ \t]*(?:\||&&|;|$))"
 )
 
@@ -68,7 +69,18 @@ def _parser() -> "Parser":
     return parser
 
 
-def parse(source: bytes) -> "Node":
+def parse(source: bytes) -> "tuple[bytes, Node]":
+    """A command as the grammar can read it, and its tree. Raises Unparseable."""
+    try:
+        return source, _tree(source)
+    except Unparseable:
+        plainer = reordered(source)
+        if plainer == source:
+            raise
+        return plainer, _tree(plainer)
+
+
+def _tree(source: bytes) -> "Node":
     """The tree of a command. Raises Unparseable when it has errors, deceives the eye, or is too long or too tangled."""
     if len(source) > LONGEST:
         raise Unparseable(f"is longer than {LONGEST // 1024} KB")

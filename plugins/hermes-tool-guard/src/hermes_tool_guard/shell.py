@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from hermes_tool_guard import commands, functions
 from hermes_tool_guard.aftermath import at_the_end, worst_of
-from hermes_tool_guard.grammar import Unparseable, parse, reordered
-from hermes_tool_guard.judgement import DERIVED, OPAQUE, UNKNOWN, Class
+from hermes_tool_guard.branches import appends, both, last_command
+from hermes_tool_guard.grammar import Unparseable, parse
+from hermes_tool_guard.judgement import DERIVED, UNKNOWN, Class
 from hermes_tool_guard.memory import LONGEST, recall, record
 from hermes_tool_guard.redirects import REDIRECTS, redirect
 from hermes_tool_guard.run import names
@@ -45,7 +46,7 @@ def judge_code(scene: Scene, code: str, folders: Folders, stdin: str | None = No
     if "$0" in code and _ITSELF.search(code):
         scene.deny(Class.PROCESSES, "is a fork bomb")
     try:
-        source, root = _parsed(code.encode())
+        source, root = parse(code.encode())
     except (Unparseable, UnicodeEncodeError) as error:
         scene.ask(Class.UNCLEAR, str(error) if isinstance(error, Unparseable) else "holds characters that are none")
         worst_of(scene, code, folders)
@@ -60,20 +61,10 @@ def judge_code(scene: Scene, code: str, folders: Folders, stdin: str | None = No
         if shell.misread:
             worst_of(scene, code, folders)
         if scene.depth == 1:
-            at_the_end(scene, _both(ok, failed))
+            at_the_end(scene, both(ok, failed))
     finally:
         scene.depth -= 1
-    return _both(ok, failed)
-
-
-def _parsed(source: bytes) -> "tuple[bytes, Node]":
-    try:
-        return source, parse(source)
-    except Unparseable:
-        plainer = reordered(source)
-        if plainer == source:
-            raise
-        return plainer, parse(plainer)
+    return both(ok, failed)
 
 
 class Shell:
@@ -145,7 +136,7 @@ class Shell:
             if joined and child.start_byte > end and b"\n" not in self.source[end : child.start_byte]:
                 self._misread()  # two statements with nothing between them
             joined, end = True, child.end_byte
-            before = ok if ok is failed else _both(ok, failed)
+            before = ok if ok is failed else both(ok, failed)
             if kind in REDIRECTS:  # $(<file)
                 self._redirected(node, folders, stdin)
                 self._output = DERIVED
@@ -165,7 +156,7 @@ class Shell:
         end, named = node.start_byte, False
         for child in node.children:
             if child.type == "heredoc_redirect" and self.source[end : child.start_byte].strip(b" \t") == b"-":
-                self._dash = _last_command(node.children[0]) if named else -1  # the grammar forgets it: python - <<EOF
+                self._dash = last_command(node.children[0]) if named else -1  # the grammar forgets it: python - <<EOF
                 if self._dash < 0:
                     self._misread()
             elif child.start_byte > end:
@@ -190,10 +181,10 @@ class Shell:
         with self.scene.perhaps():
             if operator.type == "&&":
                 ok, late = self.walk(right, ok, stdin)
-                result = ok, _both(failed, late)
+                result = ok, both(failed, late)
             else:
                 late, failed = self.walk(right, failed, stdin)
-                result = _both(ok, late), failed
+                result = both(ok, late), failed
         self._output = self._output if silent else DERIVED
         return result
 
@@ -224,7 +215,7 @@ class Shell:
         for child in node.children:
             if child.type not in _SILENT:
                 with self.scene.perhaps():
-                    possible = _both(possible, *self.walk(child, possible, stdin))
+                    possible = both(possible, *self.walk(child, possible, stdin))
         self._output = DERIVED
         return possible, possible
 
@@ -254,7 +245,7 @@ class Shell:
         variables = self.scene.variables
         variables.grown = set()
         for part in parts:
-            folders = _both(folders, *self.walk(part, folders, stdin or DERIVED))
+            folders = both(folders, *self.walk(part, folders, stdin or DERIVED))
         if widen:
             for name in tuple(variables.grown):
                 variables.add(name, [DERIVED])
@@ -278,11 +269,11 @@ class Shell:
                 known = self.scene.variables.names()
                 for child in item.children:
                     if child.type in _STATEMENTS:
-                        ok, failed = self.walk(child, _both(ok, failed), stdin)
+                        ok, failed = self.walk(child, both(ok, failed), stdin)
                     elif child.type not in _SILENT:
                         self._expanded(child)
                 self.scene.variables.perhaps(known)
-                possible = _both(possible, ok, failed)
+                possible = both(possible, ok, failed)
         self._output = DERIVED
         return possible, possible
 
@@ -333,7 +324,7 @@ class Shell:
     def _redirected(self, node: "Node", folders: Folders, stdin: str | None) -> Ends:
 
         body, after, out, targets = None, [], False, []
-        self._appends = any(c.type == ">>" for one in node.children for c in [one, *one.children, *_below(one)])
+        self._appends = appends(node)
         self._folders = folders
         late: list[Node] = []
         given = self._after_left(node.children[0], folders)
@@ -359,8 +350,7 @@ class Shell:
                     self.scene.filled(path, self._output, more=self._appends)
             self._output = ""
         for statement in after:  # the rest of a line whose here-document starts below it
-            given = self._output
-            ends = self.walk(statement, _both(*ends), given or None)
+            ends = self.walk(statement, both(*ends), self._output or None)
         return ends
 
     def _after_left(self, body: "Node", folders: Folders) -> Folders:
@@ -378,28 +368,6 @@ class Shell:
             self._output = ""
             return folders, folders
         return self._sequence(node, folders, stdin)
-
-
-def _last_command(node: "Node") -> int:
-    """Where the last command of a statement ends, or -1."""
-    while node.type in ("list", "pipeline") and node.children:
-        node = node.children[-1]
-    return node.end_byte if node.type == "command" else -1
-
-
-def _below(node: "Node") -> "list[Node]":
-    return [c for one in node.children if one.type == "file_redirect" for c in one.children]
-
-
-def _both(*folders: Folders) -> Folders:
-    first = folders[0]
-    for other in folders:
-        if other is not first and other != first:
-            break
-    else:
-        return first
-    together = tuple(dict.fromkeys(f for group in folders for f in group))
-    return together if len(together) <= 4 else (OPAQUE, *together[:4])
 
 
 _STATEMENTS = {

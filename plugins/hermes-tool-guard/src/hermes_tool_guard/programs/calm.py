@@ -7,7 +7,7 @@ from typing import NamedTuple
 from hermes_tool_guard.judgement import UNKNOWN, Class
 from hermes_tool_guard.places import Zone
 from hermes_tool_guard.programs.foreign import with_home
-from hermes_tool_guard.run import Run
+from hermes_tool_guard.run import Run, names
 
 __all__ = ["calm", "loadable", "perl_modules"]
 
@@ -151,9 +151,7 @@ _PRINTS = re.compile(
 )
 _TEXTS = re.compile(r"\"((?:\\.|[^\"\\\n])*)\"|'((?:\\.|[^'\\\n])*)'|`([^`\n]*)`")
 _PERL_RUNS = re.compile(r"\bs([/|#!,~])(?:\\.|(?!\1).)*\1((?:\\.|(?!\1).)*)\1[a-z]*e")
-_PERL_SUMS = frozenset(
-    "int sprintf uc lc ucfirst lcfirst length sqrt abs join reverse substr ord chr hex oct x".split()
-)  # noqa: SIM905
+_PERL_SUMS = names("int sprintf uc lc ucfirst lcfirst length sqrt abs join reverse substr ord chr hex oct x")
 _OPENS = re.compile(r"[\w~.][\w./~-]*|/[\w./~-]+")
 
 

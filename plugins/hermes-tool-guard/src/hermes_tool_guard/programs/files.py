@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from hermes_tool_guard.judgement import DERIVED, LISTED, OPAQUE, UNKNOWN, Class
+from hermes_tool_guard.mentions import ENV_EXAMPLE, ENV_FILE
 from hermes_tool_guard.places import Zone
 from hermes_tool_guard.programs.windows import VITAL
 from hermes_tool_guard.run import Program, Run, each, names
@@ -91,8 +92,6 @@ def _cp(run: Run) -> None:
 
 def _env_from_example(run: Run, source: str, target: str) -> bool:
     """``cp .env.example .env``: settings that everybody may know become the project's own."""
-    from hermes_tool_guard.run import ENV_EXAMPLE, ENV_FILE
-
     if not (ENV_EXAMPLE.fullmatch(source) and ENV_FILE.fullmatch(target)):
         return False
     if not all(run.inside(f"{folder}/x") for folder in run.folders):

@@ -102,9 +102,9 @@ def _global_option(run: Run, name: str, value: str, words: Sequence[str]) -> Non
     elif name == "--exec-path" and value:
         run.ask(Class.CODE, "decides which programs git runs")
     elif name in ("-C", "--git-dir", "--work-tree"):
-        if any(run.scene.places.keeps_guarded(path) for path in run.scene.places.absolute(value, run.folders)):
-            if words and words[0] not in _LOOKS:
-                run.deny(Class.HERMES, f"works in {value[:60]}, where files of Hermes itself are")
+        places = run.scene.places
+        if any(map(places.keeps_guarded, places.absolute(value, run.folders))) and words and words[0] not in _LOOKS:
+            run.deny(Class.HERMES, f"works in {value[:60]}, where files of Hermes itself are")
         if not run.inside(value) and not run.scene.places.root.startswith(value):
             run.note(Class.READ)
             _elsewhere(run, value, words)

@@ -115,32 +115,37 @@ _LANGUAGES: dict[str, tuple[str, str]] = {
 }
 
 
-def _language(run: Run) -> None:
-    if run.args[:1] == ["--test"] and run.name.startswith("node"):
+def _plainly(run: Run) -> bool:
+    """Whether it only tells about itself, or runs what the project says."""
+    tests = run.args[:1] == ["--test"] and run.name.startswith("node")
+    aliased = run.name in ("clj", "clojure") and run.args and re.match(r"-[MXTAP]:[\w/:.-]+$", run.args[0])
+    if tests or aliased:  # deps.edn says what an alias is
         run.note(Class.PROJECT)
-        return
-    if run.args in (["--version"], ["-v"], ["-V"], ["version"], ["--help"], ["-version"]):
+    elif run.args in (["--version"], ["-v"], ["-V"], ["version"], ["--help"], ["-version"]):
         run.note(Class.READ)
+    else:
+        return False
+    return True
+
+
+def _language(run: Run) -> None:
+    if _plainly(run):
         return
     coded, valued = (set(part.split()) for part in _LANGUAGES[run.name])
     words = list(run.args)
-    if run.name in ("clj", "clojure") and words and re.match(r"-[MXTAP]:[\w/:.-]+$", words[0]):
-        run.note(Class.PROJECT)  # what deps.edn says
-        return
     while words:
         word = words.pop(0)
         if word in coded or word.partition("=")[0] in coded:
             code = word.partition("=")[2] or (words.pop(0) if words else "")
             _other_code(run, code)
             return
-        short = word[:2]
-        if short in valued and len(word) > 2 and word[1] != "-":
-            _loads(run, short, word[2:])
-            continue
-        if short in coded and len(word) > 2 and word[1] != "-":
+        short = word[:2] if len(word) > 2 and word[1] != "-" else ""
+        if short in coded:
             _other_code(run, word[2:])
             return
-        if word in valued:
+        if short in valued:
+            _loads(run, short, word[2:])
+        elif word in valued:
             value = words.pop(0) if words else ""
             if word == "-S":
                 run.ask(Class.SERVE, "serves the folder to the network")

@@ -316,7 +316,8 @@ CALLS: dict[str, Call] = {
         _saved,
         ".to_csv .to_json .to_parquet .to_excel .to_pickle .to_html .to_feather .to_hdf .to_markdown .to_latex "
         ".to_stata .savefig .save .savez .savez_compressed .savetxt .imsave .imwrite .write_image .write_html "
-        ".save_pretrained .tofile .write_csv .write_parquet .write_json .save_model .save_weights .dump_to .basicConfig",
+        ".save_pretrained .tofile .write_csv .write_parquet .write_json .save_model .save_weights .dump_to "
+        ".basicConfig",
     ),
     **_names(_deleted, "os.remove os.unlink os.rmdir os.removedirs shutil.rmtree os.truncate"),
     **_names(_own_deleted, ".unlink .rmdir .rmtree"),

@@ -1,7 +1,6 @@
 """What Python code does, read from its syntax tree: it may compute, read, and write in the folder."""
 
 import ast
-import os
 import re
 import warnings
 from collections.abc import Callable
@@ -227,10 +226,9 @@ class Code:
         if _DESTROYS.match(text):
             self.ask(Class.DATABASE, "destroys data in a database")
         if len(text) < 400 and _PATH.match(text) and not text.startswith(("http:", "https:")):
-            for path, zone in self.run._zones(text):
-                if zone in (Zone.GUARDED, Zone.CREDENTIAL) and (
-                    text[0] in "/~" or "/" in text or os.path.dirname(path)
-                ):  # noqa: PTH120
+            for _, zone in self.run._zones(text):
+                named = "/" in text or text.startswith(("~", ".", "id_"))
+                if zone is Zone.GUARDED or (zone is Zone.CREDENTIAL and named):
                     self.asked = self.asked or zone is Zone.CREDENTIAL
                     self.run.read(text)
 

@@ -199,13 +199,13 @@ class Values:
         if called in ("glob", "iglob", "rglob"):
             return self._globbed(node, called, depth)
         if called in ("with_suffix", "with_name", "with_stem"):
-            inner = node.func.value if isinstance(node.func, ast.Attribute) else None
-            return [f"{os.path.dirname(v) or '.'}/{LISTED}" for v in self.of(inner, depth)]  # noqa: PTH120
+            whose = node.func.value if isinstance(node.func, ast.Attribute) else None
+            return [f"{os.path.dirname(v) or '.'}/{LISTED}" for v in self.of(whose, depth)]  # noqa: PTH120
         if called in ("Path", "PurePath", "PosixPath") and len(node.args) > 1:
             return self._paths([self.of(a, depth) for a in node.args])
         if called in ("expanduser", "expandvars"):
             return [self._expanded(v) for v in self._of(node, depth)]
-        if called in ("dirname",):
+        if called == "dirname":
             return [os.path.dirname(v) or "." for v in self._of(node, depth)]  # noqa: PTH120
         if called in _SAME:
             return self._of(node, depth) if node.args or isinstance(node.func, ast.Attribute) else ["."]
@@ -235,7 +235,7 @@ class Values:
         patterns = self.of(node.args[0], depth) if node.args else ["*"]
         if method is None or dotted(method) == "glob":
             return [p.replace("**/", "") for p in patterns]
-        found = []
+        found: list[str] = []
         for folder, pattern in product(self.of(method, depth), patterns):
             if called == "rglob" or "**" in pattern:
                 found.append(f"{folder.rstrip('/')}/{'*' if pattern in _PICKS_ALL else LISTED}")

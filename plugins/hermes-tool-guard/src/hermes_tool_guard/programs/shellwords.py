@@ -258,7 +258,8 @@ def _hash(run: Run) -> None:
 
 
 _HARMLESS_ALIAS = re.compile(
-    r"(?:ll|la|l|lt|gs|gst|gd|gl|glog|cls)=(?:ls|grep|egrep|fgrep|git (?:status|diff|log)|clear|history|tree)(?: [\w=./-]+)*"
+    r"(?:ll|la|l|lt|gs|gst|gd|gl|glog|cls)="
+    r"(?:ls|grep|egrep|fgrep|git (?:status|diff|log)|clear|history|tree)(?: [\w=./-]+)*"
 )
 
 

@@ -72,8 +72,10 @@ def _after_options(words: Sequence[str], valued: frozenset[str], own: int = 0) -
 
 
 _GDB_CALM = re.compile(
-    r"(?:run|r|start|bt|backtrace|where|info|i|print|p|x|list|l|disas\w*|frame|f|up|down|break|b|tbreak|continue|c|next|n|step|s"
-    r"|finish|quit|q|thread|display|ptype|whatis|set (?:pagination|confirm|print|logging|width|height|args)|catch|watch|kill)"
+    r"(?:run|r|start|bt|backtrace|where|info|i|print|p|x|list|l|disas\w*|frame|f|up|down|break|b|tbreak|continue|c|next|n|step"
+    r"|s"
+    r"|finish|quit|q|thread|display|ptype|whatis|catch|watch|kill"
+    r"|set (?:pagination|confirm|print|logging|width|height|args))"
     r"(?:[ /][\w\s$*&.:,+\-/>\[\]()]*)?"
 )
 
@@ -84,6 +86,16 @@ def _gdb_calm(option: str, value: str) -> bool:
     ):
         return True
     return option in ("-ex", "--ex") and bool(_GDB_CALM.fullmatch(value))
+
+
+def _batch(run: Run, inner: list[str], with_arguments: bool) -> bool:
+    """Whether a debugger only runs the program it is given, with nobody at it; asks if not."""
+    if not {"-batch", "--batch"} & set(run.args):
+        run.ask(Class.CODE, "runs a debugger")
+        return False
+    if len(inner) > 1 and not with_arguments:
+        run.ask(Class.PROCESSES, "looks into another process")
+    return True
 
 
 def _transparent(run: Run) -> None:
@@ -107,15 +119,12 @@ def _transparent(run: Run) -> None:
         ):
             run.ask(Class.CODE, f"gives {run.name} commands to run")
     inner = _after_options(words, frozenset(valued.split()), own)
-    if run.name == "gdb" and len(inner) > 1 and "--args" not in options:
-        run.ask(Class.PROCESSES, "looks into another process")
     run.unknown(w for w in words[: len(words) - len(inner)] if w[:1] in ("\0", "\1"))
     if run.name == "hyperfine":
         for text in inner:
             run.code(text)
         return
-    if run.name == "gdb" and not ({"-batch", "--batch"} & set(run.args)):
-        run.ask(Class.CODE, "runs a debugger")
+    if run.name == "gdb" and not _batch(run, inner, "--args" in options):
         return
     if run.name == "perf" and run.args[:1] and run.args[0] in ("record", "stat"):
         inner = _after_options(run.args[1:], frozenset(valued.split()))
