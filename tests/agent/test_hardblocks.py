@@ -126,3 +126,14 @@ def test_a_link_to_a_guarded_file_is_guarded(tmp_path: Path) -> None:
 def test_odd_words_are_survived(word: str) -> None:
     assert isinstance(guarded_path(word, "/work", GUARDED), str)
     assert isinstance(blocked_command(f"rm -rf {word}", "/work", GUARDED), str)
+
+
+def test_what_plugins_keep_is_closed_to_tools(tmp_path: Path) -> None:
+    """Among it stand the hashes of skills that a person accepted: a tool that writes them accepts for the person."""
+    from hermes_core.agent.policy.guarded import guarded_paths
+    from hermes_core.config.paths import Home
+    from hermes_core.config.settings import load_settings
+
+    guarded = guarded_paths(load_settings(Home(tmp_path)))
+    assert guarded_path(str(tmp_path / "data" / "tool-skills" / "skills.lock"), "/", guarded)
+    assert not guarded_path(str(tmp_path / "skills" / "tidy" / "SKILL.md"), "/", guarded)
