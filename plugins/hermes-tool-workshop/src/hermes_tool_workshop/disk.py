@@ -4,11 +4,9 @@ import fcntl
 import hashlib
 import os
 import re
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from tempfile import mkdtemp, mkstemp
 
 _LARGEST = 1_000_000  # bytes of one file
 _PLAIN = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")
@@ -34,6 +32,8 @@ def read_plain(path: Path) -> bytes:
 
 def write_whole(path: Path, data: bytes) -> None:
     """Replace a file; whoever looks finds the old one or the new one. Raises OSError."""
+    from tempfile import mkstemp
+
     handle, name = mkstemp(prefix=".new-", dir=path.parent)  # made with mode 0600
     try:
         with os.fdopen(handle, "wb") as file:
@@ -50,6 +50,8 @@ def write_whole(path: Path, data: bytes) -> None:
 
 def write_folder(place: Path, files: dict[str, bytes]) -> None:
     """Make a folder with files in it, all of it or none; what had its name goes. Raises OSError."""
+    from tempfile import mkdtemp
+
     made = Path(mkdtemp(prefix=".new-", dir=place.parent))
     for name, data in files.items():
         with (made / name).open("wb") as file:
@@ -68,6 +70,8 @@ def sweep(folder: Path) -> None:
     """Remove what writes that never came to their end have left."""
     for left in folder.glob(".new-*"):
         if left.is_dir() and not left.is_symlink():
+            import shutil
+
             shutil.rmtree(left, ignore_errors=True)
         else:
             left.unlink(missing_ok=True)
