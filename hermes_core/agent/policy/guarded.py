@@ -15,7 +15,7 @@ from pathlib import Path
 from hermes_core.config.settings import Settings
 from hermes_core.places import guarded_by
 
-__all__ = ["expanded", "guarded_path", "guarded_paths", "guarded_place", "guarded_text", "guarded_words"]
+__all__ = ["Clear", "expanded", "guarded_path", "guarded_paths", "guarded_place", "guarded_text", "guarded_words"]
 
 # Programs that may name a folder of ours: they tell that it is there, and nothing of what is in it.
 _LOOKERS = frozenset(
@@ -25,6 +25,7 @@ _LOOKERS = frozenset(
 _PARTS = re.compile(r"[=:<>]")
 _VARIABLE = re.compile(r"\$\{?\w+\}?")
 _MAGIC = re.compile(r"[{$`]")
+_MANY = 64
 _BARE = re.compile(r"^[\w@%+,-]*$", re.ASCII)  # a word that means nothing but itself
 
 
@@ -57,26 +58,53 @@ def guarded_place(place: str, cwd: str, guarded: Sequence[Path]) -> str:
     return f"{Path(guard).name} belongs to Hermes itself and is closed to tools" if guard else ""
 
 
-def guarded_words(
-    words: Sequence[str], cwd: str, guarded: Sequence[Path], *, sweeps: bool, clear: set[tuple[str, bool, bool]]
-) -> str:
+def guarded_words(words: Sequence[str], cwd: str, guarded: Sequence[Path], *, sweeps: bool, clear: "Clear") -> str:
     """Why a command may not name what it names, or nothing. One that ``sweeps`` takes what lies below with it.
 
     ``clear`` holds the words of earlier commands that name nothing of ours.
     """
-    known = _known(tuple(guarded))
+    known = clear.known or clear.know(guarded)
     looks = words[0].rpartition("/")[2] in _LOOKERS and not any(">" in word for word in words)
-    for word in words:
-        if (word, looks, sweeps) in clear:
-            continue
-        clear.add((word, looks, sweeps))
-        for piece in _PARTS.split(word):
-            if not sweeps and _BARE.match(piece) and piece not in known.names and not _exists(piece, cwd):
+    fresh = [word for word in words if (word, looks, sweeps) not in clear.words]
+    for word in fresh:
+        clear.words.add((word, looks, sweeps))
+        for piece in _PARTS.split(word) if _PARTS.search(word) else (word,):
+            if not sweeps and _BARE.match(piece) and piece not in known.names and not clear.there(piece, cwd):
                 continue
             for path in _meant(piece, cwd):
-                if reason := _look(known, path, cwd, below=sweeps, folders=not looks):
+                if reason := _look(known, path, cwd, below=sweeps, folders=not looks, real=clear.real):
                     return reason
     return ""
+
+
+class Clear:
+    """What one look through a command found to be nothing of ours, as the same folder and variables make it."""
+
+    __slots__ = ("known", "listed", "looks", "real", "words")
+
+    def __init__(self) -> None:
+        self.words: set[tuple[str, bool, bool]] = set()
+        self.real: dict[str, str] = {}  # folders, and what they really are
+        self.known: _Known | None = None
+        self.looks = 0
+        self.listed: set[str] | None = None  # what is in the folder, once so much was asked that listing it is cheaper
+
+    def there(self, piece: str, cwd: str) -> bool:
+        """Whether something of this plain name is in the folder."""
+        self.looks += 1
+        if self.looks == _MANY:
+            try:
+                self.listed = {name.casefold() for name in os.listdir(cwd or "/")}  # noqa: PTH208 - names are enough
+            except OSError:
+                self.listed = None
+        if self.listed is not None and piece.casefold() not in self.listed and piece not in ("", ".", ".."):
+            return False
+        return _exists(piece, cwd)
+
+    def know(self, guarded: Sequence[Path]) -> "_Known":
+        """What is guarded."""
+        self.known = _known(tuple(guarded))
+        return self.known
 
 
 def guarded_text(text: str, guarded: Sequence[Path]) -> str:
@@ -102,29 +130,52 @@ def guarded_path(word: str, cwd: str, guarded: Sequence[Path], *, below: bool = 
     return _look(_known(tuple(guarded)), word, cwd, below=below)
 
 
-def _look(known: "_Known", word: str, cwd: str, *, below: bool = False, folders: bool = False) -> str:
-    """The same; with ``folders`` also why the folder may not be touched that the files lie in."""
+def _look(
+    known: "_Known",
+    word: str,
+    cwd: str,
+    *,
+    below: bool = False,
+    folders: bool = False,
+    real: dict[str, str] | None = None,
+) -> str:
+    """The same; with ``folders`` also why the folder may not be touched that the files lie in.
+
+    ``real`` keeps what folders really are, for as long as one command is looked at.
+    """
     if not word or len(word) > 4096 or "\0" in word or not word.isprintable():
         return ""
-    meant = expanded(word)
+    meant = expanded(word) if "$" in word or "~" in word else word
     joined = os.path.join(cwd or "/", meant)  # noqa: PTH118
-    path = os.path.normpath(joined)
+    plain = real is not None and "/" not in meant and meant[:1] not in ("", ".")
+    path = joined if plain else os.path.normpath(joined)
     facts = _facts(path)
     odd = _is_link(facts) or _is_shared(facts)
     if folders and (path in known.folders or known.unreadable(path)):
         return f"{word} holds the files of Hermes itself, which are closed to tools"
     if not below and not odd and "/" not in meant and meant not in known.names:
         return ""
-    real = os.path.realpath(joined)  # as the system walks it: ``..`` behind a link is above what it leads to
+    behind = _behind(joined, facts, real)
     for guard, kept in known.places:
-        holds = below and (kept.startswith(f"{real}/") or guard.startswith(f"{path}/"))
-        if kept in (real, path) or guard == path or real.startswith(f"{kept}/") or holds:
+        holds = below and (kept.startswith(f"{behind}/") or guard.startswith(f"{path}/"))
+        if kept in (behind, path) or guard == path or behind.startswith(f"{kept}/") or holds:
             return f"{guard.rpartition('/')[2]} belongs to Hermes itself and is closed to tools"
-    if folders and real in known.folders:
+    if folders and behind in known.folders:
         return f"{word} holds the files of Hermes itself, which are closed to tools"
-    if twin := known.twin(real):
+    if twin := known.twin(facts if behind == path else _facts(behind)):
         return f"it is another name of {twin.rpartition('/')[2]}, which is closed to tools"
     return ""
+
+
+def _behind(joined: str, facts: os.stat_result | None, real: dict[str, str] | None) -> str:
+    """A path as the system walks it: ``..`` behind a link is above what it leads to."""
+    folder, _, name = joined.rpartition("/")
+    if real is None or name in ("", ".") or ".." in joined or _is_link(facts):
+        return os.path.realpath(joined)
+    known = real.get(folder)
+    if known is None:
+        known = real[folder] = os.path.realpath(folder or "/")
+    return f"{known.rstrip('/')}/{name}"
 
 
 class _Known:
@@ -144,9 +195,8 @@ class _Known:
         magic = _MAGIC.search(path)
         return magic is not None and path[: magic.start()].rpartition("/")[0] in self.folders
 
-    def twin(self, path: str) -> str:
+    def twin(self, facts: os.stat_result | None) -> str:
         """The guarded file that a file with several names is, if it is one."""
-        facts = _facts(path)
         if facts is None or not _is_shared(facts):
             return ""
         for guard, _ in self.places:

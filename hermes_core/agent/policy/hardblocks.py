@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
-from hermes_core.agent.policy.guarded import expanded, guarded_path, guarded_text, guarded_words
+from hermes_core.agent.policy.guarded import Clear, expanded, guarded_path, guarded_text, guarded_words
 from hermes_core.agent.policy.itself import runs_itself, widens
 
 __all__ = ["CODE", "blocked_command", "guarded_path", "pieces", "program_words", "vital_place"]
@@ -35,17 +35,23 @@ _SHELLS = ("sh", "bash", "zsh", "dash", "ksh", "su")
 _FORK_BOMB = re.compile(r":\(\)\s*\{\s*:\s*\|\s*:\s*&\s*\}\s*;\s*:")
 _OPTION = re.compile(r"^(of|if|--\w[\w-]*)=")
 _CARRIES = re.compile(r"^-[a-z]*c$")
+_CODE_WITHIN = re.compile(r"eval|<<<|sh|su|[\\\"']")  # where a word may be code: a shell, however it is quoted
+LONGEST = 128_000  # characters of a command
 _GROUPS = re.compile(r"\$\(|[`()]|(?:^|\s)\{\s|\s\}")
 _SPLIT = re.compile(r"(?:\|\||&&|(?<![<>])&|[;|\n])")
 
 
 def blocked_command(command: str, cwd: str, guarded: Sequence[Path], brand: str = "hermes") -> str:
     """Why a shell command is never run, or an empty string. ``brand`` is what this program is called."""
+    if len(command) > LONGEST:
+        return f"it is longer than {LONGEST:,} characters, too long to be looked through"
     if _FORK_BOMB.search(command):
         return "it is a fork bomb"
     known: dict[str, str] = {}  # variables set on the way: D=~; rm -rf $D
-    clear: set[tuple[str, bool, bool]] = set()  # words that were looked at, as the same folder and variables make them
+    cwd = os.path.normpath(cwd or "/")
+    clear = Clear()
     seen: set[str] = set()
+    named: str | None = None  # what of ours the text names, once somebody asked
     for piece in pieces(command):
         if piece in seen:
             continue
@@ -58,13 +64,15 @@ def blocked_command(command: str, cwd: str, guarded: Sequence[Path], brand: str 
         if not words:
             continue
         if words[0] in ("cd", "pushd"):
-            clear.clear()
+            clear = Clear()
             seen.clear()
             cwd = os.path.normpath(os.path.join(cwd or "/", expanded(words[1] if len(words) > 1 else "~")))  # noqa: PTH118
         if reason := _blocked_words(words, cwd, guarded, brand, clear):
             return reason
-        if CODE.match(_name(words[0])) and (reason := guarded_text(command, guarded)):
-            return reason
+        if CODE.match(_name(words[0])):
+            named = guarded_text(command, guarded) if named is None else named
+            if named:
+                return named
     return ""
 
 
@@ -74,11 +82,11 @@ def pieces(command: str, depth: int = 0) -> Iterable[str]:
     for piece in _SPLIT.split(_GROUPS.sub(" ; ", command) if depth < 3 else command):
         yield piece
         words = _words(piece)
-        shell = any(_name(word) in _SHELLS for word in words)
-        for word, after in pairwise(words):
-            carries = shell and _CARRIES.match(word)
-            if depth < 3 and (carries or word in ("eval", "<<<")):
-                yield from pieces(after, depth + 1)
+        if depth < 3 and _CODE_WITHIN.search(piece):
+            shell = any(_name(word) in _SHELLS for word in words)
+            for word, after in pairwise(words):
+                if (shell and _CARRIES.match(word)) or word in ("eval", "<<<"):
+                    yield from pieces(after, depth + 1)
 
 
 def program_words(piece: str, known: dict[str, str] | None = None) -> list[str]:
@@ -133,9 +141,7 @@ def _name(word: str) -> str:
     return word.rpartition("/")[2]
 
 
-def _blocked_words(
-    words: list[str], cwd: str, guarded: Sequence[Path], brand: str, clear: set[tuple[str, bool, bool]]
-) -> str:
+def _blocked_words(words: list[str], cwd: str, guarded: Sequence[Path], brand: str, clear: Clear) -> str:
     program = _name(words[0])
     if _NEVER.match(program):
         return f"{program} destroys a file system"

@@ -110,7 +110,7 @@ def test(shell: "Shell", node: "Node", folders: Folders, _stdin: str | None) -> 
 def command(shell: "Shell", node: "Node", folders: Folders, stdin: str | None) -> Ends:
     """One command with its words."""
     text = shell.source[node.start_byte : node.end_byte]
-    dash, shell._dash = ["-"] if shell._dash else [], False
+    dash = ["-"] if node.end_byte == shell._dash else []
     late, shell._late = shell._late, []
     if not late and _PLAIN.fullmatch(text) and not _ASSIGNED.match(text):
         return _run(shell, [*text.decode().split(), *dash], folders, stdin)

@@ -22,6 +22,33 @@ _DECEIVING = re.compile(
 _BEFORE_COMMENT = (b" ", b"\t", b"\n", b";", b"&", b"|", b"(", b")", b"")
 
 
+_LATE = re.compile(  # the grammar does not read redirections between a here-document's word and a pipe
+    rb"(?m)^([^'\"#\n<]*?)[ \t]*(<<-?[ \t]*(?:'[\w.-]+'|\"[\w.-]+\"|[\w.-]+))"
+    rb"((?:[ \t]+(?:[012]?>>?[ \t]*/dev/null|&>[ \t]*/dev/null|[12]?>&[12]))+)"
+    rb"(?=[ \t]*(?:\||&&|;|$))"
+)
+
+
+_HERE_STRING = re.compile(  # nor a here-string behind another redirection
+    rb"((?:[12]?>>?|&>)[ \t]*(?:[\w./~${}-]+|\"[^\"\\`]*\"|'[^']*'))[ \t]+(<<<[ \t]*(?:'[^']*'|\"[^\"]*\"|[\w./$-]+))"
+)
+_BEGINS_COMMAND = (b"&&", b"||", b";", b"|", b"(", b"do ", b"then ", b"else ", b"{ ")
+
+
+def reordered(source: bytes) -> bytes:
+    """The same text with the redirections behind its first here-document put before it, where they mean the same."""
+    if b"<<" not in source:
+        return source
+    if b"<<<" in source:
+        return _HERE_STRING.sub(rb"\2 \1", source, count=1)
+    first = _LATE.search(source)
+    if first is None or b"<<" in source[: first.start(2)]:
+        return source
+    before = first[1]
+    at = first.start(1) + max(before.rfind(mark) + len(mark) if mark in before else 0 for mark in _BEGINS_COMMAND)
+    return b"".join((source[:at], first[3], b" ", source[at : first.end(2)], source[first.end() :]))
+
+
 class Unparseable(Exception):
     """The text is no command that can be understood; the message continues a sentence that starts with "it"."""
 
@@ -42,7 +69,18 @@ def _parser() -> "Parser":
     return parser
 
 
-def parse(source: bytes) -> "Node":
+def parse(source: bytes) -> "tuple[bytes, Node]":
+    """A command as the grammar can read it, and its tree. Raises Unparseable."""
+    try:
+        return source, _tree(source)
+    except Unparseable:
+        plainer = reordered(source)
+        if plainer == source:
+            raise
+        return plainer, _tree(plainer)
+
+
+def _tree(source: bytes) -> "Node":
     """The tree of a command. Raises Unparseable when it has errors, deceives the eye, or is too long or too tangled."""
     if len(source) > LONGEST:
         raise Unparseable(f"is longer than {LONGEST // 1024} KB")

@@ -57,13 +57,14 @@ def recall(scene: "Scene", key: Key) -> Seen | None:
     scene.step(seen.steps)
     if seen.written:
         scene.written |= seen.written
+        scene.emptied_of(seen.written)
     scene.found.add(seen.found)
     return seen
 
 
 def _kept(scene: "Scene") -> int:
     """How much a scene remembers that is not replayed."""
-    return len(scene.functions) + len(scene.traps) + len(scene.contents)
+    return len(scene.functions) + len(scene.traps) + scene.fillings + scene.racing
 
 
 def record(scene: "Scene", key: Key, walk: "Callable[[], tuple[Ends, str]]") -> "Ends":

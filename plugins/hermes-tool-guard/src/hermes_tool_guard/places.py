@@ -11,7 +11,7 @@ from pathlib import Path
 
 from hermes_tool_guard.judgement import DERIVED, LISTED, OPAQUE, UNKNOWN
 
-__all__ = ["Places", "Zone", "credential_name", "emptied"]
+__all__ = ["Places", "Zone", "credential_name", "emptied", "vital_file"]
 
 
 class Zone(Enum):
@@ -38,7 +38,14 @@ _NOT_LISTED = re.compile(f"[{OPAQUE}{DERIVED}]")
 _GLOB = re.compile(r"[*?\[]")
 _TOPS = "bin boot dev etc home lib lib32 lib64 media mnt opt proc root run sbin srv sys usr var snap"
 _TOPS += " System Library Applications Users Volumes private"
-_DEEPER = "/usr/bin /usr/lib /usr/lib64 /usr/sbin /usr/local /usr/share /var/lib /var/log /boot/efi /etc/ssh"
+_DEEPER = "/usr/bin /usr/lib /usr/lib64 /usr/lib32 /usr/libexec /usr/sbin /usr/local /usr/share /var/lib /var/log"
+_DEEPER += (
+    " /boot/efi /boot/grub /etc/ssh /etc/systemd /etc/pam.d /etc/init.d /var/lib/dpkg /var/lib/rpm /var/lib/pacman"
+)
+_DEEPER += (
+    " /lib/modules /lib/systemd /usr/lib/systemd /usr/lib/modules /lib/x86_64-linux-gnu /usr/lib/x86_64-linux-gnu"
+)
+_DEEPER += " /var/spool /var/run /var/db /private/etc /private/var /System/Library"
 _VITAL = {"/", *(f"/{top}" for top in _TOPS.split()), *_DEEPER.split()}
 _HOMES = re.compile(r"/(?:home|Users|var/home)/[^/]+|/root|/var/root")
 _DEVICE = re.compile(
@@ -107,6 +114,13 @@ _PERSISTENT = re.compile(
     r"|inetd|xinetd|security"
     r"|crontab|default|NetworkManager|network|doas)|^/var/spool/(?:cron|at)|^/(?:usr/)?lib/systemd"
     r"|^/usr/(?:local/)?s?bin/|^/s?bin/"
+)
+_VITAL_FILE = re.compile(
+    r"/etc/(?:passwd|g?shadow|group|fstab|sudoers|crypttab|inittab|ld\.so\.(?:preload|cache|conf)|nsswitch\.conf|machine-id"
+    r"|pam\.d/.*|systemd/system\.conf)-?|/boot/(?:.*/)?(?:vmlinuz|initrd|initramfs|grub|kernel|System\.map)[^/]*(?:/.*)?"
+    r"|/(?:usr/)?s?bin/(?:ba|da|z)?sh|/(?:usr/)?s?bin/(?:init|sudo|su|login|mount|systemctl|systemd)|/(?:usr/)?lib\d*/systemd/systemd"
+    r"|/(?:usr/)?lib\d*/(?:[\w-]+/)?(?:ld-[^/]*|libc\.so[^/]*|libc-[^/]*)|/(?:vmlinuz|initrd\.img)|/boot/(?:efi/)?EFI(?:/.*)?"
+    r"|/lib/modules(?:/.*)?|/(?:etc|bin|sbin|lib|boot|usr|usr/bin|usr/lib|usr/sbin)/[*?]+"
 )
 _HARDWARE = re.compile(r"^/(?:dev|sys|proc|boot|lib/modules|run/udev)(?:/|$)")
 _TEMPORARY = ("/tmp/", "/var/tmp/", "/dev/shm/")  # noqa: S108 - these are the names of the places
@@ -322,6 +336,11 @@ def _guarded(paths: tuple[str, ...], _now: int) -> tuple[tuple[str, ...], re.Pat
     real = tuple(dict.fromkeys(p for path in paths for p in (os.path.normpath(path), os.path.realpath(path))))
     names = {n for p in map(Path, real) for n in (p.name, p.parent.name) if n}
     return real, re.compile("|".join(map(re.escape, sorted(names)))) if names else None
+
+
+def vital_file(path: str) -> bool:
+    """Whether a path names a single file that the machine cannot do without."""
+    return path[:1] == "/" and path[1:2] in "eblusvi" and bool(_VITAL_FILE.fullmatch(os.path.normpath(path)))
 
 
 def _everything(name: str) -> bool:

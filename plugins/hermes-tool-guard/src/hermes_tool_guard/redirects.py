@@ -49,7 +49,7 @@ def redirect(
                 run.read(word)
                 stdin = DERIVED if descriptor in ("", "0") else stdin
             else:
-                run.write(word)
+                run.write(word, keeps=">>" in operator)
                 shell._targets += map(os.path.normpath, shell.scene.places.absolute(word, folders))
                 elsewhere = elsewhere or descriptor in ("", "1")
     return stdin, [], elsewhere

@@ -8,7 +8,8 @@ from functools import cache
 from hermes_core.types import Effect
 from hermes_tool_guard.escapes import Glob
 from hermes_tool_guard.judgement import DERIVED, OPAQUE, UNKNOWN, Class
-from hermes_tool_guard.places import Zone, credential_name, emptied
+from hermes_tool_guard.mentions import NAMERS, mentions, only_names
+from hermes_tool_guard.places import Zone, emptied, vital_file
 from hermes_tool_guard.scene import Folders, Scene, shown
 
 __all__ = ["Options", "Program", "Run", "beginnings", "each", "names", "run"]
@@ -24,19 +25,9 @@ _ABOUT = (["--version"], ["--help"])  # what every program tells of itself
 _TAKES_WORDS = frozenset({"eval", "exec", "source", ".", "time", "command", "builtin", "xargs", "env", "parallel"})
 _TEXT_ONLY = frozenset({"echo", "printf", ":", "true", "false", "test", "[", "export"})
 _RESERVED = frozenset("if then else elif fi for while until do done case esac in function select { } [[ ]] !".split())  # noqa: SIM905 - read as a line
-_HINT = re.compile(
-    r"\.(?:ssh|aws|gnupg|az|kube|pass|moz|thunder|elec|bit|eth|oci|boto|s3|net|pg|my|git-|np|yarn|pypi"
-    r"|docker|vault|ht"
-    r"|[a-z_]*hist|local|config|cargo|gem|terra|m2|grad|env|pem|p12|pfx|kdb|jks|key|ppk|gpg|asc)|id_"
-    r"|[Cc]redential|secret"
-    r"|_rsa|_ed25519|wallet|Keychains|Login|logins|key4|[Cc]ookies|shadow|sudoers|/ssl/|opasswd"
-    r"|/etc/ssh|openvpn|wireguard"
-    r"|/proc/|/run/|kube|/var/lib/"
-)
 _VERSION = re.compile(r"-?[\d.]+$")
 _MINES = re.compile(r"(?i)xmrig.*|.*minerd?|t-rex|phoenixminer|kryptex|srbminer.*")
 _SWITCH = re.compile(r"/proc/(?:sysrq-trigger|kcore)|/sys/(?:power/(?:state|disk)|kernel/.*/panic)|/dev/(?:mem|port)")
-_AT = re.compile(r"(?<=.)[=@:,]")
 
 
 @cache
@@ -148,7 +139,7 @@ class Run:
         for _, zone in self._zones(word):
             if zone is Zone.GUARDED:
                 self.deny(Class.HERMES, f"reads {shown(word)}, which belongs to Hermes itself")
-            elif zone is Zone.CREDENTIAL:
+            elif zone is Zone.CREDENTIAL and not (self.name in NAMERS and only_names(self)):
                 self.ask(Class.CREDENTIALS, f"reads {shown(word)}, which may hold credentials")
             elif zone is Zone.SOCKET:
                 self.ask(Class.SEND, f"opens a network connection through {shown(word)}")
@@ -165,13 +156,18 @@ class Run:
                 self.deny(Class.HERMES, f"reads everything in {shown(word)}, where files of Hermes itself are")
             elif zone is Zone.GUARDED:
                 self.ask(Class.HERMES, f"reads everything in {shown(word)}, files of Hermes itself too")
-            if self.scene.places.vital(os.path.normpath(path)):
+            if self.scene.places.vital(os.path.normpath(path)) or _SETTINGS.search(path):
                 self.ask(Class.CREDENTIALS, f"reads everything in {shown(word)}, credentials too")
 
-    def write(self, word: str, *, what: str = "writes to") -> None:
-        """It makes or changes a file."""
+    def write(self, word: str, *, what: str = "writes to", keeps: bool = False) -> None:
+        """It makes or changes a file; with ``keeps`` what was in it stays."""
+        places = self.scene.places
         for path, zone in self._zones(word):
-            self.written(path)
+            self.written(path, same=keeps)
+            if not keeps and vital_file(path):
+                self.deny(Class.WRITE_OUTSIDE, f"overwrites {shown(word)}, which everything else depends on")
+            if zone not in _PLAIN and self.name not in ("mkdir", "redirection") and places.keeps_guarded(path):
+                self.deny(Class.HERMES, f"{what} {shown(word)}, where files of Hermes itself are")
             if zone in (Zone.INSIDE, Zone.TEMPORARY, Zone.WORKSPACE):
                 self.note(Class.WRITE)
             elif zone is Zone.GUARDED:
@@ -191,7 +187,7 @@ class Run:
         for path, zone in self._zones(word, whole=recursive):
             if zone is Zone.GUARDED:
                 self.deny(Class.HERMES, f"{what} {shown(word)}, where files of Hermes itself are")
-            elif zone is Zone.VITAL or (recursive and self.scene.places.is_mount(path)):
+            elif zone is Zone.VITAL or (recursive and self.scene.places.is_mount(path)) or vital_file(path):
                 self.deny(Class.DELETE, f"{what} {shown(word)}, a place that everything else depends on")
             elif zone is Zone.DEVICE:
                 self.deny(Class.KERNEL, f"{what} the raw device {shown(word)}")
@@ -202,8 +198,10 @@ class Run:
             elif zone is not Zone.SINK:
                 self.ask(Class.DELETE, f"{what} {shown(word)}, which {_DELICATE[zone][1]}")
 
-    def written(self, path: str) -> None:
-        """Remember what this command line made: running it afterwards needs a yes."""
+    def written(self, path: str, *, same: bool = False) -> None:
+        """Remember what this command line made: running it afterwards needs a yes. ``same``: what is in it stays."""
+        if not same:
+            self.scene.emptied_of((os.path.normpath(path),))
         if len(self.scene.written) < 200:
             self.scene.written.add(os.path.normpath(path))
 
@@ -215,15 +213,22 @@ class Run:
             if zone is Zone.GUARDED:
                 self.deny(Class.HERMES, f"runs {shown(word)}, which belongs to Hermes itself")
             elif self.scene.was_written(normal):
-                if text := self.scene.contents.get(normal):
-                    self.code(text)
-                self.ask(Class.CODE, f"runs {shown(word)}, which the same command makes")
+                text = self.scene.contents.get(normal)
+                sure = zone in (Zone.INSIDE, Zone.TEMPORARY) and normal not in self.scene.doubted
+                if text is None or not self._read_through(normal, text) or not sure:
+                    self.ask(Class.CODE, f"runs {shown(word)}, which the same command makes")
             elif zone is Zone.INSIDE:
                 self.note(Class.PROJECT)
             elif zone is Zone.UNKNOWN:
                 self.ask(Class.UNCLEAR, "runs a program that is only known when it runs")
             else:
                 self.ask(Class.CODE, f"runs {shown(word)}, which is not part of the folder")
+
+    def _read_through(self, path: str, text: str) -> bool:
+        """Judge a script whose text is known; whether that could be read."""
+        from hermes_tool_guard.programs.scripts import judged
+
+        return judged(self, path, text)
 
     def inside(self, word: str) -> bool:
         """Whether a path is in the working folder or a temporary one, whatever folder it is used from."""
@@ -257,6 +262,8 @@ def _cluster(word: str, takes: frozenset[str], words: "Iterable[str]", given: li
         given.append((f"-{letter}", ""))
 
 
+_SETTINGS = re.compile(r"/(?:\.config|\.local|\.local/share|\.docker|Library|Library/Application Support|\.var)/*$")
+_PLAIN = (Zone.INSIDE, Zone.TEMPORARY, Zone.SINK)
 _DELICATE = {
     Zone.VITAL: (Class.WRITE_OUTSIDE, "everything else depends on"),
     Zone.SOCKET: (Class.SEND, "is a network connection"),
@@ -299,8 +306,8 @@ def _run(one: Run) -> None:
         one.ok, one.failed = shell.call(body, one.args, one.folders, one.stdin)
         if word not in scene.doubtful:
             return
-    if one.name not in _TEXT_ONLY:
-        _mentions(one)
+    if one.name not in _TEXT_ONLY and not only_names(one):
+        mentions(one)
     _judged(one, word)
 
 
@@ -319,11 +326,19 @@ def _judged(one: Run, word: str) -> None:
     if judge is None:
         if like := _programs().get(one.name.lower()):
             like(Run(scene, [one.name.lower(), *one.args], one.folders, one.stdin))  # some systems take RM for rm
+        elif _like_a_tool(one):
+            return
         one.ask(Class.CODE, f"runs {shown(one.name)}, which the guard does not know")
         return
     judge(one)
     if not one.noted:
         scene.note(Class.CODE)  # nobody said what it does, so it may do anything
+
+
+def _like_a_tool(one: Run) -> bool:
+    from hermes_tool_guard.programs.trade import like_a_tool
+
+    return like_a_tool(one)
 
 
 def _unclear(one: Run, word: str) -> bool:
@@ -350,23 +365,3 @@ def _of_the_project(one: Run, word: str) -> bool:
     else:
         one.script(word)
     return True
-
-
-def _mentions(one: Run) -> None:
-    """Credentials and files of Hermes named anywhere in the arguments, whatever the program does with them."""
-    together = "\n".join(one.args)
-    own = one.scene.places.guarded_name
-    globs = any(type(word) is Glob for word in one.args)
-    if not globs and not _HINT.search(together) and not (own and own.search(together)):
-        return
-    for word in one.args:
-        if len(word) > 4096:
-            continue
-        for part in {word, *_AT.split(word)} - {""}:
-            if (" " in part and not part.startswith("/")) or "\n" in part:
-                continue
-            for path, zone in one._zones(part):
-                if zone is Zone.GUARDED:
-                    one.deny(Class.HERMES, f"names {shown(part)}, which belongs to Hermes itself")
-                elif zone is Zone.CREDENTIAL and credential_name(path):
-                    one.ask(Class.CREDENTIALS, f"touches {shown(part)}, which may hold credentials")

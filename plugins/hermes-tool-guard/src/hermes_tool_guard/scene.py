@@ -25,6 +25,18 @@ Ends = tuple[Folders, Folders]  # the folders after it went well, and after it f
 STEPS = 12_000  # commands, words and repetitions looked at in one check
 DEPTH = 12  # code inside code inside code
 _LEAVES = (Class.SEND, Class.CLOUD)
+_MAY_CHANGE = frozenset(  # files that this command made, in ways that cannot be seen
+    {
+        Class.PROJECT,
+        Class.CODE,
+        Class.GIT,
+        Class.GIT_HISTORY,
+        Class.INSTALL,
+        Class.CONTAINERS,
+        Class.UNCLEAR,
+        Class.SERVE,
+    }
+)
 _STRENGTH = {"allow": 0, "ask": 1, "deny": 2}
 _ODD = re.compile(f"[{UNKNOWN}]")
 
@@ -75,7 +87,11 @@ class Scene:
         self.uncalled: dict[str, Folders] = {}  # functions that nothing has called yet, and where they were defined
         self.traps: list[tuple[str, Folders]] = []  # code for the end
         self.written: set[str] = set()  # paths that this command line writes or fetches, and may run afterwards
+        self.doubted: set[str] = set()  # files that may hold something else by now
+        self.racing = 0  # parts that run at the same time as others
+        self.fillings = 0  # how often anything was learnt of what files hold
         self.contents: dict[str, str] = {}  # of those, what is in them, where that is known
+        self.printed = DERIVED  # what the last text that a shell ran prints
         self.piped = DERIVED  # what the last <(…) gives
         self.ran: list[str] = []  # files that were run since somebody last looked
         self.found = Found()
@@ -111,9 +127,28 @@ class Scene:
             return any(fnmatchcase(one, path) or fnmatchcase(path, one) for one in written)
         return any(("*" in one or "?" in one or "[" in one) and fnmatchcase(path, one) for one in written)
 
+    def filled(self, path: str, text: str, *, more: bool) -> None:
+        """What a file holds now. With ``more`` it is added to what was there."""
+        self.fillings += 1
+        if self.racing or (more and path not in self.contents):  # or something else may write to it at the same time
+            self.doubted.add(path)
+        elif not more:
+            self.doubted.discard(path)
+        self.contents[path] = f"{self.contents.get(path, '')}{text}" if more else text
+
+    def emptied_of(self, paths: Collection[str]) -> None:
+        """What these files hold is not known for sure any more."""
+        if self.contents:
+            for path in paths:
+                below = [kept for kept in self.contents if kept == path or kept.startswith(f"{path}/")]
+                self.doubted.update(below)
+                self.fillings += len(below)
+
     def note(self, what: Class, effects: Collection[Effect] = ()) -> None:
         """It does something that needs no yes. ``effects`` are those of the class unless given."""
         self.found.classes[what] = None
+        if self.contents and what in _MAY_CHANGE:
+            self.emptied_of(tuple(self.contents))
         self.found.effects.update(effects or EFFECTS[what])
 
     def ask(self, what: Class, reason: str) -> None:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from hermes_tool_guard import commands, functions
 from hermes_tool_guard.aftermath import at_the_end, worst_of
+from hermes_tool_guard.branches import appends, both, last_command
 from hermes_tool_guard.grammar import Unparseable, parse
-from hermes_tool_guard.judgement import DERIVED, OPAQUE, UNKNOWN, Class
+from hermes_tool_guard.judgement import DERIVED, UNKNOWN, Class
 from hermes_tool_guard.memory import LONGEST, recall, record
 from hermes_tool_guard.redirects import REDIRECTS, redirect
 from hermes_tool_guard.run import names
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 __all__ = ["Shell", "judge_code"]
 
 _UNKNOWN = re.compile(f"[{UNKNOWN}]")
+_MOVES = re.compile(rb"\b(?:cd|pushd|popd|eval|source)\b|\(\)|\$|(?:^|\s)\.\s")
+_ITSELF = re.compile(
+    r"[;|&({\n]\s*(?:do\s+)?\"?\$0\"?\s*(?:&(?!&)|\|(?!\|))"
+)  # a script that starts itself, again and again
 _BLANK = b" \t\n;"
 _SILENT = names(
     "comment ; & && || | |& ;; ;& ;;& ( ) { } do done if then fi else elif while until for select in case esac "
@@ -38,9 +43,10 @@ def judge_code(scene: Scene, code: str, folders: Folders, stdin: str | None = No
         scene.ask(Class.UNCLEAR, "runs code inside code, too deep to follow")
         return folders
     scene.step(5)
+    if "$0" in code and _ITSELF.search(code):
+        scene.deny(Class.PROCESSES, "is a fork bomb")
     try:
-        source = code.encode()
-        root = parse(source)
+        source, root = parse(code.encode())
     except (Unparseable, UnicodeEncodeError) as error:
         scene.ask(Class.UNCLEAR, str(error) if isinstance(error, Unparseable) else "holds characters that are none")
         worst_of(scene, code, folders)
@@ -51,13 +57,14 @@ def judge_code(scene: Scene, code: str, folders: Folders, stdin: str | None = No
         shell._gap(0, root.start_byte)
         shell._gap(root.end_byte, len(source))
         ok, failed = shell.walk(root, folders, stdin)
+        scene.printed = shell._output if not shell.misread else DERIVED
         if shell.misread:
             worst_of(scene, code, folders)
         if scene.depth == 1:
-            at_the_end(scene, _both(ok, failed))
+            at_the_end(scene, both(ok, failed))
     finally:
         scene.depth -= 1
-    return _both(ok, failed)
+    return both(ok, failed)
 
 
 class Shell:
@@ -70,7 +77,8 @@ class Shell:
         self._folders: Folders = ()
         self._output: str = ""
         self._targets: list[str] = []  # paths that the last redirection writes to
-        self._dash = False  # whether the next command has a "-" that the grammar left out
+        self._appends = False  # whether the last redirection keeps what was in its file
+        self._dash = -1  # where the command ends that has a "-" that the grammar left out
         self.misread = False  # whether grammar and shell may disagree somewhere
         self._late: list[Node] = []  # words of the next command that stand behind its redirections
         self._level = 0
@@ -128,12 +136,13 @@ class Shell:
             if joined and child.start_byte > end and b"\n" not in self.source[end : child.start_byte]:
                 self._misread()  # two statements with nothing between them
             joined, end = True, child.end_byte
-            before = ok if ok is failed else _both(ok, failed)
+            before = ok if ok is failed else both(ok, failed)
             if kind in REDIRECTS:  # $(<file)
                 self._redirected(node, folders, stdin)
                 self._output = DERIVED
                 return folders, folders
             if after is not None and after.type == "&":  # it runs in a shell of its own
+                self.scene.racing += 1  # from now on: nobody waits for it
                 with self.scene.perhaps():
                     self.walk(child, before, stdin)
                 ok = failed = before
@@ -147,8 +156,8 @@ class Shell:
         end, named = node.start_byte, False
         for child in node.children:
             if child.type == "heredoc_redirect" and self.source[end : child.start_byte].strip(b" \t") == b"-":
-                self._dash = named and node.children[0].type == "command"  # the grammar forgets it: python - <<EOF
-                if not self._dash:
+                self._dash = last_command(node.children[0]) if named else -1  # the grammar forgets it: python - <<EOF
+                if self._dash < 0:
                     self._misread()
             elif child.start_byte > end:
                 self._gap(end, child.start_byte)
@@ -172,14 +181,15 @@ class Shell:
         with self.scene.perhaps():
             if operator.type == "&&":
                 ok, late = self.walk(right, ok, stdin)
-                result = ok, _both(failed, late)
+                result = ok, both(failed, late)
             else:
                 late, failed = self.walk(right, failed, stdin)
-                result = _both(ok, late), failed
+                result = both(ok, late), failed
         self._output = self._output if silent else DERIVED
         return result
 
     def _pipeline(self, node: "Node", folders: Folders, stdin: str | None) -> Ends:
+        self.scene.racing += 1
         for child in node.children:
             if child.type in _SILENT:
                 continue
@@ -187,6 +197,7 @@ class Shell:
             with self.scene.perhaps():
                 self.walk(child, folders, stdin)
             stdin = self._output
+        self.scene.racing -= 1
         return folders, folders
 
     def _subshell(self, node: "Node", folders: Folders, stdin: str | None) -> Ends:
@@ -204,7 +215,7 @@ class Shell:
         for child in node.children:
             if child.type not in _SILENT:
                 with self.scene.perhaps():
-                    possible = _both(possible, *self.walk(child, possible, stdin))
+                    possible = both(possible, *self.walk(child, possible, stdin))
         self._output = DERIVED
         return possible, possible
 
@@ -234,7 +245,7 @@ class Shell:
         variables = self.scene.variables
         variables.grown = set()
         for part in parts:
-            folders = _both(folders, *self.walk(part, folders, stdin or DERIVED))
+            folders = both(folders, *self.walk(part, folders, stdin or DERIVED))
         if widen:
             for name in tuple(variables.grown):
                 variables.add(name, [DERIVED])
@@ -258,11 +269,11 @@ class Shell:
                 known = self.scene.variables.names()
                 for child in item.children:
                     if child.type in _STATEMENTS:
-                        ok, failed = self.walk(child, _both(ok, failed), stdin)
+                        ok, failed = self.walk(child, both(ok, failed), stdin)
                     elif child.type not in _SILENT:
                         self._expanded(child)
                 self.scene.variables.perhaps(known)
-                possible = _both(possible, ok, failed)
+                possible = both(possible, ok, failed)
         self._output = DERIVED
         return possible, possible
 
@@ -290,8 +301,9 @@ class Shell:
         try:
             if text.startswith("`"):
                 inner = re.sub(r"\\([`\\$])", r"\1", text[1:-1])
-                judge_code(self.scene, inner, folders)
-                return DERIVED
+                with self.scene.perhaps():
+                    judge_code(self.scene, inner, folders)
+                return self.scene.printed or DERIVED
             self._output = ""
             self._gaps(node)
             with self.scene.perhaps():
@@ -312,12 +324,14 @@ class Shell:
     def _redirected(self, node: "Node", folders: Folders, stdin: str | None) -> Ends:
 
         body, after, out, targets = None, [], False, []
+        self._appends = appends(node)
         self._folders = folders
         late: list[Node] = []
+        given = self._after_left(node.children[0], folders)
         for child in node.children:
             if child.type in REDIRECTS:
                 late += child.children_by_field_name("destination")[1:]
-                stdin, nested, writes = redirect(self, child, folders, stdin)
+                stdin, nested, writes = redirect(self, child, given, stdin)
                 after += nested
                 out = out or writes
                 targets += self._targets
@@ -332,12 +346,20 @@ class Shell:
             ends = self.walk(body, folders, stdin)
         if out:
             if not any(c in self._output for c in UNKNOWN):
-                self.scene.contents.update(dict.fromkeys(targets[:4], self._output))
+                for path in targets[:4]:
+                    self.scene.filled(path, self._output, more=self._appends)
             self._output = ""
         for statement in after:  # the rest of a line whose here-document starts below it
-            given = self._output
-            ends = self.walk(statement, _both(*ends), given or None)
+            ends = self.walk(statement, both(*ends), self._output or None)
         return ends
+
+    def _after_left(self, body: "Node", folders: Folders) -> Folders:
+        """Where the last command of a list runs: the grammar hangs its redirections on the whole list."""
+        if body.type != "list" or not _MOVES.search(self.source, body.start_byte, body.end_byte):
+            return folders
+        left, operator = [c for c in body.children if c.type != "comment"][:2]
+        ok, failed = self.walk(left, folders)
+        return ok if operator.type == "&&" else failed
 
     def _compound(self, node: "Node", folders: Folders, stdin: str | None) -> Ends:
         if node.children and node.children[0].type == "((":
@@ -346,17 +368,6 @@ class Shell:
             self._output = ""
             return folders, folders
         return self._sequence(node, folders, stdin)
-
-
-def _both(*folders: Folders) -> Folders:
-    first = folders[0]
-    for other in folders:
-        if other is not first and other != first:
-            break
-    else:
-        return first
-    together = tuple(dict.fromkeys(f for group in folders for f in group))
-    return together if len(together) <= 4 else (OPAQUE, *together[:4])
 
 
 _STATEMENTS = {

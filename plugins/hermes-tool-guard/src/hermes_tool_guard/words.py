@@ -183,7 +183,16 @@ class Words:
 
     def _values(self, name: str, quoted: bool) -> list[str]:
         values = self._variables.get(name)
-        return [marked(v) if quoted else _splittable(v) for v in values]
+        if quoted:
+            return [marked(v) for v in values]
+        if "IFS" in self._variables.changed:
+            values = [self._parted(v) for v in values]
+        return [_splittable(v) for v in values]
+
+    def _parted(self, value: str) -> str:
+        """A value whose fields are parted by what IFS was set to."""
+        marks = {c for one in self._variables.get("IFS") for c in one if c not in UNKNOWN}
+        return "".join(" " if c in marks else c for c in value)
 
     def _expansion(self, node: "Node", quoted: bool) -> list[str]:
         self._inner(node)

@@ -18,6 +18,7 @@ from hermes_tool_guard.programs import (
     services,
     shellwords,
     system,
+    trade,
     verbs,
     windows,
     wrappers,
@@ -32,3 +33,4 @@ for _room in (*_ROOMS, containers, data, python, interpreters, wrappers, shellwo
     if _twice := PROGRAMS.keys() & _room.PROGRAMS.keys():
         raise ImportError(f"judged twice: {', '.join(sorted(_twice))}")
     PROGRAMS.update(_room.PROGRAMS)
+PROGRAMS = trade.PROGRAMS | PROGRAMS  # whoever knows a tool better judges it

@@ -48,7 +48,7 @@ _DECIDES = names("-f -C -P -c --file --config --directory --project-dir --build-
 
 def _tool(run: Run) -> None:
     run.note(Class.PROJECT)
-    _files_given(run)
+    files_given(run)
     if run.name in _MEDIA:
         _media(run)
     if _FETCHES & set(run.args[:3]):
@@ -63,7 +63,7 @@ _OUTPUT_IS = beginnings(
 )
 
 
-def _files_given(run: Run) -> None:
+def files_given(run: Run) -> None:
     """What a tool writes to, and whose settings it goes by."""
     for word, after in pairwise([*run.args, ""]):
         if word in _OUTPUTS and after:

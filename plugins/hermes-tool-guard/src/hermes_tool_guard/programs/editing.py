@@ -9,7 +9,7 @@ _SUBSTITUTE = re.compile(r"s([^\n\\])((?:\\.|(?!\1)[^\\])*)\1((?:\\.|(?!\1)[^\\]
 _TRANSLATE = re.compile(r"y([^\n\\])(?:\\.|(?!\1).)*\1(?:\\.|(?!\1).)*\1", re.DOTALL)
 _AWK_RUNS = re.compile(
     r"\bsystem\s*\(|\|\s*&?\s*getline|\|&?\s*\"|\"\s*\|\s*(?:&\s*)?getline|print[^\n;}]*\|\s*\S"
-    r"|getline\s*<|@load|@include|/inet[46]?/|ENVIRON|@\w+\s*\("
+    r"|getline\b[^;}\n]*<|@load|@include|/inet[46]?/|ENVIRON|@\w+\s*\("
 )
 _AWK_WRITES = re.compile(r"print[f]?\b[^;}\n]*?>>?\s*([^;}\n]+)")
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from hermes_tool_guard.judgement import DERIVED, LISTED, OPAQUE, UNKNOWN, Class
+from hermes_tool_guard.mentions import ENV_EXAMPLE, ENV_FILE
 from hermes_tool_guard.places import Zone
 from hermes_tool_guard.programs.windows import VITAL
 from hermes_tool_guard.run import Program, Run, each, names
@@ -32,6 +33,8 @@ def deletes(run: Run, words: Sequence[str], recursive: bool) -> None:
 def _shred(run: Run) -> None:
     options = run.options({"-n", "-s", "--size", "--iterations", "--random-source"})
     deletes(run, options.rest, True)
+    if options.rest:
+        run.ask(Class.DELETE, "destroys files beyond recovery")
 
 
 def _truncate(run: Run) -> None:
@@ -83,8 +86,18 @@ def _cp(run: Run) -> None:
     recursive = options.has("-r", "-R", "-a", "--recursive", "--archive")
     for word in words:
         (run.read_all if recursive else run.read)(word)
-    if target:
+    if target and not (len(words) == 1 and _env_from_example(run, words[0], target)):
         _into(run, target, words)
+
+
+def _env_from_example(run: Run, source: str, target: str) -> bool:
+    """``cp .env.example .env``: settings that everybody may know become the project's own."""
+    if not (ENV_EXAMPLE.fullmatch(source) and ENV_FILE.fullmatch(target)):
+        return False
+    if not all(run.inside(f"{folder}/x") for folder in run.folders):
+        return False
+    run.note(Class.WRITE)
+    return True
 
 
 def _ln(run: Run) -> None:
@@ -109,7 +122,10 @@ def _makes(run: Run) -> None:
         {"-m", "--mode", "-d", "--date", "-r", "--reference", "-t", "-Z", "-b", "-n", "-l", "-C", "-a"}
     )
     for word in options.rest:
-        run.write(word)
+        if run.name == "touch" and word in (".env", "./.env") and all(run.inside(f"{f}/x") for f in run.folders):
+            run.note(Class.WRITE)
+        else:
+            run.write(word)
     if run.name == "mkfifo":
         run.note(Class.WRITE)
     run.output = ""
@@ -123,11 +139,12 @@ def _mknod(run: Run) -> None:
 
 
 def _tee(run: Run) -> None:
-    for word in run.options().rest:
-        run.write(word)
+    options = run.options()
+    for word in options.rest:
+        run.write(word, keeps=options.has("-a", "--append"))
         if run.stdin and not any(c in run.stdin for c in UNKNOWN):
             for path in run.scene.places.absolute(word, run.folders)[:4]:
-                run.scene.contents[os.path.normpath(path)] = run.stdin
+                run.scene.filled(os.path.normpath(path), run.stdin, more=options.has("-a", "--append"))
     run.output = run.stdin or DERIVED
 
 
@@ -158,7 +175,7 @@ def _chmod(run: Run) -> None:
         if recursive or any(zone is Zone.VITAL and path.rstrip("/") != run.scene.places.home for path, zone in paths):
             run.delete(word, recursive=recursive, what="changes the rights of")
         else:
-            run.write(word, what="changes the rights of")
+            run.write(word, what="changes the rights of", keeps=True)
 
 
 def _attributes(run: Run) -> None:
@@ -234,6 +251,12 @@ def _find(run: Run) -> None:
             i += 1
 
 
+_WORK = re.compile(  # kinds of files that nothing makes anew
+    r"\*\.(?:py|[cm]?[jt]sx?|go|rs|[ch]|cc|cpp|hpp|java|kt|rb|php|swift|cs|scala|ex|exs|hs|ml|lua|pl|r|jl|sql|sh|vue|svelte"
+    r"|html|css|scss|md|rst|tex|docx?|xlsx?|pdf|csv|json|ya?ml|toml|ipynb|db|sqlite3?|parquet|jpe?g|png|mp[34])"
+)
+
+
 def _picks(test: str, value: str) -> bool:
     return test in ("-name", "-iname", "-path", "-regex", "-mtime", "-size", "-newer", "-mmin") and value != "*"
 
@@ -245,6 +268,8 @@ def _found_deleted(run: Run, start: str, tests: Sequence[str]) -> None:
     )
     if any(name in ("*", ".*", "*.*", "?*") for name in tests):
         selective = False
+    elif selective and any(_WORK.fullmatch(test) for test in tests):
+        run.ask(Class.DELETE, f"deletes all files of a kind that holds work, below {shown(start)}")
     vital = any(zone in (Zone.VITAL, Zone.GUARDED, Zone.DEVICE) for _, zone in run._zones(start, whole=True))
     if vital or not selective or not run.inside(start):
         run.delete(start)

@@ -1,6 +1,7 @@
 """git and its forges: local work is free, what goes out or rewrites is not."""
 
 import re
+import shlex
 from collections.abc import Sequence
 
 from hermes_core.types import Effect
@@ -101,6 +102,9 @@ def _global_option(run: Run, name: str, value: str, words: Sequence[str]) -> Non
     elif name == "--exec-path" and value:
         run.ask(Class.CODE, "decides which programs git runs")
     elif name in ("-C", "--git-dir", "--work-tree"):
+        places = run.scene.places
+        if any(map(places.keeps_guarded, places.absolute(value, run.folders))) and words and words[0] not in _LOOKS:
+            run.deny(Class.HERMES, f"works in {value[:60]}, where files of Hermes itself are")
         if not run.inside(value) and not run.scene.places.root.startswith(value):
             run.note(Class.READ)
             _elsewhere(run, value, words)
@@ -154,7 +158,7 @@ def _runs_something(run: Run, command: str) -> None:
         rest = run.args[
             next(i for i, w in enumerate(run.args) if w in ("-x", "run") or w.startswith(("--exec", "-x"))) + 1 :
         ]
-        run.code(" ".join(rest))
+        run.code(rest[0] if command == "rebase" and rest else shlex.join(rest))
         run.note(Class.PROJECT)
 
 

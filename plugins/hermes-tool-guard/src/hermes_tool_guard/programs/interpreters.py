@@ -2,7 +2,8 @@
 
 import re
 
-from hermes_tool_guard.judgement import UNKNOWN, Class
+from hermes_tool_guard.judgement import Class
+from hermes_tool_guard.programs.calm import calm, loadable, perl_modules
 from hermes_tool_guard.programs.foreign import from_source
 from hermes_tool_guard.run import Program, Run, each, names
 from hermes_tool_guard.words import NOTHING
@@ -92,8 +93,8 @@ _LANGUAGES: dict[str, tuple[str, str]] = {
     "expect": ("-c", ""),
     "guile": ("-c -e", ""),
     "sbcl": ("--eval --load", ""),
-    "clojure": ("-e -M -X", ""),
-    "clj": ("-e -M -X", ""),
+    "clojure": ("-e --eval", ""),
+    "clj": ("-e --eval", ""),
     "swift": ("-e", ""),
     "crystal": ("eval", ""),
     "nu": ("-c", ""),
@@ -112,15 +113,23 @@ _LANGUAGES: dict[str, tuple[str, str]] = {
     "octave": ("--eval", ""),
     "sage": ("-c", ""),
 }
-_NODE_SAFE = re.compile(r"(?:console\.log\()?[\w\s.+*/%()'\",-]*\)?;?")
+
+
+def _plainly(run: Run) -> bool:
+    """Whether it only tells about itself, or runs what the project says."""
+    tests = run.args[:1] == ["--test"] and run.name.startswith("node")
+    aliased = run.name in ("clj", "clojure") and run.args and re.match(r"-[MXTAP]:[\w/:.-]+$", run.args[0])
+    if tests or aliased:  # deps.edn says what an alias is
+        run.note(Class.PROJECT)
+    elif run.args in (["--version"], ["-v"], ["-V"], ["version"], ["--help"], ["-version"]):
+        run.note(Class.READ)
+    else:
+        return False
+    return True
 
 
 def _language(run: Run) -> None:
-    if run.args[:1] == ["--test"] and run.name.startswith("node"):
-        run.note(Class.PROJECT)
-        return
-    if run.args in (["--version"], ["-v"], ["-V"], ["version"], ["--help"], ["-version"]):
-        run.note(Class.READ)
+    if _plainly(run):
         return
     coded, valued = (set(part.split()) for part in _LANGUAGES[run.name])
     words = list(run.args)
@@ -130,16 +139,18 @@ def _language(run: Run) -> None:
             code = word.partition("=")[2] or (words.pop(0) if words else "")
             _other_code(run, code)
             return
-        short = word[:2]
-        if short in coded and len(word) > 2 and word[1] != "-":
+        short = word[:2] if len(word) > 2 and word[1] != "-" else ""
+        if short in coded:
             _other_code(run, word[2:])
             return
-        if word in valued:
+        if short in valued:
+            _loads(run, short, word[2:])
+        elif word in valued:
             value = words.pop(0) if words else ""
             if word == "-S":
                 run.ask(Class.SERVE, "serves the folder to the network")
-            elif word in ("-r", "--require", "--import", "--loader", "--preload") and ("/" in value or "." in value):
-                run.script(value)
+            elif word in ("-r", "-l", "--require", "--import", "--loader", "--preload"):
+                _loads(run, word, value)
         elif word[:1] != "-" or word == "-":
             if word == "-":
                 break
@@ -149,6 +160,16 @@ def _language(run: Run) -> None:
         _other_code(run, run.stdin)
     else:
         run.ask(Class.CODE, f"opens {run.name}, which waits for input")
+
+
+def _loads(run: Run, option: str, value: str) -> None:
+    """A module or file that an interpreter is told to load first."""
+    if option not in ("-r", "-l", "--require", "--import", "--loader", "--preload"):
+        return
+    if "/" in value or (run.name not in ("ruby", "lua") and value.startswith(".")):
+        run.script(value)
+    elif not loadable(run.name, value):
+        run.ask(Class.CODE, f"makes {run.name} load {value[:40]}")
 
 
 def _program_file(run: Run, word: str, rest: list[str]) -> None:
@@ -174,13 +195,7 @@ def _other_code(run: Run, code: str) -> None:
         run.code(code)
     else:
         from_source(run, code)
-    if (
-        run.name in ("node", "bun")
-        and _NODE_SAFE.fullmatch(code)
-        and not re.search(
-            r"require|process(?!\.version)|import|eval|Function|global|constructor|fetch|Bun|module", code
-        )
-    ):
+    if run.name not in ("xonsh", "nu", "fish") and calm(run, run.name, code):
         run.note(Class.CODE)
         return
     run.ask(Class.CODE, f"runs {run.name} code given on the command line")
@@ -206,25 +221,22 @@ def _perl(run: Run) -> None:
         if match:
             code.append(match[2] or (words.pop(0) if words else ""))
     if not code:
-        (run.script(words[0]) if words else _other_code(run, run.stdin or ""))
+        if words:
+            run.script(words[0])
+        elif run.stdin is None:
+            run.ask(Class.CODE, "opens perl, which waits for input")
+        else:
+            _other_code(run, run.stdin)
         return
     for text in code:
         from_source(run, text)
-        bare = re.sub(r"\b(?:s|tr|y|m|qr)([/|#!,{])(?:\\.|[^\\])*?\1(?:(?:\\.|[^\\])*?\1)?[msixgpodual]*", "", text)
-        bare = re.sub(r"((?:^|[(!~,;{]|\b(?:if|unless|and|or|not)\b)\s*)/(?:\\.|[^/\\\n])*/[a-z]*", r"\1", bare)
-        executes = re.search(r"\b(?:s)([/|#!,{]).*\1[a-z]*e", text)
-        calm = not executes and not re.search(
-            r"\b(?!print\b|printf\b|say\b|if\b|unless\b|and\b|or\b|not\b|length\b|chomp\b|lc\b|uc\b|join\b"
-            r"|split\b|sprintf\b|next\b|last\b|BEGIN\b|END\b|eq\b|ne\b|substr\b|reverse\b|sort\b|keys\b|my\b"
-            r"|for\b|foreach\b|while\b|scalar\b|int\b|push\b|shift\b|n\b|undef\b|F\b|_\b|ARGV\b)[a-zA-Z_]{2,}",
-            re.sub(r"\"(?:\\.|[^\"\\@$`])*\"|[$@%]\w+", "", bare),
-        )
-        if not calm or any(c in bare for c in "`<>|") or any(c in text for c in UNKNOWN):
+        if not calm(run, "perl", text):
             run.ask(Class.CODE, "runs perl code given on the command line")
     for word in words:
         run.read(word)
         if in_place:
             run.write(word)
+    perl_modules(run, [a[2:] for a in run.args if a.startswith(("-M", "-m"))])
     run.note(Class.PROJECT if any(a.startswith(("-I", "-M", "-m")) for a in run.args) else Class.READ)
 
 

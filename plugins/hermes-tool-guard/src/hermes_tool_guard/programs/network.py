@@ -289,7 +289,8 @@ def _openssl(run: Run) -> None:
     )
     for word in options.values("-out", "-keyout", "-writerand"):
         run.write(word)
-    for word in options.values("-in", "-key", "-inkey"):
+    shown = first in ("x509", "crl", "verify", "req") and not options.has("-key", "-inkey", "-signkey")
+    for word in options.values("-in", "-key", "-inkey") if not shown else ():
         run.read(word)
     if options.has("-engine", "-provider", "-provider-path"):
         run.ask(Class.CODE, "loads a library into openssl")

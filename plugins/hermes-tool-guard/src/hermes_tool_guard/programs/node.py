@@ -4,6 +4,7 @@ import re
 
 from hermes_tool_guard.judgement import Class
 from hermes_tool_guard.programs.packages import LOOKS, is_local, known_tool, looks
+from hermes_tool_guard.programs.wellknown import is_well_known
 from hermes_tool_guard.run import Program, Run, each, names
 
 _RUNS = names(
@@ -57,7 +58,9 @@ def _scripts(run: Run, first: str, named: list[str]) -> None:
 def _dependencies(run: Run, first: str, named: list[str]) -> None:
     if any(w in ("-g", "--global", "--location=global", "global") for w in run.args):
         run.ask(Class.INSTALL, "installs packages for the whole machine")
-    elif first in ("install", "i", "add", "in", "isntall") and any(not is_local(w) for w in named):
+    elif first in ("install", "i", "add", "in", "isntall") and any(
+        not is_local(w) and not is_well_known(w, "node") for w in named
+    ):
         run.ask(Class.INSTALL, f"adds {' '.join(named)[:60]} from the registry, whose code then runs here")
     run.note(Class.PROJECT)
 

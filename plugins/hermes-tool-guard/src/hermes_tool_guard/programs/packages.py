@@ -4,6 +4,7 @@ import re
 from collections.abc import Container, Sequence
 
 from hermes_tool_guard.judgement import Class
+from hermes_tool_guard.programs.wellknown import is_well_known
 from hermes_tool_guard.run import Program, Run, each, names
 
 LOOKS = names(
@@ -31,12 +32,16 @@ def is_local(word: str) -> bool:
 def known_tool(run: Run, words: list[str], local: bool = False) -> None:
     """npx and its kin: tools of the trade run from the project, others come from the registry."""
     from hermes_tool_guard.programs.building import PROGRAMS as TOOLS
+    from hermes_tool_guard.programs.trade import PROGRAMS as TRADE
 
     if not words:
         run.note(Class.READ)
         return
     name = words[0]
-    if name in TOOLS or name in _PLAIN_TOOLS:
+    if name in TRADE and name not in TOOLS:
+        run.note(Class.PROJECT)
+        run.inner(words)
+    elif name in TOOLS or name in _PLAIN_TOOLS:
         run.note(Class.PROJECT)
         if name in TOOLS:
             run.inner(words)
@@ -98,7 +103,7 @@ def _pip(run: Run) -> None:
             w
             for w in places
             if not re.match(r"\.{1,2}(?:/|$|\[)|[\w-]+(?:/[\w./-]+)?\.whl$|(?:\./)?[\w./-]+\.txt$", w)
-            and w not in _BASICS
+            and not is_well_known(w, "python")
         ]
         if strangers:
             run.ask(Class.INSTALL, f"adds {' '.join(strangers)[:60]} from the index, whose code then runs here")
@@ -116,14 +121,6 @@ def _pip(run: Run) -> None:
         looks(run)
     else:
         run.ask(Class.CODE, f"runs {run.name} {first[:40]}, which the guard does not know")
-
-
-_BASICS = frozenset(
-    names(
-        "pip setuptools wheel build uv hatch tox nox pytest ruff mypy black coverage pre-commit pip-tools "
-        "virtualenv poetry twine"
-    )
-)
 
 
 def _uv(run: Run) -> None:
@@ -145,7 +142,7 @@ def _uv(run: Run) -> None:
         run.note(Class.PROJECT)
         run.note(Class.FETCH)
     elif first == "add":
-        named = [w for w in rest if w[:1] != "-" and not is_local(w) and w not in _BASICS]
+        named = [w for w in rest if w[:1] != "-" and not is_local(w) and not is_well_known(w, "python")]
         if named:
             run.ask(Class.INSTALL, f"adds {' '.join(named)[:60]} from the index, whose code then runs here")
         run.note(Class.PROJECT)
@@ -200,6 +197,18 @@ def _in_environment(run: Run, words: list[str]) -> None:
         run.inner(words)
 
 
+_PYTHONS = names("poetry pipenv hatch pdm rye pixi")
+
+
+def _usual(run: Run, named: list[str]) -> bool:
+    """Whether only packages are named that most projects have."""
+    registry = "python" if run.name in _PYTHONS else "other"
+    elsewhere = any(
+        a.startswith(("--index", "--source", "--git", "-i", "--repository", "--path", "--url")) for a in run.args
+    )
+    return not elsewhere and all(is_well_known(w, registry) for w in named)
+
+
 def _manager(run: Run) -> None:
     """poetry, pipenv, bundle, composer and the like."""
     words = list(run.args)
@@ -212,11 +221,14 @@ def _manager(run: Run) -> None:
         "install sync lock update build check dump-autoload dumpautoload validate test remove clean graph status "
         "env deps.get compile resolve hash pristine outdated matrix fmt"
     ):
-        if named and first == "install" and run.name not in ("bundle", "poetry", "bundler", "hatch"):
+        if not _usual(run, named) and first == "install" and run.name not in ("bundle", "poetry", "bundler", "hatch"):
             run.ask(Class.INSTALL, f"adds {' '.join(named)[:60]}, whose code then runs here")
         run.note(Class.PROJECT)
         if first in ("install", "sync", "lock", "update", "deps.get", "resolve"):
             run.note(Class.FETCH)
+    elif first in ("add", "require") and named and _usual(run, named):
+        run.note(Class.PROJECT)
+        run.note(Class.FETCH)
     elif first in ("add", "require", "global", "create-project", "create", "new", "plugin", "self"):
         run.ask(Class.INSTALL, f"adds {' '.join(named)[:60] or 'something'} with {run.name}, whose code then runs here")
     elif first in ("publish", "push", "login", "config"):
@@ -253,6 +265,31 @@ def _system(run: Run) -> None:
     run.ask(Class.INSTALL, f"changes the installed software with {run.name} {first}")
 
 
+_SWITCHES = names(
+    "use ls list current which where version versions local shell alias env exec run ls-remote list-remote list-all "
+    "default plugin-list doctor activate deactivate init rehash reshim whence --version help settings outdated tasks"
+)
+_FAR_SWITCHES = names("ls-remote list-remote list-all outdated")
+
+
+def _switch(run: Run) -> None:
+    """Version managers: to choose among what is installed changes nothing for others."""
+    first = next((a for a in run.args if a[:1] != "-"), "")
+    rest = run.args[run.args.index(first) + 1 :] if first else []
+    if first in ("exec", "run", "x") and rest:
+        inner = [w for w in rest if w != "--"]
+        while inner and (re.match(r"[\w.]+@|v?\d[\w.]*$|--?\w", inner[0])):
+            inner.pop(0)
+        run.inner(inner)
+    elif run.name == "corepack":
+        run.note(Class.PROJECT) if first in ("enable", "disable", "prepare", "use") else _system(run)
+    elif (not first or first in _SWITCHES) and "--global" not in run.args and "-g" not in run.args:
+        run.note(Class.FETCH if first in _FAR_SWITCHES else Class.READ)
+        run.note(Class.PROJECT)
+    else:
+        _system(run)
+
+
 def _gem(run: Run) -> None:
     first = run.args[0] if run.args else ""
     if first in LOOKS or first in ("which", "contents", "environment", "specification", "stale", "dependency"):
@@ -271,9 +308,9 @@ PROGRAMS: dict[str, Program] = {
         _system,
         "apt apt-get apt-cache aptitude dpkg yum dnf microdnf rpm zypper pacman yay paru apk brew port "
         "snap flatpak nix-env nix-shell emerge xbps-install pkg pkg_add choco winget scoop opam "
-        "asdf mise nvm fnm volta pyenv rbenv sdk update-alternatives alternatives "
-        "add-apt-repository apt-key guix corepack",
+        "update-alternatives alternatives add-apt-repository apt-key guix",
     ),
+    **each(_switch, "asdf mise nvm fnm volta pyenv rbenv nodenv goenv jenv tfenv rvm chruby sdk corepack n rtx"),
     **each(_gem, "gem cpan cpanm luarocks hackage rebar tlmgr ansible-galaxy helm-plugin krew"),
     "uv": _uv,
 }

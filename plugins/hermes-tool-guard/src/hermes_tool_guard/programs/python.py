@@ -1,30 +1,12 @@
 """Python: a file or module of the project is the project's code; code on the command line may calculate and print."""
 
 import re
+from itertools import pairwise
 
-from hermes_tool_guard.judgement import UNKNOWN, Class
-from hermes_tool_guard.programs.foreign import from_source
+from hermes_tool_guard.judgement import Class
+from hermes_tool_guard.programs.foreign import from_source, never_in
 from hermes_tool_guard.run import Program, Run, each, names
 
-# Code in other languages is allowed where it plainly only calculates and prints.
-_PYTHON_SAFE = re.compile(
-    r"(?:import (?:sys|json|math|re|time|datetime|platform|random|string|collections|itertools"
-    r"|statistics|decimal|fractions"
-    r"|textwrap|uuid|calendar|locale|sysconfig|site|struct|hashlib|zlib|binascii|base64|this"
-    r"|antigravity)(?: *, *(?:sys|json|math|re|time|datetime|platform))*)"
-)
-_DANGER = re.compile(
-    r"(?i)\b(?:os|subprocess|socket|shutil|pty|ctypes|pathlib|importlib|builtins|urllib|http|requests"
-    r"|httpx|ftplib|telnetlib|smtplib"
-    r"|multiprocessing|threading|asyncio|signal|tempfile|glob|pickle|marshal|code|codeop|runpy"
-    r"|webbrowser|antigravity|pwd|grp|fcntl"
-    r"|mmap|resource|select|selectors|ssl|xmlrpc|sqlite3|io|inspect|gc|types|operator|functools|winreg"
-    r"|posix|nt|_(?!_(?:version|name|file|doc)__)\w+)\b"
-    r"|__(?!(?:version|name|file|doc)__)(?=\w)|\b(?:exec|eval|compile|open|input|getattr|setattr|delattr"
-    r"|globals|locals|vars|breakpoint|exit_|help|memoryview)\s*\("
-    r"|\.(?:system|popen|spawn|fork|read_text|write|unlink|remove|rmtree|load_module|modules|__(?!(?:version|name|file|doc)__))|chr\("
-    r"|decode|fromhex|\\x|\\u|\\[0-7]"
-)
 _MODULES = names(
     "pytest unittest mypy ruff black isort flake8 pylint build coverage tox nox doctest compileall "
     "py_compile json.tool venv virtualenv sphinx mkdocs pyright bandit pydocstyle timeit cProfile "
@@ -43,10 +25,14 @@ def _python(run: Run) -> None:
         if word in ("--version", "-V", "-VV", "--help", "-h", "-?"):
             run.note(Class.READ)
             return
-        if word in ("-W", "-X", "--check-hash-based-pycs"):
+        if word == "-i":
+            run.ask(Class.CODE, f"opens {run.name}, which waits for input")
+        elif word in ("-W", "-X", "--check-hash-based-pycs"):
             words[:1] = []
         elif match := re.match(r"-[bBdEhiIOPqsSuvx]*([cm])(.*)$", word, re.DOTALL):
             value = match[2] or (words.pop(0) if words else "")
+            if "i" in word[: match.start(1)]:
+                run.ask(Class.CODE, f"opens {run.name}, which waits for input")
             (_python_code if match[1] == "c" else _module)(run, value, words)
             return
     if not words or words[0] == "-":
@@ -60,25 +46,29 @@ def _python(run: Run) -> None:
         run.ask(Class.INSTALL, "installs the project for more than itself")
 
 
-def _python_code(run: Run, code: str, _rest: list[str]) -> None:
-    from_source(run, code)
-    imports = re.findall(r"(?:^|[;\n])\s*(?:import|from)\s+([^;\n]+)", code)
-    plain = all(_PYTHON_SAFE.fullmatch(f"import {i.partition(' import')[0].strip()}") for i in imports)
-    if any(c in code for c in UNKNOWN) or _DANGER.search(code) or not plain:
-        local = (
-            imports
-            and not _DANGER.search(code)
-            and all(re.fullmatch(r"[a-z_][\w.]*(?: import [\w, ]+)?", i.strip()) for i in imports)
-        )
-        if local and not any(c in code for c in UNKNOWN):
-            run.note(Class.PROJECT)
-            return
-        run.ask(Class.CODE, "runs Python code that does more than calculate and print")
+def _python_code(run: Run, code: str, rest: list[str]) -> None:
+    from hermes_tool_guard.programs.pycode import python_code
+
+    inner = Run(run.scene, run.argv, run.folders, None)
+    never_in(run, code)
+    if not python_code(inner, code, rest):
+        from_source(run, code)
+        run.ask(Class.CODE, "runs Python code that the guard cannot read")
     run.note(Class.CODE)
 
 
+def _local_server(run: Run, rest: list[str]) -> bool:
+    """A server of the folder that only this machine can reach."""
+    local = any(
+        pair in (("--bind", "127.0.0.1"), ("-b", "127.0.0.1"), ("--bind", "localhost"), ("-b", "localhost"))
+        for pair in pairwise(rest)
+    )
+    folders = [after for word, after in pairwise(rest) if word in ("-d", "--directory")] or ["."]
+    return local and all(map(run.inside, folders))
+
+
 def _module(run: Run, module: str, rest: list[str]) -> None:
-    if rest in (["--help"], ["-h"], ["--version"]):
+    if rest in (["--help"], ["-h"], ["--version"]) or (module == "http.server" and _local_server(run, rest)):
         run.note(Class.PROJECT)
     elif module == "http.server" or module in ("http", "SimpleHTTPServer", "pyftpdlib", "smtpd", "aiosmtpd"):
         run.ask(Class.SERVE, "serves the folder to the network")

@@ -17,7 +17,13 @@ _FILES = names(
     "jsonlint actionlint checkmake aspell hunspell wdiff pcregrep pcre2grep ugrep sift rga zstdgrep "
     "envsubst crc32 xxhsum b3sum getfacl getfattr lsattr ls dir vdir exa eza lsd gcov lcov readtags "
     "global pygmentize highlight glow mdcat jsonschema check-jsonschema codespell typos vale "
-    "proselint write-good protolint javap hlint"
+    "proselint write-good protolint javap hlint diffstat ptx sloccount loc enca chardet chardetect isutf8 zipgrep "
+    "zmore "
+    "zipnote rpm2cpio html2text jc jid gitstats errno wn dict c++filt addr2line nm-size gprof interdiff basenc "
+    "uuencode "
+    "icdiff zbarimg jpeginfo cheat jsonpp hr pt ripsecrets dateutils csvclean csvformat csvjoin csvstack  "
+    "  ent pup htmlq pdfgrep antiword catdoc unrtf odt2txt docx2txt plocate "
+    "tokei-cli onefetch bc ndjson-cli toml2json yaml2json json2yaml jsonnet cue zgrep gzcat lzcat lz4cat brotlicat"
 )
 _FACTS = names(
     "whoami logname id groups who w last lastlog users cal ncal uptime uname arch free df du vmstat "
@@ -32,8 +38,12 @@ _FACTS = names(
     "logout pathchk tabs ipcs runlevel systemd-analyze systemd-detect-virt systemd-cgls "
     "systemd-cgtop sw_vers system_profiler vm_stat mdfind mdls compgen complete caller fortune "
     "cowsay figlet lolcat units spell uuidgen mcookie tzselect zdump namei dpkg-query lsb_release "
-    "inotifywait inotifywatch wait-for-it pv progress ts vainfo vulkaninfo glxinfo clinfo dot jstat "
-    "jps jinfo jstack jmap duf dust procs ioreg"
+    "inotifywait inotifywatch wait-for-it pv progress ts vainfo vulkaninfo glxinfo clinfo jstat "
+    "jps jinfo jstack jmap duf dust procs ioreg btm btop htop glances iftop nethogs bandwhich gotop nvtop inxi "
+    "hwinfo pg "
+    "stty sl toilet banner jot infocmp dircolors getcap mountpoint sync pkg-config pkgconf perldoc systemd-resolve "
+    "coredumpctl apg pwgen diceware colorls gping pfetch  "
+    "    lstopo-no-graphics ncal gcal    "
 )
 # Options that make a looking program write or run something: whose, a pattern of them, what that is, and why.
 _BUT_ROWS: tuple[tuple[str, str, Class, str], ...] = (
@@ -82,7 +92,6 @@ _BUT_ROWS: tuple[tuple[str, str, Class, str], ...] = (
     ("inotifywait", r"-o|--outfile", Class.WRITE, "writes its output to a file"),
     ("sar", r"-o", Class.WRITE, "writes its output to a file"),
     ("xmllint", r"--(?:output|shell)", Class.WRITE, "writes its output to a file"),
-    ("dot", r"-[oO]", Class.WRITE, "writes its output to a file"),
     ("codespell typos", r"-w|--write", Class.WRITE, "changes files"),
 )
 _BUT = {name: (re.compile(form), what, why) for whose, form, what, why in _BUT_ROWS for name in whose.split()}
@@ -178,6 +187,19 @@ def _in_place(run: Run) -> None:
     _files(run)
 
 
+def _jq(run: Run) -> None:
+    """jq: the values of its variables are no files."""
+    words, rest = list(run.args), []
+    while words:
+        word = words.pop(0)
+        if word in ("--arg", "--argjson"):
+            del words[:2]
+        else:
+            rest.append(word)
+    run.args = rest
+    _files(run)
+
+
 def _ps(run: Run) -> None:
     run.note(Class.READ)
     if any(re.fullmatch(r"[a-zA-Z]*e[a-zA-Z]*", a) for a in run.args):
@@ -237,6 +259,7 @@ PROGRAMS |= dict.fromkeys(
 PROGRAMS |= dict.fromkeys(("ldd", "lddtree"), _loads)
 PROGRAMS |= {
     "ps": _ps,
+    "jq": _jq,
     "getent": _looked_up,
     "hostname": _hostname,
     "domainname": _hostname,

@@ -1,5 +1,7 @@
 """Services and their managers."""
 
+import re
+
 from hermes_tool_guard.judgement import UNKNOWN, Class
 from hermes_tool_guard.run import Program, Run, each, names
 
@@ -9,6 +11,10 @@ _LOOKS = names(
     "cat help get-default show-environment whoami list list-sessions user-status session-status "
     "seat-status list-users show-user show-session avail tail print blame dump"
 )
+
+
+_BUSES = names("loginctl dbus-send busctl gdbus qdbus initctl rc-service service launchctl")
+_ENDS = re.compile(r"(?i)(?:^|\.)(?:power-?off|reboot|halt|kexec|shutdown)(?:$|WithFlags$)")
 
 
 def _systemctl(run: Run) -> None:
@@ -22,9 +28,16 @@ def _systemctl(run: Run) -> None:
     if not words or words[0] in _LOOKS:
         run.note(Class.READ)
         return
-    if words[0] in names("poweroff reboot halt kexec suspend hibernate soft-reboot rescue emergency isolate"):
-        if words[0] not in ("suspend", "hibernate", "rescue", "emergency", "isolate"):
+    if words[0] in names(
+        "poweroff reboot halt kexec suspend hibernate soft-reboot rescue emergency isolate exit start default"
+    ):
+        ends = words[0] not in ("suspend", "hibernate", "isolate", "start", "default", "exit")
+        if ends or any(
+            re.match(r"(?:rescue|emergency|poweroff|reboot|halt|shutdown|exit|kexec)\b", w) for w in words[1:]
+        ):
             run.deny(Class.SERVICES, f"stops or restarts the machine with systemctl {words[0]}")
+        if words[0] in ("start", "default"):
+            run.ask(Class.SERVICES, f"changes services with systemctl {words[0]}")
         run.ask(Class.SERVICES, f"stops the machine, or most of it, with systemctl {words[0]}")
     elif words[0] in names("enable link edit reenable preset set-default add-wants set-environment import-environment"):
         run.ask(Class.PERSISTENCE, f"changes what starts by itself with systemctl {words[0]}")
@@ -33,6 +46,8 @@ def _systemctl(run: Run) -> None:
 
 
 def _service(run: Run) -> None:
+    if run.name in _BUSES and any(_ENDS.search(a) for a in run.args):
+        run.deny(Class.SERVICES, f"stops or restarts the machine with {run.name}")
     if (
         "--status-all" in run.args
         or run.args[-1:] == ["status"]

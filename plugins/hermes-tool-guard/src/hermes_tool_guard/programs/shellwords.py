@@ -257,9 +257,15 @@ def _hash(run: Run) -> None:
         run.ask(Class.UNCLEAR, "decides which program a name runs")
 
 
+_HARMLESS_ALIAS = re.compile(
+    r"(?:ll|la|l|lt|gs|gst|gd|gl|glog|cls)="
+    r"(?:ls|grep|egrep|fgrep|git (?:status|diff|log)|clear|history|tree)(?: [\w=./-]+)*"
+)
+
+
 def _alias(run: Run) -> None:
     run.note(Class.READ)
-    if any("=" in a for a in run.args):
+    if any("=" in a and not _HARMLESS_ALIAS.fullmatch(a) for a in run.args):
         run.ask(Class.UNCLEAR, "decides with an alias which program a name runs")
     for word in run.args:
         if "=" in word:

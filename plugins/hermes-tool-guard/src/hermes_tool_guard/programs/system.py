@@ -29,9 +29,36 @@ def _kill(run: Run) -> None:
         run.note(Class.PROCESSES)
         return
     del numbers
+    if run.name in ("pkill", "killall", "skill", "xkill", "fuser") and _everyone(run):
+        run.deny(Class.PROCESSES, "ends every process, or all of somebody")
     if any("hermes" in w for w in words):
         run.ask(Class.HERMES, "ends Hermes itself")
     run.ask(Class.PROCESSES, "ends processes")
+
+
+_ALL = re.compile(r"[\^.*+$\[\]a-zA-Z\\-]*")
+
+
+def _everyone(run: Run) -> bool:
+    """pkill and its kin without a name, or with one that is everybody's."""
+    if run.name == "fuser":
+        return any(a.startswith("-") and "k" in a for a in run.args) and any(
+            zone is Zone.VITAL for a in run.args if a[:1] == "/" for _, zone in run._zones(a)
+        )
+    options = run.options(names("-u -U -G -g -P -s -t -F -n -y -o -Z -c --euid --uid --group --signal --user --ns"))
+    if "-l" in run.args or "--list" in run.args:
+        return False
+    signals = [w for w in run.args if re.fullmatch(r"-(?:\d+|[A-Z]+\d*)", w)]
+    whose = options.has("-u", "-U", "--euid", "--uid", "--user") or (
+        options.has("-v", "--inverse") and run.name == "pkill"
+    )
+    wide = [w for w in options.rest if not w or (not re.search(r"\w", w) and _ALL.fullmatch(w)) or w == "[a-z]"]
+    regular = run.name == "pkill" or options.has("-r", "--regexp")
+    return bool(
+        (wide and regular)
+        or (whose and (not options.rest or options.has("-v", "--inverse")))
+        or signals == run.args == ["-1"]
+    )
 
 
 _DESTROYS = re.compile(

@@ -71,6 +71,33 @@ def _after_options(words: Sequence[str], valued: frozenset[str], own: int = 0) -
     return rest[own:]
 
 
+_GDB_CALM = re.compile(
+    r"(?:run|r|start|bt|backtrace|where|info|i|print|p|x|list|l|disas\w*|frame|f|up|down|break|b|tbreak|continue|c|next|n|step"
+    r"|s"
+    r"|finish|quit|q|thread|display|ptype|whatis|catch|watch|kill"
+    r"|set (?:pagination|confirm|print|logging|width|height|args))"
+    r"(?:[ /][\w\s$*&.:,+\-/>\[\]()]*)?"
+)
+
+
+def _gdb_calm(option: str, value: str) -> bool:
+    if option in ("-batch", "--batch", "-q", "-quiet", "--quiet", "-nx", "--nx", "--args", "-n") or _GDB_CALM.fullmatch(
+        option
+    ):
+        return True
+    return option in ("-ex", "--ex") and bool(_GDB_CALM.fullmatch(value))
+
+
+def _batch(run: Run, inner: list[str], with_arguments: bool) -> bool:
+    """Whether a debugger only runs the program it is given, with nobody at it; asks if not."""
+    if not {"-batch", "--batch"} & set(run.args):
+        run.ask(Class.CODE, "runs a debugger")
+        return False
+    if len(inner) > 1 and not with_arguments:
+        run.ask(Class.PROCESSES, "looks into another process")
+    return True
+
+
 def _transparent(run: Run) -> None:
     valued, own = _TRANSPARENT[run.name]
     words = list(run.args)
@@ -87,7 +114,7 @@ def _transparent(run: Run) -> None:
     for word, after in zip(options, [*options[1:], ""], strict=False):
         if word in ("-o", "--output") and run.name in ("time", "ltrace", "perf"):
             run.write(after)
-        if run.name == "gdb" or (
+        if (run.name == "gdb" and not _gdb_calm(word, after)) or (
             run.name == "hyperfine" and word in ("-p", "--prepare", "-c", "--cleanup", "-s", "--setup")
         ):
             run.ask(Class.CODE, f"gives {run.name} commands to run")
@@ -97,8 +124,7 @@ def _transparent(run: Run) -> None:
         for text in inner:
             run.code(text)
         return
-    if run.name == "gdb":
-        run.ask(Class.CODE, "runs a debugger")
+    if run.name == "gdb" and not _batch(run, inner, "--args" in options):
         return
     if run.name == "perf" and run.args[:1] and run.args[0] in ("record", "stat"):
         inner = _after_options(run.args[1:], frozenset(valued.split()))
