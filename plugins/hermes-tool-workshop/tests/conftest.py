@@ -14,7 +14,7 @@ from hermes_core.types import Session, ToolCall, Verdict
 from hermes_tool_workshop.config import Config
 from hermes_tool_workshop.gate import verdict
 from hermes_tool_workshop.made import Workshop
-from hermes_tool_workshop.writing import make_tools
+from hermes_tool_workshop.offer import make_tools
 
 ME = Session(id="20261120_101500_abc123", origin="cli")
 COUNT = '''
@@ -33,7 +33,7 @@ class Bench:
         self.work.mkdir(exist_ok=True)
         self.data = folder / "home" / "data" / "tool-workshop"
         self.shop = Workshop(self.data, folder / "home", Config(**settings), logging.getLogger("test"))
-        self.tools = {tool.name: tool for tool in make_tools(self.shop)}
+        self.tools = {tool.name: tool for tool in make_tools(self.data, lambda: self.shop)}
         self.workspace = FakeWorkspace(folder=self.work)
         self.context = FakeToolContext(self.workspace, session=ME)
 

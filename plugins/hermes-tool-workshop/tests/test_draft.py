@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from hermes_core.agent.arguments import parse_arguments, schema_of, tool_spec
 from hermes_core.errors import ToolError
-from hermes_tool_workshop.draft import CODE, Example, Write, draft_of, read_code
+from hermes_tool_workshop.draft import CODE, draft_of, read_code
+from hermes_tool_workshop.offer import Example, Write
 from hermes_tool_workshop.permissions import Permissions, forbidden
 from hermes_tool_workshop.shape import fits, full_name, read_shape
 

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 @hookimpl
 def register_tools(ctx: PluginContext) -> Sequence[Tool]:
     """The tools that write tools."""
-    from hermes_tool_workshop.writing import make_tools
+    from hermes_tool_workshop.offer import make_tools
 
-    return make_tools(_shop(ctx))
+    return make_tools(ctx.paths.data, lambda: _shop(ctx))
 
 
 @hookimpl

@@ -11,7 +11,7 @@ from typing import Any
 from attrs import frozen
 
 from hermes_core.errors import ToolError
-from hermes_core.options import ge, option, settings
+from hermes_tool_workshop.offer import Example, Write
 from hermes_tool_workshop.permissions import Permissions, tidy
 from hermes_tool_workshop.rules import findings
 from hermes_tool_workshop.shape import Shape, full_name, read_shape
@@ -20,30 +20,6 @@ CODE = 40_000  # characters; a person reads all of it
 LINES = 1_000
 EXAMPLES = 10
 _TOLD = 15  # problems told at once
-
-
-@settings
-class Example:
-    """A call that must work before the tool is kept."""
-
-    arguments: dict[str, Any] = option("", factory=dict)
-    result: Any = option("What it must return; default: anything.", default=None)
-
-
-@settings
-class Write:
-    """What the model gives."""
-
-    name: str = option("")
-    code: str = option("One public function: typed arguments, docstring, JSON result; raise ToolError('…').")
-    examples: list[Example] = option("Tried before it is kept.")
-    why: str = option("", default="")
-    hosts: list[str] = option("It may connect to these, else none.", factory=list)
-    programs: list[str] = option("", factory=list)
-    reads: list[str] = option("Paths it reads; . is the working folder.", factory=list)
-    writes: list[str] = option("", factory=list)
-    packages: list[str] = option("", factory=list)
-    seconds: int = option("", default=30, validator=ge(1))
 
 
 @frozen(kw_only=True)

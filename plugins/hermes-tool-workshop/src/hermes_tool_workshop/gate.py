@@ -4,8 +4,9 @@ from collections.abc import Mapping
 
 from hermes_core.errors import HermesError, UserError
 from hermes_core.types import JSON, Effect, Session, ToolCall, Verdict
-from hermes_tool_workshop.draft import Draft, Example, Write, draft_of
+from hermes_tool_workshop.draft import Draft, draft_of
 from hermes_tool_workshop.made import Workshop, effects
+from hermes_tool_workshop.offer import Example, Write
 from hermes_tool_workshop.shape import PREFIX
 from hermes_tool_workshop.shelf import Damaged, Shelf
 from hermes_tool_workshop.words import difference, may, patch, permission_change

@@ -1,81 +1,21 @@
-"""The three tools the model has: write one, look at those there are, go back to an earlier version."""
+"""What the three tools do: write one, look at those there are, go back to an earlier version."""
 
 import asyncio
 import json
 import time
-from typing import Any
 
 from hermes_core.errors import HermesError, ToolError, UserError
-from hermes_core.kinds import Tool, ToolContext, tool
-from hermes_core.options import option, settings
-from hermes_core.types import Effect, Session
+from hermes_core.kinds import ToolContext
 from hermes_tool_workshop.calls import Work
-from hermes_tool_workshop.draft import Draft, Write, draft_of
+from hermes_tool_workshop.draft import Draft, draft_of
 from hermes_tool_workshop.label import Label
 from hermes_tool_workshop.made import Workshop
+from hermes_tool_workshop.offer import Back, Look, Write
 from hermes_tool_workshop.shape import full_name
 from hermes_tool_workshop.shelf import Damaged, Ledger, Shelf
 from hermes_tool_workshop.words import aside, may
 
 _SHOWN = 20_000  # characters of a version's code that are shown
-
-
-@settings
-class Look:
-    """What to look at."""
-
-    name: str = option("One tool, with its code; default: all of them.", default="")
-    version: int = option("Default: the one in force.", default=0)
-
-
-@settings
-class Back:
-    """What to go back to."""
-
-    name: str = option("The tool.")
-    version: int = option("An earlier version of it.")
-
-
-def make_tools(shop: Workshop) -> list[Tool]:
-    """The tool that writes, over one workshop. The others are made by it: they cost nothing where none was written."""
-
-    def none_yet(session: Session) -> str | None:
-        return None if shop.shelf(session).names() else "no tool was written yet"
-
-    @tool(toolset="workshop", idempotent=True, touches=lambda _: (), needs=none_yet)
-    async def own_versions(context: ToolContext, wanted: Look) -> str:
-        """The tools you wrote, their versions and code."""
-        return await asyncio.to_thread(_look, shop.shelf(context.session), wanted)
-
-    @tool(
-        toolset="workshop",
-        effects={Effect.CONFIGURE},
-        touches=lambda wanted: (f"workshop:{wanted.name}",),
-        needs=none_yet,
-    )
-    async def own_rollback(context: ToolContext, wanted: Back) -> str:
-        """Put an earlier version of a tool you wrote in force."""
-        name = known_name(wanted.name)
-        ledger = await asyncio.to_thread(_back, shop.shelf(context.session), name, wanted.version)
-        fields = {"tool": name, "version": ledger.version, "session": context.session.id}
-        shop.log.info("tool rolled back", extra={"fields": fields})
-        return f"Version {ledger.version} of {name} is in force."
-
-    # Writing the same again is one version, so that a call whose process died may be run again.
-    @tool(
-        toolset="workshop",
-        effects={Effect.CONFIGURE, Effect.EXECUTE},
-        idempotent=True,
-        touches=lambda wanted: (f"workshop:{wanted.name}",),
-        makes=lambda session: [*shop.tools(session), own_versions, own_rollback],
-        seconds=3600.0,
-    )
-    async def tool_write(context: ToolContext, wanted: Write) -> str:
-        """Write yourself a Python tool, or a new version of one; call it at once. A person approves it."""
-        draft = draft_of(wanted, shop.home, shop.config.seconds)
-        return await _written(shop, context, draft)
-
-    return [tool_write]
 
 
 def known_name(name: str) -> str:
@@ -86,7 +26,9 @@ def known_name(name: str) -> str:
         raise ToolError(str(error)) from None
 
 
-async def _written(shop: Workshop, context: ToolContext, draft: Draft) -> str:
+async def written(shop: Workshop, context: ToolContext, wanted: Write) -> str:
+    """Check a tool, try it and keep it. Raises ToolError."""
+    draft = draft_of(wanted, shop.home, shop.config.seconds)
     shelf, session = shop.shelf(context.session), context.session
     if same := await asyncio.to_thread(_same, shelf, draft):
         return f"{draft.name} is just this already: version {same.version} is in force."
@@ -136,7 +78,7 @@ async def _try(shop: Workshop, context: ToolContext, draft: Draft) -> None:
         context.progress(f"{draft.name}: example {number + 1} of {len(draft.examples)}\n")
         given = {one.name: one.default for one in draft.shape.arguments if not one.required}
         outcome = await shop.play(context.workspace, work, {**given, **example["arguments"]})
-        wanted: Any = example["result"]
+        wanted = example["result"]
         if problem := outcome.crash or outcome.error:
             failed.append("\n  ".join((f"examples[{number}]: {problem}", *aside(outcome))))
         elif wanted is not None and outcome.value != wanted:
@@ -150,7 +92,8 @@ async def _try(shop: Workshop, context: ToolContext, draft: Draft) -> None:
         )
 
 
-def _look(shelf: Shelf, wanted: Look) -> str:
+def look(shelf: Shelf, wanted: Look) -> str:
+    """The tools there are, or one of them. Raises ToolError."""
     if not wanted.name:
         return "\n".join(_line(shelf, name) for name in shelf.names()) or "You have written no tool yet."
     name = known_name(wanted.name)
@@ -178,6 +121,15 @@ def _line(shelf: Shelf, name: str) -> str:
         return f"{name}: {error}"
     may_do = "; ".join(label.permissions.words())
     return f"{name}: version {ledger.version} of {len(ledger.digests)}, {state(ledger)}; may {may_do}"
+
+
+async def back(shop: Workshop, context: ToolContext, wanted: Back) -> str:
+    """Put an earlier version in force. Raises ToolError."""
+    name = known_name(wanted.name)
+    ledger = await asyncio.to_thread(_back, shop.shelf(context.session), name, wanted.version)
+    fields = {"tool": name, "version": ledger.version, "session": context.session.id}
+    shop.log.info("tool rolled back", extra={"fields": fields})
+    return f"Version {ledger.version} of {name} is in force."
 
 
 def _back(shelf: Shelf, name: str, number: int) -> Ledger:

@@ -1,0 +1,102 @@
+"""The tools of the workshop as they are offered. What they do is imported when one is called."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hermes_core.kinds import Tool, ToolContext, tool
+from hermes_core.options import ge, option, settings
+from hermes_core.types import Effect, Session
+
+if TYPE_CHECKING:
+    from hermes_tool_workshop.made import Workshop
+
+
+@settings
+class Example:
+    """A call that must work before the tool is kept."""
+
+    arguments: dict[str, Any] = option("", factory=dict)
+    result: Any = option("What it must return; default: anything.", default=None)
+
+
+@settings
+class Write:
+    """What the model gives."""
+
+    name: str = option("")
+    code: str = option("One public function: typed arguments, docstring, JSON result; raise ToolError('…').")
+    examples: list[Example] = option("Tried before it is kept.")
+    why: str = option("", default="")
+    hosts: list[str] = option("It may connect to these, else none.", factory=list)
+    programs: list[str] = option("", factory=list)
+    reads: list[str] = option("Paths it reads; . is the working folder.", factory=list)
+    writes: list[str] = option("", factory=list)
+    packages: list[str] = option("", factory=list)
+    seconds: int = option("", default=30, validator=ge(1))
+
+
+@settings
+class Look:
+    """What to look at."""
+
+    name: str = option("One tool, with its code; default: all of them.", default="")
+    version: int = option("Default: the one in force.", default=0)
+
+
+@settings
+class Back:
+    """What to go back to."""
+
+    name: str = option("The tool.")
+    version: int = option("An earlier version of it.")
+
+
+def make_tools(data: Path, shop: "Callable[[], Workshop]") -> list[Tool]:
+    """The tool that writes, over one workshop whose folder is ``data``.
+
+    The others are made by it: they cost nothing where none was written.
+    """
+
+    def none_yet(session: Session) -> str | None:
+        return None if data.exists() and shop().shelf(session).names() else "no tool was written yet"
+
+    def made(session: Session) -> list[Tool]:
+        return [*(shop().tools(session) if data.exists() else ()), own_versions, own_rollback]
+
+    @tool(toolset="workshop", idempotent=True, touches=lambda _: (), needs=none_yet)
+    async def own_versions(context: ToolContext, wanted: Look) -> str:
+        """The tools you wrote, their versions and code."""
+        from hermes_tool_workshop.writing import look
+
+        return await asyncio.to_thread(look, shop().shelf(context.session), wanted)
+
+    @tool(
+        toolset="workshop",
+        effects={Effect.CONFIGURE},
+        touches=lambda wanted: (f"workshop:{wanted.name}",),
+        needs=none_yet,
+    )
+    async def own_rollback(context: ToolContext, wanted: Back) -> str:
+        """Put an earlier version of a tool you wrote in force."""
+        from hermes_tool_workshop.writing import back
+
+        return await back(shop(), context, wanted)
+
+    # Writing the same again is one version, so that a call whose process died may be run again.
+    @tool(
+        toolset="workshop",
+        effects={Effect.CONFIGURE, Effect.EXECUTE},
+        idempotent=True,
+        touches=lambda wanted: (f"workshop:{wanted.name}",),
+        makes=made,
+        seconds=3600.0,
+    )
+    async def tool_write(context: ToolContext, wanted: Write) -> str:
+        """Write yourself a Python tool, or a new version of one; call it at once. A person approves it."""
+        from hermes_tool_workshop.writing import written
+
+        return await written(shop(), context, wanted)
+
+    return [tool_write]
