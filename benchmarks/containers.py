@@ -89,8 +89,10 @@ def main() -> int:
         finally:
             label = f"label=hermes.home={home / 'hermes'}"
             for remove, found in (("rm -f", "ps -aq"), ("volume rm", "volume ls -q")):
-                left = subprocess.run(["docker", *found.split(), "--filter", label], capture_output=True, text=True)
-                subprocess.run(["docker", *remove.split(), *left.stdout.split()], capture_output=True)
+                left = subprocess.run(
+                    ["docker", *found.split(), "--filter", label], capture_output=True, text=True, check=False
+                )
+                subprocess.run(["docker", *remove.split(), *left.stdout.split()], capture_output=True, check=False)
 
 
 if __name__ == "__main__":

@@ -98,8 +98,10 @@ HERMES = Distribution(
         "hermes-tool-files",
         "hermes-tool-guard",
         "hermes-tool-recall",
+        "hermes-tool-skills",
         "hermes-tool-terminal",
         "hermes-tool-todo",
         "hermes-tool-web",
+        "hermes-tool-workshop",
     ),
 )

@@ -147,6 +147,9 @@ class Tool:
     ``after`` names tools that must have run before in the same session.
     ``untrusted``: its results come from outside; a tool of which only some do calls ``ToolContext.from_outside``.
     ``needs`` gives a reason why the tool is not offered now, or None.
+    ``makes`` gives the tools that this one has made for a session's owner up to now. They are offered in sessions that
+    begin later, and can be called at once: it is asked before the calls of each reply, so it must not wait. What it
+    makes is judged and written down like any other tool, under its own name, and never takes an installed one's place.
     """
 
     name: str
@@ -160,6 +163,7 @@ class Tool:
     untrusted: bool = False
     after: Sequence[str] = ()
     needs: Callable[[Session], str | None] | None = None
+    makes: Callable[[Session], Iterable["Tool"]] | None = None
     seconds: float = 0.0  # the longest a call may take; 0: the configured default
 
 
@@ -181,6 +185,7 @@ def tool(
     untrusted: bool = False,
     after: Sequence[str] = (),
     needs: Callable[[Session], str | None] | None = None,
+    makes: Callable[[Session], Iterable[Tool]] | None = None,
     seconds: float = 0.0,
 ) -> Callable[[Callable[..., Awaitable[ToolOutput]]], Tool]: ...
 def tool(function: Callable[..., Awaitable[ToolOutput]] | None = None, /, **options: Any) -> Any:

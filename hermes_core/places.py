@@ -14,6 +14,7 @@ import re
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -248,10 +249,8 @@ def guarded_by(path: str, guarded: Sequence[str | Path], *, below: bool = False)
         status = os.stat(path)  # noqa: PTH116
         identity = (status.st_dev, status.st_ino)
     for guard in guarded:
-        theirs = [_loose(os.path.abspath(guard)), _loose(os.path.realpath(guard))]  # noqa: PTH100 - links are kept
-        if any(
-            _inside(one, other) or (below and one != "/" and _inside(other, one)) for one in mine for other in theirs
-        ):
+        names = _names_of(str(guard))
+        if any(_inside(m, n) or (below and m != "/" and _inside(n, m)) for m in mine for n in names):
             return str(guard)
         if identity:
             with suppress(OSError):
@@ -261,7 +260,15 @@ def guarded_by(path: str, guarded: Sequence[str | Path], *, below: bool = False)
     return ""
 
 
+@lru_cache(maxsize=256)
+def _names_of(guard: str) -> tuple[str, ...]:
+    """A guarded path as it is written and where it led first; where it leads now is known by what is there."""
+    return tuple({_loose(os.path.abspath(guard)), _loose(os.path.realpath(guard))})  # noqa: PTH100 - links are kept
+
+
 def _loose(path: str) -> str:
+    if path.isascii() and ":" not in path and " /" not in path and "./" not in path and not path.endswith((" ", ".")):
+        return path.lower()
     import unicodedata
 
     names = unicodedata.normalize("NFKC", path).casefold().split("/")

@@ -15,12 +15,12 @@ from hermes_core.agent.policy.grants import Offer
 from hermes_core.agent.policy.judge import AskPerson, Permit
 from hermes_core.errors import HermesError
 from hermes_core.plugins.dispatch import Dispatch
-from hermes_core.store.approvals import Approval
 from hermes_core.store.killpoints import die_at
 from hermes_core.types import Asked, Event, Question, Session, Verdict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from hermes_core.store.approvals import Approval
     from hermes_core.store.journal import Store, Turn
 
 __all__ = ["Asker"]
@@ -70,7 +70,7 @@ class Asker:
 
         return ask
 
-    async def _settled(self, session: Session, question: Question, wanted: Approval) -> Verdict | None:
+    async def _settled(self, session: Session, question: Question, wanted: "Approval") -> Verdict | None:
         """The answer to a question for a yes, as it was settled."""
         store = await self._store()
         row = await store.ask_approval(session, wanted)
@@ -83,7 +83,7 @@ class Asker:
         self._emit(Asked(question=question, verdict=row.answer))
         return row.answer
 
-    async def _wait(self, session: Session, question: Question, store: "Store") -> Approval:
+    async def _wait(self, session: Session, question: Question, store: "Store") -> "Approval":
         """Ask, and look out for an answer from elsewhere meanwhile; the question as it was settled."""
         asking = asyncio.create_task(self._asked(session, question, store))
         elsewhere = asyncio.create_task(_answered(store, session, question.id))
@@ -95,7 +95,7 @@ class Asker:
         finally:
             await _ended(asking, elsewhere)
 
-    async def _asked(self, session: Session, question: Question, store: "Store") -> Approval:
+    async def _asked(self, session: Session, question: Question, store: "Store") -> "Approval":
         """Ask on the surfaces of this process, and settle the question with what they say."""
         async with self._one:
             row = await store.approval(session.owner, question.id)
@@ -123,7 +123,7 @@ class Asker:
         return verdict or await self._dispatch.ask("approve", session=session, question=question)
 
 
-async def _answered(store: "Store", session: Session, approval_id: str) -> Approval:
+async def _answered(store: "Store", session: Session, approval_id: str) -> "Approval":
     """The question once it is settled by somebody else. There is nothing that could tell, so it is looked at."""
     while True:
         await asyncio.sleep(_LOOK)
@@ -143,7 +143,9 @@ async def _ended(*tasks: "asyncio.Task[object]") -> None:
 
 def _row(
     session: Session, question: Question, call_id: str = "", rules: Sequence[tuple[str, str, str]] = ()
-) -> Approval:
+) -> "Approval":
+    from hermes_core.store.approvals import Approval
+
     return Approval(
         id=question.id,
         session_id=session.id,

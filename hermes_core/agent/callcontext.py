@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from hermes_core.agent.capabilities import refused
 from hermes_core.errors import ToolError
 from hermes_core.kinds import Tool, ToolContext
-from hermes_core.types import ChildResult, ChildTask, Effect, Progress, Question, ToolCall, Verdict
+from hermes_core.types import ChildResult, ChildTask, Effect, Feature, Progress, Question, ToolCall, Verdict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,11 +25,16 @@ class CallContext(ToolContext):
         self.call_id = call.id
         self._runner, self._tool = runner, tool
         self.outside = outside
+        self._redactor = runner.parts.settings.masks.stream()
         self._same: Counter[tuple[str, str]] = Counter()
         self._children: set[asyncio.Task[ChildResult]] = set()
 
     def progress(self, text: str) -> None:
-        self._runner.emit(Progress(call_id=self.call_id, text=text))
+        self._show(self._redactor.feed(text) if self._redactor else text)
+
+    def _show(self, text: str) -> None:
+        if text:
+            self._runner.emit(Progress(call_id=self.call_id, text=text))
 
     async def ask(self, question: Question) -> Verdict:
         self._need(Effect.ASK, "ask a person")
@@ -54,7 +59,12 @@ class CallContext(ToolContext):
             await asyncio.to_thread(write)
         except OSError as error:
             raise ToolError(f"The output could not be kept in {path}: {error.strerror}") from error
-        return str(path)
+        place = self._runner.workspace
+        if Feature.LOCAL in place.features and Feature.ISOLATED not in place.features:
+            return str(path)
+        inside = f"/tmp/hermes-outputs/{path.name}"  # noqa: S108 - what is there does not see this machine's files
+        await place.write(inside, await asyncio.to_thread(path.read_bytes))
+        return inside
 
     async def child(self, task: ChildTask) -> ChildResult:
         from hermes_core.agent.children import Child
@@ -75,7 +85,9 @@ class CallContext(ToolContext):
             raise refused(self._tool, what, self._runner.parts.report)
 
     async def settle(self) -> None:
-        """End the children that the tool did not wait for: none outlives the call it works for."""
+        """Show the rest, and end the children that the tool did not wait for: none outlives the call it works for."""
+        if self._redactor:
+            self._show(self._redactor.close())
         left = [work for work in self._children if not work.done()]
         for work in left:
             work.cancel()

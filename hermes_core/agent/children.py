@@ -69,7 +69,8 @@ class Child:
             limits = await runner.left()
             if limits.exhausted:
                 return ChildResult(status="refused", error=f"No {limits.exhausted} is left for a child.")
-            status, error = await self._work(inherit(self._reach(limits), self._parts.toolbox().tools, self._task))
+            known = self._parts.toolbox().offered(runner.session).values()
+            status, error = await self._work(inherit(self._reach(limits), known, self._task))
         return await self._result(status, error, time.monotonic() - began)
 
     def _problem(self) -> str:

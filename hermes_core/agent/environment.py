@@ -10,8 +10,6 @@ from hermes_core.plugins.index import Index
 
 __all__ = ["child_environment", "descendants", "redacted"]
 
-_SHORT = 6  # characters; a shorter value would be found everywhere
-
 
 def child_environment(environ: Mapping[str, str], index: Index) -> tuple[dict[str, str], dict[str, str]]:
     """An environment in two halves: what a child process gets as its own, and the secrets it is told over the pipe.
@@ -46,8 +44,7 @@ def descendants(pid: int) -> list[int]:
 
 def redacted(tail: bytes, told: Mapping[str, str], kept: Secrets) -> str:
     """The end of what a process wrote, as text without secrets."""
+    from hermes_core.redaction import redact
+
     text = tail.decode("utf-8", "replace").strip()
-    values = {*told.values(), *(kept.get(name) for name in kept.names())} if text else ()
-    for value in sorted((v for v in values if len(v) >= _SHORT), key=len, reverse=True):
-        text = text.replace(value, "[secret]")
-    return text
+    return redact(text, [*told.values(), *(kept.get(name) for name in kept.names())]) if text else ""

@@ -6,6 +6,9 @@ import logging
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from attrs import evolve
 
 from hermes_core import hooks
 from hermes_core.agent.asking import Asker
@@ -70,7 +73,7 @@ class Parts:
         self.levels = bounds.levels if bounds else LEVELS
         self.settings = settings
         self.home = settings.home
-        self.index = index
+        self.index, self._consent = index, consent
         self.owner = owner
         self._wanted = (provider, model)
         self._toolsets = tuple(toolsets) or tuple(settings.config.toolsets)
@@ -135,7 +138,13 @@ class Parts:
                 f"store.url refers to {config.url.reference}, which is not set.",
                 hint=f"Set it with: {self.home.brand} config set {config.url.reference} postgresql://…",
             )
-        return open_store(self.home.database, url=url, durability=config.durability, transcripts=transcripts)
+        return open_store(
+            self.home.database,
+            url=url,
+            durability=config.durability,
+            transcripts=transcripts,
+            clean=self.settings.masks.data,
+        )
 
     def shut_store(self) -> None:
         """Let no more be written, whatever still runs: for a process that must leave everything as it is."""
@@ -153,6 +162,7 @@ class Parts:
                 core=self.settings.config.agent.core_toolsets,
                 search=self.settings.config.agent.tool_search,
                 only=self.bounds.tools if self.bounds else None,
+                report=self.report,
             )
         return self._toolbox
 
@@ -208,8 +218,16 @@ class Parts:
         return await found[name].open(session.cwd)
 
     def _plugin_context(self, installed: Installed) -> PluginContext:
+        skills = [
+            (one.manifest.name, Path(one.path, folder))
+            for one in self.index.plugins
+            if one.manifest and one.manifest.contributes["skills"] and not one.fault
+            if self._consent.state(one).usable
+            for folder in one.manifest.contributes["skills"]
+        ]
+        guarded = guarded_paths(self.settings)
         return make_context(
-            installed, self.settings, store=self.store, complete=self.complete, guarded=guarded_paths(self.settings)
+            installed, self.settings, store=self.store, complete=self.complete, skills=skills, guarded=guarded
         )
 
     async def complete(self, request: Request, task: str = "", session: Session | None = None) -> Response:
@@ -245,13 +263,19 @@ class Parts:
         config = self.settings.config
         identity, soul, window = config.agent.identity, self.home.root / "SOUL.md", config.model.context_length
         prompt = await build_prompt(session, self.memory(), identity=identity, soul=soul, window=window)
-        return await self.dispatch.transform("transform_prompt", "prompt", prompt, session=session)
+        tools = {name: tool.toolset for name, tool in self.toolbox().offered(session).items()}
+        return await self.dispatch.transform("transform_prompt", "prompt", evolve(prompt, tools=tools), session=session)
 
     def report(self, tool: Tool, error: BaseException) -> None:
         """A tool raised something that is not a ToolError: its author should know."""
         owner = self.toolbox().owner(tool)
         self.dispatch.record(
-            Fault(plugin=owner, phase="call", where=tool.name, error=f"{type(error).__name__}: {error}")
+            Fault(
+                plugin=owner,
+                phase="call",
+                where=tool.name,
+                error=self.settings.masks.text(f"{type(error).__name__}: {error}"),
+            )
         )
 
     def _keep_faults(self) -> None:

@@ -220,7 +220,7 @@ class Runtime(Parts):
         except Exception as error:
             if not isinstance(error, HermesError):
                 log.exception("a turn could not begin")
-            emit(failed(cause(error)))
+            emit(failed(cause(error), self.settings.masks.text))
             emit(Ended(session_id=session_id, turn_id="", answer="", reason="failed", usage=Usage()))
 
     def _let_learn(self, session: Session, messages: Sequence[Message]) -> None:

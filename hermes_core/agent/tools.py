@@ -24,6 +24,7 @@ from hermes_core.agent.policy.secondopinion import advice_in, request_for
 from hermes_core.agent.policy.taint import Seen
 from hermes_core.errors import HermesError, ToolError, nearest
 from hermes_core.kinds import Tool, ToolOutput, Workspace
+from hermes_core.redaction import MASKED
 from hermes_core.store.codec import clean
 from hermes_core.store.killpoints import die_at
 from hermes_core.store.outside import result_of
@@ -121,7 +122,10 @@ class CallRunner:
 
     async def ask(self, question: Question) -> Verdict | None:
         """Put a question to the person of this turn."""
-        return await self.asker.ask(self.session, question)
+        shown = self.parts.settings.masks.text
+        return await self.asker.ask(
+            self.session, evolve(question, subject=shown(question.subject), risk=shown(question.risk))
+        )
 
     async def left(self) -> Limits:
         """What the turn may still use: of its own limits, and of its session and day where those are limited."""
@@ -170,6 +174,11 @@ class CallRunner:
         if call.invalid:
             return ToolError(
                 f"{call.name} was not run: {call.invalid}.", hint="Send the call again, as one JSON object."
+            )
+        if MASKED in str(call.arguments):
+            return ToolError(
+                f"{call.name} was not run: its arguments hold {MASKED}…⟧, which stands for a secret you cannot see.",
+                hint="Leave the secret's line as it is: change only what is around it.",
             )
         if missing := [name for name in tool.after if name not in self.ran and name in self.tools]:
             return _Waits(missing, tool, call)
@@ -240,7 +249,12 @@ class CallRunner:
                 outcome, known = ("unknown", f"{NO_RESULT} ") if again else ("refused", "")
                 said = f"{known}{call.name} was not run: {verdict.reason or 'the person said no'}"
                 result = failure(call, ToolError(said))
+        if result.failed:
+            result = evolve(result, parts=tuple(self._masked(part) for part in result.parts))
         return _Made(result, outcome, began)
+
+    def _masked(self, part: Any) -> Any:
+        return evolve(part, text=self.parts.settings.masks.for_model(part.text)) if isinstance(part, Text) else part
 
     async def _finish(self, call: ToolCall, made: "_Made", notice: str = "") -> tuple[ToolResult, float]:
         """Store a result as plugins want it, and below it what the house and the user have to say."""
@@ -314,7 +328,7 @@ class CallRunner:
     async def _bounded(self, context: CallContext, tool: Tool, part: Text | Blob) -> Text | Blob:
         if isinstance(part, Blob):
             return part
-        text = clean(part.text) or "(no output)"
+        text = self.parts.settings.masks.for_model(clean(part.text)) or "(no output)"
         size = self.room
         if len(text) > size:
             pieces = (text[at : at + _PIECE].encode("utf-8", "replace") for at in range(0, len(text), _PIECE))

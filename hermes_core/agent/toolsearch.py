@@ -19,9 +19,9 @@ from hermes_core.kinds import Tool, tool
 from hermes_core.options import ge, le, option, settings
 from hermes_core.types import Message, Part, ToolCall, ToolResult, ToolSpec
 
-__all__ = ["CALL", "by_search", "search_tools", "unwrapped", "worth_it", "wrapped"]
+__all__ = ["CALL", "SEARCH", "by_search", "call_spec", "search_tools", "unwrapped", "worth_it", "wrapped"]
 
-CALL = "tool_call"
+CALL, SEARCH = "tool_call", "tool_search"
 WINDOW = 128_000  # tokens of a model that nobody knows more of
 _SHARE = 10  # schemas may take this part of the window
 _CHARACTERS = 4  # of a token, as a rule of thumb
@@ -62,6 +62,16 @@ def by_search(core: Sequence[ToolSpec], behind: Sequence[Tool]) -> tuple[ToolSpe
     found, described, called = (tool_spec(one) for one in search_tools({}).values())
     found = evolve(found, description=f"{found.description} Toolsets: {sets}.")
     return (*core, found, described, called)
+
+
+def call_spec() -> ToolSpec:
+    """What the model is told of ``tool_call`` where nothing is searched for, but tools may appear."""
+    schema = {"name": {"type": "string"}, "arguments": {"type": "object"}}
+    return ToolSpec(
+        name=CALL,
+        description="Call a tool that appeared in this conversation.",
+        schema={"type": "object", "properties": schema, "required": ["name"]},
+    )
 
 
 def search_tools(tools: Mapping[str, Tool]) -> dict[str, Tool]:

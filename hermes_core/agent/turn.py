@@ -138,7 +138,7 @@ class TurnRun:
             self._model.route = route
         else:
             gone.append(f"{provider}:{model}, so {self._model.route.name}:{self._model.route.model} went on")
-        if self._parts.toolbox().has(self._live.begun):
+        if self._parts.toolbox().has(self._live.begun, self._live.session):
             self._model.specs = self._live.begun
         else:
             gone.append("some of its tools")
@@ -167,8 +167,9 @@ class TurnRun:
             if not isinstance(error, HermesError):
                 log.exception("a turn broke")
             told = cause(error)
-            self._emit(failed(told))
-            await self._close("failed", error=told.text)
+            clean = self._parts.settings.masks.text
+            self._emit(failed(told, clean))
+            await self._close("failed", error=clean(told.text))
         else:
             die_at("answered")
             await self._close("done", answer)
@@ -263,7 +264,7 @@ class TurnRun:
             parts=parts,
             workspace=live.workspace,
             doors=live.permitted,
-            tools=parts.toolbox().callable(self._model.specs),
+            tools=parts.toolbox().callable(self._model.specs, live.session),
             emit=self._emit,
             asker=self._asker,
             loops=self._loops,
@@ -294,7 +295,7 @@ class TurnRun:
             await self._rows.close(state, error)
         except Exception as fault:  # noqa: BLE001 - the store fails, or never opened
             if state != "failed":
-                self._emit(failed(cause(fault)))
+                self._emit(failed(cause(fault), self._parts.settings.masks.text))
                 return False
         return True
 

@@ -2,15 +2,16 @@
 
 import json
 import logging
-import os
-import re
 import time
 from functools import cached_property
+
+from hermes_core.errors import HermesError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.config.paths import Home
     from hermes_core.config.settings import Settings
+    from hermes_core.redaction.pii import Pseudonyms
 
 __all__ = ["start_logging"]
 
@@ -31,8 +32,14 @@ class _LogFile(logging.Handler):
     def __init__(self, home: "Home", settings: "Settings") -> None:
         super().__init__()
         self._home, self._config = home, settings.config.logging
-        self._keys = [settings.config.model.api_key, *(p.api_key for p in settings.config.providers.values())]
+        self._masks, self._pii = settings.masks, settings.config.privacy.redact_pii
         self._path = home.logs / "hermes.log"
+
+    @cached_property
+    def _names(self) -> "Pseudonyms | None":
+        from hermes_core.config.masks import pseudonyms
+
+        return pseudonyms(self._home) if self._pii else None
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
@@ -40,7 +47,7 @@ class _LogFile(logging.Handler):
             self._put_aside()
             with self._path.open("a", encoding="utf-8", errors="backslashreplace") as file:
                 file.write(self.format(record) + "\n")
-        except OSError:
+        except (OSError, HermesError):
             pass  # a log that cannot be written must not stop the work
 
     def format(self, record: logging.LogRecord) -> str:
@@ -53,10 +60,17 @@ class _LogFile(logging.Handler):
         }
         if record.exc_info:
             entry["traceback"] = logging.Formatter().formatException(record.exc_info)
-        line = json.dumps(entry, ensure_ascii=False, default=str)
-        for value in self._secrets:
-            line = line.replace(value, "[secret]")
-        return line
+        return json.dumps(self._clean(entry), ensure_ascii=False, default=self._other)
+
+    def _clean(self, entry: dict[str, object]) -> object:
+        """The entry without secrets, and without people where that is wished."""
+        cleaned = self._masks.data(entry)
+        if not self._names:
+            return cleaned
+        return {key: self._names.apply(value) if isinstance(value, str) else value for key, value in cleaned.items()}
+
+    def _other(self, value: object) -> str:
+        return self._masks.text(str(value))
 
     def _put_aside(self) -> None:
         """A full file becomes ``hermes.log.1``, that one ``.2``, and the oldest goes."""
@@ -66,13 +80,3 @@ class _LogFile(logging.Handler):
             for older, newer in zip(names[:0:-1], names[-2::-1], strict=True):
                 if newer.exists():
                     newer.replace(older)
-
-    @cached_property
-    def _secrets(self) -> list[str]:
-        """What must not be written, the longest first."""
-        from hermes_core.config.secrets import Secrets
-
-        secrets = Secrets(self._home.env_file, os.environ)
-        inherited = (n for n in os.environ if re.search(r"(?i)KEY|TOKEN|SECRET|PASSW", n))
-        found = [*self._keys, *(secrets.get(name) for name in (*secrets.names(), *inherited))]
-        return sorted({value for value in found if len(value) >= 6}, key=len, reverse=True)

@@ -33,6 +33,7 @@ COMMANDS = {
     "plugins": ("plugins", "Install, enable, check and write plugins."),
     "tools": ("tools", "List tools, switch them, see what they did."),
     "profile": ("profile", "Separate settings, keys, memory and sessions."),
+    "redact": ("redact", "Take secrets out of a text, before it is shared."),
     "doctor": ("doctor", "Check everything and say how to mend it."),
     "prompt-size": ("prompt_size", "Where the tokens of an empty session go."),
     "logs": ("insights", "Show what was logged."),
@@ -75,7 +76,9 @@ def _status(distribution: "Distribution | None", arguments: list[str]) -> int:
         error.show()
         return 2
     except HermesError as error:
-        return _say(str(error), 2 if isinstance(error, UserError) else 3 if isinstance(error, PluginError) else 1)
+        return _say(
+            _clean(str(error)), 2 if isinstance(error, UserError) else 3 if isinstance(error, PluginError) else 1
+        )
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader left; there is nobody to tell
         return 1
@@ -88,8 +91,15 @@ def _status(distribution: "Distribution | None", arguments: list[str]) -> int:
         log = logging.getLogger("hermes_core")
         if log.handlers:
             log.exception("a command failed")
-        return _say(f"{type(error).__name__}: {error}\nA fault in Hermes or a plugin; HERMES_STRICT=1 shows where.", 1)
+        told = _clean(f"{type(error).__name__}: {error}")
+        return _say(f"{told}\nA fault in Hermes or a plugin; HERMES_STRICT=1 shows where.", 1)
     return result if isinstance(result, int) else 0
+
+
+def _clean(text: str) -> str:
+    from hermes_core.redaction import redact
+
+    return redact(text)
 
 
 def _refuse_tools(name: str, arguments: Sequence[str]) -> None:
@@ -106,7 +116,7 @@ def _say(text: str, status: int) -> int:
     if os.environ.get("HERMES_STRICT"):
         import traceback
 
-        traceback.print_exc()
+        print(_clean(traceback.format_exc()), end="", file=sys.stderr)
     sys.stdout.flush()
     print(text, file=sys.stderr)
     return status
@@ -187,7 +197,7 @@ def root(context: click.Context, /, **flags: Any) -> int:
 
 def _watched(scope: Scope) -> Callable[[], None]:
     """Watch what plugins do from now on; how to tell it at the end."""
-    from hermes_core.plugins.audit import Audit
+    from hermes_core.testing.audit import Audit
 
     audit = Audit(scope.index)
 

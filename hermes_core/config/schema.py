@@ -185,8 +185,11 @@ class PolicySettings:
 
 @settings
 class SecuritySettings:
-    """What tools may reach."""
+    """What tools may reach, and what texts may hold."""
 
+    redact_secrets: bool = option(
+        "Mask secrets in logs, transcripts, tool output and errors; read once, at the start.", default=True
+    )
     allow_private_urls: bool = option(
         "Open URLs of this machine and of private networks too; where clouds keep keys stays closed.", default=False
     )
@@ -242,6 +245,13 @@ class LoggingSettings:
 
 
 @settings
+class PrivacySettings:
+    """What is told of people."""
+
+    redact_pii: bool = option("Also replace e-mail addresses, phones and ids of people in logs.", default=False)
+
+
+@settings
 class Config:
     """The settings of the kernel; plugins' sections live beside them."""
 
@@ -255,11 +265,12 @@ class Config:
     budget: BudgetSettings = option("How much may be spent.", factory=BudgetSettings)
     terminal: TerminalSettings = option("Where commands run.", factory=TerminalSettings)
     policy: PolicySettings = option("What may be done without asking.", factory=PolicySettings)
-    security: SecuritySettings = option("What tools may reach.", factory=SecuritySettings)
+    security: SecuritySettings = option("What tools may reach, and what texts may hold.", factory=SecuritySettings)
     display: DisplaySettings = option("What is shown.", factory=DisplaySettings)
     store: StoreSettings = option("Where sessions are kept.", factory=StoreSettings)
     memory: MemorySettings = option("What lasts across sessions.", factory=MemorySettings)
     plugins: PluginSettings = option("In which order plugins are asked.", factory=PluginSettings)
+    privacy: PrivacySettings = option("What is told of people.", factory=PrivacySettings)
     logging: LoggingSettings = option("What is written to the log files.", factory=LoggingSettings)
 
 

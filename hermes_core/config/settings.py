@@ -5,6 +5,7 @@ import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import cached_property
 from typing import Any, TypeVar
 
 from attrs import asdict, has
@@ -26,6 +27,10 @@ from hermes_core.errors import ConfigError, UnknownName, UserError
 from hermes_core.options import Secret
 from hermes_core.types.base import JSON
 from hermes_core.types.model import Endpoint
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hermes_core.config.masks import Masks
 
 T = TypeVar("T")
 _OUTLINE: Any = (
@@ -51,6 +56,13 @@ class Settings:
         self.secrets = secrets
         self._laid, self.locked = frozenset(laid), frozenset(locked)
         self.config: Config = self._sound(*read_kernel(raw, secrets))
+
+    @cached_property
+    def masks(self) -> "Masks":
+        """What takes secrets out of texts: for good as the settings said when this was made."""
+        from hermes_core.config.masks import Masks
+
+        return Masks(self.secrets, self.config, on=self.config.security.redact_secrets)
 
     def section(self, path: str, cls: type[T]) -> T:
         """A plugin's section (``platforms.cli``) as an object of its class; a missing section is an empty one.

@@ -3,6 +3,7 @@
 import json
 import re
 
+from hermes_core.redaction import redact
 from hermes_core.types.base import JSON
 
 __all__ = ["page_title", "sentence_in", "without_secrets"]
@@ -51,7 +52,8 @@ def _sentence(found: JSON, depth: int = 6) -> str:
 
 
 def without_secrets(text: str, key: str) -> str:
-    """The text without the key and without what looks like one."""
+    """The text without the key, secrets, and what looks like a short or half hidden key, as services quote them."""
     if len(key) >= 4:
         text = text.replace(key, "…")
+    text = redact(text)
     return re.sub(_KEYLIKE, lambda found: found[1] + "…", text)

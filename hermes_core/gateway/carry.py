@@ -9,6 +9,8 @@ import contextlib
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Coroutine, Mapping, Sequence
 
+from attrs import evolve
+
 from hermes_core.agent.failed import failed
 from hermes_core.agent.live import here
 from hermes_core.agent.policy.itself import run_by_tool
@@ -51,7 +53,7 @@ class Carrier(Desk):
         self._chats: dict[str, Conversation] = {}
         self._waiting: dict[str, asyncio.Queue[Envelope | None]] = {}
         self._workers: set[asyncio.Task[None]] = set()
-        self._working: dict[str, asyncio.Future[str]] = {}  # the slash command that runs in a chat
+        self._working: dict[str, asyncio.Future[str | Message]] = {}  # the slash command that runs in a chat
         self._commands = slash_commands(runtime, self._conversation_of)
 
     # --- the desk a platform sees -----------------------------------------------------------------------------------
@@ -212,17 +214,20 @@ class Carrier(Desk):
     async def _fail(self, envelope: Envelope, error: HermesError) -> None:
         """Every envelope ends in a message or an Ended event, whatever happened."""
         if Feature.LIVE in self._platform.features:
-            await self._platform.show(envelope.chat, failed(error))
+            await self._platform.show(envelope.chat, failed(error, self._runtime.settings.masks.text))
             ended = Ended(session_id="", turn_id="", answer="", reason="failed", usage=Usage())
             await self._platform.show(envelope.chat, ended)
         else:
-            await self._platform.send(envelope.chat, _text(str(error)), f"{envelope.event_id}:failed")
+            await self._platform.send(
+                envelope.chat, _text(self._runtime.settings.masks.text(str(error))), f"{envelope.event_id}:failed"
+            )
 
     async def _command(self, envelope: Envelope, text: str) -> None:
         await self._platform.ack(envelope)
         name, _, rest = text[1:].partition(" ")
         command = self._commands.get(name)
         conversation = self._conversation(envelope.chat)
+        answer: str | Message
         try:
             if command is None:
                 close = nearest(name, self._commands)
@@ -233,13 +238,15 @@ class Carrier(Desk):
                 answer = await self._run(envelope.chat, command.run(await conversation.take_up(), rest.strip()))
         except HermesError as error:
             answer = str(error)
-        if conversation.again:
+        if isinstance(answer, Message):
+            await self._turn(evolve(envelope, message=answer))
+        elif conversation.again:
             question, conversation.again = conversation.again, None
             await self._turn(question)
         elif answer:
             await self._say(envelope, answer)
 
-    async def _run(self, chat: str, command: Awaitable[str]) -> str:
+    async def _run(self, chat: str, command: Awaitable[str | Message]) -> str | Message:
         """What a command answers. One that takes its time is shown as work, and can be stopped."""
         task = self._working[chat] = asyncio.ensure_future(command)
         shown = False

@@ -88,11 +88,13 @@ def make_context(
     *,
     store: "OpenStore",
     complete: Complete,
+    skills: Sequence[tuple[str, Path]] = (),
     guarded: Sequence[Path] = (),
 ) -> PluginContext:
     """The context of one plugin. Raises ConfigError when its section of the settings is wrong, UserError.
 
-    ``store`` opens the store when first needed; ``complete`` makes one model call; ``guarded`` as in PluginPaths.
+    ``store`` opens the store when first needed; ``complete`` makes one model call; ``skills`` and ``guarded`` are as in
+    PluginPaths.
     """
     manifest = installed.manifest
     assert manifest, f"{installed.label} has no manifest"
@@ -104,7 +106,11 @@ def make_context(
         config=settings.section(manifest.config_section, config_class(installed)) if manifest.config_class else None,
         secrets=_Secrets(installed, settings.secrets),
         paths=PluginPaths(
-            home=home.root, data=home.root / "data" / folder, cache=home.cache / folder, guarded=tuple(guarded)
+            home=home.root,
+            data=home.root / "data" / folder,
+            cache=home.cache / folder,
+            skills=tuple(skills),
+            guarded=tuple(guarded),
         ),
         log=logging.getLogger(f"hermes.plugin.{manifest.kind}.{manifest.name}"),
         sessions=_Sessions(installed, store),

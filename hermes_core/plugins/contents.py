@@ -8,7 +8,7 @@ from typing import NamedTuple
 from hermes_core.errors import UserError
 from hermes_core.plugins.index import normalized
 
-__all__ = ["RUN_AT_START", "Contents", "contents_of", "installed_contents"]
+__all__ = ["RUN_AT_START", "Contents", "contents_of", "installed_contents", "taken_over"]
 
 # Written by installers, different on every machine.
 _LOCAL = ("RECORD", "INSTALLER", "REQUESTED", "direct_url.json", "uv_cache.json", "uv_build.json")
@@ -35,6 +35,24 @@ def contents_of(folder: Path, distribution: str) -> Contents:
             files = (p for p in folder.rglob("*") if p.is_file() and p.relative_to(folder).parts[0] not in _BESIDE)
             return _contents(found.version, found.requires or (), folder, files)
     raise UserError(f"What was fetched is not {distribution}.", hint="Look at its name again.")
+
+
+def taken_over(folder: Path, distribution: str) -> list[str]:
+    """Packages and modules in a folder that would stand in the place of others: of Python, or of what is installed."""
+    from importlib.metadata import packages_distributions
+    from importlib.util import find_spec
+
+    owners, found = packages_distributions(), []
+    for path in sorted(folder.iterdir()):
+        name = path.name.partition(".")[0] if path.is_file() else path.name
+        if path.name in _BESIDE or not name.isidentifier():
+            continue
+        spec = find_spec(name)
+        shared = spec is not None and spec.origin is None  # a namespace, which several may put something into
+        mine = {normalized(owner) for owner in owners.get(name, ())} == {distribution}
+        if spec is not None and not shared and not mine:
+            found.append(name)
+    return found
 
 
 def installed_contents(distribution: str) -> Contents | None:

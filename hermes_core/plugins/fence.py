@@ -8,6 +8,7 @@ from time import perf_counter
 from typing import Any
 
 from hermes_core.errors import HermesError, PluginError
+from hermes_core.redaction import redact
 
 Call = Callable[[], Coroutine[Any, Any, Any]]
 Outcome = tuple[Any, BaseException | None]
@@ -22,7 +23,7 @@ class Late(HermesError):
 
 
 def one_line(error: BaseException) -> str:
-    """An error in one line for people; the traceback belongs into the log."""
+    """An error in one line for people, without secrets; the traceback belongs into the log."""
     if isinstance(error, PluginError):
         text = error.cause
     elif isinstance(error, HermesError):
@@ -33,7 +34,7 @@ def one_line(error: BaseException) -> str:
         text = str(error)
     else:
         text = f"{type(error).__name__}: {error}".rstrip(": ")
-    lines = text.strip().splitlines() or [type(error).__name__]
+    lines = redact(text).strip().splitlines() or [type(error).__name__]
     return lines[0][:300] + (" …" if len(lines) > 1 or len(lines[0]) > 300 else "")
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from hermes_core.addresses import UrlRules, check_url
 from hermes_core.errors import OutOfReach, UserError
 from hermes_core.plugins.consent import Consent, Wanted
-from hermes_core.plugins.contents import Contents, contents_of, installed_contents
+from hermes_core.plugins.contents import Contents, contents_of, installed_contents, taken_over
 from hermes_core.plugins.index import Index, Installed, normalized
 
 OSV = "https://api.osv.dev/v1/query"
@@ -96,6 +96,9 @@ def _looked_at(name: str, arguments: Sequence[str]) -> Contents:
 
     with TemporaryDirectory(prefix="hermes-install-") as folder:
         _run("install", ["--no-deps", "--target", folder, *arguments])
+        if taken := taken_over(Path(folder), name):
+            text = f"{name} brings {', '.join(taken)}, which belongs to something else here. It was not installed."
+            raise UserError(text, hint="No plugin needs that. Tell its author, or do not use it.")
         return contents_of(Path(folder), name)
 
 

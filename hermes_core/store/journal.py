@@ -3,7 +3,7 @@
 import json
 import time
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import attrs
@@ -23,6 +23,7 @@ from hermes_core.store.spending import UsageRow, book, sums
 from hermes_core.store.transcripts import Transcripts
 from hermes_core.store.validity import INTERRUPTED, NO_RESULT, NOT_RUN, misfit, result_message, said, valid
 from hermes_core.types import Envelope, Message, Principal, ToolCall, ToolResult, Usage
+from hermes_core.types.base import JSON
 
 __all__ = [
     "Busy",
@@ -41,7 +42,12 @@ _NOTHING = Usage()
 
 
 def open_store(
-    database: Path, *, url: str = "", durability: str = "normal", transcripts: Path | None = None
+    database: Path,
+    *,
+    url: str = "",
+    durability: str = "normal",
+    transcripts: Path | None = None,
+    clean: Callable[[JSON], JSON] | None = None,
 ) -> "Store":
     """Open or make the database and bring its tables to head.
 
@@ -54,7 +60,7 @@ def open_store(
     except BaseException:
         engine.close()
         raise
-    return Store(engine, Transcripts(transcripts) if transcripts else None)
+    return Store(engine, Transcripts(transcripts, clean) if transcripts else None)
 
 
 def _server(url: str) -> Engine:

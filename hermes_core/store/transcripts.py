@@ -14,6 +14,7 @@ from pathlib import Path
 
 from hermes_core.store.codec import to_openai
 from hermes_core.types import Message
+from hermes_core.types.base import JSON
 
 _OPEN_FILES = 16
 _encode = json.JSONEncoder(ensure_ascii=False).encode
@@ -24,8 +25,9 @@ Missing = Callable[[str, int], list[tuple[int, Message]]]
 class Transcripts:
     """The folder of transcripts; keeps the files it wrote to last open."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, clean: Callable[[JSON], JSON] | None = None) -> None:
+        """``clean`` takes out of each message what must not be written into plain files."""
+        self._folder, self._clean = folder, clean
         self._files: OrderedDict[str, tuple[FileIO, int]] = OrderedDict()
         self._warned = False
 
@@ -34,10 +36,10 @@ class Transcripts:
         try:
             file, last = self._files.pop(session_id) if session_id in self._files else self._open(session_id)
             if last == before:
-                file.write(lines(row, message))
+                file.write(lines(row, message, self._clean))
             else:
                 last = _last_row(file)
-                file.write(b"".join(lines(*stored) for stored in missing(session_id, last)))
+                file.write(b"".join(lines(*stored, self._clean) for stored in missing(session_id, last)))
         except OSError as error:
             if not self._warned:
                 _log.warning("Transcripts in %s cannot be written: %s. Turns go on without.", self._folder, error)
@@ -67,9 +69,10 @@ class Transcripts:
         return file, _last_row(file)
 
 
-def lines(row: int, message: Message) -> bytes:
+def lines(row: int, message: Message, clean: Callable[[JSON], JSON] | None = None) -> bytes:
     """A stored message as lines of a transcript."""
-    return "".join(f"{_encode({**shaped, 'row': row})}\n" for shaped in to_openai(message)).encode()
+    shaped = to_openai(message)
+    return "".join(f"{_encode({**(clean(one) if clean else one), 'row': row})}\n" for one in shaped).encode()
 
 
 def _last_row(file: FileIO) -> int:

@@ -5,7 +5,6 @@ Public for tests, not for plugins' own code. Names are imported when first used.
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hermes_core.plugins.witness import Witness, off_the_record
     from hermes_core.testing.bench import Bench
     from hermes_core.testing.contract_backend import BackendContract
     from hermes_core.testing.contract_base import PluginContract
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from hermes_core.testing.fakes import FakeBackend, FakeDesk, FakePlatform, FakeService, FakeWorkspace
     from hermes_core.testing.scaffold import new_plugin
     from hermes_core.testing.scripted import Call, Fail, Say, ScriptedProvider
+    from hermes_core.testing.witness import Witness, off_the_record
 
 __all__ = [
     "BackendContract",
@@ -60,9 +60,9 @@ _HOMES = {
     "Say": "scripted",
     "ScriptedProvider": "scripted",
     "ToolContract": "contract_tool",
-    "Witness": "hermes_core.plugins.witness",
+    "Witness": "witness",
     "new_plugin": "scaffold",
-    "off_the_record": "hermes_core.plugins.witness",
+    "off_the_record": "witness",
     "plugin_context": "fake_context",
 }
 
@@ -72,5 +72,4 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    home = _HOMES[name]
-    return getattr(import_module(home if "." in home else f"{__name__}.{home}"), name)
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

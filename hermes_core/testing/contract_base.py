@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pytest
 
 from hermes_core.errors import PluginError
-from hermes_core.plugins.witness import Witness, off_the_record
 from hermes_core.testing.fake_context import plugin_context
 from hermes_core.testing.leftovers import Traces
+from hermes_core.testing.witness import Witness, off_the_record
 from hermes_core.types import JSON
 
 if TYPE_CHECKING:
@@ -74,8 +74,13 @@ class PluginContract:
     @pytest.fixture
     def context(self, manifest: "Manifest", tmp_path: Path) -> "PluginContext":
         """What the plugin's register hooks are given."""
+        beside = manifest_path(self.module).parent
         return plugin_context(
-            manifest, tmp_path / "home", config=_configured(manifest, self.settings), secrets=self.secrets
+            manifest,
+            tmp_path / "home",
+            config=_configured(manifest, self.settings),
+            secrets=self.secrets,
+            skills=[(manifest.name, beside / folder) for folder in manifest.contributes["skills"]],
         )
 
     @pytest.fixture

@@ -41,6 +41,7 @@ def plugin_context(
     endpoints: Mapping[str, Endpoint] | None = None,
     histories: Mapping[str, Sequence[Message]] | None = None,
     urls: UrlRules = UrlRules(),  # noqa: B008 - a value
+    skills: Sequence[tuple[str, Path]] = (),
 ) -> PluginContext:
     """A context as the kernel would make it, with an empty past and folders under ``home``.
 
@@ -56,7 +57,7 @@ def plugin_context(
         kind=manifest.kind,
         config=config,
         secrets=_Secrets(manifest, secrets or {}),
-        paths=PluginPaths(home=home, data=data, cache=cache),
+        paths=PluginPaths(home=home, data=data, cache=cache, skills=skills),
         log=logging.getLogger(f"hermes.test.{manifest.name}"),
         sessions=sessions or _NoSessions(manifest),
         llm=_Replies(manifest, replies),

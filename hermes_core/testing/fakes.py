@@ -13,7 +13,7 @@ from attrs import evolve
 
 from hermes_core.errors import ToolError, UserError
 from hermes_core.kinds import Backend, Desk, Platform, Workspace
-from hermes_core.plugins.witness import off_the_record
+from hermes_core.testing.witness import off_the_record
 from hermes_core.types import (
     Blob,
     Envelope,

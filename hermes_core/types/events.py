@@ -52,10 +52,14 @@ class PromptBlock:
 
 @frozen(kw_only=True)
 class Prompt:
-    """The system prompt, built once per session and stored with it. ``context`` is as in Request."""
+    """The system prompt, built once per session and stored with it. ``context`` is as in Request.
+
+    ``tools`` are the names of the tools on offer, each with its toolset, for blocks that depend on them.
+    """
 
     blocks: Sequence[PromptBlock]
     context: int = 0
+    tools: Mapping[str, str] = Factory(dict)
 
 
 @frozen(kw_only=True)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Literal
 
 from attrs import frozen
 
+from hermes_core.types.content import Message
 from hermes_core.types.events import Session
 
 if TYPE_CHECKING:
@@ -24,12 +25,13 @@ class Command:
 class SlashCommand:
     """A command typed into a conversation. ``run`` gets the session and the rest of the line, returns what to show.
 
+    Or it returns a Message: then that is what the person said, and the model answers it.
     One that is ``at_once`` does not wait for the end of a running turn: it changes nothing that a turn works with.
     """
 
     name: str
     summary: str
-    run: Callable[[Session, str], Awaitable[str]]
+    run: Callable[[Session, str], Awaitable[str | Message]]
     usage: str = ""
     at_once: bool = False
 

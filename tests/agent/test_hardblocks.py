@@ -126,3 +126,35 @@ def test_a_link_to_a_guarded_file_is_guarded(tmp_path: Path) -> None:
 def test_odd_words_are_survived(word: str) -> None:
     assert isinstance(guarded_path(word, "/work", GUARDED), str)
     assert isinstance(blocked_command(f"rm -rf {word}", "/work", GUARDED), str)
+
+
+def test_what_plugins_keep_is_closed_to_tools(tmp_path: Path) -> None:
+    """Among it stand the hashes of skills that a person accepted: a tool that writes them accepts for the person."""
+    from hermes_core.agent.policy.guarded import guarded_paths
+    from hermes_core.config.paths import Home
+    from hermes_core.config.settings import load_settings
+
+    guarded = guarded_paths(load_settings(Home(tmp_path)))
+    assert guarded_path(str(tmp_path / "data" / "tool-skills" / "skills.lock"), "/", guarded)
+    assert not guarded_path(str(tmp_path / "skills" / "tidy" / "SKILL.md"), "/", guarded)
+
+
+def test_a_command_that_is_too_long_to_be_looked_through_is_blocked() -> None:
+    assert "too long" in blocked_command("echo " + "a" * 128_000, "/srv", GUARDED)
+    assert blocked_command("echo " + "a" * 120_000, "/srv", GUARDED) == ""
+
+
+def test_many_words_are_looked_at_as_closely_as_few(tmp_path: Path) -> None:
+    """After many words the folder is listed once, and what lies in it is still looked at."""
+    guarded = tmp_path / "home" / "config.yaml"
+    guarded.parent.mkdir()
+    guarded.write_text("x")
+    work = tmp_path / "work"
+    work.mkdir()
+    (work / "innocent").symlink_to(guarded)
+    many = " ".join(f"word{n}" for n in range(200))
+    assert "belongs to Hermes itself" in blocked_command(f"cat {many} innocent", str(work), [guarded])
+    assert "belongs to Hermes itself" in blocked_command(f"cat {many} ../work/innocent", str(work), [guarded])
+    (work / "away").symlink_to(guarded.parent)
+    assert "belongs to Hermes itself" in blocked_command(f"cat {many} away/config.yaml", str(work), [guarded])
+    assert blocked_command(f"cat {many}", str(work), [guarded]) == ""

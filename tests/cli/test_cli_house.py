@@ -283,7 +283,7 @@ def test_the_log_tells_turns_and_calls(cli):
 def test_the_log_holds_no_secret_and_survives_strange_lines(cli):
     (cli.home / ".env").write_text("SOME_KEY=list_files\n")
     cli("-z", "list the files here")
-    assert cli("logs", "--json").rows[0]["tool"] == "[secret]"
+    assert cli("logs", "--json").rows[0]["tool"] == "***"
     with (cli.home / "logs" / "hermes.log").open("a") as log:
         log.write("not json\n")
     assert cli("logs").out.endswith("not json\n")

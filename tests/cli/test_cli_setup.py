@@ -82,8 +82,14 @@ def talk(first):
                 until(asked)
                 os.write(person, typed.encode())
             with contextlib.suppress(OSError):
-                while data := os.read(person, 65536):
-                    shown += data.decode(errors="replace").replace("\r\n", "\n")
+                for _ in range(60):
+                    if not select.select([person], [], [], 1)[0]:
+                        if typed == "\x03":  # it may come just before Python listens to it; a person presses again
+                            os.write(person, b"\x03")
+                    elif data := os.read(person, 65536):
+                        shown += data.decode(errors="replace").replace("\r\n", "\n")
+                    else:
+                        break
             return process.wait(30), shown
         finally:
             process.kill()
@@ -104,7 +110,7 @@ def test_a_first_conversation_writes_what_was_said(talk, first):
         ("Did you mean 'openrouter'?", ""),
         ("Who answers", "openrouter\n"),
         ("Key of openrouter", "sk-or-very-secret\n"),
-        ("Model", "some/model\n"),
+        ("Model (Enter", "some/model\n"),
         ("Where do commands run", "local\n"),
         ("Folder to work in", f"{first.work}\n"),
         ("Try it now", "n\n"),
@@ -125,7 +131,7 @@ def test_a_first_conversation_writes_what_was_said(talk, first):
 STEPS = (
     ("Who answers", "openrouter\n"),
     ("Key of openrouter", "sk-or-secret\n"),
-    ("Model", "\n"),
+    ("Model (Enter", "\n"),
     ("Where do commands run", "local\n"),
     ("Folder to work in", "\n"),
     ("Try it now", "n\n"),
@@ -171,7 +177,7 @@ def test_a_key_that_is_refused_is_told_before_anything_is_written(talk, first):
     status, shown = talk(
         ("Who answers", "openai\n"),
         ("Key of openai", "sk-wrong\n"),
-        ("Model", "gpt-5\n"),
+        ("Model (Enter", "gpt-5\n"),
         ("Where do commands run", "local\n"),
         ("Folder to work in", "\n"),
         ("Try it now", "y\n"),
@@ -187,7 +193,7 @@ def test_an_isolated_place_is_offered_first_if_it_is_ready(talk, first):
         first.plugin("backend/aviary", ISOLATING.replace("READY", ready), contributes={"backends": ["aviary"]})
         assert first("plugins", "enable", "aviary", "--yes").status == 0
         question = f"Where do commands run [{offered}" if offered else "Where do commands run ["
-        _, shown = talk(("Who answers", "offline\n"), ("Model", "\n"), (question, "\x03"))
+        _, shown = talk(("Who answers", "offline\n"), ("Model (Enter", "\n"), (question, "\x03"))
         assert ("commands see only this folder" in shown.partition("aviary")[2].splitlines()[0]) is bool(offered)
 
 

@@ -37,13 +37,13 @@ class Kit:
     def __init__(self, bench, scripted) -> None:
         self.bench, self.ran = bench, []
 
-        @tool(effects=[Effect.EXECUTE], idempotent=True)
+        @tool(effects=[Effect.SCHEDULE], idempotent=True)
         async def again(words: Words) -> str:
             """Run it."""
             self.ran.append(words.text)
             return "ran"
 
-        @tool(effects=[Effect.EXECUTE])
+        @tool(effects=[Effect.SCHEDULE])
         async def once(words: Words) -> str:
             """Run it once."""
             self.ran.append(words.text)

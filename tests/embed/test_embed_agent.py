@@ -260,7 +260,7 @@ async def test_what_a_person_allows_for_good_is_written_down(place):
         store = await hermes.runtime.store()
         assert [g.words for g in await store.grants(hermes.runtime.owner)] == [f"exactly `chmod a+w .` in {here}"]
         assert "ran and printed nothing" in (await hermes.run("run `chmod a+w .`")).text
-        assert "Nobody is here to ask" in (await hermes.run("run `chmod a+w ..`")).text
+        assert "Nobody is here to ask" in (await hermes.run("run `chmod o+w .`")).text
 
 
 async def test_sessions_belong_to_their_owner():

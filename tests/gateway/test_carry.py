@@ -5,9 +5,10 @@ import asyncio
 import pytest
 
 from hermes_core.gateway.carry import Carrier
+from hermes_core.hooks import hookimpl
 from hermes_core.kinds import Platform
 from hermes_core.testing import Fail
-from hermes_core.types import Ended, Envelope, Failed, Feature, Message, Text
+from hermes_core.types import Ended, Envelope, Failed, Feature, Message, Session, SlashCommand, Text
 
 
 class Room(Platform):
@@ -145,3 +146,20 @@ async def test_an_interrupted_turn_ends_with_an_event(hermes, scripted) -> None:
     room = await serve(hermes, Impatient("go", live=True))
     assert room.events[-1].reason == "interrupted"
     assert room.events[-1].usage.calls == 1
+
+
+async def test_what_a_command_says_for_the_person_is_answered_by_the_model(hermes, scripted) -> None:
+    provider = scripted("Water the plants.")
+
+    async def say(_session: Session, rest: str) -> Message:
+        return Message(role="user", parts=(Text(text=f"Think of {rest}."),))
+
+    @hookimpl
+    def register_slash_commands():
+        return [SlashCommand(name="think", summary="think of something", run=say)]
+
+    hermes.tmp_plugin(provider)
+    hermes.tmp_plugin(register_slash_commands, name="thinker", manifest={"contributes": {"slash": ["think"]}})
+    room = await serve(hermes, Room("/think plants"))
+    assert room.said == ["Water the plants."]
+    assert provider.requests[0].messages[-1].parts[0].text == "Think of plants."

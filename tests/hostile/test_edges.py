@@ -246,7 +246,7 @@ async def test_file_names_with_newlines_and_broken_text(hermes, scripted, tmp_pa
     events = [e async for e in hermes.turn("go", session="s")]
     results = {e.call.name: e.result for e in events if isinstance(e, Returned)}
     assert "done" in results["terminal"].parts[0].text
-    assert "1|x" in results["read_file"].parts[0].text
+    assert "invisible character" in results["read_file"].parts[0].text  # such a name has two readings on a screen
     assert not results["list_files"].failed
     for body in bodies(hermes, await hermes.runtime.store()):
         strict(body)

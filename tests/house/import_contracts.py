@@ -38,6 +38,7 @@ layers =
     fetching
     addresses | places | archives | autorun
     kinds | options | failures | environment
+    redaction
     types | errors
 
 [importlinter:contract:independence]

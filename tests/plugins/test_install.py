@@ -193,6 +193,15 @@ def test_what_would_run_at_every_start_of_python_is_refused(site, osv, installer
     assert not site.lock.exists()
 
 
+@pytest.mark.parametrize("name", ["click.py", "json.py", "hermes_core.py", "attrs.py"])
+def test_what_would_stand_in_the_place_of_others_is_refused(site, osv, installer, name):
+    installer.fetches(**{"board.py": "", name: "print('mine now')"})
+    with pytest.raises(UserError, match=f"board brings {name[:-3]}, which belongs to something else"):
+        install("board", Consent(site.lock), say=print, osv=osv.url)
+    assert installer() == calls("board")
+    assert not site.lock.exists()
+
+
 def test_another_distribution_than_was_asked_for_is_refused(tmp_path):
     with pytest.raises(UserError, match="What was fetched is not board"):
         contents_of(tmp_path, "board")

@@ -193,6 +193,7 @@ import asyncio
     tool("test_it_does_only_what_its_effects_say", "@tool", "@tool(effects={'write'})"),
     tool("test_its_resource_keys_are_text", "@tool", "@tool(touches=lambda where: 'process')"),
     tool("test_its_resource_keys_are_text", "@tool", "@tool(needs=lambda session: '')"),
+    tool("test_what_it_makes_are_tools", "@tool", "@tool(makes=lambda session: ['own_x'])"),
 ]  # fmt: skip
 
 FEATURES = (

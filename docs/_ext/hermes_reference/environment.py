@@ -17,7 +17,12 @@ VARIABLES = {
     "Points: " + ", ".join(f"`{name}` ({meaning})" for name, meaning in POINTS.items()) + ".",
 }
 INNER = {
-    "HERMES_RUN": "Set by the backends `local` and `ssh` for a command, so that a time-out finds all it started.",
+    "HERMES_RUN": "Set for a command by every backend: a time-out finds all it started, `hermes` knows its own tools.",
+    "HERMES_WARDEN": "Set in a container for the process that ends what a Hermes started there, once it is gone.",
+    "HERMES_SH": "Carries a script into a container; the command does not see it.",
+    "HERMES_PATH": "Carries a command's own `PATH` into a container; the command sees it as `PATH`.",
+    "HERMES_SKILL_DIR": "No variable: `${HERMES_SKILL_DIR}` in the text of a skill is filled in with its folder.",
+    "HERMES_SESSION_ID": "No variable either: filled in with the id of the session that reads the skill.",
 }
 OTHERS = {
     "VISUAL": "The editor of `hermes config edit`, and of the terminal's Ctrl+G; else `EDITOR`, else `vi`.",

@@ -42,6 +42,7 @@ def guarded_paths(settings: Settings) -> list[Path]:
         *database,
         home.base / "active_profile",
         *caches,
+        home.root / "data",  # what plugins keep for themselves, such as which code a person said yes to
     ]
     if home.root == home.base:
         return [*own, home.base / "profiles"]

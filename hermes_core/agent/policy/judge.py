@@ -122,7 +122,8 @@ class Policy:
 
         understood = verdict.outcome == "allow" and verdict.effects is not None
         if session.untrusted and (risk := concern(case, seen, understood=understood)):
-            decided = await self._despite(session, case, risk, ask)
+            told_more = f"; {verdict.reason}" if verdict.outcome == "ask" and verdict.reason else ""
+            decided = await self._despite(session, case, f"{risk}{told_more}", ask)
         else:
             decided = await self._by_mode(session, case, verdict, parts, ask, advise)
         return evolve(decided, effects=verdict.effects)

@@ -15,6 +15,7 @@ from attrs import frozen
 
 from hermes_core.agent.policy.grants import Case
 from hermes_core.agent.policy.risks import inside
+from hermes_core.autorun import runs_by_itself
 from hermes_core.kinds import Tool, Workspace
 from hermes_core.store.outside import outside
 from hermes_core.types import JSON, Effect, Feature, Message, Text, ToolCall, ToolResult
@@ -108,14 +109,23 @@ def concern(case: Case, seen: Seen, *, understood: bool) -> str:
         shut |= {Effect.NETWORK, Effect.SEND}
     for effect in sorted(case.effects - _FREE - shut, key=lambda e: e.value):
         if effect is Effect.WRITE_FILES:
-            stays = (runs and understood) or (case.places and all(inside(p, place.cwd) for p in case.places))
-            why = "" if stays else "writes outside the session's folder"
+            why = "" if runs and understood else _stray(case)
         elif effect is Effect.NETWORK:
             why = _leak(case, seen)
         else:
             why = _CONCERNS.get(effect, f"may {effect.value}")
         if why:
             return f"{why}, {_WHY}"
+    return ""
+
+
+def _stray(case: Case) -> str:
+    """Why a file must not be written on a page's word: outside of the folder, or where it runs by itself later."""
+    if not case.places or not all(inside(place, case.workspace.cwd) for place in case.places):
+        return "writes outside the session's folder"
+    for place in case.places:
+        if reason := runs_by_itself(case.path(place, case.workspace.cwd)):
+            return f"writes {place}, and {reason}"
     return ""
 
 

@@ -10,6 +10,7 @@ from hashlib import sha256
 import pytest
 
 from hermes_backend_docker import image
+from hermes_backend_docker.checks import check_daemon
 from hermes_backend_docker.config import Config
 from hermes_backend_docker.container import plan
 from hermes_backend_docker.daemon import Address, alive, explain, find
@@ -97,6 +98,14 @@ def test_each_silence_has_its_reason_and_its_mend(snapshot):
 async def test_nobody_there_is_not_alive(tmp_path):
     assert not await alive(Address(f"unix://{tmp_path}/none.sock"))
     assert not await alive(Address("tcp://127.0.0.1:1"))
+
+
+async def test_a_doctor_does_not_ask_for_what_nobody_set_up(tmp_path, monkeypatch):
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/none.sock")
+    (quiet,) = await check_daemon(Config(), tmp_path).run()
+    (loud,) = await check_daemon(Config(pids=9), tmp_path).run()
+    assert (quiet.level, loud.level) == ("ok", "warning")
+    assert quiet.text == f"not set up: {loud.text}"
 
 
 def test_a_pull_tells_how_far_it_is():

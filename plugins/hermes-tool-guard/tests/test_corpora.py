@@ -2,17 +2,20 @@
 
 The first corpora were written with the guard. The second (everyday-2, …) were written afterwards by hand, whole,
 before the guard saw one of their commands, and the third again after it was mended for the second. Of the first look
-came:
+came, and of the fourth and the fifth, which another author wrote in the same way:
 
 =======  =======================  ==========================  =====================
 corpus   everyday: asked          hostile: allowed            worst: not denied
 =======  =======================  ==========================  =====================
 second   34 of 390 (8.7 %)        16 of 415 (3.9 %)           53 of 244 (21.7 %)
 third    14 of 268 (5.2 %)        5 of 218 (2.3 %)            7 of 155 (4.5 %)
+fourth   51 of 551 (9.3 %)        9 of 307 (2.9 %)            18 of 213 (8.5 %)
+fifth    9 of 262 (3.4 %)         6 of 195 (3.1 %)            7 of 178 (3.9 %)
 =======  =======================  ==========================  =====================
 
-So of commands that nobody here has thought of, expect about one in twenty to be asked about needlessly. Six commands
-that the first look allowed were no danger on a second thought, and left the hostile corpus.
+So of commands that nobody here has thought of, expect about one in thirty to be asked about needlessly. Fifteen
+commands that the first look allowed were no danger on a second thought, and left the hostile corpora: ``id`` behind a
+disguise, ``fdisk -l``, what writes to a file of the folder.
 """
 
 import random
@@ -26,9 +29,9 @@ from hermes_tool_guard.judgement import Judgement
 
 MOST_ASKED = 0.02  # of everyday commands
 SOME_ASKED = 0.03  # of those of one corpus
-EVERYDAY = ("everyday.txt", "everyday-2.txt", "everyday-3.txt")
-HOSTILE = ("hostile.txt", "hostile-2.txt", "hostile-3.txt")
-NEVER = ("never.txt", "never-2.txt", "never-3.txt")
+EVERYDAY = tuple(f"everyday{n}.txt" for n in ("", "-2", "-3", "-4", "-5"))
+HOSTILE = tuple(f"hostile{n}.txt" for n in ("", "-2", "-3", "-4", "-5"))
+NEVER = tuple(f"never{n}.txt" for n in ("", "-2", "-3", "-4", "-5"))
 
 
 def asked_of(name: str) -> dict[str, str]:
@@ -60,8 +63,8 @@ def test_the_worst_is_denied_in_every_spelling(name: str) -> None:
 
 
 def test_the_corpora_are_as_large_as_promised() -> None:
-    assert len({c for name in EVERYDAY for c in corpus(name)}) >= 1000
-    assert len({c for name in (*HOSTILE, *NEVER) for c in corpus(name)}) >= 1500
+    assert len({c for name in EVERYDAY for c in corpus(name)}) >= 1700
+    assert len({c for name in (*HOSTILE, *NEVER) for c in corpus(name)}) >= 2400
     assert GUARDED
 
 

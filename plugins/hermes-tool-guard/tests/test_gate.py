@@ -71,7 +71,7 @@ async def test_everyday_work_is_not_asked_about(hermes: Any, scripted: Any) -> N
 
 async def test_what_is_delicate_is_asked_about_with_a_reason(hermes: Any, scripted: Any) -> None:
     texts, questions = await told(hermes, scripted, run("git push --force"), answer="once")
-    assert texts == ["ran"]
+    assert "ran" in texts[0]  # what comes back from another machine is marked as such
     assert questions[0].subject == "shell(git push --force)"
     assert questions[0].risk == "overwrites history on the remote with git push --force"
 
@@ -94,7 +94,8 @@ async def test_the_worst_is_denied_in_every_mode(hermes: Any, scripted: Any, mod
 async def test_mode_off_still_means_not_to_ask(hermes: Any, scripted: Any) -> None:
     hermes.configure({"policy.mode": "off"})
     texts, questions = await told(hermes, scripted, run("git push --force"))
-    assert (texts, questions) == (["ran"], [])
+    assert "ran" in texts[0]
+    assert (len(RAN), questions) == (1, [])
 
 
 async def test_deny_rules_of_the_user_come_first(hermes: Any, scripted: Any) -> None:
@@ -107,7 +108,8 @@ async def test_deny_rules_of_the_user_come_first(hermes: Any, scripted: Any) -> 
 async def test_a_grant_of_the_user_answers_for_them(hermes: Any, scripted: Any) -> None:
     hermes.configure({"policy.allow": ["shell(git push origin main)"]})
     texts, questions = await told(hermes, scripted, run("git push origin main"))
-    assert (texts, questions) == (["ran"], [])
+    assert "ran" in texts[0]
+    assert (len(RAN), questions) == (1, [])
 
 
 async def test_the_files_of_hermes_are_closed_however_they_are_spelled(
@@ -115,7 +117,7 @@ async def test_the_files_of_hermes_are_closed_however_they_are_spelled(
 ) -> None:
     home = tmp_path / "home"
     texts, _ = await told(hermes, scripted, run(f"X=.en; cat {home}/$X'v'"), run(f"cat {home}/conf*.yaml"))
-    assert all("belongs to Hermes itself" in text for text in texts)
+    assert all("Hermes itself" in text and "never allowed" in text for text in texts)
     assert RAN == []
 
 

@@ -233,9 +233,11 @@ def python() -> tuple[str, str]:
     """The Python that Hermes runs on, and its folder, without any virtual environment; else the system's."""
     version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
     prefix = os.path.realpath(sys.base_prefix)
+    home = os.path.realpath(os.path.expanduser("~"))  # noqa: PTH111
+    shown = not _inside(home, prefix.rstrip("/"))  # one installed right into the home would show all of it
     for name in (version, "python3"):
         program = f"{prefix}/bin/{name}"
-        if os.access(program, os.X_OK):
+        if shown and os.access(program, os.X_OK):
             return program, prefix
     return "/usr/bin/python3", "/usr"
 

@@ -11,6 +11,7 @@ from attrs import define, evolve, frozen
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import ContextTooLong, HermesError, UserError
+from hermes_core.redaction import redact
 from hermes_core.types import Message, Request, Response, Session, Text, ToolResult
 from hermes_memory_compressor import tokens
 from hermes_memory_compressor.block import Block, assemble, is_ours
@@ -19,7 +20,6 @@ from hermes_memory_compressor.meter import is_due, limits_of, meter_of
 from hermes_memory_compressor.pins import Pins
 from hermes_memory_compressor.plan import Plan, make_plan
 from hermes_memory_compressor.prune import Counts, cut, prune
-from hermes_memory_compressor.secrets import redact
 from hermes_memory_compressor.summary import MOST_HANDOFF, SummaryFailed, handoff, request_for, text_of
 
 ATTEMPTS = 3  # compactions in one turn at most

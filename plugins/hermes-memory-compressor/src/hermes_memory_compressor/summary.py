@@ -3,10 +3,10 @@
 import json
 from collections.abc import Mapping, Sequence
 
+from hermes_core.redaction import redact
 from hermes_core.types import Message, Request, Response, Text, ToolCall, ToolResult
 from hermes_memory_compressor import tokens
 from hermes_memory_compressor.prune import calls_of, cut, output_of, short, target_of
-from hermes_memory_compressor.secrets import redact
 
 MOST_HANDOFF = 8_000  # characters
 _MOST_MESSAGE, _HEAD, _TAIL = 6_000, 4_000, 1_500  # characters

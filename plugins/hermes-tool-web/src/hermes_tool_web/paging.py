@@ -3,7 +3,10 @@
 from collections import OrderedDict
 
 from hermes_core.errors import ToolError
-from hermes_tool_web.readable import Page
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hermes_tool_web.readable import Page
 
 PIECE = 40_000  # bytes of one answer; the kernel's own bound is a little above
 KEPT = 8
@@ -16,7 +19,7 @@ class Shelf:
     def __init__(self) -> None:
         self._pages: OrderedDict[tuple[str, str, bool], Page] = OrderedDict()
 
-    def put(self, session: str, url: str, links: bool, page: Page) -> None:
+    def put(self, session: str, url: str, links: bool, page: "Page") -> None:
         """Keep a page."""
         self._pages[session, url, links] = page
         self._pages.move_to_end((session, url, links))
@@ -25,12 +28,12 @@ class Shelf:
                 break
             self._pages.popitem(last=False)
 
-    def get(self, session: str, url: str, links: bool) -> Page | None:
+    def get(self, session: str, url: str, links: bool) -> "Page | None":
         """A page that was kept, or None."""
         return self._pages.get((session, url, links))
 
 
-def piece(page: Page, offset: int) -> str:
+def piece(page: "Page", offset: int) -> str:
     """What a model is shown of a page: head, text from ``offset`` on, how to go on. Raises ToolError."""
     if offset and offset >= len(page.text):
         raise ToolError(f"{page.url} has only {len(page.text):,} characters; offset {offset:,} is beyond its end.")

@@ -11,7 +11,6 @@ from hermes_core.options import ge, option, settings
 from hermes_core.types import Effect
 from hermes_tool_web.config import Config
 from hermes_tool_web.paging import LONGEST, Shelf, piece
-from hermes_tool_web.readable import readable
 
 ACCEPT = "text/html,application/xhtml+xml,text/markdown,text/plain,application/json;q=0.9,*/*;q=0.5"
 
@@ -34,6 +33,8 @@ def make_tool(ctx: PluginContext) -> Tool:
     async def web_fetch(context: ToolContext, params: Fetch) -> str:
         """Fetch a web page as Markdown, or a text or JSON file as it is. Nothing of the person's is sent along."""
         session = context.session.id
+        from hermes_tool_web.readable import readable
+
         page = shelf.get(session, params.url, params.links) if params.offset else None
         if page is None:
             answer = await fetch(

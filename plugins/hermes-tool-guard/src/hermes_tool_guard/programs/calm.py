@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from hermes_tool_guard.judgement import UNKNOWN, Class
-from hermes_tool_guard.places import Zone
+from hermes_tool_guard.places import Zone, credential_name
 from hermes_tool_guard.programs.foreign import with_home
 from hermes_tool_guard.run import Run, names
 
@@ -81,7 +81,7 @@ _LUA = Language(
         r"|\bio\.open\s*\([^)]*,\s*['\"][wa]|\brequire\b(?!\s*\(?\s*['\"])|=\s*(?:os|io)\s*(?:[;\n]|$)|\bsocket\b|\blfs\b"
     ),
     re.compile(r"\brequire\s*\(?\s*['\"]([^'\"]+)['\"]"),
-    re.compile(r"(?:socket|ssl|lfs|posix|luasocket|http|ltn12|copas|ffi).*"),
+    re.compile(r"(?:os|io|debug|package)|(?:socket|ssl|lfs|posix|luasocket|http|ltn12|copas|ffi).*"),
 )
 _R = Language(
     re.compile(
@@ -132,7 +132,7 @@ _PERL_CALM = re.compile(
     r"(?:strict|warnings|utf8|open|feature|POSIX|integer|bigint|bignum|constant|locale|lib|autodie|v?5[\d.]*|vars|diagnostics"
     r"|List::\w+|Scalar::Util|Data::Dumper|JSON(?:::\w+)?|Time::(?:Local|HiRes|Piece)|Math::\w+|Text::\w+(?:::\w+)?"
     r"|Encode|Digest::\w+|MIME::Base64|Getopt::\w+|File::Basename|File::Spec(?:::\w+)?|Cwd|Term::ANSIColor|English|Benchmark"
-    r"|Unicode::\w+|URI::Escape|Tie::\w+|Storable_|YAML(?:::\w+)?|Config|charnames|re|sort|version)"
+    r"|Unicode::\w+|URI::Escape|Tie::\w+|Storable_|YAML(?:::\w+)?|Config|charnames|sort|version)"
 )
 _LANGUAGES: Mapping[str, Language] = {
     **dict.fromkeys(("node", "nodejs", "bun", "deno", "tsx", "ts-node"), _NODE),
@@ -152,6 +152,7 @@ _PRINTS = re.compile(
 _TEXTS = re.compile(r"\"((?:\\.|[^\"\\\n])*)\"|'((?:\\.|[^'\\\n])*)'|`([^`\n]*)`")
 _PERL_RUNS = re.compile(r"\bs([/|#!,~])(?:\\.|(?!\1).)*\1((?:\\.|(?!\1).)*)\1[a-z]*e")
 _PERL_SUMS = names("int sprintf uc lc ucfirst lcfirst length sqrt abs join reverse substr ord chr hex oct x")
+_FILLED = re.compile(r"[#$]\{[^}]*\}")
 _OPENS = re.compile(r"[\w~.][\w./~-]*|/[\w./~-]+")
 
 
@@ -203,6 +204,9 @@ def _loaded(run: Run, known: Language, language: str, name: str) -> bool:
 def _named(run: Run, known: Language, code: str, texts: list[str]) -> bool:
     """Judge the places that the texts of code name."""
     writes = bool(known.writes and known.writes.search(code))
+    filled = [_FILLED.sub("x", t) for t in texts if "{" in t]
+    if any("/" in t and credential_name(t) for t in filled):
+        return False
     paths = [t for t in texts if _OPENS.fullmatch(t) and (t[0] in "~/." or "." in t or "/" in t)]
     for path in paths:
         if writes:

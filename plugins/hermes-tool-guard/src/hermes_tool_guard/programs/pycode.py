@@ -62,6 +62,7 @@ class Code:
         self.values = Values(run.scene.places.home, run.folders, arguments)
         self.modules: dict[str, str] = {}  # names that stand for modules
         self.parts: dict[str, str] = {}  # names that stand for something in a module
+        self.values.parts = self.parts
         self.asked = False
         self._called = {id(n.func) for n in nodes if isinstance(n, ast.Call)}
         self._held = {id(n.value) for n in nodes if isinstance(n, ast.Attribute)}

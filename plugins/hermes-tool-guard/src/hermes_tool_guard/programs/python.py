@@ -25,10 +25,14 @@ def _python(run: Run) -> None:
         if word in ("--version", "-V", "-VV", "--help", "-h", "-?"):
             run.note(Class.READ)
             return
-        if word in ("-W", "-X", "--check-hash-based-pycs"):
+        if word == "-i":
+            run.ask(Class.CODE, f"opens {run.name}, which waits for input")
+        elif word in ("-W", "-X", "--check-hash-based-pycs"):
             words[:1] = []
         elif match := re.match(r"-[bBdEhiIOPqsSuvx]*([cm])(.*)$", word, re.DOTALL):
             value = match[2] or (words.pop(0) if words else "")
+            if "i" in word[: match.start(1)]:
+                run.ask(Class.CODE, f"opens {run.name}, which waits for input")
             (_python_code if match[1] == "c" else _module)(run, value, words)
             return
     if not words or words[0] == "-":

@@ -60,6 +60,7 @@ class Values:
         self.home = home
         self.folders = folders
         self.arguments = arguments
+        self.parts: dict[str, str] = {}  # names that stand for something in a module
         self._known: dict[str, list[str]] = {}
 
     def set(self, target: ast.expr, values: list[str]) -> None:
@@ -176,7 +177,7 @@ class Values:
     def _called(self, node: ast.Call) -> str:
         if isinstance(node.func, ast.Attribute):
             return node.func.attr
-        return node.func.id if isinstance(node.func, ast.Name) else ""
+        return self.parts.get(node.func.id, node.func.id).rpartition(".")[2] if isinstance(node.func, ast.Name) else ""
 
     def _of(self, node: ast.Call, depth: int = 0) -> list[str]:
         """What a call is about: its first argument, or what it is called on."""
@@ -189,6 +190,8 @@ class Values:
         called = self._called(node)
         if called == "home" or (called in ("getenv", "get") and self._asks_home(node)):
             return [self.home]
+        if called in ("mkdtemp", "mktemp", "gettempdir"):
+            return ["/tmp/x"]  # noqa: S108 - the name of a place
         if called in ("getcwd", "cwd"):
             return list(self.folders)
         if called in ("join", "joinpath"):

@@ -11,7 +11,7 @@ from types import FrameType
 from typing import Any
 
 from hermes_core.plugins.index import Index, Installed
-from hermes_core.plugins.witness import Witness, watchers
+from hermes_core.testing.witness import Witness, watchers
 
 __all__ = ["Audit"]
 

@@ -1,0 +1,108 @@
+"""How fast secrets are taken out of text: ``benchmarks/redaction.py [--megabytes N]``. CPU time, after the first use.
+
+Plain logs, code and JSON, most of it without a secret; then lines made to be slow, at one length and at twice that.
+"""
+
+import argparse
+import json
+import random
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from hermes_core.redaction import redact
+
+WORDS = [
+    "the",
+    "user",
+    "request",
+    "failed",
+    "with",
+    "error",
+    "connection",
+    "opened",
+    "closed",
+    "while",
+    "reading",
+    "from",
+    "server",
+    "handler",
+    "started",
+]
+BOUND = 20.0  # MB/s on logs
+HOSTILE = [
+    "a=",
+    "password=",
+    'token="',
+    "QUJD",
+    "-----BEGIN RSA PRIVATE KEY-----",
+    "://",
+    "a://b:c@",
+    "eyJaaaaaaa.",
+    "\\",
+    "%3D",
+]
+
+
+def logs(chance: random.Random) -> str:
+    """Lines as services write them."""
+    return "".join(
+        f"2026-11-{chance.randint(1, 28):02} 12:{chance.randint(0, 59):02}:{chance.randint(0, 59):02},"
+        f"{chance.randint(0, 999):03} "
+        f"INFO app.{chance.choice(WORDS)} [{chance.randint(1000, 9999)}] {' '.join(chance.choices(WORDS, k=10))} "
+        f"id={chance.getrandbits(64):x} took {chance.random():.3f}s\n"
+        for _ in range(1000)
+    )
+
+
+def code(_: random.Random) -> str:
+    """This program."""
+    return "".join(path.read_text() for path in sorted(Path(redact.__code__.co_filename).parents[1].rglob("*.py")))
+
+
+def dense(chance: random.Random) -> str:
+    """JSON with many short fields, some of whose names are those of secrets."""
+    return "".join(
+        json.dumps(
+            {"id": f"{chance.getrandbits(128):x}", "key": chance.choice(WORDS), "n": chance.random(), "tags": WORDS[:3]}
+        )
+        + "\n"
+        for _ in range(1000)
+    )
+
+
+def seconds(text: str) -> float:
+    """CPU seconds of one redaction, the best of three."""
+    found = []
+    for _ in range(3):
+        began = time.process_time()
+        redact(text)
+        found.append(time.process_time() - began)
+    return min(found)
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--megabytes", type=int, default=2)
+    size = parser.parse_args().megabytes << 20
+    redact("password=swordfish77 https://a:b@c sk-" + "a1" * 20)
+    kinds: tuple[tuple[str, Callable[[random.Random], str]], ...] = (
+        ("logs", logs),
+        ("code", code),
+        ("dense JSON", dense),
+    )
+    for name, make in kinds:
+        text = make(random.Random(1))
+        text = (text * (size // len(text) + 1))[:size]
+        speed = size / seconds(text) / 1e6
+        missed = "   missed" if name == "logs" and speed < BOUND else ""
+        print(f"{name:12} {speed:6.1f} MB/s{missed}")
+    for unit in HOSTILE:
+        once, twice = (seconds((unit * (n // len(unit) + 1))[:n]) for n in (1 << 18, 1 << 19))
+        missed = "   missed" if twice > 3.5 * once + 0.01 else ""
+        print(f"{unit[:12]!r:16} 256 KB {once * 1000:7.1f} ms   twice that x{twice / once:.1f}{missed}")
+
+
+if __name__ == "__main__":
+    main()

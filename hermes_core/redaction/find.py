@@ -1,0 +1,237 @@
+"""Where the secrets of a text are, piece by piece.
+
+What is found in a piece depends on nothing but the text before it: pieces are whole lines (a line without an end is
+cut where ``stream`` says), a hit sees a little of what went before, and never beyond its piece. So it makes no
+difference how a stream was cut on its way here.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable
+from functools import cache
+
+from hermes_core.redaction import shapes
+from hermes_core.redaction.headers import next_line, pair_value
+from hermes_core.redaction.hits import hits
+from hermes_core.redaction.known import Known
+from hermes_core.redaction.named import behind
+from hermes_core.redaction.tokens import token_spans
+
+__all__ = ["Finder", "Span"]
+
+Span = tuple[int, int, bool]  # start, end, and whether nothing of it may be shown
+_CONTEXT = 600  # characters before a piece that hits see
+_SEQUENCE = r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)|\\+(?:x1b|u001[bB]|033|e)\[[0-9;]*[mK]|\\+u00[2-7][0-9a-fA-F]"
+_MARKS = ("\\u00", "\\x1b[", "\\033[", "\\e[")
+_PHONE = r"\+[1-9]\d{8,14}(?!\w|[./+=]\w)"
+
+
+@cache
+def _re(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+_SHAPES: dict[str, Callable[[str, int, int], list[Span]]] = {
+    "://": shapes.in_address,
+    "value": pair_value,
+    "bearer": shapes.bearer_or_basic,
+    "basic": shapes.bearer_or_basic,
+    "mnemonic": shapes.phrase,
+    "option": shapes.option,
+    "statement": shapes.statement,
+    "sudo -s": shapes.piped,
+    "pgpass": shapes.in_pgpass,
+    "signed": shapes.signed,
+    "@": shapes.before_host,
+}
+
+
+class Finder:
+    """Finds secrets in the pieces of one text, in their order."""
+
+    def __init__(self, known: Known | None = None) -> None:
+        self._known = known
+        self._before = ""  # the end of what went before
+        self._covered = 0  # how far into the piece secrets already reach
+        self._pending = ""  # the strength of a value that the next line holds
+        self._key = False  # inside of a private key
+        self._wrap = 0  # the length of a line that a secret filled to its end: it may go on
+
+    def spans(self, piece: str) -> list[Span]:
+        """The secrets of the next piece, in order, none overlapping."""
+        found: list[Span] = []
+        plain, place = self._plain(piece)
+        text = self._before + plain
+        start = len(self._before)
+        self._look(text, start, found)
+        if self._known:
+            found += self._known.spans(text, start)
+        if "%" in plain and ("%3" in plain or "%22" in plain):
+            self._decoded(text, start, found)
+        merged = _merged(found, start)
+        self._wrapped(text, start, merged)
+        self._before = text[-_CONTEXT:]
+        self._covered = 0
+        return [(place(a - start), place(b - start), whole) for a, b, whole in merged]
+
+    def _plain(self, piece: str) -> tuple[str, Callable[[int], int]]:
+        """The piece without colours and with ``\\u0073`` read, and where its characters were."""
+        if "\x1b" not in piece and not ("\\" in piece and any(mark in piece for mark in _MARKS)):
+            return piece, lambda at: at
+        parts, here, origin, at, length = [], [0], [0], 0, 0
+        for match in _re(_SEQUENCE).finditer(piece):
+            parts.append(piece[at : match.start()])
+            length += match.start() - at
+            if match[0][-6:-4] == "\\u" and match[0][-4:].lower() not in ("001b", "0022", "005c"):
+                here.append(length)
+                origin.append(match.start())
+                parts.append(chr(int(match[0][-4:], 16)))
+                length += 1
+            elif match[0][-4:] in ("0022", "005c", "005C"):
+                parts.append(match[0])
+                here.append(length)
+                origin.append(match.start())
+                length += len(match[0])
+            at = match.end()
+            here.append(length)
+            origin.append(at)
+        parts.append(piece[at:])
+
+        def place(index: int) -> int:
+            last = bisect_right(here, index) - 1
+            return origin[last] + index - here[last]
+
+        return "".join(parts), place
+
+    def _look(self, text: str, start: int, found: list[Span]) -> None:
+        self._go_on(text, start, found)
+        found += token_spans(text, start)
+        for begin, end, _ in list(found):
+            if text.startswith(("AKIA", "ASIA"), begin):
+                found += shapes.after_access_key(text, end)
+        low = text.lower()
+        if len(low) != len(text):
+            low = text.encode("ascii", "replace").decode().lower()
+        covered = start  # what lies in a value is not looked at again: a line of nothing but names stays cheap
+        for name, begin, end in hits(low, start):
+            if begin < covered and name in ("name", "-----begin"):
+                continue
+            more = self._hit(text, name, begin, end)
+            found += more
+            covered = max([covered, *(last for _, last, _ in more)]) if name in ("name", "-----begin") else start
+        for match in _re(_PHONE).finditer(text, start):
+            if not _re(r"[\w+/.\\-]").match(text, max(match.start() - 1, 0)) or match.start() == 0:
+                found.append((*match.span(), True))
+
+    def _hit(self, text: str, word: str, begin: int, end: int) -> list[Span]:
+        if word in _SHAPES:
+            return _SHAPES[word](text, begin, end)
+        if word == "-----begin":
+            spans, goes_on = shapes.key_block(text, begin)
+            return spans + (self._key_lines(text, text.find("\n", begin)) if goes_on else [])
+        if (
+            text[begin : begin + 1] in "spSP"
+            and text[end - 4 : end].lower() in ("seed", "rase")
+            and (spans := shapes.phrase(text, begin, end))
+        ):
+            return spans
+        if text[end - 4 : end].lower() in ("seed", "rase") and (spans := shapes.phrase(text, begin, end)):
+            return spans
+        spans, pending = behind(text, begin, end)
+        if not spans and text.startswith(("wd", "word-stdin"), end) and text[begin - 2 : begin] in ("ch", "--"):
+            return shapes.piped(text, begin, end)
+        if pending and not spans:
+            spans = self._next(text, text.find("\n", end), pending)
+        return spans
+
+    def _next(self, text: str, newline: int, kind: str) -> list[Span]:
+        if newline < 0 or newline + 1 >= len(text):
+            self._pending = kind
+            return []
+        return next_line(text, newline + 1, kind)
+
+    def _key_lines(self, text: str, newline: int) -> list[Span]:
+        spans: list[Span] = []
+        open_, at = True, newline + 1 if newline >= 0 else len(text)
+        while open_ and at < len(text):
+            end = text.find("\n", at)
+            end = len(text) if end < 0 else end
+            more, open_ = shapes.key_line(text, at, end)
+            spans += more
+            at = end + 1
+        self._key = open_
+        return spans
+
+    def _go_on(self, text: str, start: int, found: list[Span]) -> None:
+        """What the piece before left open: a key, a name without its value, a line that was full."""
+        if self._key:
+            found += self._key_lines(text, start - 1)
+        if self._pending:
+            found += next_line(text, start, self._pending)
+            self._pending = ""
+
+    def _wrapped(self, text: str, start: int, spans: list[Span]) -> None:
+        """Add the lines on which a long secret goes on that filled its own to the end."""
+        more: list[Span] = []
+        if self._wrap:
+            self._wrap = self._lines_of(text, start, self._wrap, more)
+        for begin, end, _ in spans:
+            if end - begin >= 40 and text[end : end + 1] in ("\n", "", "\r", "\\"):
+                first = max(start, text.rfind("\n", 0, begin) + 1)
+                newline = text.find("\n", end)
+                if end - first >= 60 and 0 <= newline <= end + 2:
+                    self._wrap = self._lines_of(text, newline + 1, end - first, more)
+        if more:
+            spans[:] = _merged([*spans, *more], start)
+
+    def _lines_of(self, text: str, at: int, width: int, more: list[Span]) -> int:
+        """Lines of nothing but a long word; the width to go on with when the text ends in the middle."""
+        while at < len(text):
+            match = _re(r"[ \t>|+]*([A-Za-z0-9+/=_.-]{8,})\\?\r?(?:\n|$)").match(text, at)
+            if match is None or match.end(1) - at > width + 1 or not _re(r"\d|[A-Z].*[a-z]").search(match[1]):
+                return 0
+            more.append((*match.span(1), True))
+            if match.end(1) - at < width - 1:
+                return 0
+            at = match.end()
+        return width
+
+    def _decoded(self, text: str, start: int, found: list[Span]) -> None:
+        """Look once more at words in which signs are percent-encoded, with names and signs read."""
+        after = start
+        for hit in _re(r"%(?:3[AaDd]|22)").finditer(text, start):
+            if hit.start() < after:
+                continue
+            before = _re(r"[^\s\"'<>]*$").search(text, max(after, hit.start() - 200), hit.start())
+            match = _re(r"[^\s\"'<>]{0,4000}").match(text, before.start() if before else hit.start())
+            if match is None:
+                continue
+            after = match.end()
+            word = match[0]
+            parts = _re(r"%(?:3[AaDd]|2[26CcFf]|3[Ff]|7[BbDd])").split(word)
+            signs = _re(r"%(?:3[AaDd]|2[26CcFf]|3[Ff]|7[BbDd])").findall(word)
+            plain, origin = "", list[int]()
+            at = match.start()
+            for part, sign in zip(parts, [*signs, ""], strict=True):
+                plain += part
+                origin += range(at, at + len(part))
+                at += len(part)
+                if sign:
+                    plain += chr(int(sign[1:], 16))
+                    origin.append(at)
+                    at += 3
+            origin.append(at)
+            inner = Finder()
+            for begin, end, whole in inner.spans(plain):
+                found.append((origin[begin], origin[end - 1] + (1 if origin[end - 1] + 1 == origin[end] else 3), whole))
+
+
+def _merged(spans: list[Span], start: int) -> list[Span]:
+    merged: list[Span] = []
+    for begin, end, whole in sorted((max(a, start), b, w) for a, b, w in spans if b > start and b > a):
+        if merged and begin < merged[-1][1]:
+            last = merged[-1]
+            merged[-1] = (last[0], max(last[1], end), last[2] or (whole and begin == last[0]))
+        else:
+            merged.append((begin, end, whole))
+    return merged

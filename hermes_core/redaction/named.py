@@ -1,0 +1,280 @@
+"""Values that stand behind the name of a secret: settings, fields, headers, parameters, options, and plain sentences."""
+
+import re
+from functools import cache
+
+from hermes_core.redaction.headers import AUTH, authorization, cookies
+from hermes_core.redaction.look import Where, is_secret_value
+from hermes_core.redaction.names import strength
+from hermes_core.redaction.values import MARK, PLAIN, between_quotes, judged, trimmed
+
+__all__ = ["Found", "behind", "is_named_secret"]
+
+Found = tuple[list[tuple[int, int, bool]], str]  # spans, and the strength of a value that the next line holds
+
+_NAME = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
+# What stands between a name and its value.
+_BETWEEN = rf"""(?x)
+  [ ]?(?:\((?:[^()\n]{{1,30}})\))?  \]? (?P<mark>{MARK})? [!?]? [ ]{{0,20}} (?:</[a-z]+>\s?)? \]? \)?
+  (?:
+    (?P<sign> \t*[ ]*(?:=>|:=|\?=|\+=|={{1,3}}|!==?|:(?!:)|%3[AaDd]|(?:-|=)>)[ \t]* (?:\\[ \t]*(?=\r?\n))? )
+      (?: (?:Optional\[\w+\]|str|string|String|&(?:'static\s)?str|SecretStr|Final|text|bytes|any|Secret\w*)(?:[ ]?\|[ ]?\w+|\?)?[ ]*=[ ]* )?
+      (?: \[?\{{\s*{MARK}?(?:value|S|sensitive_value|stringValue|plain|plaintext|plainText|secret|after|new|current)\b{MARK}?[ ]*[:=][ \t]* )?
+      (?: \[[ \t]* )?
+  | (?P<comma> [ ]?,[ \t]{{0,8}} (?:value\s*[:=]\s*)? (?=(?:b|r|u|f)?\\*["'`]) )
+  | (?P<xml> (?:[ ][^<>\n]{{0,80}})?>(?:<string>|<value>|<!\[CDATA\[|[ ]{{0,3}})? | </key>[ \t]*(?:<string>|(?=\r?\n|$)) )
+  | (?P<call> \((?=\\*["']) )
+  | (?P<attribute> [ ,;|]+(?:\{{[ ]*(?:type[ ]*=[ ]*\w+[,; ]+)?)?{MARK}?(?:value|val|content|default|defaultValue|password|secret)\b{MARK}?[ ]*[:=][ ]* )
+  | (?P<words> [ \t]+(?:is|was|are|=|to|as|becomes|changed\sto|set\sto|reset\sto)(?:\s(?:now|currently|still|set\sto|changed\sto|going\sto\sbe|actually|just))?[ \t:]+ )
+  | (?P<about> [ ](?:for|of)[ ][^\n:=]{{1,60}}[:=][ ] )
+  | (?P<blank> [ \t]+ )
+  )
+  (?P<scheme> (?:{MARK})?(?:Bearer|bearer|BEARER|Basic|basic|Token|token|ApiKey|Apikey|Api-Key|Bot|SSWS|GenieKey|Key|OAuth|Negotiate|Splunk|JWT|Digest)[ ]+ (?=\S) )?
+  (?: (?:await[ ])?(?:SecretStr|Secret|pydantic\.SecretStr|Buffer\.from|bytes|str|String|Some|new[ ]\w+|\w+\.new|\w*[Ss]ecure\w*|t?to\w+)\((?=\\*["'`b]) )?
+  (?: [rbfuRBFU]{{1,2}}(?=\\*["']) | @(?=") )?
+"""
+_LINE_START = r"(?i)(?:^|[\n\r{(])[ \t]*(?:[-+*|>#$%~]+[ \t]+|[\w.@~/-]*[$#>][ \t]+)?(?:(?:export|set|setx|env|arg|declare -x|local|-e|--env|run|sudo|-D|--set)[ \t]+|\$env:|\$|-D|let |const |var )*$"
+_SECOND = frozenset(
+    ["key", "keys", "Key", "Keys", "KEY", "token", "Token", "TOKEN", "phrase", "code", "Code", "pin"]
+)  # of a name of two words
+_LEAST = {"W": 16, "H": 16, "S": 8}  # characters
+_SCHEMES = [
+    "bearer",
+    "basic",
+    "token",
+    "apikey",
+    "api-key",
+    "bot",
+    "ssws",
+    "geniekey",
+    "key",
+    "oauth",
+    "negotiate",
+    "splunk",
+    "jwt",
+    "digest",
+]
+
+
+@cache
+def _re(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+def name_around(text: str, begin: int, end: int) -> tuple[int, int]:
+    """The whole name around a word in it."""
+    before = text[max(0, begin - 48) : begin]
+    after = text[end : end + 48]
+    first = begin - len(before) + len(before.rstrip(_NAME))
+    return first, end + len(after) - len(after.lstrip(_NAME))
+
+
+def behind(text: str, begin: int, end: int) -> Found:
+    """What is secret behind the name around ``text[begin:end]``."""
+    first, last = name_around(text, begin, end)
+    while last > end and text[last - 1] in ".-":
+        last -= 1
+    if text[first - 1 : first] == "\\" and text[first : first + 1] in "nrt" and first:
+        first += 1
+    name = text[first:last]
+    if name in _SECOND and (
+        word := _re(
+            r"(?i)\b(?:api|secret|access|private|auth|signing|encryption|licen[sc]e|master|account|seed|recovery|verification|security)[ ]$"
+        ).search(text, max(0, first - 14), first)
+    ):
+        name = f"{word[0].strip()}_{name}"
+    kind = strength(name)
+    if not kind:
+        return [], ""
+    if kind in _LEAST and text[last : last + 2] in ('":', "':"):  # as most JSON is written
+        place = last + 2 + (text[last + 2 : last + 3] == " ")
+        if _short(text, place, _LEAST[kind]):
+            return [], ""
+    gap = _re(_BETWEEN).match(text, last)
+    if gap is None:
+        return [], ""
+    if kind == "C":
+        return cookies(text, gap, name), ""
+    return _value(text, first, last, name, kind, gap)
+
+
+def is_named_secret(name: str, value: str) -> bool:
+    """Whether the value of a field is a secret, by the field's name."""
+    kind = strength(name)
+    return kind not in ("", "C") and is_secret_value(value, kind, Where(quoted=True))
+
+
+def _value(text: str, first: int, last: int, name: str, kind: str, gap: re.Match[str]) -> Found:
+    place, flag = gap.end(), text[first : first + 1] == "-" or text[first - 2 : first] == "--"
+    sign = gap["sign"]
+    if (
+        kind in _LEAST
+        and not gap["scheme"]
+        and _short(text, place, _LEAST[kind])
+        and text[place : place + 1] not in ("", "|", ">", "\n")
+    ):
+        return [], ""  # most values of most names
+    if name.lower() in AUTH and sign:
+        return authorization(text, place if not gap["scheme"] else gap.start("scheme"), gap), ""
+    if gap["scheme"] and name.lower() in _SCHEMES and not sign:
+        return [], ""
+    where = Where(
+        env=bool(sign) and not any(c.islower() for c in name) and " " not in name,
+        prose=bool(gap["words"] or gap["about"]),
+    )
+    if text[first - 2 : first] == "${":
+        return [], ""
+    if gap["blank"] and not _blank_will_do(text, first, last, name, flag):
+        return [], ""
+    if gap["comma"] and not gap["mark"]:
+        return [], ""
+    if gap["xml"] is not None and "<" not in text[max(0, first - 60) : first]:
+        return [], ""
+    if (
+        sign
+        and text[place : place + 1] in ("", "\n", "\r", "|", ">")
+        and _re(r"(?:[|>][+-]?\d?)?[ \t]*\r?(?:\n|$)").match(text, place)
+    ):
+        return [], (kind if (sign.strip() == ":" or "\\" in sign) else "")
+    if gap["blank"] and text[place : place + 1] == "\\":
+        return [], (kind if flag else "")
+    quoted = between_quotes(text, place)
+    if quoted:
+        return _in_quotes(text, quoted, kind, where, gap, name), ""
+    return _bare(text, first, place, kind, where, gap, flag), ""
+
+
+def _short(text: str, place: int, least: int) -> bool:
+    """Whether a plainly quoted value is shorter than a secret of its kind."""
+    mark = text[place : place + 1]
+    return (
+        mark in ("'", '"') and text.find(mark, place + 1, place + 1 + least) >= 0 and "[" not in text[place - 2 : place]
+    )
+
+
+def _in_quotes(
+    text: str, found: tuple[int, int], kind: str, where: Where, gap: re.Match[str], name: str
+) -> list[tuple[int, int, bool]]:
+    begin, end = found
+    where.quoted, where.prose = True, False
+    spans = []
+    comma = gap["comma"] is not None
+    for _ in range(20):  # more of a list, or what a plan changes it to
+        value = text[begin:end]
+        inner = _re(
+            rf"(?:{'|'.join(_SCHEMES)})[ ]+(?=\S)",
+        ).match(value.lower())
+        if inner and kind != "P":
+            begin += inner.end()
+            value = text[begin:end]
+        if ("=" in value and name.lower() == "auth") or (comma and not _looks_single(value)):
+            break
+        if is_secret_value(value, kind, where) and not (comma and value.isalpha()):
+            spans.append((begin, end, kind == "P"))
+        more = _re(r"""\\*["'`][ \t]{0,4}(?:,|->|=>)[ \t]{0,20}(?=\\*["'`])""").match(text, end)
+        if more is None or (
+            text[more.end() - 1] != ">" and "->" not in more[0] and "=>" not in more[0] and "[" not in gap[0]
+        ):
+            break
+        again = between_quotes(text, more.end())
+        if again is None:
+            break
+        begin, end = again
+    return spans
+
+
+def _looks_single(value: str) -> bool:
+    return not _re(r"[a-z]+(?:[_ -][a-z]+)*").fullmatch(value)
+
+
+def _element(text: str, place: int, kind: str) -> list[tuple[int, int, bool]]:
+    match = _re(r"([^<\n]{1,4096})<").match(text, place)
+    return judged(text, place, match.end(1), kind, Where(quoted=True)) if match else []
+
+
+def _rest(text: str, place: int, *, env: bool) -> int:
+    """Where a value ends that is the rest of its word, as in files of variables; 0 when it does not look like one."""
+    match = _re(r"[^\s\"'`]\S{0,4095}").match(text, place)
+    if match is None or (match[0][-1] in "\"'`;,)]}" and not env):
+        return 0
+    return 0 if "&" in match[0] and _re(r"&[\w.-]+=").search(match[0]) else match.end()
+
+
+def _bare(
+    text: str, first: int, place: int, kind: str, where: Where, gap: re.Match[str], flag: bool
+) -> list[tuple[int, int, bool]]:
+    if gap["comma"] is not None:
+        return []
+    if gap["xml"] is not None:
+        return _element(text, place, kind)
+    sign = (gap["sign"] or "").strip(" \t")
+    spaced = bool(gap["sign"]) and sign != gap["sign"] and "=" in sign
+    where.code = spaced or sign in (":=", "=>") or "==" in sign
+    newline = text.rfind("\n", max(0, first - 120), first)
+    begins = _re(_LINE_START).search(text, max(newline, first - 120, 0), first)
+    lone = bool(sign) and bool(begins) and (newline >= 0 or first < 120)
+    before = text[first - 1 : first]
+    if "==" in sign or "!=" in gap[0]:
+        return []
+    if lone and sign == "=" and not spaced and before not in ("?", "&") and (end := _rest(text, place, env=where.env)):
+        where.env = where.env or not text[first:place].islower() or kind == "P"
+        return judged(text, place, end, kind, where)
+    if sign == ":" and lone and kind == "P":
+        line = _re(r"[^\n\r]{1,4096}").match(text, place)
+        value = _re(r"[ \t]+(?:\#|//).*$|[ \t]+$").sub("", line[0]) if line else ""
+        if " " in value and not value.startswith(("{", "[", "(")) and not is_secret_value(value, "P", Where()):
+            word = value.split()[0]
+            where.prose = True
+            return judged(text, place, place + len(word), kind, where)
+    match = _re(PLAIN).match(text, place)
+    if match is None:
+        return []
+    end = trimmed(text, place, match.end())
+    if sign and not lone and "=" in sign and before not in "?&" and text[end : end + 1] in (",", ")") and not where.env:
+        where.code = where.code or not _re(r"\d|[^\w]").search(text[place:end])
+    if (flag and not sign) or gap["blank"]:
+        where.env = True
+    if where.prose or (
+        sign == ":"
+        and kind == "P"
+        and _re(r"[ \t]+[A-Za-z]+").match(text, end)
+        and not _re(r"[ \t]+\w+[=:]").match(text, end)
+    ):
+        where.prose = True
+        end = (
+            len(text[place:end].rstrip(".,;:!?" if not _re(r"[\w][!?]+$").search(text[place:end]) else ".,;:")) + place
+        )
+    return judged(text, place, end, kind, where)
+
+
+def _blank_will_do(text: str, first: int, last: int, name: str, flag: bool) -> bool:
+    """Whether a blank may stand between this name and its value: after an option, in .netrc, and alone on a line."""
+    if (
+        _re(r"""[ \t]+(["'])(?=[^"'\n]*[\d!@#$%])[^"'\n ]{4,100}\1""").match(text, last)
+        and text[first - 1 : first] != "."
+    ):
+        return True
+    if strength(name) == "P" and _re(
+        r"[ \t]+(?![v#(]?\d+\b)(?=[^\s]{0,40}\d)(?=[^\s]{0,40}[A-Za-z])[^\s\"'<>=:/(),]{6,64}(?:\s|$)"
+    ).match(text, last):
+        return True
+    if name.lower() == "secret" and text[max(0, first - 7) : first].lower() == "enable ":
+        return True
+    if flag:
+        return name.lstrip("-") != "p" and text[last : last + 2] != " -"
+    line = text[max(text.rfind("\n", 0, first) + 1, first - 300) : first]
+    if name.lower() in ("password", "account", "passwd", "requirepass", "masterauth") or name == "bearer":
+        if _re(r"[ \t]+(?:for|is|of|to|in|from|with|was|and|or|by|on|at|must|field|has|reset|hash)\b").match(
+            text, last
+        ):
+            return False
+        return bool(
+            _re(
+                r"(?i)\blogin\s+\S+\s*$|\bmachine\b|\bset\s+$|^\s*$|\bidentified\s+by\s+|\buser\s+\S+\s+(?:with\s+)?(?:encrypted\s+)?$|\bwith\s+(?:encrypted\s+)?$|\brole\b"
+            ).search(line)
+        ) and not _re(r"[ \t]+[a-z]+(?:[ \t]+[a-z]+|[ \t]*$)").match(text, last)
+    return bool(
+        _re(
+            r"(?i)(?:\bset|\bsetx|\bsetenv|\benv|\barg|export -x|set-item|set -x|set -gx|set -ux|secrets? (?:put|set|create|add)|config set|config:set|env set|env add)\s+(?:-\w+\s+)*(?:[\w:-]+\.)?[\"']?(?://[\w./:-]+)?$"
+        ).search(line)
+    ) or (name.isupper() and _re(r"[ \t]+([A-Za-z0-9_-]{20,})(?:\s|$)").match(text, last) is not None)

@@ -1,0 +1,262 @@
+"""Secrets that their surroundings give away: in addresses, in commands, in key files, in recovery phrases."""
+
+import re
+from functools import cache
+
+from hermes_core.redaction.look import Where, drawn_by_lot, is_placeholder, is_secret_value
+from hermes_core.redaction.named import behind
+
+__all__ = [
+    "after_access_key",
+    "bearer_or_basic",
+    "before_host",
+    "in_address",
+    "in_pgpass",
+    "key_block",
+    "key_line",
+    "option",
+    "phrase",
+    "piped",
+    "signed",
+    "statement",
+]
+
+Span = tuple[int, int, bool]
+_VALUE = r"""(?:"((?:[^"\\\n]|\\.)+)"|'([^'\n]+)'|([^\s"'|;&<>]+))"""
+_HOOKS = (
+    r"(?i)(?:hooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)/|(?:[\w-]+\.)?discord(?:app)?\.com/api/(?:v\d+/)?webhooks/\d+/"
+    r"|api\.telegram\.org/(?:file/)?bot|(?:[\w-]+\.)?webhook\.office\.com/webhookb2/|outlook\.office(?:365)?\.com/webhook/"
+    r"|hooks\.zapier\.com/hooks/catch/|maker\.ifttt\.com/trigger/\w+/(?:json/)?with/key/|(?:[\w-]+\.)?logic\.azure\.com[^\s?]*\?.*?sig="
+    r"|open\.(?:feishu|larksuite)\.(?:cn|com)/open-apis/bot/v2/hook/|hc-ping\.com/|api\.pushover\.net/\w+/|events\.pagerduty\.com/integration/"
+    r"|ntfy\.sh/tk_|[\w.-]+/api/hooks/)([\w:/%.+=~-]{8,})"
+)
+# Which option of a program takes a password, and how.
+_OPTIONS = {
+    "mysql": r"\s-p(?=[^\s\d-]|\d+\D)" + _VALUE,
+    "mariadb": r"\s-p(?=\S)" + _VALUE,
+    "sshpass": r"\s-p\s*" + _VALUE,
+    "curl": r"""\s(?:-u|-U|--user|--proxy-user)[ =]?\s*["']?[^\s:"']*:(?=[^\s"'])""" + r"""(?:()()([^\s"']+))""",
+    "redis-cli": r"\s(?:-a|--pass)[ =]\s*" + _VALUE,
+    "smbclient": r"""\s(?:-U|--user)[ =]\s*["']?[^\s%"']+%()()([^\s"']+)""",
+    "ldap": r"\s-w\s*" + _VALUE,
+    "login": r"\s(?:-p|-P|--pass|-w)[ =]\s*" + _VALUE,
+    "mongo": r"\s-p[ =]?\s*" + _VALUE,
+    "sqlcmd": r"\s-P\s*" + _VALUE,
+    "wget": r"\s--(?:http-|ftp-|proxy-)?password[ =]" + _VALUE,
+    "http ": r"""\s(?:-a|--auth)[ =]?\s*["']?[^\s:"']*:()()([^\s"']+)""",
+    "ssh-keygen": r"\s-[NP]\s+" + _VALUE,
+    "secret set": r"\s(?:--body|-b|-v|--value)[ =]" + _VALUE,
+    "htpasswd": r"\s-\w*b\w*\s+\S+\s+\S+\s+" + _VALUE,
+    "lftp": r"\s-u\s+[^\s,]+," + _VALUE,
+    "zip": r"\s(?:-P\s+)" + _VALUE,
+    "7z": r"\s-p" + _VALUE,
+    "openssl": r"""\s-pass(?:in|out)?[ =]+["']?pass:""" + _VALUE,
+}
+_SAYINGS = {
+    "connection(": r"[^\n\"']{0,80}(?:[\"'][^\n\"']*[\"'],\s*)?[\"'][^\n\"']*[\"'],\s*" + _VALUE,
+    "credential(": r"[\"'][^\n\"']*[\"'],\s*" + _VALUE,
+    "securestring": r"(?:-String[ ]+)?(?=[\"'])" + _VALUE,
+    "net user": r"\S+[ ]+(?![/*])" + _VALUE,
+    "vault login": r"()()([A-Za-z0-9._-]{16,})",
+    "identified": r"(?i)(?:with\s+\w+\s+)?by\s+(?:password\s+)?" + _VALUE,
+    "rabbitmqctl": r"(?:add_user|change_password|authenticate_user)\s+\S+\s+" + _VALUE,
+}
+
+
+@cache
+def _re(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+def in_address(text: str, begin: int, place: int) -> list[Span]:
+    """The password, or token, before the host of an address whose ``://`` ends at a place; secret paths of hooks."""
+    match = _re(r"[^\s\"'`<>\\]{1,1000}").match(text, place)
+    if match is None:
+        return []
+    rest, spans = match[0], []
+    hook = _re(_HOOKS).match(rest)
+    if hook and not is_placeholder(hook[1]) and _re(r"\d|[a-z][A-Z]").search(hook[1]):
+        spans.append((place + hook.start(1), place + hook.end(1), False))
+    web = text[max(0, begin - 5) : begin].lower().endswith(("http", "https"))
+    at = _end_of_user(rest, web)
+    if at < 1:
+        return spans
+    user, colon, password = rest[:at].partition(":")
+    if colon:
+        if password and not is_placeholder(password) and not _re(r"[$%]\{?\w+\}?|\{\{?.*").match(password):
+            spans.append((place + len(user) + 1, place + at, True))
+        if drawn_by_lot(user, 20) and password in ("", "x-oauth-basic"):
+            spans.append((place, place + len(user), False))
+    elif drawn_by_lot(user, 16):
+        spans.append((place, place + at, False))
+    return spans
+
+
+def _end_of_user(rest: str, web: bool) -> int:
+    """Where the ``@`` before the host is; passwords hold anything, so the last that a host follows counts."""
+    authority = _re(r"[^/?#]*").match(rest)
+    end = authority.end() if authority else 0
+    if web and rest.find("@", 0, end) >= 0:
+        return rest.rfind("@", 0, end)
+    port = _re(r"[^:/]*:\d{1,5}(?:[/?#]|$)").match(rest)
+    if web and (port or ":" not in rest[:end]):
+        return -1
+    last = -1
+    for match in _re(r"@(?=(?:[\w.-]+|\[[\da-fA-F:]+\]|\$\{?\w+\}?|\{\w+\}|tcp\(|unix\()(?:[:/?,;#)\]}(]|$))").finditer(
+        rest
+    ):
+        if port and last < 0 and match.start() > port.end():
+            return -1
+        last = match.start()
+    return last if last >= 0 else rest.rfind("@", 0, end)
+
+
+def option(text: str, begin: int, end: int) -> list[Span]:
+    """A password behind an option: one whose name says so, or a short one of a program that is known to take it so."""
+    name = text[begin:end].strip()
+    line = max(text.rfind("\n", 0, begin) + 1, begin - 500)
+    if name.startswith("--") or len(name) > 5:
+        spans, _ = behind(text, begin + 1 + name.count("-", 0, 2), end)
+        if spans:
+            return spans
+    before = text[line : begin + 1].lower()
+    for program, pattern in _OPTIONS.items():
+        if program in before and (match := _re(pattern).match(text, begin)):
+            group = next((g for g in (1, 2, 3) if match[g]), 0)
+            if group and not is_placeholder(match[group]) and not match[group].startswith("-"):
+                return [(*match.span(group), True)]
+    if name in ("-u", "--user"):
+        pair = r"[ =]+[\"']?[A-Za-z][\w.@-]{0,40}:(?=[^\s\"']*\d)(?=[^\s\"']*[A-Za-z])([^\s\"']{4,})"
+        match = _re(pair).match(text, end)
+        return [(*match.span(1), True)] if match and not is_placeholder(match[1]) else []
+    return []
+
+
+def statement(text: str, begin: int, end: int) -> list[Span]:
+    """What databases, brokers and shells are told in words of their own."""
+    word = text[begin:end].strip().lower()
+    if word in _SAYINGS:
+        match = _re(_SAYINGS[word]).match(text, end)
+        group = next((g for g in (1, 2, 3) if match[g]), 0) if match else 0
+        return [(*match.span(group), True)] if match and not is_placeholder(match[group]) else []
+    return []
+
+
+def piped(text: str, place: int, _end: int) -> list[Span]:
+    """``echo PASSWORD | sudo -S``, ``echo user:PASSWORD | chpasswd``, ``echo TOKEN | docker login --password-stdin``."""
+    begin = max(text.rfind("\n", 0, place) + 1, place - 400)
+    match = _re(
+        r"""(?:echo|printf)\s+(?:-\w+\s+)?(?:'%s\\?n?'\s+)?["']?(?:[\w.-]+:(?=[^\s"'|]+["']?\s*\|[^|]*chpasswd))?([^\s"'|]+)["']?\s*\|[^|\n]*$"""
+    ).search(text, begin, place)
+    return [(*match.span(1), True)] if match and not is_placeholder(match[1]) else []
+
+
+def bearer_or_basic(text: str, _begin: int, place: int) -> list[Span]:
+    """The token behind ``Bearer``, the encoded name and password behind ``Basic``; ``place`` is behind the word."""
+    match = _re(r"[ \t:]+[\"'\\]{0,3}([A-Za-z0-9._~+/-]{8,4096}=*)").match(text, place)
+    if match is None or is_placeholder(match[1]):
+        return []
+    value = match[1].rstrip(".")
+    if text[place - 1] in "rR":
+        good = is_secret_value(value, "S", Where(quoted=True)) and not _re(r"[A-Za-z]+[/.-][A-Za-z/.-]+").fullmatch(
+            value
+        )
+    else:
+        good = _is_pair(value)
+    return [(match.start(1), match.start(1) + len(value), False)] if good else []
+
+
+def _is_pair(value: str) -> bool:
+    import base64
+
+    try:
+        plain = base64.b64decode(value + "=" * (-len(value) % 4), validate=True).decode()
+    except ValueError:
+        return False
+    return ":" in plain and plain.isprintable()
+
+
+def before_at(text: str, begin: int, _end: int) -> list[Span]:
+    """The password of ``user:password@tcp(host)``."""
+    first = max(text.rfind(c, max(0, begin - 200), begin) for c in " \n\"'=`/") + 1
+    slash = text[begin : begin + 3] == "@//"
+    if slash:
+        first = max(text.rfind(c, max(0, begin - 100), begin) for c in " \n\"'=`") + 1
+    colon = text.find("/" if slash else ":", first, begin)
+    return [(colon + 1, begin, True)] if colon >= 0 and not is_placeholder(text[colon + 1 : begin]) else []
+
+
+def before_host(text: str, begin: int, _end: int) -> list[Span]:
+    """The password of ``user:password@host:port`` without a scheme."""
+    if text.startswith(("@tcp(", "@unix(", "@//"), begin):
+        return before_at(text, begin, _end)
+    match = _re(r"(?<![\w/:@.-])[A-Za-z][\w.-]{0,31}:([^\s:@/\"']{4,64})$").search(text, max(0, begin - 100), begin)
+    good = match and _re(r"\d").search(match[1]) and not is_placeholder(match[1])
+    return [(match.start(1), begin, True)] if match and good else []
+
+
+def signed(text: str, begin: int, _end: int) -> list[Span]:
+    """A short signed token, around the dot between its header and its body."""
+    head = _re(r"eyJ[\w-]{5,}$").search(text, max(0, begin - 60), begin)
+    match = _re(r"\.eyJ[\w-]{4,}\.[\w-]{6,}").match(text, begin)
+    return [(head.start(), match.end(), False)] if head and match else []
+
+
+def in_pgpass(text: str, place: int, _end: int) -> list[Span]:
+    """The password of a line ``host:port:database:user:password``, one of whose colons is at a place."""
+    begin, end = text.rfind("\n", 0, place) + 1, text.find("\n", place)
+    match = _re(r"\s*[\w.*-]+:(?:\d+|\*):[\w*.-]+:[\w*.@-]+:(\S+)\s*").fullmatch(
+        text, max(begin, place - 200), min(place + 400, end if end >= 0 else len(text))
+    )
+    return [(*match.span(1), True)] if match and not is_placeholder(match[1]) else []
+
+
+def phrase(text: str, _begin: int, place: int) -> list[Span]:
+    """The words of a coin's recovery phrase behind its name; ``place`` is behind the name."""
+    word = r"[a-z]{3,8}"
+    match = _re(
+        rf"(?i:[ _]?(?:phrase|words?|key))?[^A-Za-z\n]{{0,12}}(?:(?:is|are|was)[\s:\"'`]+)?(?:\(\d+ words\))?[ :=\"'`\[(]*((?:\d\d?[.)] ?)?{word}(?:[ ,\"'.)\d]{{1,6}}{word}){{11,23}})\b"
+    ).match(text, place)
+    if match is None or _re(r"\b(?:the|and|with|for|are|not|your|from|which|should|must)\b").search(match[1]):
+        return []
+    return [(*match.span(1), True)]
+
+
+def after_access_key(text: str, end: int) -> list[Span]:
+    """The secret half that stands right behind an access key's id."""
+    match = _re(r"[ \t,;:|\"'/\\]{1,4}([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])").match(text, end)
+    return [(*match.span(1), False)] if match and drawn_by_lot(match[1]) else []
+
+
+def key_block(text: str, place: int) -> tuple[list[Span], bool]:
+    """The body of a private key that begins at a place, as far as its line goes; whether it goes on after that."""
+    head = _re(r"-{4,5} ?BEGIN (?:[A-Z0-9]+ )*(?:PRIVATE|SECRET) KEY(?: BLOCK)?(?: FILE)? ?-{4,5}").match(text, place)
+    if head is None:
+        return [], False
+    end = text.find("\n", head.end())
+    end = len(text) if end < 0 else end
+    foot = _re(r"-{4,5} ?END ").search(text, head.end(), end)
+    if foot:
+        return ([(head.end(), foot.start(), True)] if foot.start() > head.end() else []), False
+    body = _re(r"[^\"'<`\n]*").match(text, head.end())
+    last = body.end() if body else head.end()
+    if text[head.end() : last].strip(" \\\r\tnr"):
+        return [(head.end(), last, True)], last == end
+    return [], True
+
+
+def key_line(text: str, begin: int, end: int) -> tuple[list[Span], bool]:
+    """What is secret of the next line of a private key; whether the key goes on after it."""
+    foot = _re(r"-{4,5} ?END ").search(text, begin, end)
+    if foot:
+        match = _re(r"[A-Za-z0-9+/=\\]{4,}(?=[\s\\n]*$)").search(text, begin, foot.start())
+        return ([(*match.span(), True)] if match else []), False
+    line = text[begin:end].strip(" \t\r\"'+,;\\|>#*")
+    if not line or _re(r"(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset):.*|[\w-]+:[ ].{0,80}").fullmatch(line):
+        return [], True
+    match = _re(
+        r"((?:[A-Za-z0-9+/=]|\\(?=\S)){16,}|(?:(?<=[\s>|+#\"'*:])|^)[A-Za-z0-9+/=]{1,80})(?:\\[nr])*[\s\"'+,;\\]*$"
+    ).search(text, begin, end)
+    if match is None or (" " in line and len(match[1]) < 16):
+        return [], False
+    return [(*match.span(1), True)], True

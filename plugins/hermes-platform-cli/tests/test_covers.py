@@ -1,0 +1,27 @@
+"""A question says what a lasting yes would cover, where one is offered."""
+
+import pytest
+
+from hermes_core.types import Question
+from hermes_platform_cli.asking import lines_of
+
+WORDS = "`git push` in /work/p"
+
+
+@pytest.mark.parametrize(
+    ("choices", "shown"),
+    [
+        (("once", "session", "always", "deny"), f"session and always would allow: {WORDS}"),
+        (("once", "session", "deny"), f"session would allow: {WORDS}"),
+        (("once", "deny"), ""),
+    ],
+)
+def test_what_a_lasting_yes_covers_is_shown(choices, shown) -> None:
+    lines = lines_of(Question(id="q", kind="approval", subject="terminal(git push)", choices=choices, covers=WORDS))
+    assert [line for line in lines if "would allow" in line] == ([shown] if shown else [])
+    assert lines[:2] == ["May this run?", "  terminal(git push)"]
+
+
+def test_nothing_in_it_is_hidden() -> None:
+    [line] = [x for x in lines_of(Question(id="q", kind="approval", subject="x", covers="a\x1b[8mb")) if "allow" in x]
+    assert "\x1b" not in line

@@ -1,0 +1,31 @@
+"""The settings under ``tools.skills``."""
+
+from hermes_core.options import ge, option, settings
+
+
+@settings
+class Config:
+    """Skills."""
+
+    external_dirs: list[str] = option(
+        "Folders of skills that are used as they are and never written.", factory=list, example=["~/work/skills"]
+    )
+    disabled: list[str] = option("Skills that are not used.", factory=list, example=["plan-a-change"])
+    platform_disabled: dict[str, list[str]] = option(
+        "The same for one way in: cli, a platform, child.", factory=dict, example={"telegram": ["debug-a-test"]}
+    )
+    index_chars: int = option(
+        "The most characters that the list of skills takes in a prompt.", default=4_000, validator=ge(200)
+    )
+    writes: bool = option("Let the agent write skills of its own.", default=True)
+    approve: bool = option("What the agent writes waits for `hermes skills approve`.", default=False)
+    trusted: list[str] = option(
+        "Where skills come from that you trust more: the start of an address, up to a slash.",
+        factory=list,
+        example=["https://github.com/acme/skills"],
+    )
+    archives: str = option(
+        "Where OWNER/REPOSITORY is fetched from, as OWNER/REPOSITORY/tar.gz/REF below it.",
+        default="https://codeload.github.com",
+    )
+    versions: int = option("Versions of a skill that are kept for going back.", default=50, validator=ge(2))

@@ -1,0 +1,238 @@
+"""What SKILL.md says of itself between its two ``---`` lines, and what is wrong with it.
+
+The format is the one of agentskills.io, with additions under ``metadata.hermes``. Keys that nobody knows are left
+alone: a skill written for another agent is still a skill.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from attrs import Factory, asdict, frozen
+
+from hermes_core.errors import UserError
+from hermes_core.types import JSON
+
+NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
+MOST_NAME = 64
+MOST_DESCRIPTION = 1_024
+MOST_MAIN = 100_000  # characters of SKILL.md
+PLATFORMS = {"macos": "darwin", "linux": "linux", "windows": "win32"}
+ENVIRONMENTS = ("kanban", "docker", "s6")
+_MOST_HEAD = 16_000  # characters of frontmatter
+_FENCE = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
+_HERMES_LISTS = (
+    "tags", "related_skills", "requires_toolsets", "requires_tools", "fallback_for_toolsets", "fallback_for_tools",
+)  # fmt: skip
+
+
+class BadSkill(UserError):
+    """SKILL.md cannot be used; ``problems`` are all of them."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        super().__init__("; ".join(problems), hint="The format is explained in `hermes skills new --help`.")
+        self.problems = tuple(problems)
+
+
+@frozen(kw_only=True)
+class Variable:
+    """An environment variable that a skill needs."""
+
+    name: str
+    prompt: str = ""
+    help: str = ""
+    required_for: str = ""
+
+
+@frozen(kw_only=True)
+class Head:
+    """The frontmatter of a skill."""
+
+    name: str
+    description: str
+    version: str = ""
+    author: str = ""
+    license: str = ""
+    compatibility: str = ""
+    category: str = ""
+    allowed_tools: str = ""
+    platforms: tuple[str, ...] = ()
+    environments: tuple[str, ...] = ()
+    variables: tuple[Variable, ...] = ()
+    credential_files: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+    requires_toolsets: tuple[str, ...] = ()
+    requires_tools: tuple[str, ...] = ()
+    fallback_for_toolsets: tuple[str, ...] = ()
+    fallback_for_tools: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    related_skills: tuple[str, ...] = ()
+    config: tuple[Mapping[str, JSON], ...] = ()
+    blueprint: Mapping[str, JSON] = Factory(dict)
+
+
+def parse(text: str, *, folder: str = "") -> tuple[Head, str]:
+    """The frontmatter and the body of a SKILL.md; ``folder`` is the name it has to carry, if that is known.
+
+    Raises BadSkill with every problem at once.
+    """
+    if len(text) > MOST_MAIN:
+        raise BadSkill([f"SKILL.md has {len(text):,} characters; {MOST_MAIN:,} is the most"])
+    found = _FENCE.match(text)
+    if not found:
+        raise BadSkill(["SKILL.md does not begin with frontmatter: a line ---, the fields, a line ---"])
+    data = _load(found[1])
+    body = text[found.end() :].strip()
+    reader = _Reader(data)
+    head = _head(reader)
+    if folder and head.name and head.name != folder:
+        reader.problems.append(f"name is {head.name!r}, but the folder is called {folder!r}")
+    if not body:
+        reader.problems.append("there is nothing below the frontmatter")
+    if reader.problems:
+        raise BadSkill(reader.problems)
+    return head, body
+
+
+def name_problem(name: str) -> str:
+    """Why this cannot be the name of a skill; empty when it can."""
+    if not NAME.fullmatch(name) or len(name) > MOST_NAME:
+        return f"needs 1 to {MOST_NAME} lower-case letters, digits, '.', '_' and '-', the first a letter or digit"
+    return "may not hold two dots in a row" if ".." in name else ""
+
+
+def _load(text: str) -> Mapping[str, Any]:
+    import yaml
+
+    if len(text) > _MOST_HEAD:
+        raise BadSkill([f"the frontmatter has {len(text):,} characters; {_MOST_HEAD:,} is the most"])
+    try:
+        for event in yaml.parse(text, Loader=yaml.SafeLoader):
+            if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
+                raise BadSkill(["the frontmatter uses anchors (& and *), which are not accepted"])
+        data = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f" in line {mark.line + 2}" if mark else ""
+        reason = getattr(error, "problem", "") or "it cannot be read"
+        advice = "; put a text that holds a colon into quotes" if "mapping values" in reason else ""
+        raise BadSkill([f"the frontmatter is not YAML{line}: {reason}{advice}"]) from None
+    except (RecursionError, ValueError, OverflowError, TypeError, AttributeError) as error:
+        raise BadSkill([f"the frontmatter cannot be read: {str(error)[:200] or type(error).__name__}"]) from None
+    if not isinstance(data, dict):
+        raise BadSkill(["the frontmatter is not a list of fields"])
+    return data
+
+
+class _Reader:
+    """Takes fields out of a mapping and notes what is wrong with them."""
+
+    def __init__(self, data: Mapping[str, Any], where: str = "", problems: list[str] | None = None) -> None:
+        self.data, self._where = data, where
+        self.problems: list[str] = [] if problems is None else problems
+
+    def text(self, key: str, *, most: int = 500) -> str:
+        value = self.data.get(key)
+        if value is None:
+            return ""
+        if isinstance(value, bool | list | dict):
+            self._wrong(key, "a text")
+            return ""
+        flat = " ".join(str(value).split())
+        if len(flat) > most:
+            self.problems.append(f"{self._where}{key} has {len(flat):,} characters; {most:,} is the most")
+        if not all(c.isprintable() for c in flat):
+            self.problems.append(f"{self._where}{key} holds characters that cannot be seen")
+        return flat
+
+    def texts(self, key: str, choices: Iterable[str] = ()) -> tuple[str, ...]:
+        value = self.data.get(key)
+        given = [value] if isinstance(value, str) else [] if value is None else value
+        if not isinstance(given, list) or not all(isinstance(one, str) and one.strip() for one in given):
+            self._wrong(key, "a list of texts")
+            return ()
+        known = tuple(choices)
+        for one in given:
+            if known and one not in known:
+                self.problems.append(f"{self._where}{key}: there is no {one[:40]!r}; use {', '.join(known)}")
+        return tuple(" ".join(one.split())[:200] for one in given[:100])
+
+    def table(self, key: str) -> "_Reader":
+        value = self.data.get(key)
+        if value is not None and not isinstance(value, dict):
+            self._wrong(key, "a table of fields")
+        return _Reader(value if isinstance(value, dict) else {}, f"{self._where}{key}.", self.problems)
+
+    def rows(self, key: str, named: str) -> list[Mapping[str, Any]]:
+        value = self.data.get(key)
+        given = [] if value is None else value
+        if not isinstance(given, list):
+            self._wrong(key, "a list")
+            return []
+        rows = [{named: one} if isinstance(one, str) else one for one in given[:100]]
+        if not all(isinstance(row, dict) and isinstance(row.get(named), str) for row in rows):
+            self._wrong(key, f"a list of entries with a {named}")
+            return []
+        return rows
+
+    def _wrong(self, key: str, wanted: str) -> None:
+        self.problems.append(f"{self._where}{key} must be {wanted}")
+
+
+def _head(reader: _Reader) -> Head:
+    name, description = reader.text("name", most=1_000), reader.text("description", most=MOST_DESCRIPTION)
+    if problem := name_problem(name):
+        reader.problems.append(f"name {problem}" if name else "name is missing")
+    if not description:
+        reader.problems.append("description is missing: one or two sentences that say when to use the skill")
+    ours, legacy = reader.table("metadata").table("hermes"), reader.table("prerequisites")
+    lists = {key: ours.texts(key) for key in _HERMES_LISTS}
+    rows = reader.rows("required_environment_variables", "name")
+    variables = [_variable(reader, row) for row in rows]
+    variables += [_variable(reader, {"name": name}) for name in legacy.texts("env_vars")]
+    tools = reader.data.get("allowed-tools")
+    return Head(
+        name=name,
+        description=description,
+        version=reader.text("version"),
+        author=reader.text("author"),
+        license=reader.text("license"),
+        compatibility=reader.text("compatibility"),
+        category=ours.text("category", most=64),
+        allowed_tools=" ".join(map(str, tools)) if isinstance(tools, list) else reader.text("allowed-tools"),
+        platforms=reader.texts("platforms", PLATFORMS),
+        environments=reader.texts("environments", ENVIRONMENTS),
+        variables=tuple(variables),
+        credential_files=reader.texts("required_credential_files"),
+        commands=legacy.texts("commands"),
+        config=tuple(_config(row) for row in ours.rows("config", "key")),
+        blueprint={str(k)[:100]: str(v)[:500] for k, v in ours.table("blueprint").data.items()},
+        **lists,
+    )
+
+
+def _variable(reader: _Reader, row: Mapping[str, Any]) -> Variable:
+    name = str(row["name"])
+    if not _VARIABLE.fullmatch(name):
+        reader.problems.append(f"required_environment_variables: {name[:40]!r} is not the name of a variable")
+    inner = _Reader(row, "required_environment_variables.", reader.problems)
+    return Variable(
+        name=name, prompt=inner.text("prompt"), help=inner.text("help"), required_for=inner.text("required_for")
+    )
+
+
+def _config(row: Mapping[str, Any]) -> Mapping[str, JSON]:
+    return {key: str(row[key])[:500] for key in ("key", "description", "default", "prompt") if key in row}
+
+
+def to_plain(head: Head) -> dict[str, JSON]:
+    """The frontmatter as JSON can hold it."""
+    return asdict(head)
+
+
+def from_plain(data: Mapping[str, Any]) -> Head:
+    """The way back. Raises TypeError, KeyError or ValueError for what ``to_plain`` did not write."""
+    given: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in data.items()}
+    given["variables"] = tuple(Variable(**row) for row in given["variables"])
+    return Head(**given)

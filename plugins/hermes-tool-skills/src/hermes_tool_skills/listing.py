@@ -1,0 +1,52 @@
+"""The list of skills in the prompt: a line each, bounded, and the same bytes as long as the session lives."""
+
+import asyncio
+import re
+from collections.abc import Sequence
+
+from attrs import evolve
+
+from hermes_core.context import PluginContext
+from hermes_core.types import Prompt, PromptBlock, Session
+from hermes_tool_skills.catalogue import Skill
+from hermes_tool_skills.desk import catalogue_for
+from hermes_tool_skills.offered import offered
+
+HEAD = "Skills: when one fits the task, read it with skill_view before you begin, and follow it."
+_SHORTER = (300, 160, 80, 40)  # characters of a description, tried until all fit
+_MARKS = re.compile(r"<\|[^|>]{0,40}\|>|[<>`\[\]]")
+
+
+async def with_skills(ctx: PluginContext, session: Session, prompt: Prompt) -> Prompt | None:
+    """The prompt with the list in it, or None when there is nothing to list."""
+    if prompt.tools and "skill_view" not in prompt.tools:
+        return None
+    skills = await asyncio.to_thread(catalogue_for(ctx).all)
+    there = offered(skills, prompt.tools, session.origin, ctx.config.platform_disabled)
+    if not there:
+        return None
+    block = PromptBlock(name="skills", text=listing(there, ctx.config.index_chars))
+    return evolve(prompt, blocks=(*prompt.blocks, block))
+
+
+def listing(skills: Sequence[Skill], most: int) -> str:
+    """The lines of all skills in so many characters: descriptions are cut first, then skills are left out by name."""
+    for length in _SHORTER:
+        text = "\n".join([HEAD, *(_line(s, length) for s in skills)])
+        if len(text) <= most:
+            return text
+    lines, left = [HEAD], len(skills)
+    for skill in skills:
+        line, rest = _line(skill, _SHORTER[-1]), f"- and {left:,} more: skill_view without a name lists them"
+        if sum(len(one) + 1 for one in (*lines, line, rest)) > most:
+            return "\n".join([*lines, rest])
+        lines.append(line)
+        left -= 1
+    return "\n".join(lines)
+
+
+def _line(skill: Skill, length: int) -> str:
+    """One line: what somebody else wrote as a description cannot look like anything but a description."""
+    text = " ".join(_MARKS.sub("", skill.description).split())
+    text = "".join(c for c in text if c.isprintable())
+    return f"- {skill.name}: {text if len(text) <= length else text[: length - 1].rstrip() + '…'}"

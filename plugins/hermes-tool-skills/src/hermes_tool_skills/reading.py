@@ -1,0 +1,85 @@
+"""Reading a skill for the model: the body, one of its files, and what has to be known beside them."""
+
+import hashlib
+
+from hermes_core.errors import ToolError
+from hermes_core.types import Session
+from hermes_tool_skills.catalogue import Catalogue, Skill
+from hermes_tool_skills.frontmatter import BadSkill, parse
+from hermes_tool_skills.offered import unfit, unset
+from hermes_tool_skills.tree import MAIN, BadTree, read_file, text_of, walk
+
+_LISTED = 60
+
+
+def listed(catalogue: Catalogue, session: Session) -> str:
+    """All skills that can be read, a line each."""
+    off = set(catalogue.off(session.origin))
+    ready = [s for s in catalogue.all() if s.state == "ready" and s.name not in off]
+    return "\n".join(f"- {s.name}: {s.description}" for s in ready) or "There is no skill."
+
+
+def viewed(catalogue: Catalogue, name: str, path: str, session: Session, *, here: bool) -> str:
+    """The body of a skill, or one file of it. ``here``: commands of the session run where its folder is.
+
+    Raises ToolError when it cannot be read or must not be used.
+    """
+    skill = _usable(catalogue, name, session)
+    data = _checked(skill, path or MAIN)
+    text = text_of(data)
+    if text is None:
+        at = f" It is at {skill.folder / path}." if here else ""
+        raise ToolError(f"{path} of {name} is not text ({len(data):,} bytes).{at}")
+    if path and path != MAIN:
+        return _filled(text, skill, session)
+    try:
+        head, body = parse(text)
+    except BadSkill as error:
+        raise ToolError(f"{name} cannot be read: {error.text}", retry=False) from None
+    lines = [f"Skill {name}, in {skill.folder}"]
+    if others := [p for p, _ in walk(skill.folder) if p != MAIN]:
+        more = f" and {len(others) - _LISTED} more" if len(others) > _LISTED else ""
+        lines.append(f"Files (skill_view with file): {', '.join(others[:_LISTED])}{more}")
+        if not here:
+            lines.append("Its folder is not where your commands run: copy what you need there.")
+    if missing := unset(head):
+        lines.append(f"Not set here: {'; '.join(missing)}")
+    if reason := unfit(head):
+        lines.append(f"Note: {reason}.")
+    return "\n".join([*lines, "", _filled(body, skill, session)])
+
+
+def _usable(catalogue: Catalogue, name: str, session: Session) -> Skill:
+    skills = {s.name: s for s in catalogue.all() if s.state != "shadowed"}
+    skill = skills.get(name)
+    if skill is None:
+        from hermes_core.errors import nearest
+
+        close = nearest(name, skills)
+        hint = f"Did you mean {close}?" if close else "skill_view without a name lists them."
+        raise ToolError(f"There is no skill {name[:80]!r}.", hint=hint)
+    if skill.state != "ready":
+        raise ToolError(f"{name} is not used: {skill.reason}.", retry=False, hint=f"A person can: {skill.fix}")
+    if name in catalogue.off(session.origin):
+        raise ToolError(f"{name} is switched off here.", retry=False)
+    return skill
+
+
+def _checked(skill: Skill, path: str) -> bytes:
+    """The bytes that were accepted, and no others: what is hashed here is what is shown."""
+    try:
+        data = read_file(skill.folder, path)
+    except FileNotFoundError:
+        there = ", ".join(p for p, _ in walk(skill.folder))[:1_000]
+        raise ToolError(f"There is no file {path!r} in {skill.name}.", hint=f"It has: {there}") from None
+    except (BadTree, OSError) as error:
+        raise ToolError(f"{path!r} of {skill.name} cannot be read: {getattr(error, 'text', error)}") from None
+    if skill.entry and hashlib.sha256(data).hexdigest() != skill.entry.files.get(path):
+        fix = f"A person looks at it with: hermes skills diff {skill.name}"
+        raise ToolError(f"{path} of {skill.name} is not what was accepted.", retry=False, hint=fix)
+    return data
+
+
+def _filled(text: str, skill: Skill, session: Session) -> str:
+    """The two names that a skill may use. Nothing else is replaced, and nothing is run."""
+    return text.replace("${HERMES_SKILL_DIR}", str(skill.folder)).replace("${HERMES_SESSION_ID}", session.id)

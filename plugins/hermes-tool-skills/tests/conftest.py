@@ -1,0 +1,121 @@
+"""A home with skills, and the commands as a person types them."""
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from hermes_core.context import PluginContext
+from hermes_core.kinds import Tool
+from hermes_core.plugins.manifest import read_manifest
+from hermes_core.testing import FakeToolContext, FakeWorkspace, plugin_context
+from hermes_core.testing.contract_base import manifest_path
+from hermes_core.types import Principal, Session, Verdict
+from hermes_tool_skills.commands import commands
+from hermes_tool_skills.config import Config
+from hermes_tool_skills.desk import catalogue_for
+from hermes_tool_skills.library import Library
+from hermes_tool_skills.tools import skill_tools
+
+
+def skill_text(
+    name: str, body: str = "# Do it\n\n1. Look.\n", description: str = "Use it when it fits.", extra: str = ""
+) -> str:
+    return f"---\nname: {name}\ndescription: {description}\n{extra}---\n\n{body}"
+
+
+class Desk:
+    """One home. A fresh catalogue for every question, as in a new process."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.home = folder / "home"
+        self.work = folder / "work"
+        self.work.mkdir(parents=True, exist_ok=True)
+        self.shipped = False
+        self.settings: dict[str, Any] = {}
+        self.plugins: list[tuple[str, Path]] = []
+        self.tty = False
+
+    @property
+    def context(self) -> PluginContext:
+        manifest = read_manifest(manifest_path("hermes_tool_skills"))
+        ours = [("skills", manifest_path("hermes_tool_skills").parent / "skills")] if self.shipped else []
+        return plugin_context(manifest, self.home, config=Config(**self.settings), skills=[*ours, *self.plugins])
+
+    @property
+    def library(self) -> Library:
+        return Library.of(self.context)
+
+    def states(self) -> dict[str, str]:
+        return {s.name: s.state for s in catalogue_for(self.context).all()}
+
+    def skill(self, name: str) -> Any:
+        return catalogue_for(self.context).get(name)
+
+    def tool(self, name: str) -> Tool:
+        return next(t for t in skill_tools(self.context) if t.name == name)
+
+    async def call(self, which: str, /, verdict: str = "deny", person: str = "owner", **arguments: Any) -> str:
+        from hermes_core.agent.arguments import parse_arguments
+
+        tool = self.tool(which)
+        session = Session(id="s1", origin="cli", owner=Principal(person=person), cwd=str(self.work))
+        self.tool_context = FakeToolContext(
+            FakeWorkspace(folder=self.work), session=session, verdict=Verdict(outcome=verdict)
+        )
+        output = await tool.run(self.tool_context, parse_arguments(tool, arguments))
+        assert isinstance(output, str)
+        return output
+
+    async def create(self, name: str, body: str = "# Do it\n\n1. Look.\n", **more: Any) -> str:
+        return await self.call("skill_manage", action="create", name=name, content=skill_text(name, body), **more)
+
+    def run(self, *words: str, answers: str = "") -> Result:
+        made = {c.name.split()[1]: c.build() for c in commands(self.context)}
+        done = CliRunner().invoke(
+            made[words[0]], words[1:], input=answers, catch_exceptions=False, standalone_mode=False
+        )
+        done.exit_code = done.exit_code or done.return_value or 0  # as the kernel's command line takes it
+        return done
+
+    def put(self, where: Path, files: Mapping[str, str | bytes]) -> Path:
+        for path, text in files.items():
+            (where / path).parent.mkdir(parents=True, exist_ok=True)
+            (where / path).write_bytes(text if isinstance(text, bytes) else text.encode())
+        return where
+
+    def source(self, name: str, body: str = "# Do it\n\n1. Look.\n", **files: str | bytes) -> Path:
+        """A folder to install from."""
+        more = {path.replace("__", "/"): text for path, text in files.items()}
+        return self.put(self.folder / "sources" / name, {"SKILL.md": skill_text(name, body), **more})
+
+    def audit(self) -> list[str]:
+        return [f"{row['what']} {row['name']}" for row in self.library.audited()]
+
+    def lock(self) -> Any:
+        return json.loads(self.library.lock_file.read_text())
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    made = Desk(tmp_path)
+    monkeypatch.setattr("hermes_tool_skills.install.person", lambda: "hana")
+    monkeypatch.setattr("hermes_tool_skills.library.time.time", lambda: 1_700_000_000.0)
+    monkeypatch.setattr("hermes_tool_skills.screens.time.localtime", time.gmtime)
+    return made
+
+
+@pytest.fixture
+def text() -> Callable[..., str]:
+    return skill_text
+
+
+@pytest.fixture
+def person(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody sits at the terminal."""
+    monkeypatch.setattr("hermes_tool_skills.asking.sits_here", lambda: True)

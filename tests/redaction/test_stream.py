@@ -1,0 +1,115 @@
+"""However a text is cut on its way, the same comes out, nothing of it grows without end, and nothing is masked twice."""
+
+import json
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from measuring import rows
+
+from hermes_core.redaction import MASKED, Known, Redactor, hidden, mask, redact
+
+PIECES = [row["text"] for name in ("tune.secrets", "second.secrets", "tune.harmless") for row in rows(name)]
+SIGNS = [
+    "password=",
+    "token: ",
+    "'",
+    '"',
+    "\\",
+    "\n",
+    "\r\n",
+    " ",
+    "=",
+    ":",
+    ",",
+    "-----BEGIN RSA PRIVATE KEY-----",
+    "é",
+    "\x1b[1m",
+]
+SIGNS += [
+    "-----END RSA PRIVATE KEY-----",
+    "sk-",
+    "aB3dE5fG7hJ9kL1m",
+    "\udc80",
+    "İ",
+    "%3D",
+    "\\u0073ecret",
+    "|",
+    "{",
+    "}",
+    "eyJ",
+    "://",
+    "@",
+    "+",
+]
+TEXTS = st.lists(st.sampled_from(PIECES) | st.sampled_from(SIGNS) | st.text(max_size=12), max_size=30).map("".join)
+
+
+def streamed(text: str, cuts: list[int]) -> str:
+    redactor, shown, last = Redactor(["canary-value-1"]), [], 0
+    for cut in sorted({*cuts, len(text)}):
+        shown.append(redactor.feed(text[last:cut]))
+        last = cut
+    return "".join(shown) + redactor.close()
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(text=TEXTS, data=st.data())
+def test_cuts_make_no_difference(text: str, data: st.DataObject) -> None:
+    cuts = data.draw(st.lists(st.integers(0, len(text)), max_size=12))
+    whole = streamed(text, [])
+    assert streamed(text, cuts) == whole
+    assert streamed(text, [i + 1 for i, c in enumerate(text) if c == "\n"]) == whole
+
+
+@pytest.mark.parametrize("text", PIECES[::40])
+def test_one_character_at_a_time(text: str) -> None:
+    assert streamed(text, list(range(len(text)))) == redact(text, ["canary-value-1"])
+
+
+@pytest.mark.parametrize("row", rows("tune.secrets")[::9])
+def test_masks_are_not_masked(row: dict[str, str]) -> None:
+    once = redact(row["text"])
+    assert redact(once) == once
+
+
+def test_an_endless_line_is_shown_in_parts() -> None:
+    redactor = Redactor()
+    shown = [redactor.feed("x" * 10_000 + " ") for _ in range(100)]
+    assert sum(map(len, shown)) > 800_000
+    assert "".join(shown) + redactor.close() == ("x" * 10_000 + " ") * 100
+
+
+@pytest.mark.parametrize("size", [131_060, 131_071, 131_072, 131_080, 262_140])
+def test_a_secret_at_the_place_where_a_long_line_is_cut(size: int) -> None:
+    text = ("ab " * size)[:size] + ' {"password": "swordfish77", "n": 1} ' + "yz " * 50_000
+    assert "swordfish77" not in redact(text)
+    assert streamed(text, list(range(0, len(text), 7_001))) == redact(text)
+
+
+def test_known_values_are_masked_in_every_dress() -> None:
+    import base64
+    from urllib.parse import quote
+
+    value = 'p@ss "wörd"/1%'
+    known = Known([value])
+    for text in (
+        f"it is {value}!",
+        f"x={quote(value, safe='')}&y",
+        json.dumps({"a": value}),
+        json.dumps({"a": json.dumps({"b": value})}),
+        base64.b64encode(f"bob:{value}".encode()).decode(),
+        base64.b64encode(f"user1:{value}:x".encode()).decode(),
+        base64.urlsafe_b64encode(f"ab{value}".encode()).decode(),
+    ):
+        shown = redact(text, known)
+        assert "***" in shown, text
+        assert value not in shown
+
+
+def test_masks_show_little() -> None:
+    assert mask("short-secret-1234") == "***"
+    assert mask("sk-abcdefghijklmnopq") == "sk-abc…nopq"
+    assert mask("sk-abcdefghijklmnopq", whole=True) == "***"
+    assert hidden("sk-abcdefghijklmnopq").startswith(MASKED)
+    assert hidden("short") == "⟦secret⟧"
