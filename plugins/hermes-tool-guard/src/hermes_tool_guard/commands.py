@@ -4,6 +4,7 @@ import re
 from typing import TYPE_CHECKING
 
 from hermes_tool_guard import environment as steering
+from hermes_tool_guard import hidden
 from hermes_tool_guard.judgement import DERIVED, OPAQUE, UNKNOWN, Class
 from hermes_tool_guard.redirects import REDIRECTS, redirect
 from hermes_tool_guard.run import Run, run
@@ -47,7 +48,7 @@ def assigned(
     if value is not None and shell.source[value.start_byte - 1 : value.start_byte] != b"=":
         shell._misread()
     if name is not None and name.type == "subscript":
-        shell.words._inner(name)
+        shell.words.calculated(name)
         shell.scene.variables.add(f"{label}[@]", [DERIVED])
     if b"+=" in shell.source[node.start_byte : node.start_byte + len(label) + 2]:
         old = shell.scene.variables.get(f"{label}[@]")
@@ -55,6 +56,9 @@ def assigned(
         shell.scene.variables.add(f"{label}[@]", more)
         values = [DERIVED, *(old + new for old in shell.scene.variables.get(label) for new in values)]
 
+    if "1" in shell.words.values(f"{label} -i"):  # declared to be a number
+        for text in values:
+            shell.words.evaluated(text)
     steering.assigned(shell.scene, label, values, prefix=prefix)
     shell.scene.variables.add(label, values)
     shell._output = ""
@@ -67,12 +71,14 @@ def declared(shell: "Shell", node: "Node", folders: Folders, _stdin: str | None)
     words = [shell.words.text(node.children[0])]
     for child in node.children[1:]:
         if child.type == "variable_assignment":
+            hidden.declared(shell.scene, folders, [*words, shell.words.text(child.children[0])])
             assigned(shell, child, folders)
             if b"{" in shell.source[child.start_byte : child.end_byte]:  # export a={b,c}: braces work here
                 name = shell.words.text(child).partition("=")[0]
                 shell.scene.variables.add(name, [OPAQUE])
         else:
             words += [field for one in shell._expanded(child) for field in one]
+    hidden.declared(shell.scene, folders, words[1:])
     if any(re.fullmatch(r"-[a-zA-Z]*[nf][a-zA-Z]*", w) for w in words[1:]) and words[0] != "export":
         shell.scene.ask(Class.UNCLEAR, f"changes what names mean with {words[0]}")
     for word in words[1:]:
@@ -91,7 +97,7 @@ def unset(shell: "Shell", node: "Node", folders: Folders, _stdin: str | None) ->
     shell._folders = folders
     for child in node.children[1:]:
         for name in (field for one in shell._expanded(child) for field in one):
-            steering.assigned(shell.scene, name, ["\0"], prefix=False)
+            hidden.named(shell.scene, folders, name, ["\0"])
             shell.scene.variables.add(name, [""])
     shell._output = ""
     return folders, folders
@@ -101,6 +107,8 @@ def test(shell: "Shell", node: "Node", folders: Folders, _stdin: str | None) -> 
     """``[ … ]`` and ``[[ … ]]``."""
     shell._folders = folders
     shell.words._inner(node)
+    for text in hidden.tested(shell.words, node):
+        shell.words.evaluated(text)
     shell.scene.found.programs["["] = None
     shell.scene.note(Class.READ)
     shell._output = ""

@@ -14,7 +14,7 @@ __all__ = ["assigned"]
 _STEERING = re.compile(
     r"PATH|IFS|ENV|HIST(?:FILE|SIZE|FILESIZE|CONTROL|IGNORE)|BASH_ENV|BASH_FUNC.*|BASHOPTS|SHELLOPTS|PROMPT_COMMAND|PS[0-4]|HOME|SHELL|CDPATH"
     r"|FPATH|ZDOTDIR|LD_.*|DYLD_.*"
-    r"|PYTHON(?:STARTUP|HOME|INSPECT|BREAKPOINT|WARNINGS|USERBASE|EXECUTABLE)|PERL5?(?:OPT|LIB|DB)|RUBY(?:OPT|LIB)"
+    r"|PYTHON(?:PATH|STARTUP|HOME|INSPECT|BREAKPOINT|WARNINGS|USERBASE|EXECUTABLE)|PERL5?(?:OPT|LIB|DB)|RUBY(?:OPT|LIB)"
     r"|NODE_(?:OPTIONS|PATH|REPL_.*)|GIT_(?:SSH.*|PAGER|EDITOR|SEQUENCE_EDITOR|EXTERNAL_DIFF|ASKPASS|PROXY_COMMAND"
     r"|CONFIG.*|EXEC_PATH|TEMPLATE_DIR|DIR|WORK_TREE|ALTERNATE.*)|PAGER|MANPAGER|EDITOR|VISUAL|BROWSER"
     r"|LESS(?:OPEN|CLOSE|EDIT)"
@@ -70,7 +70,7 @@ def assigned(scene: "Scene", name: str, values: Sequence[str], *, prefix: bool) 
     if name == "IFS" and prefix and all(v in ("", "\n", ",", ":", "\t", " ", "|", ";", "=") for v in values):
         return  # IFS= read -r line
     for value in values:
-        if name == "PATH" and _usual_path(scene, value):
+        if (name == "PATH" and _usual_path(scene, value)) or (name == "PYTHONPATH" and _own_path(scene, value)):
             continue
         allowed = next((v for k, v in _HARMLESS.items() if re.fullmatch(k, name)), None)
         if allowed is None or not re.fullmatch(allowed, value):
@@ -85,6 +85,16 @@ def _names_secret(scene: "Scene", value: str) -> bool:
     return any(
         scene.places.zone(p) is Zone.CREDENTIAL for p in scene.places.absolute(value, (scene.places.root or "/",))
     )
+
+
+def _own_path(scene: "Scene", value: str) -> bool:
+    """Whether only folders of the project, and what was there before, are searched."""
+    from hermes_tool_guard.places import Zone
+
+    own, places = (Zone.INSIDE, Zone.WORKSPACE), scene.places
+    here = (places.root or "/",)
+    folders = [folder for folder in value.split(":") if folder not in ("", "\x00")]
+    return all(places.zone(path) in own for folder in folders for path in places.absolute(folder, here))
 
 
 def _usual_path(scene: "Scene", value: str) -> bool:

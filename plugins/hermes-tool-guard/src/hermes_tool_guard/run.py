@@ -7,6 +7,7 @@ from functools import cache
 
 from hermes_core.types import Effect
 from hermes_tool_guard.escapes import Glob
+from hermes_tool_guard.hidden import BUILTINS
 from hermes_tool_guard.judgement import DERIVED, OPAQUE, UNKNOWN, Class
 from hermes_tool_guard.mentions import NAMERS, mentions, only_names
 from hermes_tool_guard.places import Zone, emptied, vital_file
@@ -306,6 +307,8 @@ def _run(one: Run) -> None:
         one.ok, one.failed = shell.call(body, one.args, one.folders, one.stdin)
         if word not in scene.doubtful:
             return
+    if one.name in BUILTINS:
+        BUILTINS[one.name](one)
     if one.name not in _TEXT_ONLY and not only_names(one):
         mentions(one)
     _judged(one, word)

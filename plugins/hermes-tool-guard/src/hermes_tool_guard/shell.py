@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from hermes_tool_guard import commands, functions
+from hermes_tool_guard import commands, functions, hidden
 from hermes_tool_guard.aftermath import at_the_end, worst_of
 from hermes_tool_guard.branches import appends, both, last_command
 from hermes_tool_guard.grammar import Unparseable, parse
@@ -73,7 +73,7 @@ class Shell:
     def __init__(self, scene: Scene, source: bytes) -> None:
         self.scene = scene
         self.source = source
-        self.words = Words(source, scene.variables, self._substitute, self._misread)
+        self.words = Words(source, scene.variables, self._substitute, self._misread, self._evaluated)
         self._folders: Folders = ()
         self._output: str = ""
         self._targets: list[str] = []  # paths that the last redirection writes to
@@ -86,6 +86,9 @@ class Shell:
     def _misread(self) -> None:
         self.misread = True
         self.scene.ask(Class.UNCLEAR, "is not shell that the guard can read")
+
+    def _evaluated(self, text: str) -> None:
+        hidden.evaluated(self.scene, self._folders, text)
 
     def _statement(self, node: "Node", folders: Folders, stdin: str | None) -> Ends:
         """Judge a statement, or know it again."""
@@ -225,6 +228,7 @@ class Shell:
         variable = node.child_by_field_name("variable")
         if variable is not None:
             values = [f for n in node.children_by_field_name("value") for one in self.words.fields(n) for f in one]
+            hidden.named(self.scene, folders, self.words.text(variable), values or [DERIVED])
             self.scene.variables.add(self.words.text(variable), values or [DERIVED])
         parts = [c for c in node.children if c.type in _STATEMENTS and c.type not in _SILENT]
         if node.type == "c_style_for_statement":
@@ -253,10 +257,10 @@ class Shell:
 
     def _numbers(self, node: "Node") -> None:
         for child in node.children:
+            if child.type not in ("do_group", "compound_statement"):
+                self.words.calculated(child)
             if child.type == "variable_assignment":
                 self.scene.variables.add(self.words.text(child).partition("=")[0], [DERIVED])
-            elif child.type not in ("do_group", "compound_statement"):
-                self.words._inner(child)
 
     def _case(self, node: "Node", folders: Folders, stdin: str | None) -> Ends:
         possible = self._folders = folders
@@ -364,7 +368,7 @@ class Shell:
     def _compound(self, node: "Node", folders: Folders, stdin: str | None) -> Ends:
         if node.children and node.children[0].type == "((":
             self._folders = folders
-            self.words._inner(node)
+            self.words.calculated(node)
             self._output = ""
             return folders, folders
         return self._sequence(node, folders, stdin)

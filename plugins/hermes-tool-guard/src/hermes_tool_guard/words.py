@@ -6,6 +6,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from hermes_tool_guard.escapes import ansi_c, braces, cut_pattern, finished, marked, unquoted
+from hermes_tool_guard.hidden import expansion, texts
 from hermes_tool_guard.judgement import DERIVED, LISTED, OPAQUE, UNKNOWN
 from hermes_tool_guard.variables import MOST_VALUES, Variables
 
@@ -32,13 +33,19 @@ _SPLIT = re.compile(f"[ \t\n{_SPACE}]+")
 class Words:
     """Expands the words of one source. ``run`` judges what a substitution runs and gives its output, if it is known.
 
-    ``misread`` is called where the grammar and the shell do not agree on what a word is.
+    ``misread`` is called where the grammar and the shell do not agree on what a word is, ``evaluated`` with text that
+    the shell evaluates once more.
     """
 
     def __init__(
-        self, source: bytes, variables: Variables, run: "Callable[[Node], str]", misread: Callable[[], None]
+        self,
+        source: bytes,
+        variables: Variables,
+        run: "Callable[[Node], str]",
+        misread: Callable[[], None],
+        evaluated: Callable[[str], None],
     ) -> None:
-        self._source = source
+        self._source, self.evaluated, self.values = source, evaluated, variables.get
         self._misread = misread
         self._variables = variables
         self._run = run
@@ -197,6 +204,8 @@ class Words:
     def _expansion(self, node: "Node", quoted: bool) -> list[str]:
         self._inner(node)
         text = self.text(node)
+        for one in expansion(self, text, lambda: self.evaluated("$(")):
+            self.evaluated(one)
         if array := _ARRAY.fullmatch(text):
             return self._values(f"{array[1]}[@]", quoted)
         match = _PARAMETER.fullmatch(text)
@@ -210,6 +219,7 @@ class Words:
                 return [OPAQUE]
             values = self._operated(values, operation[1], operation[2])
             if operation[1] in ("=", ":="):
+                values += [re.sub("['\"]", "", operation[2])] if "'" in operation[2] else []
                 self._variables.add(name, values)
         return [marked(v) if quoted else _splittable(v) for v in values]
 
@@ -238,7 +248,7 @@ class Words:
         return [marked(output) if quoted else _splittable(output)]
 
     def _arithmetic(self, node: "Node", _quoted: bool) -> list[str]:
-        self._inner(node)
+        self.calculated(node)
         text = self.text(node)
         digits = re.fullmatch(r"\$\(\(\s*(\d+)\s*([-+*])\s*(\d+)\s*\)\)", text)
         if digits:
@@ -265,6 +275,12 @@ class Words:
             self._inner(node)
             return [OPAQUE]
         return [unquoted(self.text(node))]
+
+    def calculated(self, node: "Node") -> None:
+        """Judge what a calculation or a subscript runs."""
+        self._inner(node)
+        for text in texts(self, node):
+            self.evaluated(text)
 
     def _inner(self, node: "Node") -> None:
         """Judge the substitutions inside something whose value does not matter or cannot be known."""
