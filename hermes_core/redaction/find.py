@@ -5,16 +5,15 @@ cut where ``stream`` says), a hit sees a little of what went before, and never b
 difference how a stream was cut on its way here.
 """
 
-import re
 from bisect import bisect_right
 from collections.abc import Callable
-from functools import cache
 
 from hermes_core.redaction import shapes
 from hermes_core.redaction.headers import next_line, pair_value
 from hermes_core.redaction.hits import hits
 from hermes_core.redaction.known import Known
 from hermes_core.redaction.named import behind
+from hermes_core.redaction.patterns import compiled as _re
 from hermes_core.redaction.tokens import token_spans
 
 __all__ = ["Finder", "Span"]
@@ -24,11 +23,6 @@ _CONTEXT = 600  # characters before a piece that hits see
 _SEQUENCE = r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)|\\+(?:x1b|u001[bB]|033|e)\[[0-9;]*[mK]|\\+u00[2-7][0-9a-fA-F]"
 _MARKS = ("\\u00", "\\x1b[", "\\033[", "\\e[")
 _PHONE = r"\+[1-9]\d{8,14}(?!\w|[./+=]\w)"
-
-
-@cache
-def _re(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
 
 
 _SHAPES: dict[str, Callable[[str, int, int], list[Span]]] = {
@@ -43,6 +37,8 @@ _SHAPES: dict[str, Callable[[str, int, int], list[Span]]] = {
     "pgpass": shapes.in_pgpass,
     "signed": shapes.signed,
     "@": shapes.before_host,
+    "hook": shapes.hook,
+    "crypt": shapes.crypt,
 }
 
 
@@ -129,12 +125,6 @@ class Finder:
         if word == "-----begin":
             spans, goes_on = shapes.key_block(text, begin)
             return spans + (self._key_lines(text, text.find("\n", begin)) if goes_on else [])
-        if (
-            text[begin : begin + 1] in "spSP"
-            and text[end - 4 : end].lower() in ("seed", "rase")
-            and (spans := shapes.phrase(text, begin, end))
-        ):
-            return spans
         if text[end - 4 : end].lower() in ("seed", "rase") and (spans := shapes.phrase(text, begin, end)):
             return spans
         spans, pending = behind(text, begin, end)

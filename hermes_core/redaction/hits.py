@@ -3,65 +3,34 @@
 import re
 from functools import cache
 
-__all__ = ["hits", "tree"]
+from hermes_core.redaction.patterns import table, tree
+from hermes_core.redaction.quick import NAMES
 
-# Parts of secrets' names: the shortest of those that begin alike will do. Few first letters make the pass cheap.
-_NAMES = [
-    "pass",
-    "pw",
-    "psw",
-    "pin",
-    "pat_",
-    "pat=",
-    "pat:",
-    "private",
-    "secret",
-    "sig",
-    "sessi",
-    "sid",
-    "salt",
-    "token",
-    "auth",
-    "key",
-    "cred",
-    "code",
-    "conn",
-    "contrase",
-    "kennwort",
-    "senha",
-    "cookie",
-    "seed",
-    "phrase",
-]
+__all__ = ["hits"]
+
 # A sign must follow the name, or a word that says what it is; blanks will do behind these few.
 _SIGN = (
-    r"""(?=[\w.-]{0,40}+(?:\\{0,8}["'`]|&quot;|&\#3|[\])?!]|[ \t]{0,20}(?:[=:>,"']|\([^()\n]{1,30}\):)|\(\\*["']|%3|%2|</|[ ,;|]+\\*"?value"""
-    r"""|(?<=word)[ \t]|(?<=passwd)[ \t]|(?<=pass)[ \t]|(?<=pw)[ \t]|(?<=pwd)[ \t]|(?<=account)[ \t]|(?<=phrase)[ \t]|(?<=seed)[ \t]+(?:phrase|words)|[ \t]+(?=\S{0,60}\d)\S{6}|(?<=masterauth)[ \t]|(?<=token)[ \t]+(?=\S{20})"""
+    r"""(?=[\w.-]{0,40}+(?:\\{0,8}["'`]|&quot;|&\#3|[\])?!]|[ \t]{0,20}(?:[=:>,"']|\|\||\?\?|\.[ ]"|[ ]or[ ]["']|\([^()\n]{1,30}\):)|\(\\*["']|%3|%2|</|[ ,;|]+\\*"?value"""
+    r"""|[ ]\w{2,12}[ ]:?=[ ]?["'`]|(?<=word)[ \t]|(?<=passwd)[ \t]|(?<=pass)[ \t]|(?<=pw)[ \t]|(?<=pwd)[ \t]|(?<=account)[ \t]|(?<=phrase)[ \t]|(?<=seed)[ \t]+(?:phrase|words)|[ \t]+(?:\d[ ])?(?=\S{0,60}\d)\S{6}|(?<=masterauth)[ \t]|(?<=token)[ \t]+(?=\S{20})"""
     r"""|(?<=chpasswd)|(?<=-stdin)|[ \t]+(?:is|was|are|to|as|for|becomes|changed|set|reset)[ \t]))"""
 )
 # What is looked for by itself: rare, so that a pass each is the cheapest.
 _ALONE = {
-    "://": "://", "-----begin": "-----begin", "bearer": "bearer", "basic": "basic", "mnemonic": "mnemonic",
-    ":5432:": "pgpass", ":*:": "pgpass", "otp": "name", "sudo -s": "sudo -s", "connection(": "statement", "credential(": "statement", "securestring ": "statement",
-    "identified ": "statement", "rabbitmqctl ": "statement", "net user ": "statement", "vault login ": "statement", ".eyj": "signed",
+    "://": "://", "-----begin": "-----begin", "---- begin": "-----begin", "private-lines": "-----begin", "bearer": "bearer",
+    "basic": "basic", "mnemonic": "mnemonic", ":5432:": "pgpass", ":*:": "pgpass", "otp": "name", "sudo -s": "sudo -s",
+    "docker secret create": "sudo -s", ".eyj": "signed", "hook": "hook",
 }  # fmt: skip
 _OPTION = r" --?[a-z][\w-]*(?=[ \t=]*\S)"
 
 
-def tree(words: list[str]) -> str:
-    """A pattern that finds the shortest of some literals, without trying each."""
-    if "" in words:
-        return ""
-    below: dict[str, list[str]] = {}
-    for word in words:
-        below.setdefault(word[0], []).append(word[1:])
-    branches = [re.escape(letter) + tree(rest) for letter, rest in sorted(below.items())]
-    return branches[0] if len(branches) == 1 else f"(?:{'|'.join(branches)})"
+@cache
+def _named() -> re.Pattern[str]:
+    return re.compile(tree(NAMES) + _SIGN)
 
 
 @cache
-def _named() -> re.Pattern[str]:
-    return re.compile(tree(_NAMES) + _SIGN)
+def _alone() -> list[tuple[str, str]]:
+    return [*_ALONE.items(), *((literal, "statement") for literal, _, _ in table("sayings", "\t"))]
 
 
 @cache
@@ -84,10 +53,15 @@ def _option() -> re.Pattern[str]:
     return re.compile(_OPTION)
 
 
+@cache
+def _crypt() -> re.Pattern[str]:
+    return re.compile(r"\$(?:2[abxy]?|[15-9yg]|gy|apr1|argon2\w*|scrypt|md5|sha1|[phs]|\d{4,7})[$:]")
+
+
 def hits(low: str, start: int) -> list[tuple[str, int, int]]:
     """What was found, and where, in a text in lower case from ``start`` on. ``name``: part of a secret's name."""
     found = [("name", *match.span()) for match in _named().finditer(low, start)]
-    for word, kind in _ALONE.items():
+    for word, kind in _alone():
         at = low.find(word, start)
         while at >= 0:
             found.append((kind, at, at + len(word)))
@@ -96,6 +70,7 @@ def hits(low: str, start: int) -> list[tuple[str, int, int]]:
     found += [("option", *match.span()) for match in _line_option().finditer(low, max(start - 1, 0))]
     if start == 0 and (match := _line_option().match("\n" + low[:200])):
         found.append(("option", 0, match.end() - 1))
+    found += [("crypt", *match.span()) for match in _crypt().finditer(low, start)]
     found += [("@", *match.span()) for match in _host().finditer(low, start)]
     found += [("option", *match.span()) for match in _option().finditer(low, start)]
     return found

@@ -1,9 +1,10 @@
 """Whether a value that stands where secrets stand is one: not a placeholder, a reference, a type, code or prose."""
 
-import re
-from functools import cache, lru_cache
+from functools import lru_cache
 
-__all__ = ["Where", "drawn_by_lot", "is_placeholder", "is_secret_value"]
+from hermes_core.redaction.patterns import compiled as _re
+
+__all__ = ["Where", "drawn_by_lot", "is_pair", "is_placeholder", "is_secret_value"]
 
 # What people write in the place of a secret.
 _PLACEHOLDER = r"""(?ix)
@@ -64,11 +65,6 @@ class Where:
         self.quoted, self.code, self.env, self.prose = quoted, code, env, prose
 
 
-@cache
-def _re(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
-
-
 @lru_cache(2048)
 def is_placeholder(value: str) -> bool:
     """Whether a value only stands for a secret: a hole to fill, a reference, a type's or a state's name."""
@@ -85,6 +81,8 @@ def drawn_by_lot(value: str, least: int = 16) -> bool:
     kinds = bool(_re("[a-z]").search(value)) + bool(_re("[A-Z]").search(value)) + bool(_re(r"\d").search(value))
     if kinds < 2:
         return False
+    if kinds == 3 and sum(map(len, _re(r"[A-Z]?[a-z]{3,}").findall(value))) * 2 > size:  # names, as in code
+        return False
     if size >= 24 and kinds == 3 and len(set(value)) >= 14:
         turns = len(_re(r"[a-z][A-Z0-9]|[A-Z]{2}[a-z0-9]|\d[A-Za-z]").findall(value))
         return turns * 8 >= size
@@ -93,28 +91,51 @@ def drawn_by_lot(value: str, least: int = 16) -> bool:
     return (digits >= 2 and turns >= 2 and len(set(value)) >= 8) or (kinds == 3 and turns >= 2)
 
 
+def is_pair(value: str) -> bool:
+    """Whether a word is the encoded name and password of a person, as in ``Basic``."""
+    import base64
+
+    try:
+        plain = base64.b64decode(value + "=" * (-len(value) % 4), validate=True).decode()
+    except ValueError:
+        return False
+    return ":" in plain and plain.isprintable()
+
+
 def is_secret_value(value: str, strength: str, where: Where) -> bool:
     """Whether the value of a name is a secret. ``strength``: P passwords, S tokens and keys, W names that are often
     something else."""
     size = len(value)
     if strength == "N":
         return bool(_re(r"\d{4,8}|\d{3}[ -]\d{3}").fullmatch(value)) and not where.code
+    if strength == "R":
+        return bool(
+            _re(r"(?=.*\d)[A-Za-z0-9]{4,8}(?:[- ][A-Za-z0-9]{4,8}){1,7}|\d{6,12}|(?=.*\d)[A-Za-z0-9]{8,16}").fullmatch(
+                value
+            )
+        )
     if size < 3 or is_placeholder(value):
         return False
     code = not where.quoted and not where.env and _re(_CODE).fullmatch(value)
-    if code and not (drawn_by_lot(value, 14) and not _re(r"[(\[<.]").search(value)):
+    if code and not (drawn_by_lot(value, 14) and not _re(r"[(\[<]|^\D+\.|\.\D+$").search(value)):
         return strength == "P" and not where.code and bool(_re(r"[A-Za-z]+\d[\w]*|\w*[@!$]\w*").fullmatch(value))
     if strength == "P":
         return _is_password(value, where)
     if strength in "WH":
         plain = strength == "W" and _re(r"[0-9a-fA-F]{8,}(?:-[0-9a-fA-F]+)*").fullmatch(value)
+        if strength == "H" and size >= 16 and is_pair(value):
+            return True
         return not plain and drawn_by_lot(_re(r"\b[0-9a-f]{32,}\b").sub("", value) if strength == "W" else value)
     return _is_token(value, where)
 
 
 def _is_password(value: str, where: Where) -> bool:
     if " " in value.strip():
-        return not _re(_PROSE).search(value) and bool(_re(r"\d|[^\w\s.,:;!?'()-]").search(value))
+        if _re(_PROSE).search(value):
+            return False
+        return bool(
+            _re(r"\d|[^\w\s.,:;!?'()-]").search(value) or _re(r"[a-z]{3,10}(?: [a-z]{3,10}){3,9}").fullmatch(value)
+        )
     if _re(r"\d+").fullmatch(value):
         return len(value) >= 4
     if where.prose:

@@ -1,11 +1,11 @@
 """Values that stand behind the name of a secret: settings, fields, headers, parameters, options, and plain sentences."""
 
 import re
-from functools import cache
 
 from hermes_core.redaction.headers import AUTH, authorization, cookies
-from hermes_core.redaction.look import Where, is_secret_value
+from hermes_core.redaction.look import Where, drawn_by_lot, is_secret_value
 from hermes_core.redaction.names import strength
+from hermes_core.redaction.patterns import compiled as _re
 from hermes_core.redaction.values import MARK, PLAIN, between_quotes, judged, trimmed
 
 __all__ = ["Found", "behind", "is_named_secret"]
@@ -15,19 +15,19 @@ Found = tuple[list[tuple[int, int, bool]], str]  # spans, and the strength of a 
 _NAME = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 # What stands between a name and its value.
 _BETWEEN = rf"""(?x)
-  [ ]?(?:\((?:[^()\n]{{1,30}})\))?  \]? (?P<mark>{MARK})? [!?]? [ ]{{0,20}} (?:</[a-z]+>\s?)? \]? \)?
+  [ ]?(?:\((?:[^()\n]{{1,30}})\))?  \]? (?P<mark>{MARK})? [!?]? [ ]{{0,20}} (?:[\w.*]{{2,12}}[ ](?=:?=[ ]?["'`]))? (?:</[a-z]+>\s?)? \]? \)?
   (?:
-    (?P<sign> \t*[ ]*(?:=>|:=|\?=|\+=|={{1,3}}|!==?|:(?!:)|%3[AaDd]|(?:-|=)>)[ \t]* (?:\\[ \t]*(?=\r?\n))? )
+    (?P<sign> \t*[ ]*(?::-|\|\||\?\?|or[ ]|\.[ ](?=["'])|=>|:=|\?=|\+=|={{1,3}}|!==?|:(?!:)|%3[AaDd]|(?:-|=)>)[ \t]* (?:\\[ \t]*(?=\r?\n))? )
       (?: (?:Optional\[\w+\]|str|string|String|&(?:'static\s)?str|SecretStr|Final|text|bytes|any|Secret\w*)(?:[ ]?\|[ ]?\w+|\?)?[ ]*=[ ]* )?
       (?: \[?\{{\s*{MARK}?(?:value|S|sensitive_value|stringValue|plain|plaintext|plainText|secret|after|new|current)\b{MARK}?[ ]*[:=][ \t]* )?
-      (?: \[[ \t]* )?
+      (?: \[[ \t]* | !!(?:str|binary)[ ]+ )?
   | (?P<comma> [ ]?,[ \t]{{0,8}} (?:value\s*[:=]\s*)? (?=(?:b|r|u|f)?\\*["'`]) )
+  | (?P<attribute> [ ,;|]+(?:\{{[ ]*(?:type[ ]*=[ ]*\w+[,; ]+)?)?{MARK}?(?:value|val|content|default|defaultValue|password|secret)\b{MARK}?[ ]*[:=][ ]* )
   | (?P<xml> (?:[ ][^<>\n]{{0,80}})?>(?:<string>|<value>|<!\[CDATA\[|[ ]{{0,3}})? | </key>[ \t]*(?:<string>|(?=\r?\n|$)) )
   | (?P<call> \((?=\\*["']) )
-  | (?P<attribute> [ ,;|]+(?:\{{[ ]*(?:type[ ]*=[ ]*\w+[,; ]+)?)?{MARK}?(?:value|val|content|default|defaultValue|password|secret)\b{MARK}?[ ]*[:=][ ]* )
   | (?P<words> [ \t]+(?:is|was|are|=|to|as|becomes|changed\sto|set\sto|reset\sto)(?:\s(?:now|currently|still|set\sto|changed\sto|going\sto\sbe|actually|just))?[ \t:]+ )
-  | (?P<about> [ ](?:for|of)[ ][^\n:=]{{1,60}}[:=][ ] )
-  | (?P<blank> [ \t]+ )
+  | (?P<about> [ ](?:for|of)[ ][^\n:=]{{1,60}}?(?:[:=][ ]|[ ]is[ ]) )
+  | (?P<blank> [ \t]+ (?:\d[ ](?=\S{{6}}))? )
   )
   (?P<scheme> (?:{MARK})?(?:Bearer|bearer|BEARER|Basic|basic|Token|token|ApiKey|Apikey|Api-Key|Bot|SSWS|GenieKey|Key|OAuth|Negotiate|Splunk|JWT|Digest)[ ]+ (?=\S) )?
   (?: (?:await[ ])?(?:SecretStr|Secret|pydantic\.SecretStr|Buffer\.from|bytes|str|String|Some|new[ ]\w+|\w+\.new|\w*[Ss]ecure\w*|t?to\w+)\((?=\\*["'`b]) )?
@@ -35,8 +35,9 @@ _BETWEEN = rf"""(?x)
 """
 _LINE_START = r"(?i)(?:^|[\n\r{(])[ \t]*(?:[-+*|>#$%~]+[ \t]+|[\w.@~/-]*[$#>][ \t]+)?(?:(?:export|set|setx|env|arg|declare -x|local|-e|--env|run|sudo|-D|--set)[ \t]+|\$env:|\$|-D|let |const |var )*$"
 _SECOND = frozenset(
-    ["key", "keys", "Key", "Keys", "KEY", "token", "Token", "TOKEN", "phrase", "code", "Code", "pin"]
+    ["codes", "Codes", "key", "keys", "Key", "Keys", "KEY", "token", "Token", "TOKEN", "phrase", "code", "Code", "pin"]
 )  # of a name of two words
+_MADE_UP = r"(?=[^\s\"'`]*\d)(?=[^\s\"'`]*[A-Za-z])[^\s\"'`<>=:/(),]{6,64}(?=[\s\"'`]|$)"  # a password, not a word
 _LEAST = {"W": 16, "H": 16, "S": 8}  # characters
 _SCHEMES = [
     "bearer",
@@ -54,11 +55,6 @@ _SCHEMES = [
     "jwt",
     "digest",
 ]
-
-
-@cache
-def _re(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
 
 
 def name_around(text: str, begin: int, end: int) -> tuple[int, int]:
@@ -79,7 +75,7 @@ def behind(text: str, begin: int, end: int) -> Found:
     name = text[first:last]
     if name in _SECOND and (
         word := _re(
-            r"(?i)\b(?:api|secret|access|private|auth|signing|encryption|licen[sc]e|master|account|seed|recovery|verification|security)[ ]$"
+            r"(?i)\b(?:api|secret|access|private|auth|signing|encryption|licen[sc]e|master|account|seed|recovery|backup|rescue|verification|security)[ ]$"
         ).search(text, max(0, first - 14), first)
     ):
         name = f"{word[0].strip()}_{name}"
@@ -122,20 +118,24 @@ def _value(text: str, first: int, last: int, name: str, kind: str, gap: re.Match
         env=bool(sign) and not any(c.islower() for c in name) and " " not in name,
         prose=bool(gap["words"] or gap["about"]),
     )
-    if text[first - 2 : first] == "${":
+    if text[first - 2 : first] == "${" and (sign is None or sign.strip() not in (":", ":-", ":=")):
         return [], ""
-    if gap["blank"] and not _blank_will_do(text, first, last, name, flag):
+    if text[first - 2 : first] == "${" and text[place : place + 1] in ("?", "+"):
         return [], ""
-    if gap["comma"] and not gap["mark"]:
+    if name.lower() == "code" and text[first - 1 : first] in ("?", "&"):
+        kind = "S"
+    if gap["blank"] and not _blank_will_do(text, first, last, name, flag, place):
+        return [], ""
+    if gap["comma"] and not gap["mark"] and (kind != "P" or not _re(_MADE_UP).match(text, place + 1)):
         return [], ""
     if gap["xml"] is not None and "<" not in text[max(0, first - 60) : first]:
         return [], ""
     if (
-        sign
+        (sign or gap["xml"])
         and text[place : place + 1] in ("", "\n", "\r", "|", ">")
         and _re(r"(?:[|>][+-]?\d?)?[ \t]*\r?(?:\n|$)").match(text, place)
     ):
-        return [], (kind if (sign.strip() == ":" or "\\" in sign) else "")
+        return [], (kind if (not sign or sign.strip() == ":" or "\\" in sign) else "")
     if gap["blank"] and text[place : place + 1] == "\\":
         return [], (kind if flag else "")
     quoted = between_quotes(text, place)
@@ -167,7 +167,7 @@ def _in_quotes(
         if inner and kind != "P":
             begin += inner.end()
             value = text[begin:end]
-        if ("=" in value and name.lower() == "auth") or (comma and not _looks_single(value)):
+        if ("=" in value.rstrip("=") and name.lower() == "auth") or (comma and not _looks_single(value)):
             break
         if is_secret_value(value, kind, where) and not (comma and value.isalpha()):
             spans.append((begin, end, kind == "P"))
@@ -222,6 +222,8 @@ def _bare(
     if sign == ":" and lone and kind == "P":
         line = _re(r"[^\n\r]{1,4096}").match(text, place)
         value = _re(r"[ \t]+(?:\#|//).*$|[ \t]+$").sub("", line[0]) if line else ""
+        if _re(r"[a-z]{3,10}(?: [a-z]{3,10}){3,9}").fullmatch(value):
+            return judged(text, place, place + len(value), kind, where)
         if " " in value and not value.startswith(("{", "[", "(")) and not is_secret_value(value, "P", Where()):
             word = value.split()[0]
             where.prose = True
@@ -247,17 +249,23 @@ def _bare(
     return judged(text, place, end, kind, where)
 
 
-def _blank_will_do(text: str, first: int, last: int, name: str, flag: bool) -> bool:
+def _blank_will_do(text: str, first: int, last: int, name: str, flag: bool, place: int) -> bool:
     """Whether a blank may stand between this name and its value: after an option, in .netrc, and alone on a line."""
     if (
         _re(r"""[ \t]+(["'])(?=[^"'\n]*[\d!@#$%])[^"'\n ]{4,100}\1""").match(text, last)
         and text[first - 1 : first] != "."
     ):
         return True
-    if strength(name) == "P" and _re(
-        r"[ \t]+(?![v#(]?\d+\b)(?=[^\s]{0,40}\d)(?=[^\s]{0,40}[A-Za-z])[^\s\"'<>=:/(),]{6,64}(?:\s|$)"
-    ).match(text, last):
-        return True
+    kind, word = strength(name), _re(r"[^\s\"'<>(),]{6,200}(?=[\s.,;]|$)").match(text, place)
+    if word and not _re(r"[v#(]?[\d.:-]+$|\d{4}-|\w+[=:]|/").match(word[0]):
+        if (kind == "P" or name.lower() == "secret") and _re(_MADE_UP).match(text, place):
+            return True
+        if (
+            kind == "S"
+            and text[first - 1 : first] != "/"
+            and (drawn_by_lot(word[0]) or _re(r"[0-9a-f]{32,}\b").match(word[0]))
+        ):
+            return True
     if name.lower() == "secret" and text[max(0, first - 7) : first].lower() == "enable ":
         return True
     if flag:

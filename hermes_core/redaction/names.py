@@ -1,13 +1,14 @@
 """What names of settings, fields, headers and parameters say about their values."""
 
-import re
-from functools import cache, lru_cache
+from functools import lru_cache
+
+from hermes_core.redaction.patterns import compiled as _re
 
 __all__ = ["strength"]
 
 _CAMEL = r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])"
 _P = (
-    r"(?:\w*(?:password|passwd|passwort|passphrase|passcode|kennwort|contrasena)|pwd|pw|psw|pass|passw|senha"
+    r"(?:\w*(?:password|passwd|passwort|passphrase|passcode|kennwort|contrasena|wachtwoord|heslo)|pwd|pw|psw|\w*pass|passw|senha|(?:wpa_)?psk|rediscli_auth"
     r"|(?:db|my|pg|mysql|user|root|admin|sql|ftp|smtp|mail|redis|ldap|http|proxy|ssh|new|old|login|auth|sudo|keystore|truststore|store|bind|become|require|master|sa|store|wifi|host|client|server|my|svc)_?(?:pass|pwd|pw)|pgpass|masterauth)"
 )
 _S = (
@@ -24,7 +25,7 @@ _KEYS = (
 )
 _WEAK = (
     r"(?:\w+_)?(?:auth|signature|sig|session|sessionid|sessid|sid|session_id|cookie|salt|code|key|dsn|webhook|seed|nonce_secret|credential"
-    r"|private|license|client_key_data|key_data|basic_auth|authdata|conn_str|connection_str|connection_string|connstr|passkey|pskey)"
+    r"|private|license|client_key_data|keystore|jks|p12|pfx|pkcs12|saml_?response|samlresponse|\w*assertion|key_data|basic_auth|authdata|conn_str|connection_str|connection_string|connstr|passkey|pskey)"
 )
 _ENDS = (
     r"(?:_(?:value|val|raw|plain|plaintext|cleartext|clear|text|b64|base64|encoded|str|string|prod|production|dev|development|staging"
@@ -39,24 +40,25 @@ _HARMLESS = (
     r"|cls|mask|special|stop|input|output|prompt|completion|cached|reasoning|new|first|last|lookahead|unexpected|count|used|text|image"
     r"|ct|sync|start|end)_tokens?|(?:error|status|exit|zip|postal|country|lang|language|currency|source|http|response|return|area"
     r"|promo|coupon|qr|bar|product|item|color|sub|key|state|event|reason|op|byte|char|ascii|region|airport|iso|sku)_?code"
-    r"|public_?key|author|authority|bypass|compass|surpass|(?:\w+_)?(?:no|by|first|second|multi|single|forward|backward|render|two)_pass"
+    r"|public_?key|author|authority|(?:\w+_)?(?:get|by|com|sur|tres|encom|over|under|im|out)pass|(?:\w+_)?(?:no|by|first|second|multi|single|forward|backward|render|shader|two|one|num|n|all|is|did|test|tests|last|boarding|will|must|should|may|can)_pass"
     r"|(?:\w+_)?by_pass|encode|decode|unicode|opcode|barcode|passthrough|passed|passing|\w*(?:password|secret|token|key)less"
 )
-
-
-@cache
-def _re(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
+_FOREIGN = frozenset({"пароль", "密码", "hasło", "lösenord"})
+_RECOVERY = r"(?:\w+_)?(?:backup|recovery|rescue|scratch|emergency)_codes?"
 
 
 @lru_cache(4096)
 def strength(name: str) -> str:
     """P: a password's name. S: a token's, key's or secret's. W, H: often one of these; W's look is often a digest's too.
 
-    C: cookies. N: short numbers. Empty: no secret's.
+    C: cookies. N: short numbers. R: recovery codes. Empty: no secret's.
     """
+    if name.lower() in _FOREIGN:
+        return "P"
     plain = _re(_CAMEL).sub("_", name.strip("-_.: "))
     plain = _re(r"[^a-z0-9]+").sub("_", plain.lower().replace("ñ", "n")).strip("_")
+    if _re(_RECOVERY).fullmatch(plain):
+        return "R"
     if _re(_HARMLESS).fullmatch(plain):
         return ""
     if _re(r"(?:\w+_)?" + _P + _ENDS).fullmatch(plain):
@@ -71,4 +73,6 @@ def strength(name: str) -> str:
         return "C"
     if not _re(_WEAK + _ENDS).fullmatch(plain):
         return ""
+    if name.isupper() and _re(r"\w+_key" + _ENDS).fullmatch(plain):  # of an environment
+        return "S"
     return "H" if _re(r"\w*(?:sig|auth|dsn|signature|credential|conn)\w*").fullmatch(plain) else "W"

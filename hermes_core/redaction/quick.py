@@ -1,9 +1,13 @@
 """Whether a short text is worth a look at all: without a pattern, so that a start that redacts nothing compiles nothing."""
 
-__all__ = ["may_hold"]
+from hermes_core.redaction.patterns import table
+
+__all__ = ["NAMES", "may_hold"]
 
 _LONG = 14  # characters of the shortest word that may be a token
-_SIGNS = [
+# Parts of secrets' names: the shortest of those that begin alike will do. Few first letters make the pass cheap.
+NAMES = [
+    "psk",
     "pass",
     "pw",
     "psw",
@@ -27,22 +31,30 @@ _SIGNS = [
     "kennwort",
     "senha",
     "cookie",
-    "://",
-    "-----",
+    "seed",
+    "phrase",
+    "assertion",
+    "samlresp",
+    "пароль",
+    "密码",
+    "hasło",
+    "heslo",
+    "lösenord",
+    "wachtwoord",
+]
+_SIGNS = [
     "bearer",
     "basic",
     "mnemonic",
-    "phrase",
-    "seed",
     "otp",
     ":*:",
     ":5432:",
     "@//",
     "@tcp(",
     "@unix(",
-    "identified",
-    "rabbitmqctl",
-    "securestring",
+    "://",
+    "-----",
+    "----",
     "sudo",
     "vault",
     "\x1b",
@@ -52,8 +64,11 @@ _SIGNS = [
     "\\e[",
     "%3",
     "%22",
+    "$",
+    "hook",
+    "private-lines",
 ]
-_BLANKS = (" -", "net user ", "env ", "arg ", "set ", "setx ")
+_BLANKS = (" -", "env ", "arg ", "set ", "setx ")
 
 
 def may_hold(text: str) -> bool:
@@ -61,6 +76,8 @@ def may_hold(text: str) -> bool:
     if len(text) > 4096:
         return True
     low = text.lower()
-    if "+" in text or any(sign in low for sign in _SIGNS) or any(sign in low for sign in _BLANKS):
+    if "+" in text or any(sign in low for signs in (NAMES, _SIGNS, _BLANKS) for sign in signs):
+        return True
+    if any(literal in low for literal, _, _ in table("sayings", "\t")):
         return True
     return any(len(word) > _LONG and word.strip("0123456789abcdef-") for word in text.split())

@@ -6,9 +6,9 @@ Only long words are looked at: the text is brought to two letters, in which C fi
 import re
 from functools import cache
 
-from hermes_core.redaction.hits import tree
 from hermes_core.redaction.look import drawn_by_lot, is_placeholder
-from hermes_core.redaction.vendors import BODIES, VENDORS
+from hermes_core.redaction.patterns import compiled as _re
+from hermes_core.redaction.patterns import table, tree
 
 __all__ = ["token_spans"]
 
@@ -18,29 +18,144 @@ _TABLE = bytes(97 if (chr(i).isalnum() and i < 128) or chr(i) in "_-" else 32 fo
 _HEX = "0123456789abcdef"
 _UUID = _HEX + "-"
 _SIZES = frozenset([*range(14, 29), *range(34, 38), 51, 52])  # of tokens without a beginning of their own
-_JOINS = frozenset("./$+:")
+_JOINS = frozenset("./$+:~#^")
 _BACK = 24  # the longest beginning that may stand before its long word
 _WORDS = r"[A-Za-z]+(?:[-_.](?:[A-Za-z]+|v?\d{1,3}))+"
 _BITCOIN = r"[5KL][1-9A-HJ-NP-Za-km-z]{50,51}"
+# Endings that services put into their keys, and words whose beginning is that of a thing's number, not of a token.
+_ENDED = r"[0-9a-f]{36}NRAL|[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}|[A-Za-z0-9]{52}JQQJ99[A-Za-z0-9]{26}|[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk"
+_STRANGER = r"([A-Za-z][A-Za-z0-9]{1,11}(?:[_-][A-Za-z][A-Za-z0-9]{0,11}){0,2}?)[_-]((?=[^A-Z]*[A-Z])(?=[^a-z]*[a-z])[A-Za-z0-9_-]{24,})"
+_NUMBERED = frozenset(
+    [
+        "sha",
+        "sha1",
+        "sha224",
+        "sha256",
+        "sha384",
+        "sha512",
+        "md5",
+        "h1",
+        "req",
+        "request",
+        "msg",
+        "message",
+        "toolu",
+        "srvtoolu",
+        "call",
+        "chatcmpl",
+        "cmpl",
+        "run",
+        "thread",
+        "asst",
+        "file",
+        "resp",
+        "rs",
+        "fc",
+        "evt",
+        "event",
+        "ch",
+        "pi",
+        "in",
+        "sub",
+        "cus",
+        "price",
+        "prod",
+        "pm",
+        "seti",
+        "cs",
+        "txn",
+        "tx",
+        "acct",
+        "batch",
+        "step",
+        "vs",
+        "step",
+        "user",
+        "usr",
+        "org",
+        "team",
+        "proj",
+        "project",
+        "pk",
+        "pub",
+        "public",
+        "trace",
+        "span",
+        "id",
+        "img",
+        "image",
+        "video",
+        "doc",
+        "task",
+        "job",
+        "build",
+        "ckpt",
+        "model",
+        "ft",
+        "ftjob",
+        "session",
+        "conv",
+        "gen",
+        "item",
+        "order",
+        "inv",
+        "invoice",
+        "phc",
+        "index",
+        "main",
+        "chunk",
+        "vendor",
+        "app",
+        "page",
+        "bundle",
+        "worker",
+        "polyfills",
+        "css",
+        "js",
+        "static",
+        "font",
+        "icon",
+        "etag",
+        "nonce",
+        "csrf",
+        "container",
+        "cache",
+        "id",
+        "sha256",
+        "sha512",
+        "key-id",
+    ]
+)
+_TOLD = r"(?i)(?:api|access|secret|private|signing|licen[sc]e)[ _-]?key|secret|token|cred|passw|passphrase|\bauth\b|bearer|\bkey (?:is|was|we)\b|\bpat\b"
+_UNTOLD = (
+    r"(?i)public|fingerprint|sha-?\d|integrity|digest|\bcert|authority|checksum|cache|hash|nonce|csrf|commit|revision|etag|\bkid\b|_id\b"
+    r"|\bid\b|uuid|page_?token|cursor|continuation|signature|arn:|://|\b(?:sync|next|page)[ _]"
+)
 _OTHER = r"[MNO][\w-]{23,27}|[0-9a-f]{32}-us\d{1,2}|[\w-]{30,}|" + _BITCOIN
+
+
+_BODIES = {
+    "surely": r"[A-Za-z0-9_-]{12,}",
+    "digits": r"(?=[A-Za-z_=.-]*\d)[A-Za-z0-9_=.-]{12,}",
+    "random": r"[A-Za-z0-9_+=-]{14,}",
+}
 
 
 @cache
 def _begins() -> re.Pattern[str]:
-    return re.compile(tree([literal for literals, _ in VENDORS for literal in literals.split()]))
+    return re.compile(tree([literal for _, *words in table("formats") for literal in _literals(words)]))
+
+
+def _literals(words: list[str]) -> list[str]:
+    return [word.replace("\\s", " ") for word in words]
 
 
 @cache
 def _rules() -> dict[str, list[tuple[str, str, str]]]:
     """For each shortest literal those that begin with it, the longest first, with the name and pattern of the body."""
-    rules = [(lit, body, BODIES.get(body, body)) for literals, body in VENDORS for lit in literals.split()]
+    rules = [(lit, body, _BODIES.get(body, body)) for body, *words in table("formats") for lit in _literals(words)]
     short = {_begins().match(lit)[0] for lit, _, _ in rules}  # type: ignore[index]
     return {s: sorted((r for r in rules if r[0].startswith(s)), key=lambda r: -len(r[0])) for s in short}
-
-
-@cache
-def _re(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
 
 
 def token_spans(text: str, start: int) -> list[Span]:
@@ -57,9 +172,9 @@ def token_spans(text: str, start: int) -> list[Span]:
             if not text[at:end].strip(_HEX if end - at != 36 else _UUID):  # a digest, or a thing's number
                 span = _unnamed(text, at, end) if back else None
             elif search(text, max(after, at - _BACK) if back else at, end) or end - at in _SIZES or back:
-                span = _token(text, max(after, at - _BACK) if back else at, at, end)
+                span = _token(text, max(after, at - _BACK) if back else at, at, end) or _strange(text, at, end)
             else:
-                span = None
+                span = _strange(text, at, end)
             if span:
                 found.append(span)
                 end = max(end, span[1])
@@ -73,12 +188,35 @@ def _token(text: str, begin: int, at: int, end: int) -> Span | None:
     hit = search(text, begin, end)
     while hit:
         place = hit.start()
-        if place < 1 or not text[place - 1].isalnum() or _escaped(text, place):
+        public = text[max(0, place - 3) : place] in ("pk_", "pk.", "pk-")
+        if place < 1 or (not text[place - 1].isalnum() and not public) or _escaped(text, place):
             for literal, kind, body in rules[hit[0]]:
                 if text.startswith(literal, place) and (last := _body(text, place + len(literal), kind, body)):
-                    return place, last, False
+                    return place, last, literal.startswith("AAAA")
         hit = search(text, place + 1, end)
     return _unnamed(text, at + (text[at - 1 : at] == "\\" and text[at] in "nrt"), end)
+
+
+def _strange(text: str, at: int, end: int) -> Span | None:
+    """A word that looks drawn by lot behind a beginning of its own, or on a line that speaks of secrets before it."""
+    if end - at < 20 or not _re(r"\d").search(text, at, end):
+        return None
+    if (at and text[at - 1] in "+/") or text[end : end + 1] in ("+", "/"):  # of encoded data, or of a path
+        return None
+    match = _re(_ENDED).fullmatch(text, at, end)
+    if match:
+        return at, end, False
+    match = _re(_STRANGER).fullmatch(text, at, end)
+    if match and not _re(r"[0-9a-f]{32,}$").search(match[2]) and drawn_by_lot(match[2], 24):
+        return (at, end, False) if _NUMBERED.isdisjoint(_re("[_-]").split(match[1].lower())) else None
+    if end - at == 66 and text.startswith("0x", at) and not text[at + 2 : end].strip(_HEX):
+        last = text.find("\n", end, end + 80)
+        here = text[max(text.rfind("\n", 0, at) + 1, at - 80) : last if last > 0 else end + 80]
+        return (at, end, False) if _re(r"(?i)private|wallet|signer|deployer").search(here) else None
+    line = max(text.rfind("\n", max(0, at - 80), at) + 1, at - 80, 0)
+    if not _re(_TOLD).search(text, line, at) or _re(_UNTOLD).search(text, line, at):
+        return None
+    return (at, end, False) if drawn_by_lot(text[at:end], 20) else None
 
 
 def _escaped(text: str, place: int) -> bool:
@@ -109,6 +247,10 @@ def _unnamed(text: str, at: int, end: int) -> Span | None:
     if text[at] in "MNO" and 23 <= size <= 28 and text[end : end + 1] == ".":
         match = _re(r"[\w-]{6}\.[\w-]{27,40}").match(text, end + 1)
         return (at, match.end(), False) if match else None
+    if text[at - 3 : at] in ("7Q~", "8Q~") and (match := _re(r"[\w.~-]{31,}").match(text, at)):
+        return max(at - 6, 0), match.end(), False
+    if size == 32 and text[at - 1 : at] == ":" and _re(r"\d/\d{10,}(?:/\d{10,})?:$").search(text, max(0, at - 50), at):
+        return _re(r"\d/[\d/]{10,40}:$").search(text, max(0, at - 50), at).start(), end, False  # type: ignore[union-attr]
     if size in (35, 34, 36) and text[at - 1 : at] == ":" and at:
         match = _re(r"(?<!\d)\d{8,10}:$").search(text, max(0, at - 12), at)
         return (match.start(), end, False) if match and drawn_by_lot(text[at:end]) else None

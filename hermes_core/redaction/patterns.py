@@ -1,0 +1,31 @@
+"""Patterns, compiled when they are first used, and tables of them in text files."""
+
+import re
+from functools import cache, lru_cache
+from pathlib import Path
+
+__all__ = ["compiled", "table", "tree"]
+
+
+@lru_cache(512)
+def compiled(pattern: str) -> re.Pattern[str]:
+    """The pattern; a dictionary's look-up after its first use."""
+    return re.compile(pattern)
+
+
+@cache
+def table(name: str, sign: str = " ") -> list[list[str]]:
+    """The lines of a text file beside this one, without its comments, each in the parts that a sign divides."""
+    lines = Path(__file__).with_name(f"{name}.txt").read_text("utf-8").splitlines()
+    return [line.split(sign) for line in lines if line and not line.startswith("# ")]
+
+
+def tree(words: list[str]) -> str:
+    """A pattern that finds the shortest of some literals, without trying each."""
+    if "" in words:
+        return ""
+    below: dict[str, list[str]] = {}
+    for word in words:
+        below.setdefault(word[0], []).append(word[1:])
+    branches = [re.escape(letter) + tree(rest) for letter, rest in sorted(below.items())]
+    return branches[0] if len(branches) == 1 else f"(?:{'|'.join(branches)})"
