@@ -21,7 +21,7 @@ __all__ = ["Finder", "Span"]
 Span = tuple[int, int, bool]  # start, end, and whether nothing of it may be shown
 _CONTEXT = 600  # characters before a piece that hits see
 _SEQUENCE = r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)|\\+(?:x1b|u001[bB]|033|e)\[[0-9;]*[mK]|\\+u00[2-7][0-9a-fA-F]"
-_MARKS = ("\\u00", "\\x1b[", "\\033[", "\\e[")
+_MARKS = r"\\(?:u00|(?:x1b|033|e)\[)"
 _PHONE = r"\+[1-9]\d{8,14}(?!\w|[./+=]\w)"
 
 
@@ -72,7 +72,7 @@ class Finder:
 
     def _plain(self, piece: str) -> tuple[str, Callable[[int], int]]:
         """The piece without colours and with ``\\u0073`` read, and where its characters were."""
-        if "\x1b" not in piece and not ("\\" in piece and any(mark in piece for mark in _MARKS)):
+        if "\x1b" not in piece and not ("\\" in piece and _re(_MARKS).search(piece)):
             return piece, lambda at: at
         parts, here, origin, at, length = [], [0], [0], 0, 0
         for match in _re(_SEQUENCE).finditer(piece):
@@ -128,6 +128,8 @@ class Finder:
         if text[end - 4 : end].lower() in ("seed", "rase") and (spans := shapes.phrase(text, begin, end)):
             return spans
         spans, pending = behind(text, begin, end)
+        if not spans and (spans := shapes.at_name(text, begin, end)):
+            return spans
         if not spans and text.startswith(("wd", "word-stdin"), end) and text[begin - 2 : begin] in ("ch", "--"):
             return shapes.piped(text, begin, end)
         if pending and not spans:

@@ -28,9 +28,25 @@ def _named() -> re.Pattern[str]:
     return re.compile(tree(NAMES) + _SIGN)
 
 
+_RARE = "^{<*$>zqjxvkw5/:3bygfpmud#\"(-._chl r=snioate0124678[,"  # the rarest characters of texts first
+
+
 @cache
-def _alone() -> list[tuple[str, str]]:
-    return [*_ALONE.items(), *((literal, "statement") for literal, _, _ in table("sayings", "\t"))]
+def _alone() -> tuple[re.Pattern[str], dict[str, list[tuple[int, str, str]]]]:
+    """A pattern that stops at each literal's rarest character, as most places then cost nothing; what may be there."""
+    words = [*_ALONE.items(), *((row[0], "statement") for row in table("sayings", "\t") if row[0][0] != "=")]
+    places: dict[str, list[tuple[int, str, str]]] = {}
+    for word, kind in words:
+        at = min(range(len(word)), key=lambda i: _RARE.index(word[i]))
+        places.setdefault(word[at], []).append((at, word, kind))
+    around = [
+        re.escape(sign)
+        + "(?:"
+        + "|".join(f"(?<={re.escape(w[: at + 1])})(?={re.escape(w[at + 1 :])})" for at, w, _ in there)
+        + ")"
+        for sign, there in places.items()
+    ]
+    return re.compile("|".join(around)), places
 
 
 @cache
@@ -61,11 +77,12 @@ def _crypt() -> re.Pattern[str]:
 def hits(low: str, start: int) -> list[tuple[str, int, int]]:
     """What was found, and where, in a text in lower case from ``start`` on. ``name``: part of a secret's name."""
     found = [("name", *match.span()) for match in _named().finditer(low, start)]
-    for word, kind in _alone():
-        at = low.find(word, start)
-        while at >= 0:
-            found.append((kind, at, at + len(word)))
-            at = low.find(word, at + len(word))
+    pattern, places = _alone()
+    for match in pattern.finditer(low, start):
+        for at, word, kind in places[match[0]]:
+            first = match.start() - at
+            if first >= start and low.startswith(word, first):
+                found.append((kind, first, first + len(word)))
     found += [("value", *match.span()) for match in _value().finditer(low, start)]
     found += [("option", *match.span()) for match in _line_option().finditer(low, max(start - 1, 0))]
     if start == 0 and (match := _line_option().match("\n" + low[:200])):

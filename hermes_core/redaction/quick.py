@@ -78,6 +78,6 @@ def may_hold(text: str) -> bool:
     low = text.lower()
     if "+" in text or any(sign in low for signs in (NAMES, _SIGNS, _BLANKS) for sign in signs):
         return True
-    if any(literal in low for literal, _, _ in table("sayings", "\t")):
+    if any(literal.lstrip("=") in low for literal, _, _ in table("sayings", "\t")):
         return True
     return any(len(word) > _LONG and word.strip("0123456789abcdef-") for word in text.split())

@@ -1,9 +1,12 @@
 """Secrets that their surroundings give away: in addresses, in commands, in key files, in recovery phrases."""
 
+from functools import cache
+
 from hermes_core.redaction.look import Where, drawn_by_lot, is_pair, is_placeholder, is_secret_value
 from hermes_core.redaction.named import behind
 from hermes_core.redaction.patterns import compiled as _re
 from hermes_core.redaction.patterns import table
+from hermes_core.redaction.quick import NAMES
 
 __all__ = [
     "after_access_key",
@@ -122,17 +125,38 @@ def option(text: str, begin: int, end: int) -> list[Span]:
     return []
 
 
+@cache
+def _sayings() -> dict[str, tuple[str, str]]:
+    return {
+        literal.lstrip("="): (before, pattern.replace("{V}", _VALUE))
+        for literal, before, pattern in table("sayings", "\t")
+    }
+
+
+@cache
+def _with_names() -> dict[str, list[tuple[int, str]]]:
+    """For parts of names the literals that hold them, and where."""
+    literals = [row[0][1:] for row in table("sayings", "\t") if row[0][0] == "="]
+    return {name: [(s.index(name), s) for s in literals if name in s] for name in NAMES}
+
+
+def at_name(text: str, begin: int, end: int) -> list[Span]:
+    """What is said in words of which a secret's name is a part, the one at a place."""
+    for offset, literal in _with_names().get(text[begin:end].lower(), ()):
+        first = begin - offset
+        if first >= 0 and text[first : first + len(literal)].lower() == literal:
+            return statement(text, first, first + len(literal))
+    return []
+
+
 def statement(text: str, begin: int, end: int) -> list[Span]:
     """What databases, brokers, routers and programs are told in words of their own."""
-    for literal, before, pattern in table("sayings", "\t"):
-        if literal != text[begin:end].lower():
-            continue
-        if before != "-" and not _re(before).search(text, max(text.rfind("\n", 0, begin) + 1, begin - 200), begin):
-            return []
-        match = _re(pattern.replace("{V}", _VALUE)).match(text, end)
-        group = next((g for g in range(1, match.re.groups + 1) if match[g]), 0) if match else 0
-        return [(*match.span(group), True)] if match and not is_placeholder(match[group]) else []
-    return []
+    before, pattern = _sayings()[text[begin:end].lower()]
+    if before != "-" and not _re(before).search(text, max(text.rfind("\n", 0, begin) + 1, begin - 200), begin):
+        return []
+    match = _re(pattern).match(text, end)
+    group = next((g for g in range(1, match.re.groups + 1) if match[g]), 0) if match else 0
+    return [(*match.span(group), True)] if match and not is_placeholder(match[group]) else []
 
 
 def piped(text: str, place: int, _end: int) -> list[Span]:

@@ -162,7 +162,7 @@ def token_spans(text: str, start: int) -> list[Span]:
     """Where tokens are in a text, from ``start`` on."""
     flat = text.encode("ascii", "replace").translate(_TABLE)
     found: list[Span] = []
-    search, find = _begins().search, flat.find
+    search, first, digit, find = _begins().search, _begins().match, _re(r"\d").search, flat.find
     at, after = find(_RUN, start), start
     while at >= 0:
         end = find(b" ", at)
@@ -171,10 +171,13 @@ def token_spans(text: str, start: int) -> list[Span]:
             back = at > 0 and text[at - 1] in _JOINS
             if not text[at:end].strip(_HEX if end - at != 36 else _UUID):  # a digest, or a thing's number
                 span = _unnamed(text, at, end) if back else None
-            elif search(text, max(after, at - _BACK) if back else at, end) or end - at in _SIZES or back:
-                span = _token(text, max(after, at - _BACK) if back else at, at, end) or _strange(text, at, end)
-            else:
-                span = _strange(text, at, end)
+            elif digit(text, at, end):
+                hit = back or end - at in _SIZES or search(text, at, end)
+                span = (_token(text, max(after, at - _BACK) if back else at, at, end) if hit else None) or _strange(
+                    text, at, end
+                )
+            else:  # a name, nearly always: only its beginning is looked at
+                span = _token(text, at, at, end) if first(text, at) else None
             if span:
                 found.append(span)
                 end = max(end, span[1])
@@ -199,7 +202,7 @@ def _token(text: str, begin: int, at: int, end: int) -> Span | None:
 
 def _strange(text: str, at: int, end: int) -> Span | None:
     """A word that looks drawn by lot behind a beginning of its own, or on a line that speaks of secrets before it."""
-    if end - at < 20 or not _re(r"\d").search(text, at, end):
+    if end - at < 20:
         return None
     if (at and text[at - 1] in "+/") or text[end : end + 1] in ("+", "/"):  # of encoded data, or of a path
         return None
