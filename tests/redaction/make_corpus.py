@@ -20,7 +20,7 @@ SHARES = {
     "third": 1,
 }  # how often each service's format is taken, in other contexts each time
 
-LATER = ["bench"]  # sets with the formats of ``contexts/formats.txt`` too
+LATER = ["bench", "field"]  # sets with the formats of ``contexts/formats.txt`` too
 
 
 def secret(kind: str, rng: Rng) -> list[str]:
@@ -59,6 +59,7 @@ def harmless(name: str, rng: Rng) -> Iterator[dict[str, object]]:
         "hex64": lambda: some(rng, 64, HEX), "hex32": lambda: some(rng, 32, HEX), "hex16": lambda: some(rng, 16, HEX),
         "hex24": lambda: some(rng, 24, HEX), "hex8": lambda: some(rng, 8, HEX), "b64_64": lambda: some(rng, 86, ALNUM + "+/"),
         "b64_48": lambda: some(rng, 64, ALNUM + "+/"), "b64_32": lambda: some(rng, 43, ALNUM + "+/"),
+        "ident": lambda: some(rng, 24, ALNUM),
         "b64_20": lambda: some(rng, 27, ALNUM + "+/"), "digits": lambda: str(rng.randrange(10**19, 10**20)),
         "fp": lambda: ":".join(some(rng, 2, "0123456789ABCDEF") for _ in range(14)),
     }  # fmt: skip
@@ -81,8 +82,8 @@ def benchmark(name: str, rng: Rng) -> Iterator[dict[str, object]]:
             yield {"text": _read(text).replace("\\t", "\t"), "secret": [value[:4], value[4:]], "kind": kind}
     named = [text for kind, text in lines if kind == "named"]
     every = [text for kind, text in lines if kind in ("vendor", "named")]
-    for service, draw in formats().items():
-        for text in rng.sample(named if service[0] == "~" else every, 2):
+    for service, draw in formats(name).items():
+        for text in rng.sample(named if service[0] == "~" else every, 2 if name == "bench" else 1):
             value = draw(rng)
             yield {"text": _read(text), "secret": [value[:4], value[4:9], value[9:]], "kind": service}
 

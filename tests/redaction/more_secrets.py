@@ -26,14 +26,16 @@ def fill(template: str, rng: Rng) -> str:
     return re.sub(r"\{(uuid|[a-zA-Z]\d+)\}", one, template)
 
 
-def formats() -> dict[str, Callable[[Rng], str]]:
-    """Every service's format."""
+def formats(name: str) -> dict[str, Callable[[Rng], str]]:
+    """Every service's format, those that a set adds too."""
     known: dict[str, Callable[[Rng], str]] = {
         name: (lambda rng, p=prefix, b=body: p + b(rng)) for name, (prefix, body) in VENDORS.items()
     }
-    for line in (Path(__file__).parent / "contexts/formats.txt").read_text().splitlines():
-        name, template = line.split(" ", 1)
-        known[name] = lambda rng, t=template: fill(t, rng)
+    more = Path(__file__).parent / f"contexts/{name}.formats.txt"
+    lines = (Path(__file__).parent / "contexts/formats.txt").read_text() + (more.read_text() if more.exists() else "")
+    for line in lines.splitlines():
+        service, template = line.split(" ", 1)
+        known[service] = lambda rng, t=template: fill(t, rng)
     return known
 
 
