@@ -120,7 +120,7 @@ def pair_value(text: str, begin: int, end: int) -> list[tuple[int, int, bool]]:
 def next_line(text: str, place: int, kind: str) -> list[tuple[int, int, bool]]:
     """The value of a name that ended the line before."""
     match = _re(
-        r"""[ \t]*(?:-[ \t]+|<string>)?(\\*["'])?([^\s"',<]{4,4096})\1?(?:</string>)?,?[ \t]*\\?\r?(?:\n|$)"""
+        r"""[ \t]*(?:-[ \t]+|<string>|[-=]{3,}\r?\n)?(\\*["'])?([^\s"',<]{4,4096})\1?(?:</string>)?,?[ \t]*\\?\r?(?:\n|$)"""
     ).match(text, place)
     if match is None or _re(r"[\w.-]+:$").fullmatch(match[2]):
         return []

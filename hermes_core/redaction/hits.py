@@ -3,14 +3,13 @@
 import re
 from functools import cache
 
-from hermes_core.redaction.patterns import table, tree
-from hermes_core.redaction.quick import NAMES
+from hermes_core.redaction.patterns import table, tree, words
 
 __all__ = ["hits"]
 
 # A sign must follow the name, or a word that says what it is; blanks will do behind these few.
 _SIGN = (
-    r"""(?=[\w.-]{0,40}+(?:\\{0,8}["'`]|&quot;|&\#3|[\])?!]|[ \t]{0,20}(?:[=:>,"']|\|\||\?\?|\.[ ]"|[ ]or[ ]["']|\([^()\n]{1,30}\):)|\(\\*["']|%3|%2|</|[ ,;|]+\\*"?value"""
+    r"""(?=(?:wor[dt]|wd|phrase)(?![\w-])|(?<=pat[=:])|[\w.-]{0,40}+(?:\\{0,8}["'`]|&quot;|&\#3|[\])?!]|ña|[ \t]+\w{2,8}[ \t]+(?=\S{0,30}\d)\S{6}|[：]|\*{2}|[ \t]{0,20}(?:[=:>,"']|\|\||\?\?|\.[ ]"|[ ]or[ ]["']|\([^()\n]{1,30}\):)|\(\\*["']|%3|%2|</|[ ,;|]+\\*"?value"""
     r"""|[ ]\w{2,12}[ ]:?=[ ]?["'`]|(?<=word)[ \t]|(?<=passwd)[ \t]|(?<=pass)[ \t]|(?<=pw)[ \t]|(?<=pwd)[ \t]|(?<=account)[ \t]|(?<=phrase)[ \t]|(?<=seed)[ \t]+(?:phrase|words)|[ \t]+(?:\d[ ])?(?=\S{0,60}\d)\S{6}|(?<=masterauth)[ \t]|(?<=token)[ \t]+(?=\S{20})"""
     r"""|(?<=chpasswd)|(?<=-stdin)|[ \t]+(?:is|was|are|to|as|for|becomes|changed|set|reset)[ \t]))"""
 )
@@ -25,18 +24,18 @@ _OPTION = r" --?[a-z][\w-]*(?=[ \t=]*\S)"
 
 @cache
 def _named() -> re.Pattern[str]:
-    return re.compile(tree(NAMES) + _SIGN)
+    return re.compile(tree(words("names")) + _SIGN)
 
 
-_RARE = "^{<*$>zqjxvkw5/:3bygfpmud#\"(-._chl r=snioate0124678[,"  # the rarest characters of texts first
+_RARE = '^{<*$>zqjxvkw5/:3bygfpmud#"(-._chl r=snioate0124678[,'  # the rarest characters of texts first
 
 
 @cache
 def _alone() -> tuple[re.Pattern[str], dict[str, list[tuple[int, str, str]]]]:
     """A pattern that stops at each literal's rarest character, as most places then cost nothing; what may be there."""
-    words = [*_ALONE.items(), *((row[0], "statement") for row in table("sayings", "\t") if row[0][0] != "=")]
+    literals = [*_ALONE.items(), *((row[0], "statement") for row in table("sayings", "\t") if row[0][0] != "=")]
     places: dict[str, list[tuple[int, str, str]]] = {}
-    for word, kind in words:
+    for word, kind in literals:
         at = min(range(len(word)), key=lambda i: _RARE.index(word[i]))
         places.setdefault(word[at], []).append((at, word, kind))
     around = [
@@ -61,7 +60,7 @@ def _line_option() -> re.Pattern[str]:
 
 @cache
 def _host() -> re.Pattern[str]:
-    return re.compile(r"@(?=tcp\(|unix\(|//|[\w.-]+:\d{2,5}\b)")
+    return re.compile(r"@(?=tcp\(|unix\(|//|[\w.-]+:\d{2,5}\b|(?:\d{1,3}\.){3}\d)")
 
 
 @cache

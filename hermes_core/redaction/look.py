@@ -10,7 +10,7 @@ __all__ = ["Where", "drawn_by_lot", "is_pair", "is_placeholder", "is_secret_valu
 _PLACEHOLDER = r"""(?ix)
   [\s"'`]*(?:
     | [*x•.\#_?~=-]{3,} .{0,3} | [*x•.…]+ | (.)\1{3,}
-    | .{0,12}\*{3,}.{0,6} | .*… .* | .*\.\.\.$ | .*(?:xxxxx|\*\*\*\*|redacted|placeholder|●●●|••••).*
+    | [A-Za-z ]{3,40}:[ ]* | .{0,12}\*{3,}.{0,6} | .*… .* | .*\.\.\.$ | .*(?:xxxxx|\*\*\*\*|redacted|placeholder|●●●|••••).*
     | change[\s_-]?(?:me|it|this)\w{0,4} | replace[\s_-]?(?:me|this|with).* | to[\s_-]?be[\s_-].* | tbd | todo | fixme
     | (?:your|insert|enter|put|paste|replace|example|dummy|fake|sample|placeholder)[\s_-].*
     | <.*>? | \[.*\] | \{.*\} | \(.*\) | %\(?\w+\)?[s%d]? | %\{.*\} | @\w*@ | __\w+__ | @\{.*

@@ -6,6 +6,7 @@ from hermes_core.redaction.headers import AUTH, authorization, cookies
 from hermes_core.redaction.look import Where, drawn_by_lot, is_secret_value
 from hermes_core.redaction.names import strength
 from hermes_core.redaction.patterns import compiled as _re
+from hermes_core.redaction.patterns import words
 from hermes_core.redaction.values import MARK, PLAIN, between_quotes, judged, trimmed
 
 __all__ = ["Found", "behind", "is_named_secret"]
@@ -17,7 +18,7 @@ _NAME = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 _BETWEEN = rf"""(?x)
   [ ]?(?:\((?:[^()\n]{{1,30}})\))?  \]? (?P<mark>{MARK})? [!?]? [ ]{{0,20}} (?:[\w.*]{{2,12}}[ ](?=:?=[ ]?["'`]))? (?:</[a-z]+>\s?)? \]? \)?
   (?:
-    (?P<sign> \t*[ ]*(?::-|\|\||\?\?|or[ ]|\.[ ](?=["'])|=>|:=|\?=|\+=|={{1,3}}|!==?|:(?!:)|%3[AaDd]|(?:-|=)>)[ \t]* (?:\\[ \t]*(?=\r?\n))? )
+    (?P<sign> \*{{0,2}}\t*[ ]*(?::-|\|\||\?\?|or[ ]|\.[ ](?=["'])|=>|:=|\?=|\+=|={{1,3}}|!==?|[:：](?!:)\*{{0,2}}|%3[AaDd]|(?:-|=)>)[ \t]* (?:\\[ \t]*(?=\r?\n))? )
       (?: (?:Optional\[\w+\]|str|string|String|&(?:'static\s)?str|SecretStr|Final|text|bytes|any|Secret\w*)(?:[ ]?\|[ ]?\w+|\?)?[ ]*=[ ]* )?
       (?: \[?\{{\s*{MARK}?(?:value|S|sensitive_value|stringValue|plain|plaintext|plainText|secret|after|new|current)\b{MARK}?[ ]*[:=][ \t]* )?
       (?: \[[ \t]* | !!(?:str|binary)[ ]+ )?
@@ -30,7 +31,7 @@ _BETWEEN = rf"""(?x)
   | (?P<blank> [ \t]+ (?:\d[ ](?=\S{{6}}))? )
   )
   (?P<scheme> (?:{MARK})?(?:Bearer|bearer|BEARER|Basic|basic|Token|token|ApiKey|Apikey|Api-Key|Bot|SSWS|GenieKey|Key|OAuth|Negotiate|Splunk|JWT|Digest)[ ]+ (?=\S) )?
-  (?: (?:await[ ])?(?:SecretStr|Secret|pydantic\.SecretStr|Buffer\.from|bytes|str|String|Some|new[ ]\w+|\w+\.new|\w*[Ss]ecure\w*|t?to\w+)\((?=\\*["'`b]) )?
+  (?: (?:await[ ])?(?:\w+\(default[ ]?=[ ]?(?=["'])|(?:SecretStr|Secret|pydantic\.SecretStr|Buffer\.from|bytes|str|String|Some|new[ ]\w+|\w+\.new|\w*[Ss]ecure\w*|t?to\w+|bytes\.fromhex|\w+Hex)\((?=\\*["'`b])) )?
   (?: [rbfuRBFU]{{1,2}}(?=\\*["']) | @(?=") )?
 """
 _LINE_START = r"(?i)(?:^|[\n\r{(])[ \t]*(?:[-+*|>#$%~]+[ \t]+|[\w.@~/-]*[$#>][ \t]+)?(?:(?:export|set|setx|env|arg|declare -x|local|-e|--env|run|sudo|-D|--set)[ \t]+|\$env:|\$|-D|let |const |var )*$"
@@ -38,23 +39,18 @@ _SECOND = frozenset(
     ["codes", "Codes", "key", "keys", "Key", "Keys", "KEY", "token", "Token", "TOKEN", "phrase", "code", "Code", "pin"]
 )  # of a name of two words
 _MADE_UP = r"(?=[^\s\"'`]*\d)(?=[^\s\"'`]*[A-Za-z])[^\s\"'`<>=:/(),]{6,64}(?=[\s\"'`]|$)"  # a password, not a word
+# What looks made up by a person or drawn by lot, not like a name in code, a version, a date or a path.
+_ALIKE = (
+    r"(?<![\w./\\$@#%&+=-])(?=[^\s\"'`]*[A-Za-z])(?=[A-Za-z]{2,}(?:-[a-z]+)*[@!_$]?\d{2,6}[!@#$%?]?(?![\w.-])|[A-Za-z\d]*[A-Z][A-Za-z]*\d+[A-Za-z][A-Za-z\d]*|[a-z]+\d+[A-Z]"
+    r"|[A-Za-z\d]*\d[A-Za-z\d]*[!@#$%^&*]|\w*[a-z]\d[a-z]+\d)[^\s\"'`<>(){}\[\],;|:=/\\]{6,40}(?![\w/(\[=]|\\(?![nr][\"'\\\w])|[.:]\w)"
+)
+_NO_PASSWORD = (
+    r"(?i)(?:sha|md|aes|base|utf|ucs|ed|rsa|pbkdf|argon|bcrypt|scrypt|http|ipv|oauth|python|node|php|ubuntu|debian|iso|rfc|tls|ssl|cve"
+    r"|gpt|claude|win|windows|amd|arm|u?int|float|double|port|line|test|user|level|page|step|version|column|col|row|field|arg|param|var|tmp"
+    r"|foo|bar|host|server|node|web|db|app|id|issue|bug|pr|fix|chapter|section|fig|table|latin|cp|gb|big|euc|koi|x)[-_#]?\d+(?![\da-z]{6})|[0-9a-f]{7,}$|\d+[a-z]{1,5}$|.*_.*_|(?-i:[A-Z]+_?\d+$)"
+)
+_AS = {"your": "verification", "netw": "wpa", "wifi": "wpa", "wi-f": "wpa"}  # what a word says of a code or a key
 _LEAST = {"W": 16, "H": 16, "S": 8}  # characters
-_SCHEMES = [
-    "bearer",
-    "basic",
-    "token",
-    "apikey",
-    "api-key",
-    "bot",
-    "ssws",
-    "geniekey",
-    "key",
-    "oauth",
-    "negotiate",
-    "splunk",
-    "jwt",
-    "digest",
-]
 
 
 def name_around(text: str, begin: int, end: int) -> tuple[int, int]:
@@ -67,7 +63,11 @@ def name_around(text: str, begin: int, end: int) -> tuple[int, int]:
 
 def behind(text: str, begin: int, end: int) -> Found:
     """What is secret behind the name around ``text[begin:end]``."""
+    if text[end - 1] in "=:":
+        end -= 1
     first, last = name_around(text, begin, end)
+    if text[begin:last].lower() == "contrase":
+        last += len("ña")
     while last > end and text[last - 1] in ".-":
         last -= 1
     if text[first - 1 : first] == "\\" and text[first : first + 1] in "nrt" and first:
@@ -75,13 +75,24 @@ def behind(text: str, begin: int, end: int) -> Found:
     name = text[first:last]
     if name in _SECOND and (
         word := _re(
-            r"(?i)\b(?:api|secret|access|private|auth|signing|encryption|licen[sc]e|master|account|seed|recovery|backup|rescue|verification|security)[ ]$"
-        ).search(text, max(0, first - 14), first)
+            r"(?i)\b(?:api|secret|access|private|auth|signing|encryption|licen[sc]e|master|account|seed|recovery|backup|rescue|verification|security|2fa|mfa|otp|sms|login|auth|wi-?fi|network|[Yy]our(?:[ ]\w{2,12})?)[ ]$"
+        ).search(text, max(0, first - 20), first)
     ):
-        name = f"{word[0].strip()}_{name}"
+        name = f"{_AS.get(word[0].strip().lower()[:4], word[0].strip())}_{name}"
     kind = strength(name)
     if not kind:
         return [], ""
+    spans, pending = _beside(text, first, last, name, kind)
+    if kind == "P" and not spans and not pending:
+        spans = _near(text, first, last)
+        alone = text[last : last + 1] in ("\n", "\r", "") and _re(r"(?:^|\n)[^\w\n]{0,4}(?:\w{1,12}[ ])?$").search(
+            text, max(0, first - 18), first
+        )
+        pending = "P" if alone else ""
+    return spans, pending
+
+
+def _beside(text: str, first: int, last: int, name: str, kind: str) -> Found:
     if kind in _LEAST and text[last : last + 2] in ('":', "':"):  # as most JSON is written
         place = last + 2 + (text[last + 2 : last + 3] == " ")
         if _short(text, place, _LEAST[kind]):
@@ -92,6 +103,24 @@ def behind(text: str, begin: int, end: int) -> Found:
     if kind == "C":
         return cookies(text, gap, name), ""
     return _value(text, first, last, name, kind, gap)
+
+
+def _near(text: str, first: int, last: int) -> list[tuple[int, int, bool]]:
+    """What looks like a password on the line of the word, or alone on the next: people write it in many ways."""
+    for begin, end in ((last, min(last + 60, len(text))), (max(0, first - 50), first)):
+        after = begin == last
+        newline = text.find("\n", begin, end) if after else text.rfind("\n", begin, end)
+        begin, end = (
+            (begin, newline if newline >= 0 else end) if after else (newline + 1 if newline >= 0 else begin, end)
+        )
+        for word in _re(_ALIKE).finditer(text, begin, min(end + 40, len(text)) if after else end):
+            if (
+                word.start() < end
+                and not _re(_NO_PASSWORD).match(word[0])
+                and (after or text[word.start() - 1] in "\"'`" or "|" in text[word.end() : first])
+            ):
+                return [(*word.span(), True)]
+    return []
 
 
 def is_named_secret(name: str, value: str) -> bool:
@@ -112,7 +141,7 @@ def _value(text: str, first: int, last: int, name: str, kind: str, gap: re.Match
         return [], ""  # most values of most names
     if name.lower() in AUTH and sign:
         return authorization(text, place if not gap["scheme"] else gap.start("scheme"), gap), ""
-    if gap["scheme"] and name.lower() in _SCHEMES and not sign:
+    if gap["scheme"] and name.lower() in words("schemes") and not sign:
         return [], ""
     where = Where(
         env=bool(sign) and not any(c.islower() for c in name) and " " not in name,
@@ -122,13 +151,19 @@ def _value(text: str, first: int, last: int, name: str, kind: str, gap: re.Match
         return [], ""
     if text[first - 2 : first] == "${" and text[place : place + 1] in ("?", "+"):
         return [], ""
-    if name.lower() == "code" and text[first - 1 : first] in ("?", "&"):
+    if name.lower() in ("code", "key") and (
+        text[first - 1 : first] in ("?", "&") or _re(r"=[\w-]{16,}&").match(text, last)
+    ):
         kind = "S"
     if gap["blank"] and not _blank_will_do(text, first, last, name, flag, place):
         return [], ""
-    if gap["comma"] and not gap["mark"] and (kind != "P" or not _re(_MADE_UP).match(text, place + 1)):
+    if (
+        gap["comma"]
+        and not gap["mark"]
+        and (kind != "P" or not _re(_MADE_UP).match(text, place + 1) or _re(_NO_PASSWORD).match(text, place + 1))
+    ):
         return [], ""
-    if gap["xml"] is not None and "<" not in text[max(0, first - 60) : first]:
+    if gap["xml"] is not None and not _re(r"<[\w/!?:][^<>]*$|<!\[CDATA\[$").search(text, max(0, first - 60), first):
         return [], ""
     if (
         (sign or gap["xml"])
@@ -162,7 +197,7 @@ def _in_quotes(
     for _ in range(20):  # more of a list, or what a plan changes it to
         value = text[begin:end]
         inner = _re(
-            rf"(?:{'|'.join(_SCHEMES)})[ ]+(?=\S)",
+            rf"(?:{'|'.join(words('schemes'))})[ ]+(?=\S)",
         ).match(value.lower())
         if inner and kind != "P":
             begin += inner.end()
@@ -280,7 +315,7 @@ def _blank_will_do(text: str, first: int, last: int, name: str, flag: bool, plac
             _re(
                 r"(?i)\blogin\s+\S+\s*$|\bmachine\b|\bset\s+$|^\s*$|\bidentified\s+by\s+|\buser\s+\S+\s+(?:with\s+)?(?:encrypted\s+)?$|\bwith\s+(?:encrypted\s+)?$|\brole\b"
             ).search(line)
-        ) and not _re(r"[ \t]+[a-z]+(?:[ \t]+[a-z]+|[ \t]*$)").match(text, last)
+        ) and not _re(r"[ \t]+[a-z]+(?:[ \t]+[a-z:=]+|[ \t]*$)").match(text, last)
     return bool(
         _re(
             r"(?i)(?:\bset|\bsetx|\bsetenv|\benv|\barg|export -x|set-item|set -x|set -gx|set -ux|secrets? (?:put|set|create|add)|config set|config:set|env set|env add)\s+(?:-\w+\s+)*(?:[\w:-]+\.)?[\"']?(?://[\w./:-]+)?$"

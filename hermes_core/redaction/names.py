@@ -8,7 +8,7 @@ __all__ = ["strength"]
 
 _CAMEL = r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])"
 _P = (
-    r"(?:\w*(?:password|passwd|passwort|passphrase|passcode|kennwort|contrasena|wachtwoord|heslo)|pwd|pw|psw|\w*pass|passw|senha|(?:wpa_)?psk|rediscli_auth"
+    r"(?:\w*(?:password|passwd|passwort|passphrase|passcode|kennwort|contrasena|wachtwoord|heslo)|pwd|pw|psw|passe|\w*pass|passw|senha|(?:wpa_)?psk|rediscli_auth"
     r"|(?:db|my|pg|mysql|user|root|admin|sql|ftp|smtp|mail|redis|ldap|http|proxy|ssh|new|old|login|auth|sudo|keystore|truststore|store|bind|become|require|master|sa|store|wifi|host|client|server|my|svc)_?(?:pass|pwd|pw)|pgpass|masterauth)"
 )
 _S = (
@@ -43,7 +43,7 @@ _HARMLESS = (
     r"|public_?key|author|authority|(?:\w+_)?(?:get|by|com|sur|tres|encom|over|under|im|out)pass|(?:\w+_)?(?:no|by|first|second|multi|single|forward|backward|render|shader|two|one|num|n|all|is|did|test|tests|last|boarding|will|must|should|may|can)_pass"
     r"|(?:\w+_)?by_pass|encode|decode|unicode|opcode|barcode|passthrough|passed|passing|\w*(?:password|secret|token|key)less"
 )
-_FOREIGN = frozenset({"пароль", "密码", "hasło", "lösenord"})
+_FOREIGN = frozenset({"пароль", "密码", "hasło", "lösenord", "パスワード"})
 _RECOVERY = r"(?:\w+_)?(?:backup|recovery|rescue|scratch|emergency)_codes?"
 
 
@@ -66,7 +66,7 @@ def strength(name: str) -> str:
     if _re(r"(?:\w+_)?" + _S + _ENDS).fullmatch(plain) or _re(_KEYS + _ENDS).fullmatch(plain):
         return "S"
     if _re(
-        r"(?:\w+_)?(?:pin|otp|totp|cvv|cvc|mfa|2fa)(?:_?code)?|(?:verification|security|confirmation|one_time|login|sms|two_factor)_(?:code|pin)"
+        r"(?:\w+_)?(?:pin|otp|totp|cvv|cvc|mfa|2_?fa)(?:_?code)?|auth_code|(?:verification|security|confirmation|one_time|login|sms|two_factor)_(?:code|pin)"
     ).fullmatch(plain):
         return "N"
     if _re(r"(?:set_)?cookie").fullmatch(plain):

@@ -4,13 +4,19 @@ import re
 from functools import cache, lru_cache
 from pathlib import Path
 
-__all__ = ["compiled", "table", "tree"]
+__all__ = ["compiled", "table", "tree", "words"]
 
 
 @lru_cache(512)
 def compiled(pattern: str) -> re.Pattern[str]:
     """The pattern; a dictionary's look-up after its first use."""
     return re.compile(pattern)
+
+
+@cache
+def words(kind: str) -> list[str]:
+    """The words of a kind in ``words.txt``."""
+    return [word for first, *rest in table("words") if first == kind for word in rest]
 
 
 @cache

@@ -5,8 +5,7 @@ from functools import cache
 from hermes_core.redaction.look import Where, drawn_by_lot, is_pair, is_placeholder, is_secret_value
 from hermes_core.redaction.named import behind
 from hermes_core.redaction.patterns import compiled as _re
-from hermes_core.redaction.patterns import table
-from hermes_core.redaction.quick import NAMES
+from hermes_core.redaction.patterns import table, words
 
 __all__ = [
     "after_access_key",
@@ -51,6 +50,7 @@ _OPTIONS = {
     "htpasswd": r"\s-\w*b\w*\s+\S+\s+\S+\s+" + _VALUE,
     "lftp": r"\s-u\s+[^\s,]+," + _VALUE,
     "zip": r"\s(?:-P\s+)" + _VALUE,
+    "snmp": r"\s-[AXc]\s+(?!public|private)" + _VALUE,
     "rar ": r"\s-h?p" + _VALUE,
     "openssl enc": r"\s-k\s+" + _VALUE,
     "7z": r"\s-p" + _VALUE,
@@ -115,14 +115,21 @@ def option(text: str, begin: int, end: int) -> list[Span]:
             group = next((g for g in (1, 2, 3) if match[g]), 0)
             if group and not is_placeholder(match[group]) and not match[group].startswith("-"):
                 return [(*match.span(group), True)]
-    if name[:1] == "-" and name[1] in "pPwak" and _re(r"\s(?:-[uUDl]|--user(?:name)?|--login)\b").search(before):
-        match = _re(r"[ =]?((?=\S*\d)(?=\S*[A-Za-z])[^\s\"'/.:,;=]{6,64})(?=\s|$)").match(text, begin + 3)
-        return [(*match.span(1), True)] if match and not is_placeholder(match[1]) else []
+    if name[:1] == "-" and name[1] in "pPwak":
+        least = 6 if _re(r"\s(?:-[uUDl]|--user(?:name)?|--login)\b").search(before) else 8 if name == "-p" else 99
+        match = _re(r"[ =]?[\"']?((?=\S*\d\S*\d)(?=\S*[A-Za-z])[^\s\"'/.:,;=]{6,64})[\"']?(?=\s|$)").match(
+            text, begin + 3
+        )
+        good = match and len(match[1]) >= least and not is_placeholder(match[1])
+        return [(*match.span(1), True)] if match and good and not _re(_NO_PASSWORDS).search(before) else []
     if name in ("-u", "--user"):
         pair = r"[ =]+[\"']?[A-Za-z][\w.@-]{0,40}:(?=[^\s\"']*\d)(?=[^\s\"']*[A-Za-z])([^\s\"']{4,})"
         match = _re(pair).match(text, end)
         return [(*match.span(1), True)] if match and not is_placeholder(match[1]) else []
     return []
+
+
+_NO_PASSWORDS = r"\b(?:compose|git|tsc|mkdir|cp|nmap|pytest|lsof|run)\b"  # programs for which -p is something else
 
 
 @cache
@@ -137,7 +144,7 @@ def _sayings() -> dict[str, tuple[str, str]]:
 def _with_names() -> dict[str, list[tuple[int, str]]]:
     """For parts of names the literals that hold them, and where."""
     literals = [row[0][1:] for row in table("sayings", "\t") if row[0][0] == "="]
-    return {name: [(s.index(name), s) for s in literals if name in s] for name in NAMES}
+    return {name: [(s.index(name), s) for s in literals if name in s] for name in words("names")}
 
 
 def at_name(text: str, begin: int, end: int) -> list[Span]:
@@ -197,7 +204,7 @@ def before_host(text: str, begin: int, _end: int) -> list[Span]:
     """The password of ``user:password@host:port`` without a scheme."""
     if text.startswith(("@tcp(", "@unix(", "@//"), begin):
         return before_at(text, begin, _end)
-    match = _re(r"(?<![\w/:@.-])[A-Za-z][\w.-]{0,31}:([^\s:@/\"']{4,64})$").search(text, max(0, begin - 100), begin)
+    match = _re(r"(?<![\w:@.-])[A-Za-z][\w.-]{0,31}:([^\s:@/\"']{4,64})$").search(text, max(0, begin - 100), begin)
     good = match and _re(r"\d").search(match[1]) and not is_placeholder(match[1])
     return [(match.start(1), begin, True)] if match and good else []
 

@@ -8,7 +8,7 @@ from functools import cache
 
 from hermes_core.redaction.look import drawn_by_lot, is_placeholder
 from hermes_core.redaction.patterns import compiled as _re
-from hermes_core.redaction.patterns import table, tree
+from hermes_core.redaction.patterns import table, tree, words
 
 __all__ = ["token_spans"]
 
@@ -23,109 +23,9 @@ _BACK = 24  # the longest beginning that may stand before its long word
 _WORDS = r"[A-Za-z]+(?:[-_.](?:[A-Za-z]+|v?\d{1,3}))+"
 _BITCOIN = r"[5KL][1-9A-HJ-NP-Za-km-z]{50,51}"
 # Endings that services put into their keys, and words whose beginning is that of a thing's number, not of a token.
-_ENDED = r"[0-9a-f]{36}NRAL|[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}|[A-Za-z0-9]{52}JQQJ99[A-Za-z0-9]{26}|[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk"
-_STRANGER = r"([A-Za-z][A-Za-z0-9]{1,11}(?:[_-][A-Za-z][A-Za-z0-9]{0,11}){0,2}?)[_-]((?=[^A-Z]*[A-Z])(?=[^a-z]*[a-z])[A-Za-z0-9_-]{24,})"
-_NUMBERED = frozenset(
-    [
-        "sha",
-        "sha1",
-        "sha224",
-        "sha256",
-        "sha384",
-        "sha512",
-        "md5",
-        "h1",
-        "req",
-        "request",
-        "msg",
-        "message",
-        "toolu",
-        "srvtoolu",
-        "call",
-        "chatcmpl",
-        "cmpl",
-        "run",
-        "thread",
-        "asst",
-        "file",
-        "resp",
-        "rs",
-        "fc",
-        "evt",
-        "event",
-        "ch",
-        "pi",
-        "in",
-        "sub",
-        "cus",
-        "price",
-        "prod",
-        "pm",
-        "seti",
-        "cs",
-        "txn",
-        "tx",
-        "acct",
-        "batch",
-        "step",
-        "vs",
-        "step",
-        "user",
-        "usr",
-        "org",
-        "team",
-        "proj",
-        "project",
-        "pk",
-        "pub",
-        "public",
-        "trace",
-        "span",
-        "id",
-        "img",
-        "image",
-        "video",
-        "doc",
-        "task",
-        "job",
-        "build",
-        "ckpt",
-        "model",
-        "ft",
-        "ftjob",
-        "session",
-        "conv",
-        "gen",
-        "item",
-        "order",
-        "inv",
-        "invoice",
-        "phc",
-        "index",
-        "main",
-        "chunk",
-        "vendor",
-        "app",
-        "page",
-        "bundle",
-        "worker",
-        "polyfills",
-        "css",
-        "js",
-        "static",
-        "font",
-        "icon",
-        "etag",
-        "nonce",
-        "csrf",
-        "container",
-        "cache",
-        "id",
-        "sha256",
-        "sha512",
-        "key-id",
-    ]
-)
+_ENDED = r"[0-9a-f]{36}NRAL|[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}|[A-Za-z0-9]{52}JQQJ99[A-Za-z0-9]{26}|[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk|S[A-Z2-7]{55}"
+_STRANGER = r"([A-Za-z][A-Za-z0-9]{1,11}(?:[_-][A-Za-z][A-Za-z0-9]{0,11}){0,2}?)[_-]((?=[^A-Z]*[A-Z])(?=[^a-z]*[a-z])[A-Za-z0-9_.-]{24,})"
+_DATA = r"[A-Za-z0-9+/]{40}$"
 _TOLD = r"(?i)(?:api|access|secret|private|signing|licen[sc]e)[ _-]?key|secret|token|cred|passw|passphrase|\bauth\b|bearer|\bkey (?:is|was|we)\b|\bpat\b"
 _UNTOLD = (
     r"(?i)public|fingerprint|sha-?\d|integrity|digest|\bcert|authority|checksum|cache|hash|nonce|csrf|commit|revision|etag|\bkid\b|_id\b"
@@ -194,6 +94,12 @@ def _token(text: str, begin: int, at: int, end: int) -> Span | None:
         public = text[max(0, place - 3) : place] in ("pk_", "pk.", "pk-")
         if place < 1 or (not text[place - 1].isalnum() and not public) or _escaped(text, place):
             for literal, kind, body in rules[hit[0]]:
+                if (
+                    literal.isalnum()
+                    and text[place - 1 : place] in "+/"
+                    and _re(_DATA).search(text, max(0, place - 60), place)
+                ):
+                    continue  # in the middle of encoded data
                 if text.startswith(literal, place) and (last := _body(text, place + len(literal), kind, body)):
                     return place, last, literal.startswith("AAAA")
         hit = search(text, place + 1, end)
@@ -209,9 +115,14 @@ def _strange(text: str, at: int, end: int) -> Span | None:
     match = _re(_ENDED).fullmatch(text, at, end)
     if match:
         return at, end, False
+    at += end - at - len(text[at:end].lstrip("-_"))
+    end = _re(r"(?:\.[\w-]{16,}){0,3}").match(text, end).end()  # type: ignore[union-attr]
+    match = _re(r"([a-z]{2,5})_(?:[a-z]{2,8}_)?[0-9a-f]{40,}").fullmatch(text, at, end)
+    if match and match[1] not in words("numbered"):
+        return at, end, False
     match = _re(_STRANGER).fullmatch(text, at, end)
     if match and not _re(r"[0-9a-f]{32,}$").search(match[2]) and drawn_by_lot(match[2], 24):
-        return (at, end, False) if _NUMBERED.isdisjoint(_re("[_-]").split(match[1].lower())) else None
+        return (at, end, False) if set(words("numbered")).isdisjoint(_re("[_-]").split(match[1].lower())) else None
     if end - at == 66 and text.startswith("0x", at) and not text[at + 2 : end].strip(_HEX):
         last = text.find("\n", end, end + 80)
         here = text[max(text.rfind("\n", 0, at) + 1, at - 80) : last if last > 0 else end + 80]
@@ -219,7 +130,8 @@ def _strange(text: str, at: int, end: int) -> Span | None:
     line = max(text.rfind("\n", max(0, at - 80), at) + 1, at - 80, 0)
     if not _re(_TOLD).search(text, line, at) or _re(_UNTOLD).search(text, line, at):
         return None
-    return (at, end, False) if drawn_by_lot(text[at:end], 20) else None
+    many = len(_re(r"\d").findall(text, at, end)) >= 4 or _re(r"[a-z].*[A-Z]|[A-Z].*[a-z]").search(text, at, end)
+    return (at, end, False) if many and drawn_by_lot(text[at:end], 20) else None
 
 
 def _escaped(text: str, place: int) -> bool:
@@ -252,6 +164,8 @@ def _unnamed(text: str, at: int, end: int) -> Span | None:
         return (at, match.end(), False) if match else None
     if text[at - 3 : at] in ("7Q~", "8Q~") and (match := _re(r"[\w.~-]{31,}").match(text, at)):
         return max(at - 6, 0), match.end(), False
+    if size == 36 and text.endswith("amzn.mws.", 0, at):
+        return at - 9, end, False
     if size == 32 and text[at - 1 : at] == ":" and _re(r"\d/\d{10,}(?:/\d{10,})?:$").search(text, max(0, at - 50), at):
         return _re(r"\d/[\d/]{10,40}:$").search(text, max(0, at - 50), at).start(), end, False  # type: ignore[union-attr]
     if size in (35, 34, 36) and text[at - 1 : at] == ":" and at:
