@@ -65,6 +65,7 @@ class Finder:
         if "%" in plain and ("%3" in plain or "%22" in plain):
             self._decoded(text, start, found)
         merged = _merged(found, start)
+        merged = _merged([*merged, *_again(text, merged)], start) if merged else merged
         self._wrapped(text, start, merged)
         self._before = text[-_CONTEXT:]
         self._covered = 0
@@ -137,6 +138,8 @@ class Finder:
         return spans
 
     def _next(self, text: str, newline: int, kind: str) -> list[Span]:
+        rule = _re(r"\n[-=+| ]{3,}\r?(?=\n)").match(text, max(newline, 0)) if newline >= 0 else None
+        newline = rule.end() if rule else newline
         if newline < 0 or newline + 1 >= len(text):
             self._pending = kind
             return []
@@ -159,8 +162,8 @@ class Finder:
         if self._key:
             found += self._key_lines(text, start - 1)
         if self._pending:
-            found += next_line(text, start, self._pending)
-            self._pending = ""
+            kind, self._pending = self._pending, ""
+            found += self._next(text, start - 1, kind)
 
     def _wrapped(self, text: str, start: int, spans: list[Span]) -> None:
         """Add the lines on which a long secret goes on that filled its own to the end."""
@@ -216,6 +219,18 @@ class Finder:
             inner = Finder()
             for begin, end, whole in inner.spans(plain):
                 found.append((origin[begin], origin[end - 1] + (1 if origin[end - 1] + 1 == origin[end] else 3), whole))
+
+
+def _again(text: str, spans: list[Span]) -> list[Span]:
+    """The same secrets near by, once more: as people repeat what they say."""
+    more: list[Span] = []
+    for begin, end, whole in spans:
+        if 8 <= end - begin <= 100:
+            value, first, last = text[begin:end], max(0, begin - 200), end + 200
+            for low, high in ((text.rfind("\n", first, begin) + 1 or first, begin), (end, text.find("\n", end, last))):
+                at = text.find(value, low, high if high >= 0 else last)
+                more += [(at, at + len(value), whole)] if at >= 0 else []
+    return more
 
 
 def _merged(spans: list[Span], start: int) -> list[Span]:

@@ -9,7 +9,7 @@ __all__ = ["hits"]
 
 # A sign must follow the name, or a word that says what it is; blanks will do behind these few.
 _SIGN = (
-    r"""(?=(?:wor[dt]|wd|phrase)(?![\w-])|(?<=pat[=:])|[\w.-]{0,40}+(?:\\{0,8}["'`]|&quot;|&\#3|[\])?!]|ña|[ \t]+\w{2,8}[ \t]+(?=\S{0,30}\d)\S{6}|[：]|\*{2}|[ \t]{0,20}(?:[=:>,"']|\|\||\?\?|\.[ ]"|[ ]or[ ]["']|\([^()\n]{1,30}\):)|\(\\*["']|%3|%2|</|[ ,;|]+\\*"?value"""
+    r"""(?=(?:wor[dt]|wd|phrase)(?![\w-])|(?<=pat[=:])|(?<=ion code)|[\w.-]{0,40}+(?:\\{0,8}["'`]|&quot;|&\#3|[\])?!]|ña|[ \t]+\w{2,8}[ \t]+(?=\S{0,30}\d)\S{6}|[：]|\*{2}|[ \t]{0,20}(?:[=:>,"']|\|\||\?\?|\.[ ]"|[ ]or[ ]["']|\([^()\n]{1,30}\):)|\(\\*["']|%3|%2|</|[ ,;|]+\\*"?value"""
     r"""|[ ]\w{2,12}[ ]:?=[ ]?["'`]|(?<=word)[ \t]|(?<=passwd)[ \t]|(?<=pass)[ \t]|(?<=pw)[ \t]|(?<=pwd)[ \t]|(?<=account)[ \t]|(?<=phrase)[ \t]|(?<=seed)[ \t]+(?:phrase|words)|[ \t]+(?:\d[ ])?(?=\S{0,60}\d)\S{6}|(?<=masterauth)[ \t]|(?<=token)[ \t]+(?=\S{20})"""
     r"""|(?<=chpasswd)|(?<=-stdin)|[ \t]+(?:is|was|are|to|as|for|becomes|changed|set|reset)[ \t]))"""
 )
@@ -23,8 +23,8 @@ _OPTION = r" --?[a-z][\w-]*(?=[ \t=]*\S)"
 
 
 @cache
-def _named() -> re.Pattern[str]:
-    return re.compile(tree(words("names")) + _SIGN)
+def _named(kind: str) -> re.Pattern[str]:
+    return re.compile(tree(words(kind)) + _SIGN)
 
 
 _RARE = '^{<*$>zqjxvkw5/:3bygfpmud#"(-._chl r=snioate0124678[,'  # the rarest characters of texts first
@@ -75,7 +75,8 @@ def _crypt() -> re.Pattern[str]:
 
 def hits(low: str, start: int) -> list[tuple[str, int, int]]:
     """What was found, and where, in a text in lower case from ``start`` on. ``name``: part of a secret's name."""
-    found = [("name", *match.span()) for match in _named().finditer(low, start)]
+    kinds = ("names",) if low.isascii() else ("names", "foreign")
+    found = [("name", *match.span()) for kind in kinds for match in _named(kind).finditer(low, start)]
     pattern, places = _alone()
     for match in pattern.finditer(low, start):
         for at, word, kind in places[match[0]]:
@@ -84,8 +85,8 @@ def hits(low: str, start: int) -> list[tuple[str, int, int]]:
                 found.append((kind, first, first + len(word)))
     found += [("value", *match.span()) for match in _value().finditer(low, start)]
     found += [("option", *match.span()) for match in _line_option().finditer(low, max(start - 1, 0))]
-    if start == 0 and (match := _line_option().match("\n" + low[:200])):
-        found.append(("option", 0, match.end() - 1))
+    if start == 0 and (line := _line_option().match("\n" + low[:200])):
+        found.append(("option", 0, line.end() - 1))
     found += [("crypt", *match.span()) for match in _crypt().finditer(low, start)]
     found += [("@", *match.span()) for match in _host().finditer(low, start)]
     found += [("option", *match.span()) for match in _option().finditer(low, start)]

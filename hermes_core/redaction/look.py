@@ -131,7 +131,7 @@ def is_secret_value(value: str, strength: str, where: Where) -> bool:
 
 def _is_password(value: str, where: Where) -> bool:
     if " " in value.strip():
-        if _re(_PROSE).search(value):
+        if _re(_PROSE).search(value) or value.strip()[0] in "{}=<>|&":
             return False
         return bool(
             _re(r"\d|[^\w\s.,:;!?'()-]").search(value) or _re(r"[a-z]{3,10}(?: [a-z]{3,10}){3,9}").fullmatch(value)

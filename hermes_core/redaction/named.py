@@ -44,7 +44,7 @@ _ALIKE = (
     r"(?<![\w./\\$@#%&+=-])(?=[^\s\"'`]*[A-Za-z])(?=[A-Za-z]{2,}(?:-[a-z]+)*[@!_$]?\d{2,6}[!@#$%?]?(?![\w.-])|[A-Za-z\d]*[A-Z][A-Za-z]*\d+[A-Za-z][A-Za-z\d]*|[a-z]+\d+[A-Z]"
     r"|[A-Za-z\d]*\d[A-Za-z\d]*[!@#$%^&*]|\w*[a-z]\d[a-z]+\d)[^\s\"'`<>(){}\[\],;|:=/\\]{6,40}(?![\w/(\[=]|\\(?![nr][\"'\\\w])|[.:]\w)"
 )
-_NO_PASSWORD = (
+_COMMON = (
     r"(?i)(?:sha|md|aes|base|utf|ucs|ed|rsa|pbkdf|argon|bcrypt|scrypt|http|ipv|oauth|python|node|php|ubuntu|debian|iso|rfc|tls|ssl|cve"
     r"|gpt|claude|win|windows|amd|arm|u?int|float|double|port|line|test|user|level|page|step|version|column|col|row|field|arg|param|var|tmp"
     r"|foo|bar|host|server|node|web|db|app|id|issue|bug|pr|fix|chapter|section|fig|table|latin|cp|gb|big|euc|koi|x)[-_#]?\d+(?![\da-z]{6})|[0-9a-f]{7,}$|\d+[a-z]{1,5}$|.*_.*_|(?-i:[A-Z]+_?\d+$)"
@@ -83,6 +83,9 @@ def behind(text: str, begin: int, end: int) -> Found:
     if not kind:
         return [], ""
     spans, pending = _beside(text, first, last, name, kind)
+    if kind == "N" and not spans:
+        told = _re(r"\b(\d{4,8}) (?:is|as) your [\w -]{0,20}$").search(text, max(0, first - 48), first)
+        spans = [(*told.span(1), True)] if told else []
     if kind == "P" and not spans and not pending:
         spans = _near(text, first, last)
         alone = text[last : last + 1] in ("\n", "\r", "") and _re(r"(?:^|\n)[^\w\n]{0,4}(?:\w{1,12}[ ])?$").search(
@@ -106,20 +109,15 @@ def _beside(text: str, first: int, last: int, name: str, kind: str) -> Found:
 
 
 def _near(text: str, first: int, last: int) -> list[tuple[int, int, bool]]:
-    """What looks like a password on the line of the word, or alone on the next: people write it in many ways."""
-    for begin, end in ((last, min(last + 60, len(text))), (max(0, first - 50), first)):
-        after = begin == last
-        newline = text.find("\n", begin, end) if after else text.rfind("\n", begin, end)
-        begin, end = (
-            (begin, newline if newline >= 0 else end) if after else (newline + 1 if newline >= 0 else begin, end)
-        )
-        for word in _re(_ALIKE).finditer(text, begin, min(end + 40, len(text)) if after else end):
-            if (
-                word.start() < end
-                and not _re(_NO_PASSWORD).match(word[0])
-                and (after or text[word.start() - 1] in "\"'`" or "|" in text[word.end() : first])
-            ):
-                return [(*word.span(), True)]
+    """What looks like a password on the line of the word, behind it or in quotes before it: people write it in many ways."""
+    newline = text.find("\n", last, last + 60)
+    for word in _re(_ALIKE).finditer(text, last, newline if newline >= 0 else min(last + 100, len(text))):
+        if word.start() < last + 60 and not _re(_COMMON).match(word[0]):
+            return [(*word.span(), True)]
+    for word in _re(_ALIKE).finditer(text, max(text.rfind("\n", max(0, first - 50), first) + 1, first - 50, 0), first):
+        said = text[word.start() - 1] in "\"'`" or "|" in text[word.end() : first]
+        if said and not _re(_COMMON).match(word[0]):
+            return [(*word.span(), True)]
     return []
 
 
@@ -147,23 +145,11 @@ def _value(text: str, first: int, last: int, name: str, kind: str, gap: re.Match
         env=bool(sign) and not any(c.islower() for c in name) and " " not in name,
         prose=bool(gap["words"] or gap["about"]),
     )
-    if text[first - 2 : first] == "${" and (sign is None or sign.strip() not in (":", ":-", ":=")):
-        return [], ""
-    if text[first - 2 : first] == "${" and text[place : place + 1] in ("?", "+"):
-        return [], ""
     if name.lower() in ("code", "key") and (
         text[first - 1 : first] in ("?", "&") or _re(r"=[\w-]{16,}&").match(text, last)
     ):
         kind = "S"
-    if gap["blank"] and not _blank_will_do(text, first, last, name, flag, place):
-        return [], ""
-    if (
-        gap["comma"]
-        and not gap["mark"]
-        and (kind != "P" or not _re(_MADE_UP).match(text, place + 1) or _re(_NO_PASSWORD).match(text, place + 1))
-    ):
-        return [], ""
-    if gap["xml"] is not None and not _re(r"<[\w/!?:][^<>]*$|<!\[CDATA\[$").search(text, max(0, first - 60), first):
+    if _stands_otherwise(text, first, last, name, kind, gap, flag):
         return [], ""
     if (
         (sign or gap["xml"])
@@ -177,6 +163,19 @@ def _value(text: str, first: int, last: int, name: str, kind: str, gap: re.Match
     if quoted:
         return _in_quotes(text, quoted, kind, where, gap, name), ""
     return _bare(text, first, place, kind, where, gap, flag), ""
+
+
+def _stands_otherwise(text: str, first: int, last: int, name: str, kind: str, gap: re.Match[str], flag: bool) -> bool:
+    """Whether what stands between the name and the rest says that the rest is not its value."""
+    place, sign = gap.end(), (gap["sign"] or "").strip()
+    if text[first - 2 : first] == "${" and (sign not in (":", ":-", ":=") or text[place : place + 1] in ("?", "+")):
+        return True
+    if gap["blank"]:
+        return not _blank_will_do(text, first, last, name, flag, place)
+    if gap["comma"] and not gap["mark"]:
+        return kind != "P" or not _re(_MADE_UP).match(text, place + 1) or bool(_re(_COMMON).match(text, place + 1))
+    tag = r"<[\w/!?:][^<>]*$|<!\[CDATA\[$"
+    return gap["xml"] is not None and not _re(tag).search(text, max(0, first - 60), first)
 
 
 def _short(text: str, place: int, least: int) -> bool:

@@ -8,7 +8,7 @@ __all__ = ["strength"]
 
 _CAMEL = r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])"
 _P = (
-    r"(?:\w*(?:password|passwd|passwort|passphrase|passcode|kennwort|contrasena|wachtwoord|heslo)|pwd|pw|psw|passe|\w*pass|passw|senha|(?:wpa_)?psk|rediscli_auth"
+    r"(?:\w*(?:password|passwd|passwort|passphrase|passcode|kennwort|contrasena|wachtwoord|heslo)|pwd|pw|psw|assword|passe|\w*pass|passw|senha|(?:wpa_)?psk|rediscli_auth"
     r"|(?:db|my|pg|mysql|user|root|admin|sql|ftp|smtp|mail|redis|ldap|http|proxy|ssh|new|old|login|auth|sudo|keystore|truststore|store|bind|become|require|master|sa|store|wifi|host|client|server|my|svc)_?(?:pass|pwd|pw)|pgpass|masterauth)"
 )
 _S = (

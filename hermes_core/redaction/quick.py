@@ -13,7 +13,9 @@ def may_hold(text: str) -> bool:
     if len(text) > 4096:
         return True
     low = text.lower()
-    if "+" in text or any(sign in low for signs in (words("names"), words("signs"), _BLANKS) for sign in signs):
+    if "+" in text or any(
+        sign in low for signs in (words("names"), words("foreign"), words("signs"), _BLANKS) for sign in signs
+    ):
         return True
     if any(literal.lstrip("=") in low for literal, _, _ in table("sayings", "\t")):
         return True

@@ -25,6 +25,7 @@ _BITCOIN = r"[5KL][1-9A-HJ-NP-Za-km-z]{50,51}"
 # Endings that services put into their keys, and words whose beginning is that of a thing's number, not of a token.
 _ENDED = r"[0-9a-f]{36}NRAL|[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}|[A-Za-z0-9]{52}JQQJ99[A-Za-z0-9]{26}|[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk|S[A-Z2-7]{55}"
 _STRANGER = r"([A-Za-z][A-Za-z0-9]{1,11}(?:[_-][A-Za-z][A-Za-z0-9]{0,11}){0,2}?)[_-]((?=[^A-Z]*[A-Z])(?=[^a-z]*[a-z])[A-Za-z0-9_.-]{24,})"
+_MIXED = r"(?:[^\d]*\d){5}|(?=[^a-z\n]*[a-z])(?=[^A-Z\n]*[A-Z])\D*\d"  # five digits, or one and letters of both cases
 _DATA = r"[A-Za-z0-9+/]{40}$"
 _TOLD = r"(?i)(?:api|access|secret|private|signing|licen[sc]e)[ _-]?key|secret|token|cred|passw|passphrase|\bauth\b|bearer|\bkey (?:is|was|we)\b|\bpat\b"
 _UNTOLD = (
@@ -62,7 +63,7 @@ def token_spans(text: str, start: int) -> list[Span]:
     """Where tokens are in a text, from ``start`` on."""
     flat = text.encode("ascii", "replace").translate(_TABLE)
     found: list[Span] = []
-    search, first, digit, find = _begins().search, _begins().match, _re(r"\d").search, flat.find
+    search, first, digit, find = _begins().search, _begins().match, _re(_MIXED).match, flat.find
     at, after = find(_RUN, start), start
     while at >= 0:
         end = find(b" ", at)
@@ -71,7 +72,7 @@ def token_spans(text: str, start: int) -> list[Span]:
             back = at > 0 and text[at - 1] in _JOINS
             if not text[at:end].strip(_HEX if end - at != 36 else _UUID):  # a digest, or a thing's number
                 span = _unnamed(text, at, end) if back else None
-            elif digit(text, at, end):
+            elif back or digit(text, at, end):
                 hit = back or end - at in _SIZES or search(text, at, end)
                 span = (_token(text, max(after, at - _BACK) if back else at, at, end) if hit else None) or _strange(
                     text, at, end

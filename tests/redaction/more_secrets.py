@@ -39,7 +39,19 @@ def formats(name: str) -> dict[str, Callable[[Rng], str]]:
     return known
 
 
-PHRASE = "correct horse battery staple purple monkey dishwasher tango rivers seven quiet".split()
+PHRASE = [
+    "correct",
+    "horse",
+    "battery",
+    "staple",
+    "purple",
+    "monkey",
+    "dishwasher",
+    "tango",
+    "rivers",
+    "seven",
+    "quiet",
+]
 COMMON = ["hunter2", "letmein", "trustno1", "iloveyou2", "dragonfly", "Passw0rd!", "qwerty12", "s3cr3t!", "P@ssw0rd1"]
 B32 = UPPER + "234567"
 
