@@ -17,7 +17,6 @@ _RUN = b"a" * 15
 _TABLE = bytes(97 if (chr(i).isalnum() and i < 128) or chr(i) in "_-" else 32 for i in range(256))
 _HEX = "0123456789abcdef"
 _UUID = _HEX + "-"
-_SIZES = frozenset([*range(14, 29), *range(34, 38), 51, 52])  # of tokens without a beginning of their own
 _JOINS = frozenset("./$+:~#^")
 _BACK = 24  # the longest beginning that may stand before its long word
 _WORDS = r"[A-Za-z]+(?:[-_.](?:[A-Za-z]+|v?\d{1,3}))+"
@@ -26,13 +25,13 @@ _BITCOIN = r"[5KL][1-9A-HJ-NP-Za-km-z]{50,51}"
 _ENDED = r"[0-9a-f]{36}NRAL|[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}|[A-Za-z0-9]{52}JQQJ99[A-Za-z0-9]{26}|[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk|S[A-Z2-7]{55}"
 _STRANGER = r"([A-Za-z][A-Za-z0-9]{1,11}(?:[_-][A-Za-z][A-Za-z0-9]{0,11}){0,2}?)[_-]((?=[^A-Z]*[A-Z])(?=[^a-z]*[a-z])[A-Za-z0-9_.-]{24,})"
 _MIXED = r"(?:[^\d]*\d){5}|(?=[^a-z\n]*[a-z])(?=[^A-Z\n]*[A-Z])\D*\d"  # five digits, or one and letters of both cases
+_TURNS = r"(?:[a-zA-Z_-]*(?:\d+[a-zA-Z]|[a-zA-Z]\d)){3}"
 _DATA = r"[A-Za-z0-9+/]{40}$"
 _TOLD = r"(?i)(?:api|access|secret|private|signing|licen[sc]e)[ _-]?key|secret|token|cred|passw|passphrase|\bauth\b|bearer|\bkey (?:is|was|we)\b|\bpat\b"
 _UNTOLD = (
     r"(?i)public|fingerprint|sha-?\d|integrity|digest|\bcert|authority|checksum|cache|hash|nonce|csrf|commit|revision|etag|\bkid\b|_id\b"
     r"|\bid\b|uuid|page_?token|cursor|continuation|signature|arn:|://|\b(?:sync|next|page)[ _]"
 )
-_OTHER = r"[MNO][\w-]{23,27}|[0-9a-f]{32}-us\d{1,2}|[\w-]{30,}|" + _BITCOIN
 
 
 _BODIES = {
@@ -44,7 +43,10 @@ _BODIES = {
 
 @cache
 def _begins() -> re.Pattern[str]:
-    return re.compile(tree([literal for _, *words in table("formats") for literal in _literals(words)]))
+    literals = tree([literal for _, *rest in table("formats") for literal in _literals(rest)])
+    return re.compile(
+        r"(?:(?<![A-Za-z0-9])|(?<=\\[nrtbf])|(?<=%[0-9A-Fa-f]{2})|(?<=\\x[0-9A-Fa-f]{2}))" + f"({literals})"
+    )
 
 
 def _literals(words: list[str]) -> list[str]:
@@ -63,7 +65,7 @@ def token_spans(text: str, start: int) -> list[Span]:
     """Where tokens are in a text, from ``start`` on."""
     flat = text.encode("ascii", "replace").translate(_TABLE)
     found: list[Span] = []
-    search, first, digit, find = _begins().search, _begins().match, _re(_MIXED).match, flat.find
+    first, digit, turns, find = _begins().match, _re(_MIXED).match, _re(_TURNS).match, flat.find
     at, after = find(_RUN, start), start
     while at >= 0:
         end = find(b" ", at)
@@ -73,10 +75,8 @@ def token_spans(text: str, start: int) -> list[Span]:
             if not text[at:end].strip(_HEX if end - at != 36 else _UUID):  # a digest, or a thing's number
                 span = _unnamed(text, at, end) if back else None
             elif back or digit(text, at, end):
-                hit = back or end - at in _SIZES or search(text, at, end)
-                span = (_token(text, max(after, at - _BACK) if back else at, at, end) if hit else None) or _strange(
-                    text, at, end
-                )
+                span = _token(text, max(after, at - _BACK) if back else at, at, end)
+                span = span or (_strange(text, at, end) if end - at >= 20 and turns(text, at, end) else None)
             else:  # a name, nearly always: only its beginning is looked at
                 span = _token(text, at, at, end) if first(text, at) else None
             if span:
@@ -92,16 +92,11 @@ def _token(text: str, begin: int, at: int, end: int) -> Span | None:
     hit = search(text, begin, end)
     while hit:
         place = hit.start()
-        public = text[max(0, place - 3) : place] in ("pk_", "pk.", "pk-")
-        if place < 1 or (not text[place - 1].isalnum() and not public) or _escaped(text, place):
+        if text[max(0, place - 3) : place] not in ("pk_", "pk.", "pk-"):  # public keys
+            data = text[place - 1 : place] in "+/" and _re(_DATA).search(text, max(0, place - 60), place)
             for literal, kind, body in rules[hit[0]]:
-                if (
-                    literal.isalnum()
-                    and text[place - 1 : place] in "+/"
-                    and _re(_DATA).search(text, max(0, place - 60), place)
-                ):
-                    continue  # in the middle of encoded data
-                if text.startswith(literal, place) and (last := _body(text, place + len(literal), kind, body)):
+                there = text.startswith(literal, place) and not (data and literal.isalnum())
+                if there and (last := _body(text, place + len(literal), kind, body)):
                     return place, last, literal.startswith("AAAA")
         hit = search(text, place + 1, end)
     return _unnamed(text, at + (text[at - 1 : at] == "\\" and text[at] in "nrt"), end)
@@ -109,8 +104,6 @@ def _token(text: str, begin: int, at: int, end: int) -> Span | None:
 
 def _strange(text: str, at: int, end: int) -> Span | None:
     """A word that looks drawn by lot behind a beginning of its own, or on a line that speaks of secrets before it."""
-    if end - at < 20:
-        return None
     if (at and text[at - 1] in "+/") or text[end : end + 1] in ("+", "/"):  # of encoded data, or of a path
         return None
     match = _re(_ENDED).fullmatch(text, at, end)
@@ -133,15 +126,6 @@ def _strange(text: str, at: int, end: int) -> Span | None:
         return None
     many = len(_re(r"\d").findall(text, at, end)) >= 4 or _re(r"[a-z].*[A-Z]|[A-Z].*[a-z]").search(text, at, end)
     return (at, end, False) if many and drawn_by_lot(text[at:end], 20) else None
-
-
-def _escaped(text: str, place: int) -> bool:
-    """Whether the letter before a place belongs to an escape, as in ``\\n`` or ``%3D``."""
-    if text[place - 1] in "nrtbf" and text[place - 2 : place - 1] == "\\":
-        return True
-    return bool(_re(r"%[0-9A-Fa-f]{2}|\\x[0-9a-fA-F]{2}").fullmatch(text, max(0, place - 4), place)) or bool(
-        _re(r"%[0-9A-Fa-f]{2}").fullmatch(text, max(0, place - 3), place)
-    )
 
 
 def _body(text: str, place: int, kind: str, body: str) -> int:
