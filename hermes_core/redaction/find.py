@@ -14,13 +14,13 @@ from hermes_core.redaction.hits import hits
 from hermes_core.redaction.known import Known
 from hermes_core.redaction.named import behind
 from hermes_core.redaction.patterns import compiled as _re
+from hermes_core.redaction.patterns import rule as _rule
 from hermes_core.redaction.tokens import token_spans
 
 __all__ = ["Finder", "Span"]
 
 Span = tuple[int, int, bool]  # start, end, and whether nothing of it may be shown
 _CONTEXT = 600  # characters before a piece that hits see
-_SEQUENCE = r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)|\\+(?:x1b|u001[bB]|033|e)\[[0-9;]*[mK]|\\+u00[2-7][0-9a-fA-F]"
 _MARKS = r"\\(?:u00|(?:x1b|033|e)\[)"
 _PHONE = r"\+[1-9]\d{8,14}(?!\w|[./+=]\w)"
 
@@ -76,7 +76,7 @@ class Finder:
         if "\x1b" not in piece and not ("\\" in piece and _re(_MARKS).search(piece)):
             return piece, lambda at: at
         parts, here, origin, at, length = [], [0], [0], 0, 0
-        for match in _re(_SEQUENCE).finditer(piece):
+        for match in _rule("find.sequence").finditer(piece):
             parts.append(piece[at : match.start()])
             length += match.start() - at
             if match[0][-6:-4] == "\\u" and match[0][-4:].lower() not in ("001b", "0022", "005c"):

@@ -5,13 +5,11 @@ import re
 from hermes_core.redaction.look import Where, is_placeholder, is_secret_value
 from hermes_core.redaction.names import strength
 from hermes_core.redaction.patterns import compiled as _re
+from hermes_core.redaction.patterns import rule as _rule
 from hermes_core.redaction.values import MARK, PLAIN, between_quotes, judged, trimmed
 
 __all__ = ["AUTH", "authorization", "cookies", "next_line", "pair_value"]
 
-_PAIR = rf"""(?x)(?:ame|AME|ey|eader|ield|ariable|arameter){MARK}?[ \t]*[:=][ \t]*{MARK}?([\w.:-]{{2,60}}){MARK}?[\s,;}}]*
-  (?:{MARK}?(?:type|enabled|sensitive|disabled|slot|kind|secure|masked|protected){MARK}?[ \t]*[:=][ \t]*{MARK}?\w+{MARK}?[\s,]*)*
-  (?:-\s+)?{MARK}?$"""
 AUTH = frozenset(
     {"authorization", "proxy-authorization", "proxy_authorization", "http_authorization", "x-authorization"}
 )
@@ -76,7 +74,7 @@ def _name_before(text: str, first: int, begin: int) -> re.Match[str] | None:
     """The last ``name: TOKEN`` between two places, when nothing of weight stands behind it."""
     for word in ("ame", "AME", "ey", "eader", "ield", "ariable", "arameter"):
         at = text.rfind(word, first, begin)
-        if at >= 0 and (match := _re(_PAIR).match(text, at, begin)):
+        if at >= 0 and (match := _rule("headers.pair").match(text, at, begin)):
             return match
     return None
 

@@ -3,16 +3,10 @@
 import re
 from functools import cache
 
-from hermes_core.redaction.patterns import table, tree, words
+from hermes_core.redaction.patterns import table, text_of, tree, words
 
 __all__ = ["hits"]
 
-# A sign must follow the name, or a word that says what it is; blanks will do behind these few.
-_SIGN = (
-    r"""(?=(?:wor[dt]|wd|phrase)(?![\w-])|(?<=pat[=:])|(?<=ion code)|[\w.-]{0,40}+(?:\\{0,8}["'`]|&quot;|&\#3|[\])?!]|ña|[ \t]+\w{2,8}[ \t]+(?=\S{0,30}\d)\S{6}|[：]|\*{2}|[ \t]{0,20}(?:[=:>,"']|\|\||\?\?|\.[ ]"|[ ]or[ ]["']|\([^()\n]{1,30}\):)|\(\\*["']|%3|%2|</|[ ,;|]+\\*"?value"""
-    r"""|[ ]\w{2,12}[ ]:?=[ ]?["'`]|(?<=word)[ \t]|(?<=passwd)[ \t]|(?<=pass)[ \t]|(?<=pw)[ \t]|(?<=pwd)[ \t]|(?<=account)[ \t]|(?<=phrase)[ \t]|(?<=seed)[ \t]+(?:phrase|words)|[ \t]+(?:\d[ ])?(?=\S{0,60}\d)\S{6}|(?<=masterauth)[ \t]|(?<=token)[ \t]+(?=\S{20})"""
-    r"""|(?<=chpasswd)|(?<=-stdin)|[ \t]+(?:is|was|are|to|as|for|becomes|changed|set|reset)[ \t]))"""
-)
 # What is looked for by itself: rare, so that a pass each is the cheapest.
 _ALONE = {
     "://": "://", "-----begin": "-----begin", "---- begin": "-----begin", "private-lines": "-----begin", "bearer": "bearer",
@@ -24,7 +18,7 @@ _OPTION = r" --?[a-z][\w-]*(?=[ \t=]*\S)"
 
 @cache
 def _named(kind: str) -> re.Pattern[str]:
-    return re.compile(tree(words(kind)) + _SIGN)
+    return re.compile(tree(words(kind)) + text_of("hits.sign"))
 
 
 _RARE = '^{<*$>zqjxvkw5/:3bygfpmud#"(-._chl r=snioate0124678[,'  # the rarest characters of texts first

@@ -6,49 +6,18 @@ from hermes_core.redaction.headers import AUTH, authorization, cookies
 from hermes_core.redaction.look import Where, drawn_by_lot, is_secret_value
 from hermes_core.redaction.names import strength
 from hermes_core.redaction.patterns import compiled as _re
+from hermes_core.redaction.patterns import rule as _rule
 from hermes_core.redaction.patterns import words
-from hermes_core.redaction.values import MARK, PLAIN, between_quotes, judged, trimmed
+from hermes_core.redaction.values import PLAIN, between_quotes, judged, trimmed
 
 __all__ = ["Found", "behind", "is_named_secret"]
 
 Found = tuple[list[tuple[int, int, bool]], str]  # spans, and the strength of a value that the next line holds
 
 _NAME = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
-# What stands between a name and its value.
-_BETWEEN = rf"""(?x)
-  [ ]?(?:\((?:[^()\n]{{1,30}})\))?  \]? (?P<mark>{MARK})? [!?]? [ ]{{0,20}} (?:[\w.*]{{2,12}}[ ](?=:?=[ ]?["'`]))? (?:</[a-z]+>\s?)? \]? \)?
-  (?:
-    (?P<sign> \*{{0,2}}\t*[ ]*(?::-|\|\||\?\?|or[ ]|\.[ ](?=["'])|=>|:=|\?=|\+=|={{1,3}}|!==?|[:：](?!:)\*{{0,2}}|%3[AaDd]|(?:-|=)>)[ \t]* (?:\\[ \t]*(?=\r?\n))? )
-      (?: (?:Optional\[\w+\]|str|string|String|&(?:'static\s)?str|SecretStr|Final|text|bytes|any|Secret\w*)(?:[ ]?\|[ ]?\w+|\?)?[ ]*=[ ]* )?
-      (?: \[?\{{\s*{MARK}?(?:value|S|sensitive_value|stringValue|plain|plaintext|plainText|secret|after|new|current)\b{MARK}?[ ]*[:=][ \t]* )?
-      (?: \[[ \t]* | !!(?:str|binary)[ ]+ )?
-  | (?P<comma> [ ]?,[ \t]{{0,8}} (?:value\s*[:=]\s*)? (?=(?:b|r|u|f)?\\*["'`]) )
-  | (?P<attribute> [ ,;|]+(?:\{{[ ]*(?:type[ ]*=[ ]*\w+[,; ]+)?)?{MARK}?(?:value|val|content|default|defaultValue|password|secret)\b{MARK}?[ ]*[:=][ ]* )
-  | (?P<xml> (?:[ ][^<>\n]{{0,80}})?>(?:<string>|<value>|<!\[CDATA\[|[ ]{{0,3}})? | </key>[ \t]*(?:<string>|(?=\r?\n|$)) )
-  | (?P<call> \((?=\\*["']) )
-  | (?P<words> [ \t]+(?:is|was|are|=|to|as|becomes|changed\sto|set\sto|reset\sto)(?:\s(?:now|currently|still|set\sto|changed\sto|going\sto\sbe|actually|just))?[ \t:]+ )
-  | (?P<about> [ ](?:for|of)[ ][^\n:=]{{1,60}}?(?:[:=][ ]|[ ]is[ ]) )
-  | (?P<blank> [ \t]+ (?:\d[ ](?=\S{{6}}))? )
-  )
-  (?P<scheme> (?:{MARK})?(?:Bearer|bearer|BEARER|Basic|basic|Token|token|ApiKey|Apikey|Api-Key|Bot|SSWS|GenieKey|Key|OAuth|Negotiate|Splunk|JWT|Digest)[ ]+ (?=\S) )?
-  (?: (?:await[ ])?(?:\w+\(default[ ]?=[ ]?(?=["'])|(?:SecretStr|Secret|pydantic\.SecretStr|Buffer\.from|bytes|str|String|Some|new[ ]\w+|\w+\.new|\w*[Ss]ecure\w*|t?to\w+|bytes\.fromhex|\w+Hex)\((?=\\*["'`b])) )?
-  (?: [rbfuRBFU]{{1,2}}(?=\\*["']) | @(?=") )?
-"""
-_LINE_START = r"(?i)(?:^|[\n\r{(])[ \t]*(?:[-+*|>#$%~]+[ \t]+|[\w.@~/-]*[$#>][ \t]+)?(?:(?:export|set|setx|env|arg|declare -x|local|-e|--env|run|sudo|-D|--set)[ \t]+|\$env:|\$|-D|let |const |var )*$"
 _SECOND = frozenset(
     ["codes", "Codes", "key", "keys", "Key", "Keys", "KEY", "token", "Token", "TOKEN", "phrase", "code", "Code", "pin"]
 )  # of a name of two words
-_MADE_UP = r"(?=[^\s\"'`]*\d)(?=[^\s\"'`]*[A-Za-z])[^\s\"'`<>=:/(),]{6,64}(?=[\s\"'`]|$)"  # a password, not a word
-# What looks made up by a person or drawn by lot, not like a name in code, a version, a date or a path.
-_ALIKE = (
-    r"(?<![\w./\\$@#%&+=-])(?=[^\s\"'`]*[A-Za-z])(?=[A-Za-z]{2,}(?:-[a-z]+)*[@!_$]?\d{2,6}[!@#$%?]?(?![\w.-])|[A-Za-z\d]*[A-Z][A-Za-z]*\d+[A-Za-z][A-Za-z\d]*|[a-z]+\d+[A-Z]"
-    r"|[A-Za-z\d]*\d[A-Za-z\d]*[!@#$%^&*]|\w*[a-z]\d[a-z]+\d)[^\s\"'`<>(){}\[\],;|:=/\\]{6,40}(?![\w/(\[=]|\\(?![nr][\"'\\\w])|[.:]\w)"
-)
-_COMMON = (
-    r"(?i)(?:sha|md|aes|base|utf|ucs|ed|rsa|pbkdf|argon|bcrypt|scrypt|http|ipv|oauth|python|node|php|ubuntu|debian|iso|rfc|tls|ssl|cve"
-    r"|gpt|claude|win|windows|amd|arm|u?int|float|double|port|line|test|user|level|page|step|version|column|col|row|field|arg|param|var|tmp"
-    r"|foo|bar|host|server|node|web|db|app|id|issue|bug|pr|fix|chapter|section|fig|table|latin|cp|gb|big|euc|koi|x)[-_#]?\d+(?![\da-z]{6})|[0-9a-f]{7,}$|\d+[a-z]{1,5}$|.*_.*_|(?-i:[A-Z]+_?\d+$)"
-)
 _AS = {"your": "verification", "netw": "wpa", "wifi": "wpa", "wi-f": "wpa"}  # what a word says of a code or a key
 _LEAST = {"W": 16, "H": 16, "S": 8}  # characters
 
@@ -100,7 +69,7 @@ def _beside(text: str, first: int, last: int, name: str, kind: str) -> Found:
         place = last + 2 + (text[last + 2 : last + 3] == " ")
         if _short(text, place, _LEAST[kind]):
             return [], ""
-    gap = _re(_BETWEEN).match(text, last)
+    gap = _rule("named.between").match(text, last)
     if gap is None:
         return [], ""
     if kind == "C":
@@ -111,12 +80,14 @@ def _beside(text: str, first: int, last: int, name: str, kind: str) -> Found:
 def _near(text: str, first: int, last: int) -> list[tuple[int, int, bool]]:
     """What looks like a password on the line of the word, behind it or in quotes before it: people write it in many ways."""
     newline = text.find("\n", last, last + 60)
-    for word in _re(_ALIKE).finditer(text, last, newline if newline >= 0 else min(last + 100, len(text))):
-        if word.start() < last + 60 and not _re(_COMMON).match(word[0]):
+    for word in _rule("named.alike").finditer(text, last, newline if newline >= 0 else min(last + 100, len(text))):
+        if word.start() < last + 60 and not _rule("named.common").match(word[0]):
             return [(*word.span(), True)]
-    for word in _re(_ALIKE).finditer(text, max(text.rfind("\n", max(0, first - 50), first) + 1, first - 50, 0), first):
+    for word in _rule("named.alike").finditer(
+        text, max(text.rfind("\n", max(0, first - 50), first) + 1, first - 50, 0), first
+    ):
         said = text[word.start() - 1] in "\"'`" or "|" in text[word.end() : first]
-        if said and not _re(_COMMON).match(word[0]):
+        if said and not _rule("named.common").match(word[0]):
             return [(*word.span(), True)]
     return []
 
@@ -173,7 +144,11 @@ def _stands_otherwise(text: str, first: int, last: int, name: str, kind: str, ga
     if gap["blank"]:
         return not _blank_will_do(text, first, last, name, flag, place)
     if gap["comma"] and not gap["mark"]:
-        return kind != "P" or not _re(_MADE_UP).match(text, place + 1) or bool(_re(_COMMON).match(text, place + 1))
+        return (
+            kind != "P"
+            or not _rule("named.made_up").match(text, place + 1)
+            or bool(_rule("named.common").match(text, place + 1))
+        )
     tag = r"<[\w/!?:][^<>]*$|<!\[CDATA\[$"
     return gap["xml"] is not None and not _re(tag).search(text, max(0, first - 60), first)
 
@@ -245,7 +220,7 @@ def _bare(
     spaced = bool(gap["sign"]) and sign != gap["sign"] and "=" in sign
     where.code = spaced or sign in (":=", "=>") or "==" in sign
     newline = text.rfind("\n", max(0, first - 120), first)
-    begins = _re(_LINE_START).search(text, max(newline, first - 120, 0), first)
+    begins = _rule("named.line_start").search(text, max(newline, first - 120, 0), first)
     lone = bool(sign) and bool(begins) and (newline >= 0 or first < 120)
     before = text[first - 1 : first]
     if "==" in sign or "!=" in gap[0]:
@@ -292,7 +267,7 @@ def _blank_will_do(text: str, first: int, last: int, name: str, flag: bool, plac
         return True
     kind, word = strength(name), _re(r"[^\s\"'<>(),]{6,200}(?=[\s.,;]|$)").match(text, place)
     if word and not _re(r"[v#(]?[\d.:-]+$|\d{4}-|\w+[=:]|/").match(word[0]):
-        if (kind == "P" or name.lower() == "secret") and _re(_MADE_UP).match(text, place):
+        if (kind == "P" or name.lower() == "secret") and _rule("named.made_up").match(text, place):
             return True
         if (
             kind == "S"

@@ -4,13 +4,35 @@ import re
 from functools import cache, lru_cache
 from pathlib import Path
 
-__all__ = ["compiled", "table", "tree", "words"]
+__all__ = ["compiled", "rule", "table", "text_of", "tree", "words"]
 
 
 @lru_cache(512)
 def compiled(pattern: str) -> re.Pattern[str]:
     """The pattern; a dictionary's look-up after its first use."""
     return re.compile(pattern)
+
+
+@cache
+def rule(name: str) -> re.Pattern[str]:
+    """The pattern of a name in ``grammar.txt``."""
+    return re.compile(text_of(name))
+
+
+def text_of(name: str) -> str:
+    """What is written under a name in ``grammar.txt``."""
+    return re.sub(r"\{\{([a-z.]+)\}\}", lambda found: text_of(found[1]), _grammar()[name])
+
+
+@cache
+def _grammar() -> dict[str, str]:
+    found: dict[str, list[str]] = {}
+    for (line,) in table("grammar", "\n"):
+        if re.fullmatch(r"\[\w+\.\w+\]", line):
+            lines = found[line[1:-1]] = []
+        else:
+            lines.append(line)
+    return {name: ("\n" if lines[0].startswith(("(?x)", "(?ix)")) else "").join(lines) for name, lines in found.items()}
 
 
 @cache

@@ -5,6 +5,7 @@ from functools import cache
 from hermes_core.redaction.look import Where, drawn_by_lot, is_pair, is_placeholder, is_secret_value
 from hermes_core.redaction.named import behind
 from hermes_core.redaction.patterns import compiled as _re
+from hermes_core.redaction.patterns import rule as _rule
 from hermes_core.redaction.patterns import table, words
 
 __all__ = [
@@ -24,38 +25,6 @@ __all__ = [
 
 Span = tuple[int, int, bool]
 _VALUE = r"""(?:"((?:[^"\\\n]|\\.)+)"|'([^'\n]+)'|([^\s"'|;&<>]+))"""
-_HOOKS = (
-    r"(?i)(?:hooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)/|(?:[\w-]+\.)?discord(?:app)?\.com/api/(?:v\d+/)?webhooks/\d+/"
-    r"|api\.telegram\.org/(?:file/)?bot|(?:[\w-]+\.)?webhook\.office\.com/webhookb2/|outlook\.office(?:365)?\.com/webhook/"
-    r"|hooks\.zapier\.com/hooks/catch/|maker\.ifttt\.com/trigger/\w+/(?:json/)?with/key/|(?:[\w-]+\.)?logic\.azure\.com[^\s?]*\?.*?sig="
-    r"|open\.(?:feishu|larksuite)\.(?:cn|com)/open-apis/bot/v2/hook/|hc-ping\.com/|api\.pushover\.net/\w+/|events\.pagerduty\.com/integration/"
-    r"|ntfy\.sh/tk_|[\w.-]+/api/hooks/)([\w:/%.+=~-]{8,})"
-)
-# Which option of a program takes a password, and how.
-_OPTIONS = {
-    "mysql": r"\s-p(?=[^\s\d-]|\d+\D)" + _VALUE,
-    "mariadb": r"\s-p(?=\S)" + _VALUE,
-    "sshpass": r"\s-p\s*" + _VALUE,
-    "curl": r"""\s(?:-u|-U|--user|--proxy-user)[ =]?\s*["']?[^\s:"']*:(?=[^\s"'])""" + r"""(?:()()([^\s"']+))""",
-    "redis-cli": r"\s(?:-a|--pass)[ =]\s*" + _VALUE,
-    "client": r"""\s(?:-U|--user)[ =]\s*["']?[^\s%"']+%()()([^\s"']+)""",
-    "ldap": r"\s-w\s*" + _VALUE,
-    "login": r"\s(?:-p|-P|--pass|-w)[ =]\s*" + _VALUE,
-    "mongo": r"\s-p[ =]?\s*" + _VALUE,
-    "sqlcmd": r"\s-P\s*" + _VALUE,
-    "wget": r"\s--(?:http-|ftp-|proxy-)?password[ =]" + _VALUE,
-    "http ": r"""\s(?:-a|--auth)[ =]?\s*["']?[^\s:"']*:()()([^\s"']+)""",
-    "ssh-keygen": r"\s-[NP]\s+" + _VALUE,
-    "secret set": r"\s(?:--body|-b|-v|--value)[ =]" + _VALUE,
-    "htpasswd": r"\s-\w*b\w*\s+\S+\s+\S+\s+" + _VALUE,
-    "lftp": r"\s-u\s+[^\s,]+," + _VALUE,
-    "zip": r"\s(?:-P\s+)" + _VALUE,
-    "snmp": r"\s-[AXc]\s+(?!public|private)" + _VALUE,
-    "rar ": r"\s-h?p" + _VALUE,
-    "openssl enc": r"\s-k\s+" + _VALUE,
-    "7z": r"\s-p" + _VALUE,
-    "openssl": r"""\s-pass(?:in|out)?[ =]+["']?pass:""" + _VALUE,
-}
 
 
 def in_address(text: str, begin: int, place: int) -> list[Span]:
@@ -64,7 +33,7 @@ def in_address(text: str, begin: int, place: int) -> list[Span]:
     if match is None:
         return []
     rest, spans = match[0], []
-    hook = _re(_HOOKS).match(rest)
+    hook = _rule("shapes.hooks").match(rest)
     if hook and not is_placeholder(hook[1]) and _re(r"\d|[a-z][A-Z]").search(hook[1]):
         spans.append((place + hook.start(1), place + hook.end(1), False))
     web = text[max(0, begin - 5) : begin].lower().endswith(("http", "https"))
@@ -110,8 +79,8 @@ def option(text: str, begin: int, end: int) -> list[Span]:
         if spans:
             return spans
     before = text[line : begin + 1].lower()
-    for program, pattern in _OPTIONS.items():
-        if program in before and (match := _re(pattern).match(text, begin)):
+    for program, pattern in table("options", "\t"):
+        if program in before and (match := _re(pattern.replace("{V}", _VALUE)).match(text, begin)):
             group = next((g for g in (1, 2, 3) if match[g]), 0)
             if group and not is_placeholder(match[group]) and not match[group].startswith("-"):
                 return [(*match.span(group), True)]

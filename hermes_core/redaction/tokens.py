@@ -8,6 +8,7 @@ from functools import cache
 
 from hermes_core.redaction.look import drawn_by_lot, is_placeholder
 from hermes_core.redaction.patterns import compiled as _re
+from hermes_core.redaction.patterns import rule as _rule
 from hermes_core.redaction.patterns import table, tree, words
 
 __all__ = ["token_spans"]
@@ -21,17 +22,9 @@ _JOINS = frozenset("./$+:~#^")
 _BACK = 24  # the longest beginning that may stand before its long word
 _WORDS = r"[A-Za-z]+(?:[-_.](?:[A-Za-z]+|v?\d{1,3}))+"
 _BITCOIN = r"[5KL][1-9A-HJ-NP-Za-km-z]{50,51}"
-# Endings that services put into their keys, and words whose beginning is that of a thing's number, not of a token.
-_ENDED = r"[0-9a-f]{36}NRAL|[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}|[A-Za-z0-9]{52}JQQJ99[A-Za-z0-9]{26}|[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk|S[A-Z2-7]{55}"
-_STRANGER = r"([A-Za-z][A-Za-z0-9]{1,11}(?:[_-][A-Za-z][A-Za-z0-9]{0,11}){0,2}?)[_-]((?=[^A-Z]*[A-Z])(?=[^a-z]*[a-z])[A-Za-z0-9_.-]{24,})"
 _MIXED = r"(?:[^\d]*\d){5}|(?=[^a-z\n]*[a-z])(?=[^A-Z\n]*[A-Z])\D*\d"  # five digits, or one and letters of both cases
 _TURNS = r"(?:[a-zA-Z_-]*(?:\d+[a-zA-Z]|[a-zA-Z]\d)){3}"
 _DATA = r"[A-Za-z0-9+/]{40}$"
-_TOLD = r"(?i)(?:api|access|secret|private|signing|licen[sc]e)[ _-]?key|secret|token|cred|passw|passphrase|\bauth\b|bearer|\bkey (?:is|was|we)\b|\bpat\b"
-_UNTOLD = (
-    r"(?i)public|fingerprint|sha-?\d|integrity|digest|\bcert|authority|checksum|cache|hash|nonce|csrf|commit|revision|etag|\bkid\b|_id\b"
-    r"|\bid\b|uuid|page_?token|cursor|continuation|signature|arn:|://|\b(?:sync|next|page)[ _]"
-)
 
 
 _BODIES = {
@@ -106,7 +99,7 @@ def _strange(text: str, at: int, end: int) -> Span | None:
     """A word that looks drawn by lot behind a beginning of its own, or on a line that speaks of secrets before it."""
     if (at and text[at - 1] in "+/") or text[end : end + 1] in ("+", "/"):  # of encoded data, or of a path
         return None
-    match = _re(_ENDED).fullmatch(text, at, end)
+    match = _rule("tokens.ended").fullmatch(text, at, end)
     if match:
         return at, end, False
     at += end - at - len(text[at:end].lstrip("-_"))
@@ -114,7 +107,7 @@ def _strange(text: str, at: int, end: int) -> Span | None:
     match = _re(r"([a-z]{2,5})_(?:[a-z]{2,8}_)?[0-9a-f]{40,}").fullmatch(text, at, end)
     if match and match[1] not in words("numbered"):
         return at, end, False
-    match = _re(_STRANGER).fullmatch(text, at, end)
+    match = _rule("tokens.stranger").fullmatch(text, at, end)
     if match and not _re(r"[0-9a-f]{32,}$").search(match[2]) and drawn_by_lot(match[2], 24):
         return (at, end, False) if set(words("numbered")).isdisjoint(_re("[_-]").split(match[1].lower())) else None
     if end - at == 66 and text.startswith("0x", at) and not text[at + 2 : end].strip(_HEX):
@@ -122,7 +115,7 @@ def _strange(text: str, at: int, end: int) -> Span | None:
         here = text[max(text.rfind("\n", 0, at) + 1, at - 80) : last if last > 0 else end + 80]
         return (at, end, False) if _re(r"(?i)private|wallet|signer|deployer").search(here) else None
     line = max(text.rfind("\n", max(0, at - 80), at) + 1, at - 80, 0)
-    if not _re(_TOLD).search(text, line, at) or _re(_UNTOLD).search(text, line, at):
+    if not _rule("tokens.told").search(text, line, at) or _rule("tokens.untold").search(text, line, at):
         return None
     many = len(_re(r"\d").findall(text, at, end)) >= 4 or _re(r"[a-z].*[A-Z]|[A-Z].*[a-z]").search(text, at, end)
     return (at, end, False) if many and drawn_by_lot(text[at:end], 20) else None
