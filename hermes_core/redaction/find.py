@@ -5,30 +5,24 @@ cut where ``stream`` says), a hit sees a little of what went before, and never b
 difference how a stream was cut on its way here.
 """
 
-import re
 from bisect import bisect_right
 from collections.abc import Callable
-from functools import cache
 
 from hermes_core.redaction import shapes
 from hermes_core.redaction.headers import next_line, pair_value
 from hermes_core.redaction.hits import hits
 from hermes_core.redaction.known import Known
 from hermes_core.redaction.named import behind
+from hermes_core.redaction.patterns import compiled as _re
+from hermes_core.redaction.patterns import rule as _rule
 from hermes_core.redaction.tokens import token_spans
 
 __all__ = ["Finder", "Span"]
 
 Span = tuple[int, int, bool]  # start, end, and whether nothing of it may be shown
 _CONTEXT = 600  # characters before a piece that hits see
-_SEQUENCE = r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)|\\+(?:x1b|u001[bB]|033|e)\[[0-9;]*[mK]|\\+u00[2-7][0-9a-fA-F]"
-_MARKS = ("\\u00", "\\x1b[", "\\033[", "\\e[")
+_MARKS = r"\\(?:u00|(?:x1b|033|e)\[)"
 _PHONE = r"\+[1-9]\d{8,14}(?!\w|[./+=]\w)"
-
-
-@cache
-def _re(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
 
 
 _SHAPES: dict[str, Callable[[str, int, int], list[Span]]] = {
@@ -43,6 +37,8 @@ _SHAPES: dict[str, Callable[[str, int, int], list[Span]]] = {
     "pgpass": shapes.in_pgpass,
     "signed": shapes.signed,
     "@": shapes.before_host,
+    "hook": shapes.hook,
+    "crypt": shapes.crypt,
 }
 
 
@@ -69,6 +65,7 @@ class Finder:
         if "%" in plain and ("%3" in plain or "%22" in plain):
             self._decoded(text, start, found)
         merged = _merged(found, start)
+        merged = _merged([*merged, *_again(text, merged)], start) if merged else merged
         self._wrapped(text, start, merged)
         self._before = text[-_CONTEXT:]
         self._covered = 0
@@ -76,10 +73,10 @@ class Finder:
 
     def _plain(self, piece: str) -> tuple[str, Callable[[int], int]]:
         """The piece without colours and with ``\\u0073`` read, and where its characters were."""
-        if "\x1b" not in piece and not ("\\" in piece and any(mark in piece for mark in _MARKS)):
+        if "\x1b" not in piece and not ("\\" in piece and _re(_MARKS).search(piece)):
             return piece, lambda at: at
         parts, here, origin, at, length = [], [0], [0], 0, 0
-        for match in _re(_SEQUENCE).finditer(piece):
+        for match in _rule("find.sequence").finditer(piece):
             parts.append(piece[at : match.start()])
             length += match.start() - at
             if match[0][-6:-4] == "\\u" and match[0][-4:].lower() not in ("001b", "0022", "005c"):
@@ -129,15 +126,11 @@ class Finder:
         if word == "-----begin":
             spans, goes_on = shapes.key_block(text, begin)
             return spans + (self._key_lines(text, text.find("\n", begin)) if goes_on else [])
-        if (
-            text[begin : begin + 1] in "spSP"
-            and text[end - 4 : end].lower() in ("seed", "rase")
-            and (spans := shapes.phrase(text, begin, end))
-        ):
-            return spans
         if text[end - 4 : end].lower() in ("seed", "rase") and (spans := shapes.phrase(text, begin, end)):
             return spans
         spans, pending = behind(text, begin, end)
+        if not spans and (spans := shapes.at_name(text, begin, end)):
+            return spans
         if not spans and text.startswith(("wd", "word-stdin"), end) and text[begin - 2 : begin] in ("ch", "--"):
             return shapes.piped(text, begin, end)
         if pending and not spans:
@@ -145,6 +138,8 @@ class Finder:
         return spans
 
     def _next(self, text: str, newline: int, kind: str) -> list[Span]:
+        rule = _re(r"\n[-=+| ]{3,}\r?(?=\n)").match(text, max(newline, 0)) if newline >= 0 else None
+        newline = rule.end() if rule else newline
         if newline < 0 or newline + 1 >= len(text):
             self._pending = kind
             return []
@@ -167,8 +162,8 @@ class Finder:
         if self._key:
             found += self._key_lines(text, start - 1)
         if self._pending:
-            found += next_line(text, start, self._pending)
-            self._pending = ""
+            kind, self._pending = self._pending, ""
+            found += self._next(text, start - 1, kind)
 
     def _wrapped(self, text: str, start: int, spans: list[Span]) -> None:
         """Add the lines on which a long secret goes on that filled its own to the end."""
@@ -224,6 +219,18 @@ class Finder:
             inner = Finder()
             for begin, end, whole in inner.spans(plain):
                 found.append((origin[begin], origin[end - 1] + (1 if origin[end - 1] + 1 == origin[end] else 3), whole))
+
+
+def _again(text: str, spans: list[Span]) -> list[Span]:
+    """The same secrets near by, once more: as people repeat what they say."""
+    more: list[Span] = []
+    for begin, end, whole in spans:
+        if 8 <= end - begin <= 100:
+            value, first, last = text[begin:end], max(0, begin - 200), end + 200
+            for low, high in ((text.rfind("\n", first, begin) + 1 or first, begin), (end, text.find("\n", end, last))):
+                at = text.find(value, low, high if high >= 0 else last)
+                more += [(at, at + len(value), whole)] if at >= 0 else []
+    return more
 
 
 def _merged(spans: list[Span], start: int) -> list[Span]:

@@ -1,25 +1,18 @@
 """Values of headers, of ``name: …, value: …`` pairs, and those that the next line holds."""
 
 import re
-from functools import cache
 
 from hermes_core.redaction.look import Where, is_placeholder, is_secret_value
 from hermes_core.redaction.names import strength
+from hermes_core.redaction.patterns import compiled as _re
+from hermes_core.redaction.patterns import rule as _rule
 from hermes_core.redaction.values import MARK, PLAIN, between_quotes, judged, trimmed
 
 __all__ = ["AUTH", "authorization", "cookies", "next_line", "pair_value"]
 
-_PAIR = rf"""(?x)(?:ame|AME|ey|eader|ield|ariable|arameter){MARK}?[ \t]*[:=][ \t]*{MARK}?([\w.:-]{{2,60}}){MARK}?[\s,;}}]*
-  (?:{MARK}?(?:type|enabled|sensitive|disabled|slot|kind|secure|masked|protected){MARK}?[ \t]*[:=][ \t]*{MARK}?\w+{MARK}?[\s,]*)*
-  (?:-\s+)?{MARK}?$"""
 AUTH = frozenset(
     {"authorization", "proxy-authorization", "proxy_authorization", "http_authorization", "x-authorization"}
 )
-
-
-@cache
-def _re(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
 
 
 def authorization(text: str, place: int, gap: re.Match[str]) -> list[tuple[int, int, bool]]:
@@ -81,7 +74,7 @@ def _name_before(text: str, first: int, begin: int) -> re.Match[str] | None:
     """The last ``name: TOKEN`` between two places, when nothing of weight stands behind it."""
     for word in ("ame", "AME", "ey", "eader", "ield", "ariable", "arameter"):
         at = text.rfind(word, first, begin)
-        if at >= 0 and (match := _re(_PAIR).match(text, at, begin)):
+        if at >= 0 and (match := _rule("headers.pair").match(text, at, begin)):
             return match
     return None
 
@@ -124,7 +117,9 @@ def pair_value(text: str, begin: int, end: int) -> list[tuple[int, int, bool]]:
 
 def next_line(text: str, place: int, kind: str) -> list[tuple[int, int, bool]]:
     """The value of a name that ended the line before."""
-    match = _re(r"""[ \t]*(?:-[ \t]+)?(\\*["'])?([^\s"',]{4,4096})\1?,?[ \t]*\\?\r?(?:\n|$)""").match(text, place)
+    match = _re(
+        r"""[ \t]*(?:-[ \t]+|<string>|[-=]{3,}\r?\n)?(\\*["'])?([^\s"',<]{4,4096})\1?(?:</string>)?,?[ \t]*\\?\r?(?:\n|$)"""
+    ).match(text, place)
     if match is None or _re(r"[\w.-]+:$").fullmatch(match[2]):
         return []
     where = Where(quoted=match[1] is not None, env=False)

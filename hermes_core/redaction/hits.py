@@ -3,65 +3,43 @@
 import re
 from functools import cache
 
-__all__ = ["hits", "tree"]
+from hermes_core.redaction.patterns import table, text_of, tree, words
 
-# Parts of secrets' names: the shortest of those that begin alike will do. Few first letters make the pass cheap.
-_NAMES = [
-    "pass",
-    "pw",
-    "psw",
-    "pin",
-    "pat_",
-    "pat=",
-    "pat:",
-    "private",
-    "secret",
-    "sig",
-    "sessi",
-    "sid",
-    "salt",
-    "token",
-    "auth",
-    "key",
-    "cred",
-    "code",
-    "conn",
-    "contrase",
-    "kennwort",
-    "senha",
-    "cookie",
-    "seed",
-    "phrase",
-]
-# A sign must follow the name, or a word that says what it is; blanks will do behind these few.
-_SIGN = (
-    r"""(?=[\w.-]{0,40}+(?:\\{0,8}["'`]|&quot;|&\#3|[\])?!]|[ \t]{0,20}(?:[=:>,"']|\([^()\n]{1,30}\):)|\(\\*["']|%3|%2|</|[ ,;|]+\\*"?value"""
-    r"""|(?<=word)[ \t]|(?<=passwd)[ \t]|(?<=pass)[ \t]|(?<=pw)[ \t]|(?<=pwd)[ \t]|(?<=account)[ \t]|(?<=phrase)[ \t]|(?<=seed)[ \t]+(?:phrase|words)|[ \t]+(?=\S{0,60}\d)\S{6}|(?<=masterauth)[ \t]|(?<=token)[ \t]+(?=\S{20})"""
-    r"""|(?<=chpasswd)|(?<=-stdin)|[ \t]+(?:is|was|are|to|as|for|becomes|changed|set|reset)[ \t]))"""
-)
+__all__ = ["hits"]
+
 # What is looked for by itself: rare, so that a pass each is the cheapest.
 _ALONE = {
-    "://": "://", "-----begin": "-----begin", "bearer": "bearer", "basic": "basic", "mnemonic": "mnemonic",
-    ":5432:": "pgpass", ":*:": "pgpass", "otp": "name", "sudo -s": "sudo -s", "connection(": "statement", "credential(": "statement", "securestring ": "statement",
-    "identified ": "statement", "rabbitmqctl ": "statement", "net user ": "statement", "vault login ": "statement", ".eyj": "signed",
+    "://": "://", "-----begin": "-----begin", "---- begin": "-----begin", "private-lines": "-----begin", "bearer": "bearer",
+    "basic": "basic", "mnemonic": "mnemonic", ":5432:": "pgpass", ":*:": "pgpass", "otp": "name", "sudo -s": "sudo -s",
+    "docker secret create": "sudo -s", ".eyj": "signed", "hook": "hook",
 }  # fmt: skip
 _OPTION = r" --?[a-z][\w-]*(?=[ \t=]*\S)"
 
 
-def tree(words: list[str]) -> str:
-    """A pattern that finds the shortest of some literals, without trying each."""
-    if "" in words:
-        return ""
-    below: dict[str, list[str]] = {}
-    for word in words:
-        below.setdefault(word[0], []).append(word[1:])
-    branches = [re.escape(letter) + tree(rest) for letter, rest in sorted(below.items())]
-    return branches[0] if len(branches) == 1 else f"(?:{'|'.join(branches)})"
+@cache
+def _named(kind: str) -> re.Pattern[str]:
+    return re.compile(tree(words(kind)) + text_of("hits.sign"))
+
+
+_RARE = '^{<*$>zqjxvkw5/:3bygfpmud#"(-._chl r=snioate0124678[,'  # the rarest characters of texts first
 
 
 @cache
-def _named() -> re.Pattern[str]:
-    return re.compile(tree(_NAMES) + _SIGN)
+def _alone() -> tuple[re.Pattern[str], dict[str, list[tuple[int, str, str]]]]:
+    """A pattern that stops at each literal's rarest character, as most places then cost nothing; what may be there."""
+    literals = [*_ALONE.items(), *((row[0], "statement") for row in table("sayings", "\t") if row[0][0] != "=")]
+    places: dict[str, list[tuple[int, str, str]]] = {}
+    for word, kind in literals:
+        at = min(range(len(word)), key=lambda i: _RARE.index(word[i]))
+        places.setdefault(word[at], []).append((at, word, kind))
+    around = [
+        re.escape(sign)
+        + "(?:"
+        + "|".join(f"(?<={re.escape(w[: at + 1])})(?={re.escape(w[at + 1 :])})" for at, w, _ in there)
+        + ")"
+        for sign, there in places.items()
+    ]
+    return re.compile("|".join(around)), places
 
 
 @cache
@@ -76,7 +54,7 @@ def _line_option() -> re.Pattern[str]:
 
 @cache
 def _host() -> re.Pattern[str]:
-    return re.compile(r"@(?=tcp\(|unix\(|//|[\w.-]+:\d{2,5}\b)")
+    return re.compile(r"@(?=tcp\(|unix\(|//|[\w.-]+:\d{2,5}\b|(?:\d{1,3}\.){3}\d)")
 
 
 @cache
@@ -84,18 +62,26 @@ def _option() -> re.Pattern[str]:
     return re.compile(_OPTION)
 
 
+@cache
+def _crypt() -> re.Pattern[str]:
+    return re.compile(r"\$(?:2[abxy]?|[15-9yg]|gy|apr1|argon2\w*|scrypt|md5|sha1|[phs]|\d{4,7})[$:]")
+
+
 def hits(low: str, start: int) -> list[tuple[str, int, int]]:
     """What was found, and where, in a text in lower case from ``start`` on. ``name``: part of a secret's name."""
-    found = [("name", *match.span()) for match in _named().finditer(low, start)]
-    for word, kind in _ALONE.items():
-        at = low.find(word, start)
-        while at >= 0:
-            found.append((kind, at, at + len(word)))
-            at = low.find(word, at + len(word))
+    kinds = ("names",) if low.isascii() else ("names", "foreign")
+    found = [("name", *match.span()) for kind in kinds for match in _named(kind).finditer(low, start)]
+    pattern, places = _alone()
+    for match in pattern.finditer(low, start):
+        for at, word, kind in places[match[0]]:
+            first = match.start() - at
+            if first >= start and low.startswith(word, first):
+                found.append((kind, first, first + len(word)))
     found += [("value", *match.span()) for match in _value().finditer(low, start)]
     found += [("option", *match.span()) for match in _line_option().finditer(low, max(start - 1, 0))]
-    if start == 0 and (match := _line_option().match("\n" + low[:200])):
-        found.append(("option", 0, match.end() - 1))
+    if start == 0 and (line := _line_option().match("\n" + low[:200])):
+        found.append(("option", 0, line.end() - 1))
+    found += [("crypt", *match.span()) for match in _crypt().finditer(low, start)]
     found += [("@", *match.span()) for match in _host().finditer(low, start)]
     found += [("option", *match.span()) for match in _option().finditer(low, start)]
     return found

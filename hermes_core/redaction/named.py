@@ -1,64 +1,25 @@
 """Values that stand behind the name of a secret: settings, fields, headers, parameters, options, and plain sentences."""
 
 import re
-from functools import cache
 
 from hermes_core.redaction.headers import AUTH, authorization, cookies
-from hermes_core.redaction.look import Where, is_secret_value
+from hermes_core.redaction.look import Where, drawn_by_lot, is_secret_value
 from hermes_core.redaction.names import strength
-from hermes_core.redaction.values import MARK, PLAIN, between_quotes, judged, trimmed
+from hermes_core.redaction.patterns import compiled as _re
+from hermes_core.redaction.patterns import rule as _rule
+from hermes_core.redaction.patterns import words
+from hermes_core.redaction.values import PLAIN, between_quotes, judged, trimmed
 
 __all__ = ["Found", "behind", "is_named_secret"]
 
 Found = tuple[list[tuple[int, int, bool]], str]  # spans, and the strength of a value that the next line holds
 
 _NAME = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
-# What stands between a name and its value.
-_BETWEEN = rf"""(?x)
-  [ ]?(?:\((?:[^()\n]{{1,30}})\))?  \]? (?P<mark>{MARK})? [!?]? [ ]{{0,20}} (?:</[a-z]+>\s?)? \]? \)?
-  (?:
-    (?P<sign> \t*[ ]*(?:=>|:=|\?=|\+=|={{1,3}}|!==?|:(?!:)|%3[AaDd]|(?:-|=)>)[ \t]* (?:\\[ \t]*(?=\r?\n))? )
-      (?: (?:Optional\[\w+\]|str|string|String|&(?:'static\s)?str|SecretStr|Final|text|bytes|any|Secret\w*)(?:[ ]?\|[ ]?\w+|\?)?[ ]*=[ ]* )?
-      (?: \[?\{{\s*{MARK}?(?:value|S|sensitive_value|stringValue|plain|plaintext|plainText|secret|after|new|current)\b{MARK}?[ ]*[:=][ \t]* )?
-      (?: \[[ \t]* )?
-  | (?P<comma> [ ]?,[ \t]{{0,8}} (?:value\s*[:=]\s*)? (?=(?:b|r|u|f)?\\*["'`]) )
-  | (?P<xml> (?:[ ][^<>\n]{{0,80}})?>(?:<string>|<value>|<!\[CDATA\[|[ ]{{0,3}})? | </key>[ \t]*(?:<string>|(?=\r?\n|$)) )
-  | (?P<call> \((?=\\*["']) )
-  | (?P<attribute> [ ,;|]+(?:\{{[ ]*(?:type[ ]*=[ ]*\w+[,; ]+)?)?{MARK}?(?:value|val|content|default|defaultValue|password|secret)\b{MARK}?[ ]*[:=][ ]* )
-  | (?P<words> [ \t]+(?:is|was|are|=|to|as|becomes|changed\sto|set\sto|reset\sto)(?:\s(?:now|currently|still|set\sto|changed\sto|going\sto\sbe|actually|just))?[ \t:]+ )
-  | (?P<about> [ ](?:for|of)[ ][^\n:=]{{1,60}}[:=][ ] )
-  | (?P<blank> [ \t]+ )
-  )
-  (?P<scheme> (?:{MARK})?(?:Bearer|bearer|BEARER|Basic|basic|Token|token|ApiKey|Apikey|Api-Key|Bot|SSWS|GenieKey|Key|OAuth|Negotiate|Splunk|JWT|Digest)[ ]+ (?=\S) )?
-  (?: (?:await[ ])?(?:SecretStr|Secret|pydantic\.SecretStr|Buffer\.from|bytes|str|String|Some|new[ ]\w+|\w+\.new|\w*[Ss]ecure\w*|t?to\w+)\((?=\\*["'`b]) )?
-  (?: [rbfuRBFU]{{1,2}}(?=\\*["']) | @(?=") )?
-"""
-_LINE_START = r"(?i)(?:^|[\n\r{(])[ \t]*(?:[-+*|>#$%~]+[ \t]+|[\w.@~/-]*[$#>][ \t]+)?(?:(?:export|set|setx|env|arg|declare -x|local|-e|--env|run|sudo|-D|--set)[ \t]+|\$env:|\$|-D|let |const |var )*$"
 _SECOND = frozenset(
-    ["key", "keys", "Key", "Keys", "KEY", "token", "Token", "TOKEN", "phrase", "code", "Code", "pin"]
+    ["codes", "Codes", "key", "keys", "Key", "Keys", "KEY", "token", "Token", "TOKEN", "phrase", "code", "Code", "pin"]
 )  # of a name of two words
+_AS = {"your": "verification", "netw": "wpa", "wifi": "wpa", "wi-f": "wpa"}  # what a word says of a code or a key
 _LEAST = {"W": 16, "H": 16, "S": 8}  # characters
-_SCHEMES = [
-    "bearer",
-    "basic",
-    "token",
-    "apikey",
-    "api-key",
-    "bot",
-    "ssws",
-    "geniekey",
-    "key",
-    "oauth",
-    "negotiate",
-    "splunk",
-    "jwt",
-    "digest",
-]
-
-
-@cache
-def _re(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
 
 
 def name_around(text: str, begin: int, end: int) -> tuple[int, int]:
@@ -71,7 +32,11 @@ def name_around(text: str, begin: int, end: int) -> tuple[int, int]:
 
 def behind(text: str, begin: int, end: int) -> Found:
     """What is secret behind the name around ``text[begin:end]``."""
+    if text[end - 1] in "=:":
+        end -= 1
     first, last = name_around(text, begin, end)
+    if text[begin:last].lower() == "contrase":
+        last += len("ña")
     while last > end and text[last - 1] in ".-":
         last -= 1
     if text[first - 1 : first] == "\\" and text[first : first + 1] in "nrt" and first:
@@ -79,23 +44,52 @@ def behind(text: str, begin: int, end: int) -> Found:
     name = text[first:last]
     if name in _SECOND and (
         word := _re(
-            r"(?i)\b(?:api|secret|access|private|auth|signing|encryption|licen[sc]e|master|account|seed|recovery|verification|security)[ ]$"
-        ).search(text, max(0, first - 14), first)
+            r"(?i)\b(?:api|secret|access|private|auth|signing|encryption|licen[sc]e|master|account|seed|recovery|backup|rescue|verification|security|2fa|mfa|otp|sms|login|auth|wi-?fi|network|[Yy]our(?:[ ]\w{2,12})?)[ ]$"
+        ).search(text, max(0, first - 20), first)
     ):
-        name = f"{word[0].strip()}_{name}"
+        name = f"{_AS.get(word[0].strip().lower()[:4], word[0].strip())}_{name}"
     kind = strength(name)
     if not kind:
         return [], ""
+    spans, pending = _beside(text, first, last, name, kind)
+    if kind == "N" and not spans:
+        told = _re(r"\b(\d{4,8}) (?:is|as) your [\w -]{0,20}$").search(text, max(0, first - 48), first)
+        spans = [(*told.span(1), True)] if told else []
+    if kind == "P" and not spans and not pending:
+        spans = _near(text, first, last)
+        alone = text[last : last + 1] in ("\n", "\r", "") and _re(r"(?:^|\n)[^\w\n]{0,4}(?:\w{1,12}[ ])?$").search(
+            text, max(0, first - 18), first
+        )
+        pending = "P" if alone else ""
+    return spans, pending
+
+
+def _beside(text: str, first: int, last: int, name: str, kind: str) -> Found:
     if kind in _LEAST and text[last : last + 2] in ('":', "':"):  # as most JSON is written
         place = last + 2 + (text[last + 2 : last + 3] == " ")
         if _short(text, place, _LEAST[kind]):
             return [], ""
-    gap = _re(_BETWEEN).match(text, last)
+    gap = _rule("named.between").match(text, last)
     if gap is None:
         return [], ""
     if kind == "C":
         return cookies(text, gap, name), ""
     return _value(text, first, last, name, kind, gap)
+
+
+def _near(text: str, first: int, last: int) -> list[tuple[int, int, bool]]:
+    """What looks like a password on the line of the word, behind it or in quotes before it: people write it in many ways."""
+    newline = text.find("\n", last, last + 60)
+    for word in _rule("named.alike").finditer(text, last, newline if newline >= 0 else min(last + 100, len(text))):
+        if word.start() < last + 60 and not _rule("named.common").match(word[0]):
+            return [(*word.span(), True)]
+    for word in _rule("named.alike").finditer(
+        text, max(text.rfind("\n", max(0, first - 50), first) + 1, first - 50, 0), first
+    ):
+        said = text[word.start() - 1] in "\"'`" or "|" in text[word.end() : first]
+        if said and not _rule("named.common").match(word[0]):
+            return [(*word.span(), True)]
+    return []
 
 
 def is_named_secret(name: str, value: str) -> bool:
@@ -116,32 +110,47 @@ def _value(text: str, first: int, last: int, name: str, kind: str, gap: re.Match
         return [], ""  # most values of most names
     if name.lower() in AUTH and sign:
         return authorization(text, place if not gap["scheme"] else gap.start("scheme"), gap), ""
-    if gap["scheme"] and name.lower() in _SCHEMES and not sign:
+    if gap["scheme"] and name.lower() in words("schemes") and not sign:
         return [], ""
     where = Where(
         env=bool(sign) and not any(c.islower() for c in name) and " " not in name,
         prose=bool(gap["words"] or gap["about"]),
     )
-    if text[first - 2 : first] == "${":
-        return [], ""
-    if gap["blank"] and not _blank_will_do(text, first, last, name, flag):
-        return [], ""
-    if gap["comma"] and not gap["mark"]:
-        return [], ""
-    if gap["xml"] is not None and "<" not in text[max(0, first - 60) : first]:
+    if name.lower() in ("code", "key") and (
+        text[first - 1 : first] in ("?", "&") or _re(r"=[\w-]{16,}&").match(text, last)
+    ):
+        kind = "S"
+    if _stands_otherwise(text, first, last, name, kind, gap, flag):
         return [], ""
     if (
-        sign
+        (sign or gap["xml"])
         and text[place : place + 1] in ("", "\n", "\r", "|", ">")
         and _re(r"(?:[|>][+-]?\d?)?[ \t]*\r?(?:\n|$)").match(text, place)
     ):
-        return [], (kind if (sign.strip() == ":" or "\\" in sign) else "")
+        return [], (kind if (not sign or sign.strip() == ":" or "\\" in sign) else "")
     if gap["blank"] and text[place : place + 1] == "\\":
         return [], (kind if flag else "")
     quoted = between_quotes(text, place)
     if quoted:
         return _in_quotes(text, quoted, kind, where, gap, name), ""
     return _bare(text, first, place, kind, where, gap, flag), ""
+
+
+def _stands_otherwise(text: str, first: int, last: int, name: str, kind: str, gap: re.Match[str], flag: bool) -> bool:
+    """Whether what stands between the name and the rest says that the rest is not its value."""
+    place, sign = gap.end(), (gap["sign"] or "").strip()
+    if text[first - 2 : first] == "${" and (sign not in (":", ":-", ":=") or text[place : place + 1] in ("?", "+")):
+        return True
+    if gap["blank"]:
+        return not _blank_will_do(text, first, last, name, flag, place)
+    if gap["comma"] and not gap["mark"]:
+        return (
+            kind != "P"
+            or not _rule("named.made_up").match(text, place + 1)
+            or bool(_rule("named.common").match(text, place + 1))
+        )
+    tag = r"<[\w/!?:][^<>]*$|<!\[CDATA\[$"
+    return gap["xml"] is not None and not _re(tag).search(text, max(0, first - 60), first)
 
 
 def _short(text: str, place: int, least: int) -> bool:
@@ -162,12 +171,12 @@ def _in_quotes(
     for _ in range(20):  # more of a list, or what a plan changes it to
         value = text[begin:end]
         inner = _re(
-            rf"(?:{'|'.join(_SCHEMES)})[ ]+(?=\S)",
+            rf"(?:{'|'.join(words('schemes'))})[ ]+(?=\S)",
         ).match(value.lower())
         if inner and kind != "P":
             begin += inner.end()
             value = text[begin:end]
-        if ("=" in value and name.lower() == "auth") or (comma and not _looks_single(value)):
+        if ("=" in value.rstrip("=") and name.lower() == "auth") or (comma and not _looks_single(value)):
             break
         if is_secret_value(value, kind, where) and not (comma and value.isalpha()):
             spans.append((begin, end, kind == "P"))
@@ -211,7 +220,7 @@ def _bare(
     spaced = bool(gap["sign"]) and sign != gap["sign"] and "=" in sign
     where.code = spaced or sign in (":=", "=>") or "==" in sign
     newline = text.rfind("\n", max(0, first - 120), first)
-    begins = _re(_LINE_START).search(text, max(newline, first - 120, 0), first)
+    begins = _rule("named.line_start").search(text, max(newline, first - 120, 0), first)
     lone = bool(sign) and bool(begins) and (newline >= 0 or first < 120)
     before = text[first - 1 : first]
     if "==" in sign or "!=" in gap[0]:
@@ -222,6 +231,8 @@ def _bare(
     if sign == ":" and lone and kind == "P":
         line = _re(r"[^\n\r]{1,4096}").match(text, place)
         value = _re(r"[ \t]+(?:\#|//).*$|[ \t]+$").sub("", line[0]) if line else ""
+        if _re(r"[a-z]{3,10}(?: [a-z]{3,10}){3,9}").fullmatch(value):
+            return judged(text, place, place + len(value), kind, where)
         if " " in value and not value.startswith(("{", "[", "(")) and not is_secret_value(value, "P", Where()):
             word = value.split()[0]
             where.prose = True
@@ -247,17 +258,23 @@ def _bare(
     return judged(text, place, end, kind, where)
 
 
-def _blank_will_do(text: str, first: int, last: int, name: str, flag: bool) -> bool:
+def _blank_will_do(text: str, first: int, last: int, name: str, flag: bool, place: int) -> bool:
     """Whether a blank may stand between this name and its value: after an option, in .netrc, and alone on a line."""
     if (
         _re(r"""[ \t]+(["'])(?=[^"'\n]*[\d!@#$%])[^"'\n ]{4,100}\1""").match(text, last)
         and text[first - 1 : first] != "."
     ):
         return True
-    if strength(name) == "P" and _re(
-        r"[ \t]+(?![v#(]?\d+\b)(?=[^\s]{0,40}\d)(?=[^\s]{0,40}[A-Za-z])[^\s\"'<>=:/(),]{6,64}(?:\s|$)"
-    ).match(text, last):
-        return True
+    kind, word = strength(name), _re(r"[^\s\"'<>(),]{6,200}(?=[\s.,;]|$)").match(text, place)
+    if word and not _re(r"[v#(]?[\d.:-]+$|\d{4}-|\w+[=:]|/").match(word[0]):
+        if (kind == "P" or name.lower() == "secret") and _rule("named.made_up").match(text, place):
+            return True
+        if (
+            kind == "S"
+            and text[first - 1 : first] != "/"
+            and (drawn_by_lot(word[0]) or _re(r"[0-9a-f]{32,}\b").match(word[0]))
+        ):
+            return True
     if name.lower() == "secret" and text[max(0, first - 7) : first].lower() == "enable ":
         return True
     if flag:
@@ -272,7 +289,7 @@ def _blank_will_do(text: str, first: int, last: int, name: str, flag: bool) -> b
             _re(
                 r"(?i)\blogin\s+\S+\s*$|\bmachine\b|\bset\s+$|^\s*$|\bidentified\s+by\s+|\buser\s+\S+\s+(?:with\s+)?(?:encrypted\s+)?$|\bwith\s+(?:encrypted\s+)?$|\brole\b"
             ).search(line)
-        ) and not _re(r"[ \t]+[a-z]+(?:[ \t]+[a-z]+|[ \t]*$)").match(text, last)
+        ) and not _re(r"[ \t]+[a-z]+(?:[ \t]+[a-z:=]+|[ \t]*$)").match(text, last)
     return bool(
         _re(
             r"(?i)(?:\bset|\bsetx|\bsetenv|\benv|\barg|export -x|set-item|set -x|set -gx|set -ux|secrets? (?:put|set|create|add)|config set|config:set|env set|env add)\s+(?:-\w+\s+)*(?:[\w:-]+\.)?[\"']?(?://[\w./:-]+)?$"

@@ -2,8 +2,8 @@
 
 import hashlib
 import hmac
-import re
-from functools import cache
+
+from hermes_core.redaction.patterns import compiled as _re
 
 __all__ = ["Pseudonyms"]
 
@@ -13,11 +13,6 @@ _ID = (
     r"(?i)((?:\b|_)(?:(?:user|chat|sender|member|author|peer|recipient|customer|person|contact|telegram|discord|slack|whatsapp"
     r"|signal|from|to|guild|channel|thread)_?id|jid|chat|sender|recipient|person)[\"']?[ \t]*[:=][ \t]*[\"']?)(@?[\w:+-]*\d[\w:.+@-]{3,80})"
 )
-
-
-@cache
-def _re(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
 
 
 class Pseudonyms:

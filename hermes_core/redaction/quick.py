@@ -1,59 +1,11 @@
 """Whether a short text is worth a look at all: without a pattern, so that a start that redacts nothing compiles nothing."""
 
+from hermes_core.redaction.patterns import table, words
+
 __all__ = ["may_hold"]
 
 _LONG = 14  # characters of the shortest word that may be a token
-_SIGNS = [
-    "pass",
-    "pw",
-    "psw",
-    "pin",
-    "pat_",
-    "pat=",
-    "pat:",
-    "private",
-    "secret",
-    "sig",
-    "sessi",
-    "sid",
-    "salt",
-    "token",
-    "auth",
-    "key",
-    "cred",
-    "code",
-    "conn",
-    "contrase",
-    "kennwort",
-    "senha",
-    "cookie",
-    "://",
-    "-----",
-    "bearer",
-    "basic",
-    "mnemonic",
-    "phrase",
-    "seed",
-    "otp",
-    ":*:",
-    ":5432:",
-    "@//",
-    "@tcp(",
-    "@unix(",
-    "identified",
-    "rabbitmqctl",
-    "securestring",
-    "sudo",
-    "vault",
-    "\x1b",
-    "\\u00",
-    "\\x1b",
-    "\\033",
-    "\\e[",
-    "%3",
-    "%22",
-]
-_BLANKS = (" -", "net user ", "env ", "arg ", "set ", "setx ")
+_BLANKS = (" -", "env ", "arg ", "set ", "setx ", "\x1b")
 
 
 def may_hold(text: str) -> bool:
@@ -61,6 +13,10 @@ def may_hold(text: str) -> bool:
     if len(text) > 4096:
         return True
     low = text.lower()
-    if "+" in text or any(sign in low for sign in _SIGNS) or any(sign in low for sign in _BLANKS):
+    if "+" in text or any(
+        sign in low for signs in (words("names"), words("foreign"), words("signs"), _BLANKS) for sign in signs
+    ):
+        return True
+    if any(literal.lstrip("=") in low for literal, _, _ in table("sayings", "\t")):
         return True
     return any(len(word) > _LONG and word.strip("0123456789abcdef-") for word in text.split())

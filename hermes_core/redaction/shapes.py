@@ -1,10 +1,12 @@
 """Secrets that their surroundings give away: in addresses, in commands, in key files, in recovery phrases."""
 
-import re
 from functools import cache
 
-from hermes_core.redaction.look import Where, drawn_by_lot, is_placeholder, is_secret_value
+from hermes_core.redaction.look import Where, drawn_by_lot, is_pair, is_placeholder, is_secret_value
 from hermes_core.redaction.named import behind
+from hermes_core.redaction.patterns import compiled as _re
+from hermes_core.redaction.patterns import rule as _rule
+from hermes_core.redaction.patterns import table, words
 
 __all__ = [
     "after_access_key",
@@ -23,49 +25,6 @@ __all__ = [
 
 Span = tuple[int, int, bool]
 _VALUE = r"""(?:"((?:[^"\\\n]|\\.)+)"|'([^'\n]+)'|([^\s"'|;&<>]+))"""
-_HOOKS = (
-    r"(?i)(?:hooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)/|(?:[\w-]+\.)?discord(?:app)?\.com/api/(?:v\d+/)?webhooks/\d+/"
-    r"|api\.telegram\.org/(?:file/)?bot|(?:[\w-]+\.)?webhook\.office\.com/webhookb2/|outlook\.office(?:365)?\.com/webhook/"
-    r"|hooks\.zapier\.com/hooks/catch/|maker\.ifttt\.com/trigger/\w+/(?:json/)?with/key/|(?:[\w-]+\.)?logic\.azure\.com[^\s?]*\?.*?sig="
-    r"|open\.(?:feishu|larksuite)\.(?:cn|com)/open-apis/bot/v2/hook/|hc-ping\.com/|api\.pushover\.net/\w+/|events\.pagerduty\.com/integration/"
-    r"|ntfy\.sh/tk_|[\w.-]+/api/hooks/)([\w:/%.+=~-]{8,})"
-)
-# Which option of a program takes a password, and how.
-_OPTIONS = {
-    "mysql": r"\s-p(?=[^\s\d-]|\d+\D)" + _VALUE,
-    "mariadb": r"\s-p(?=\S)" + _VALUE,
-    "sshpass": r"\s-p\s*" + _VALUE,
-    "curl": r"""\s(?:-u|-U|--user|--proxy-user)[ =]?\s*["']?[^\s:"']*:(?=[^\s"'])""" + r"""(?:()()([^\s"']+))""",
-    "redis-cli": r"\s(?:-a|--pass)[ =]\s*" + _VALUE,
-    "smbclient": r"""\s(?:-U|--user)[ =]\s*["']?[^\s%"']+%()()([^\s"']+)""",
-    "ldap": r"\s-w\s*" + _VALUE,
-    "login": r"\s(?:-p|-P|--pass|-w)[ =]\s*" + _VALUE,
-    "mongo": r"\s-p[ =]?\s*" + _VALUE,
-    "sqlcmd": r"\s-P\s*" + _VALUE,
-    "wget": r"\s--(?:http-|ftp-|proxy-)?password[ =]" + _VALUE,
-    "http ": r"""\s(?:-a|--auth)[ =]?\s*["']?[^\s:"']*:()()([^\s"']+)""",
-    "ssh-keygen": r"\s-[NP]\s+" + _VALUE,
-    "secret set": r"\s(?:--body|-b|-v|--value)[ =]" + _VALUE,
-    "htpasswd": r"\s-\w*b\w*\s+\S+\s+\S+\s+" + _VALUE,
-    "lftp": r"\s-u\s+[^\s,]+," + _VALUE,
-    "zip": r"\s(?:-P\s+)" + _VALUE,
-    "7z": r"\s-p" + _VALUE,
-    "openssl": r"""\s-pass(?:in|out)?[ =]+["']?pass:""" + _VALUE,
-}
-_SAYINGS = {
-    "connection(": r"[^\n\"']{0,80}(?:[\"'][^\n\"']*[\"'],\s*)?[\"'][^\n\"']*[\"'],\s*" + _VALUE,
-    "credential(": r"[\"'][^\n\"']*[\"'],\s*" + _VALUE,
-    "securestring": r"(?:-String[ ]+)?(?=[\"'])" + _VALUE,
-    "net user": r"\S+[ ]+(?![/*])" + _VALUE,
-    "vault login": r"()()([A-Za-z0-9._-]{16,})",
-    "identified": r"(?i)(?:with\s+\w+\s+)?by\s+(?:password\s+)?" + _VALUE,
-    "rabbitmqctl": r"(?:add_user|change_password|authenticate_user)\s+\S+\s+" + _VALUE,
-}
-
-
-@cache
-def _re(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
 
 
 def in_address(text: str, begin: int, place: int) -> list[Span]:
@@ -74,7 +33,7 @@ def in_address(text: str, begin: int, place: int) -> list[Span]:
     if match is None:
         return []
     rest, spans = match[0], []
-    hook = _re(_HOOKS).match(rest)
+    hook = _rule("shapes.hooks").match(rest)
     if hook and not is_placeholder(hook[1]) and _re(r"\d|[a-z][A-Z]").search(hook[1]):
         spans.append((place + hook.start(1), place + hook.end(1), False))
     web = text[max(0, begin - 5) : begin].lower().endswith(("http", "https"))
@@ -120,11 +79,18 @@ def option(text: str, begin: int, end: int) -> list[Span]:
         if spans:
             return spans
     before = text[line : begin + 1].lower()
-    for program, pattern in _OPTIONS.items():
-        if program in before and (match := _re(pattern).match(text, begin)):
+    for program, pattern in table("options", "\t"):
+        if program in before and (match := _re(pattern.replace("{V}", _VALUE)).match(text, begin)):
             group = next((g for g in (1, 2, 3) if match[g]), 0)
             if group and not is_placeholder(match[group]) and not match[group].startswith("-"):
                 return [(*match.span(group), True)]
+    if name[:1] == "-" and name[1] in "pPwak":
+        least = 6 if _re(r"\s(?:-[uUDl]|--user(?:name)?|--login)\b").search(before) else 8 if name == "-p" else 99
+        match = _re(r"[ =]?[\"']?((?=\S*\d\S*\d)(?=\S*[A-Za-z])[^\s\"'/.:,;=]{6,64})[\"']?(?=\s|$)").match(
+            text, begin + 3
+        )
+        good = match and len(match[1]) >= least and not is_placeholder(match[1])
+        return [(*match.span(1), True)] if match and good and not _re(_NO_PASSWORDS).search(before) else []
     if name in ("-u", "--user"):
         pair = r"[ =]+[\"']?[A-Za-z][\w.@-]{0,40}:(?=[^\s\"']*\d)(?=[^\s\"']*[A-Za-z])([^\s\"']{4,})"
         match = _re(pair).match(text, end)
@@ -132,14 +98,41 @@ def option(text: str, begin: int, end: int) -> list[Span]:
     return []
 
 
-def statement(text: str, begin: int, end: int) -> list[Span]:
-    """What databases, brokers and shells are told in words of their own."""
-    word = text[begin:end].strip().lower()
-    if word in _SAYINGS:
-        match = _re(_SAYINGS[word]).match(text, end)
-        group = next((g for g in (1, 2, 3) if match[g]), 0) if match else 0
-        return [(*match.span(group), True)] if match and not is_placeholder(match[group]) else []
+_NO_PASSWORDS = r"\b(?:compose|git|tsc|mkdir|cp|nmap|pytest|lsof|run)\b"  # programs for which -p is something else
+
+
+@cache
+def _sayings() -> dict[str, tuple[str, str]]:
+    return {
+        literal.lstrip("="): (before, pattern.replace("{V}", _VALUE))
+        for literal, before, pattern in table("sayings", "\t")
+    }
+
+
+@cache
+def _with_names() -> dict[str, list[tuple[int, str]]]:
+    """For parts of names the literals that hold them, and where."""
+    literals = [row[0][1:] for row in table("sayings", "\t") if row[0][0] == "="]
+    return {name: [(s.index(name), s) for s in literals if name in s] for name in words("names")}
+
+
+def at_name(text: str, begin: int, end: int) -> list[Span]:
+    """What is said in words of which a secret's name is a part, the one at a place."""
+    for offset, literal in _with_names().get(text[begin:end].lower(), ()):
+        first = begin - offset
+        if first >= 0 and text[first : first + len(literal)].lower() == literal:
+            return statement(text, first, first + len(literal))
     return []
+
+
+def statement(text: str, begin: int, end: int) -> list[Span]:
+    """What databases, brokers, routers and programs are told in words of their own."""
+    before, pattern = _sayings()[text[begin:end].lower()]
+    if before != "-" and not _re(before).search(text, max(text.rfind("\n", 0, begin) + 1, begin - 200), begin):
+        return []
+    match = _re(pattern).match(text, end)
+    group = next((g for g in range(1, match.re.groups + 1) if match[g]), 0) if match else 0
+    return [(*match.span(group), True)] if match and not is_placeholder(match[group]) else []
 
 
 def piped(text: str, place: int, _end: int) -> list[Span]:
@@ -162,18 +155,8 @@ def bearer_or_basic(text: str, _begin: int, place: int) -> list[Span]:
             value
         )
     else:
-        good = _is_pair(value)
+        good = is_pair(value)
     return [(match.start(1), match.start(1) + len(value), False)] if good else []
-
-
-def _is_pair(value: str) -> bool:
-    import base64
-
-    try:
-        plain = base64.b64decode(value + "=" * (-len(value) % 4), validate=True).decode()
-    except ValueError:
-        return False
-    return ":" in plain and plain.isprintable()
 
 
 def before_at(text: str, begin: int, _end: int) -> list[Span]:
@@ -190,9 +173,36 @@ def before_host(text: str, begin: int, _end: int) -> list[Span]:
     """The password of ``user:password@host:port`` without a scheme."""
     if text.startswith(("@tcp(", "@unix(", "@//"), begin):
         return before_at(text, begin, _end)
-    match = _re(r"(?<![\w/:@.-])[A-Za-z][\w.-]{0,31}:([^\s:@/\"']{4,64})$").search(text, max(0, begin - 100), begin)
+    match = _re(r"(?<![\w:@.-])[A-Za-z][\w.-]{0,31}:([^\s:@/\"']{4,64})$").search(text, max(0, begin - 100), begin)
     good = match and _re(r"\d").search(match[1]) and not is_placeholder(match[1])
     return [(match.start(1), begin, True)] if match and good else []
+
+
+def crypt(text: str, begin: int, end: int) -> list[Span]:
+    """A password's hash, as systems keep it, with the name of its kind."""
+    match = _re(r"[^\s\"'`<>;|:\\]{12,400}" if text[end - 1] == "$" else r"[\w+/=$:]{40,400}").match(text, end)
+    name = _re(r"[\w-]*$").search(text, max(0, begin - 24), begin)
+    if match is None or "{" in match[0] or "(" in match[0] or not _re(r"\d").search(match[0]):
+        return []
+    return [(name.start() if name else begin, match.start() + len(match[0].rstrip(",.")), True)]
+
+
+def hook(text: str, begin: int, end: int) -> list[Span]:
+    """What is drawn by lot in the address of a hook."""
+    first = max(text.rfind(sign, max(0, begin - 200), begin) for sign in " \"'<>`=\n") + 1
+    word = _re(r"[^\s\"'`<>\\]{8,500}").match(text, first)
+    if word is None or "/" not in word[0] or "." not in word[0]:
+        return []
+    parts = _re(r"(?<=[/=])(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[\w.~%-]{16,})").finditer(
+        text, end, word.end()
+    )
+    found = [m for m in parts if m[0].count("-") == 4 or _is_hex(m[0]) or drawn_by_lot(m[0])]
+    before = _re(r"(?<=/)[A-Z0-9]{8,12}/(?:[A-Z0-9]{8,12}/)?$").search(text, end, found[0].start()) if found else None
+    return [((before or found[0]).start(), found[-1].end(), False)] if found and "/commit" not in word[0] else []
+
+
+def _is_hex(word: str) -> bool:
+    return len(word) >= 24 and not word.strip("0123456789abcdef")
 
 
 def signed(text: str, begin: int, _end: int) -> list[Span]:
@@ -230,6 +240,8 @@ def after_access_key(text: str, end: int) -> list[Span]:
 
 def key_block(text: str, place: int) -> tuple[list[Span], bool]:
     """The body of a private key that begins at a place, as far as its line goes; whether it goes on after that."""
+    if text.startswith("Private-Lines", place):
+        return [], True
     head = _re(r"-{4,5} ?BEGIN (?:[A-Z0-9]+ )*(?:PRIVATE|SECRET) KEY(?: BLOCK)?(?: FILE)? ?-{4,5}").match(text, place)
     if head is None:
         return [], False

@@ -1,21 +1,14 @@
 """Where a value begins and ends: in quotes of any kind, or up to what cannot be part of it."""
 
-import re
-from functools import cache
-
 from hermes_core.redaction.look import Where, is_secret_value
+from hermes_core.redaction.patterns import compiled as _re
 
 __all__ = ["LONGEST", "MARK", "PLAIN", "between_quotes", "judged", "trimmed"]
 
 LONGEST = 4096  # characters of one value
-MARK = r"""(?:\\*(?:["'`]|&quot;|&\#3[49];|&apos;)|%2[27])"""
+MARK = r"""(?:\\+u0022|\\*(?:["'`]|&quot;|&\#3[49];|&apos;)|%2[27])"""
 _PLAIN_END = r"""(?:[^\s"'`<>,;&\\]|\\(?![nrt"'\\/]|\s|$)|&(?![\w.\[\]-]{1,40}=|amp;|quot;|&|\s|$)|,(?![\s"'`}\])\\]|[\w.-]{1,40}\s?[=:]|$)|;(?!\s|[\w .-]{1,40}=|$))"""
 PLAIN = rf"{_PLAIN_END}{{1,{LONGEST}}}"
-
-
-@cache
-def _re(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
 
 
 def between_quotes(text: str, place: int) -> tuple[int, int] | None:

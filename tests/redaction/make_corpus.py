@@ -10,6 +10,7 @@ from urllib.parse import quote
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
+from more_secrets import MORE, formats  # noqa: E402
 from secrets_to_hide import ALNUM, HEX, KINDS, VENDORS, Rng, base64_of, password, pem, some  # noqa: E402
 
 SHARES = {
@@ -18,6 +19,8 @@ SHARES = {
     "second": 1,
     "third": 1,
 }  # how often each service's format is taken, in other contexts each time
+
+LATER = ["bench", "field"]  # sets with the formats of ``contexts/formats.txt`` too
 
 
 def secret(kind: str, rng: Rng) -> list[str]:
@@ -56,6 +59,7 @@ def harmless(name: str, rng: Rng) -> Iterator[dict[str, object]]:
         "hex64": lambda: some(rng, 64, HEX), "hex32": lambda: some(rng, 32, HEX), "hex16": lambda: some(rng, 16, HEX),
         "hex24": lambda: some(rng, 24, HEX), "hex8": lambda: some(rng, 8, HEX), "b64_64": lambda: some(rng, 86, ALNUM + "+/"),
         "b64_48": lambda: some(rng, 64, ALNUM + "+/"), "b64_32": lambda: some(rng, 43, ALNUM + "+/"),
+        "ident": lambda: some(rng, 24, ALNUM),
         "b64_20": lambda: some(rng, 27, ALNUM + "+/"), "digits": lambda: str(rng.randrange(10**19, 10**20)),
         "fp": lambda: ":".join(some(rng, 2, "0123456789ABCDEF") for _ in range(14)),
     }  # fmt: skip
@@ -68,15 +72,32 @@ def harmless(name: str, rng: Rng) -> Iterator[dict[str, object]]:
             yield {"text": text.replace("{{", "{").replace("}}", "}")}
 
 
+def benchmark(name: str, rng: Rng) -> Iterator[dict[str, object]]:
+    """The rows of a set after the third: each context once, each service's format in some. A format whose body looks like
+    much else (its name begins with ``~``) is only taken where a name says what it is."""
+    lines = [line.split("\t", 1) for line in (HERE / f"contexts/{name}.secrets.txt").read_text().splitlines() if line]
+    for kind, text in lines:
+        if kind not in ("vendor", "named"):
+            value = MORE[kind](rng)
+            yield {"text": _read(text).replace("\\t", "\t"), "secret": [value[:4], value[4:]], "kind": kind}
+    named = [text for kind, text in lines if kind == "named"]
+    every = [text for kind, text in lines if kind in ("vendor", "named")]
+    for service, draw in formats(name).items():
+        for text in rng.sample(named if service[0] == "~" else every, 2 if name == "bench" else 1):
+            value = draw(rng)
+            yield {"text": _read(text), "secret": [value[:4], value[4:9], value[9:]], "kind": service}
+
+
 def _read(text: str) -> str:
     return text.replace("\\\\", "\0").replace("\\n", "\n").replace("\\x1b", "\x1b").replace("\0", "\\")
 
 
 def main() -> None:
     """Write the files."""
-    for name in sys.argv[1:] or [n for n in SHARES if (HERE / f"contexts/{n}.secrets.txt").exists()]:
+    for name in sys.argv[1:] or [*SHARES, *LATER]:
         rng = random.Random(f"hermes {name}")
-        for kind, rows in (("secrets", hidden(name, rng)), ("harmless", harmless(name, rng))):
+        secrets = hidden if name in SHARES else benchmark
+        for kind, rows in (("secrets", secrets(name, rng)), ("harmless", harmless(name, rng))):
             path = HERE / f"corpus/{name}.{kind}.jsonl"
             path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
             print(path.name, len(path.read_text().splitlines()))
