@@ -72,8 +72,8 @@ def dense(chance: random.Random) -> str:
 
 
 def prose(chance: random.Random) -> str:
-    """Sentences, some with the names of secrets in them."""
-    words = [*WORDS, "password", "token", "key", "secret", "and", "of", "a", "it", "was", "when"]
+    """Sentences, the names of secrets in every other of them."""
+    words = [*(WORDS * 12), "password", "token", "key", "secret", "code"]
     return "".join(" ".join(chance.choices(words, k=12)).capitalize() + ".\n" for _ in range(4000))
 
 

@@ -76,15 +76,15 @@ def _beside(text: str, first: int, last: int, name: str, kind: str) -> Found:
 def _near(text: str, first: int, last: int) -> list[tuple[int, int, bool]]:
     """What looks like a password on the line of the word, behind it or in quotes before it, however it is said."""
     newline = text.find("\n", last, last + 60)
-    for word in _rule("named.alike").finditer(text, last, newline if newline >= 0 else min(last + 100, len(text))):
-        if word.start() < last + 60 and not _rule("named.common").match(word[0]):
-            return [(*word.span(), True)]
-    for word in _rule("named.alike").finditer(
-        text, max(text.rfind("\n", max(0, first - 50), first) + 1, first - 50, 0), first
-    ):
-        said = text[word.start() - 1] in "\"'`" or "|" in text[word.end() : first]
-        if said and not _rule("named.common").match(word[0]):
-            return [(*word.span(), True)]
+    stop = newline if newline >= 0 else min(last + 100, len(text))
+    line = max(text.rfind("\n", max(0, first - 50), first) + 1, first - 50, 0)
+    for begin, end in ((last, stop), (line, first)):
+        if not _re(r"\d").search(text, begin, end):
+            continue
+        for word in _rule("named.alike").finditer(text, begin, end):
+            said = begin == last or text[word.start() - 1] in "\"'`" or "|" in text[word.end() : first]
+            if said and word.start() < last + 60 and not _rule("named.common").match(word[0]):
+                return [(*word.span(), True)]
     return []
 
 
