@@ -15,6 +15,7 @@ __all__ = ["Found", "behind", "is_named_secret"]
 Found = tuple[list[tuple[int, int, bool]], str]  # spans, and the strength of a value that the next line holds
 
 _NAME = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
+_AFTER = re.compile(r"[A-Za-z0-9_.-]*").match
 _SECOND = frozenset(
     ["codes", "Codes", "key", "keys", "Key", "Keys", "KEY", "token", "Token", "TOKEN", "phrase", "code", "Code", "pin"]
 )  # of a name of two words
@@ -25,9 +26,8 @@ _LEAST = {"W": 16, "H": 16, "S": 8}  # characters
 def name_around(text: str, begin: int, end: int) -> tuple[int, int]:
     """The whole name around a word in it."""
     before = text[max(0, begin - 48) : begin]
-    after = text[end : end + 48]
-    first = begin - len(before) + len(before.rstrip(_NAME))
-    return first, end + len(after) - len(after.lstrip(_NAME))
+    first = begin - len(before) + len(before.rstrip(_NAME)) if before and before[-1] in _NAME else begin
+    return first, _AFTER(text, end, end + 48).end()  # type: ignore[union-attr]
 
 
 def behind(text: str, begin: int, end: int) -> Found:
