@@ -29,7 +29,7 @@ WORDS = [
     "handler",
     "started",
 ]
-BOUND = 20.0  # MB/s on logs
+BOUND = 20.0  # MB/s
 HOSTILE = [
     "a=",
     "password=",
@@ -71,6 +71,12 @@ def dense(chance: random.Random) -> str:
     )
 
 
+def prose(chance: random.Random) -> str:
+    """Sentences, the names of secrets in every other of them."""
+    words = [*(WORDS * 12), "password", "token", "key", "secret", "code"]
+    return "".join(" ".join(chance.choices(words, k=12)).capitalize() + ".\n" for _ in range(4000))
+
+
 def seconds(text: str) -> float:
     """CPU seconds of one redaction, the best of three."""
     found = []
@@ -91,12 +97,13 @@ def main() -> None:
         ("logs", logs),
         ("code", code),
         ("dense JSON", dense),
+        ("prose", prose),
     )
     for name, make in kinds:
         text = make(random.Random(1))
         text = (text * (size // len(text) + 1))[:size]
         speed = size / seconds(text) / 1e6
-        missed = "   missed" if name == "logs" and speed < BOUND else ""
+        missed = "   missed" if speed < BOUND else ""
         print(f"{name:12} {speed:6.1f} MB/s{missed}")
     for unit in HOSTILE:
         once, twice = (seconds((unit * (n // len(unit) + 1))[:n]) for n in (1 << 18, 1 << 19))

@@ -138,7 +138,7 @@ class Finder:
         return spans
 
     def _next(self, text: str, newline: int, kind: str) -> list[Span]:
-        rule = _re(r"\n[-=+| ]{3,}\r?(?=\n)").match(text, max(newline, 0)) if newline >= 0 else None
+        rule = _re(r"\n(?:[-=+| ]{3,}|[ \t]*)\r?(?=\n)").match(text, max(newline, 0)) if newline >= 0 else None
         newline = rule.end() if rule else newline
         if newline < 0 or newline + 1 >= len(text):
             self._pending = kind

@@ -25,9 +25,7 @@ def authorization(text: str, place: int, gap: re.Match[str]) -> list[tuple[int, 
             return []
         end = match.end()
     value = text[begin:end]
-    scheme = _re(
-        r"(?i)(?:bearer|basic|token|apikey|api-key|bot|ssws|geniekey|key|oauth|negotiate|splunk|jwt|ntlm|secret|pveapitoken=|zoho-oauthtoken|discogs token=)[ :]*(?:token=|api_key=)?[\"\\]*"
-    ).match(value)
+    scheme = _rule("headers.scheme").match(value)
     if scheme:
         begin += scheme.end()
         value = text[begin:end]
@@ -117,9 +115,7 @@ def pair_value(text: str, begin: int, end: int) -> list[tuple[int, int, bool]]:
 
 def next_line(text: str, place: int, kind: str) -> list[tuple[int, int, bool]]:
     """The value of a name that ended the line before."""
-    match = _re(
-        r"""[ \t]*(?:-[ \t]+|<string>|[-=]{3,}\r?\n)?(\\*["'])?([^\s"',<]{4,4096})\1?(?:</string>)?,?[ \t]*\\?\r?(?:\n|$)"""
-    ).match(text, place)
+    match = _rule("headers.next_line").match(text, place)
     if match is None or _re(r"[\w.-]+:$").fullmatch(match[2]):
         return []
     where = Where(quoted=match[1] is not None, env=False)

@@ -9,9 +9,9 @@ __all__ = ["hits"]
 
 # What is looked for by itself: rare, so that a pass each is the cheapest.
 _ALONE = {
-    "://": "://", "-----begin": "-----begin", "---- begin": "-----begin", "private-lines": "-----begin", "bearer": "bearer",
-    "basic": "basic", "mnemonic": "mnemonic", ":5432:": "pgpass", ":*:": "pgpass", "otp": "name", "sudo -s": "sudo -s",
-    "docker secret create": "sudo -s", ".eyj": "signed", "hook": "hook",
+    "://": "://", "-----begin": "-----begin", "---- begin": "-----begin", "private-lines": "-----begin",
+    "bearer": "bearer", "basic": "basic", "mnemonic": "mnemonic", ":5432:": "pgpass", ":*:": "pgpass",
+    "otp": "name", "sudo -s": "sudo -s", "docker secret create": "sudo -s", ".eyj": "signed", "hook": "hook",
 }  # fmt: skip
 _OPTION = r" --?[a-z][\w-]*(?=[ \t=]*\S)"
 

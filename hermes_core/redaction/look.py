@@ -12,7 +12,7 @@ _DATE = r"\d{4}-\d\d-\d\d(?:[T ][\d:.,Z+-]*)?"
 
 
 class Where:
-    """How a value stood: in quotes, with blanks around ``=``, behind an upper-case name as in environments, in prose."""
+    """How a value stood: in quotes, with blanks around ``=``, behind an upper-case name in prose."""
 
     __slots__ = ("code", "env", "prose", "quoted")
 

@@ -1,4 +1,4 @@
-"""Values that stand behind the name of a secret: settings, fields, headers, parameters, options, and plain sentences."""
+"""Values that stand behind the name of a secret: settings, fields, headers, parameters, options, plain sentences."""
 
 import re
 
@@ -15,6 +15,7 @@ __all__ = ["Found", "behind", "is_named_secret"]
 Found = tuple[list[tuple[int, int, bool]], str]  # spans, and the strength of a value that the next line holds
 
 _NAME = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
+_AFTER = re.compile(r"[A-Za-z0-9_.-]*").match
 _SECOND = frozenset(
     ["codes", "Codes", "key", "keys", "Key", "Keys", "KEY", "token", "Token", "TOKEN", "phrase", "code", "Code", "pin"]
 )  # of a name of two words
@@ -25,9 +26,8 @@ _LEAST = {"W": 16, "H": 16, "S": 8}  # characters
 def name_around(text: str, begin: int, end: int) -> tuple[int, int]:
     """The whole name around a word in it."""
     before = text[max(0, begin - 48) : begin]
-    after = text[end : end + 48]
-    first = begin - len(before) + len(before.rstrip(_NAME))
-    return first, end + len(after) - len(after.lstrip(_NAME))
+    first = begin - len(before) + len(before.rstrip(_NAME)) if before and before[-1] in _NAME else begin
+    return first, _AFTER(text, end, end + 48).end()  # type: ignore[union-attr]
 
 
 def behind(text: str, begin: int, end: int) -> Found:
@@ -42,11 +42,7 @@ def behind(text: str, begin: int, end: int) -> Found:
     if text[first - 1 : first] == "\\" and text[first : first + 1] in "nrt" and first:
         first += 1
     name = text[first:last]
-    if name in _SECOND and (
-        word := _re(
-            r"(?i)\b(?:api|secret|access|private|auth|signing|encryption|licen[sc]e|master|account|seed|recovery|backup|rescue|verification|security|2fa|mfa|otp|sms|login|auth|wi-?fi|network|[Yy]our(?:[ ]\w{2,12})?)[ ]$"
-        ).search(text, max(0, first - 20), first)
-    ):
+    if name in _SECOND and (word := _rule("named.two_words").search(text, max(0, first - 20), first)):
         name = f"{_AS.get(word[0].strip().lower()[:4], word[0].strip())}_{name}"
     kind = strength(name)
     if not kind:
@@ -78,17 +74,17 @@ def _beside(text: str, first: int, last: int, name: str, kind: str) -> Found:
 
 
 def _near(text: str, first: int, last: int) -> list[tuple[int, int, bool]]:
-    """What looks like a password on the line of the word, behind it or in quotes before it: people write it in many ways."""
+    """What looks like a password on the line of the word, behind it or in quotes before it, however it is said."""
     newline = text.find("\n", last, last + 60)
-    for word in _rule("named.alike").finditer(text, last, newline if newline >= 0 else min(last + 100, len(text))):
-        if word.start() < last + 60 and not _rule("named.common").match(word[0]):
-            return [(*word.span(), True)]
-    for word in _rule("named.alike").finditer(
-        text, max(text.rfind("\n", max(0, first - 50), first) + 1, first - 50, 0), first
-    ):
-        said = text[word.start() - 1] in "\"'`" or "|" in text[word.end() : first]
-        if said and not _rule("named.common").match(word[0]):
-            return [(*word.span(), True)]
+    stop = newline if newline >= 0 else min(last + 100, len(text))
+    line = max(text.rfind("\n", max(0, first - 50), first) + 1, first - 50, 0)
+    for begin, end in ((last, stop), (line, first)):
+        if not _re(r"\d").search(text, begin, end):
+            continue
+        for word in _rule("named.alike").finditer(text, begin, end):
+            said = begin == last or text[word.start() - 1] in "\"'`" or "|" in text[word.end() : first]
+            if said and word.start() < last + 60 and not _rule("named.common").match(word[0]):
+                return [(*word.span(), True)]
     return []
 
 
@@ -290,8 +286,6 @@ def _blank_will_do(text: str, first: int, last: int, name: str, flag: bool, plac
                 r"(?i)\blogin\s+\S+\s*$|\bmachine\b|\bset\s+$|^\s*$|\bidentified\s+by\s+|\buser\s+\S+\s+(?:with\s+)?(?:encrypted\s+)?$|\bwith\s+(?:encrypted\s+)?$|\brole\b"
             ).search(line)
         ) and not _re(r"[ \t]+[a-z]+(?:[ \t]+[a-z:=]+|[ \t]*$)").match(text, last)
-    return bool(
-        _re(
-            r"(?i)(?:\bset|\bsetx|\bsetenv|\benv|\barg|export -x|set-item|set -x|set -gx|set -ux|secrets? (?:put|set|create|add)|config set|config:set|env set|env add)\s+(?:-\w+\s+)*(?:[\w:-]+\.)?[\"']?(?://[\w./:-]+)?$"
-        ).search(line)
-    ) or (name.isupper() and _re(r"[ \t]+([A-Za-z0-9_-]{20,})(?:\s|$)").match(text, last) is not None)
+    return bool(_rule("named.commands").search(line)) or (
+        name.isupper() and _re(r"[ \t]+([A-Za-z0-9_-]{20,})(?:\s|$)").match(text, last) is not None
+    )

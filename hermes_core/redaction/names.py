@@ -13,7 +13,7 @@ _FOREIGN = frozenset({"пароль", "密码", "hasło", "lösenord", "パス�
 
 @lru_cache(4096)
 def strength(name: str) -> str:
-    """P: a password's name. S: a token's, key's or secret's. W, H: often one of these; W's look is often a digest's too.
+    """P: a password's name. S: a token's, key's or secret's. W, H: often one of these; W's look is a digest's too.
 
     C: cookies. N: short numbers. R: recovery codes. Empty: no secret's.
     """

@@ -1,4 +1,4 @@
-"""Whether a short text is worth a look at all: without a pattern, so that a start that redacts nothing compiles nothing."""
+"""Whether a short text is worth a look at all: without a pattern, as a start that redacts nothing compiles nothing."""
 
 from hermes_core.redaction.patterns import table, words
 

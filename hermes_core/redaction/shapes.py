@@ -136,7 +136,7 @@ def statement(text: str, begin: int, end: int) -> list[Span]:
 
 
 def piped(text: str, place: int, _end: int) -> list[Span]:
-    """``echo PASSWORD | sudo -S``, ``echo user:PASSWORD | chpasswd``, ``echo TOKEN | docker login --password-stdin``."""
+    """``echo PASSWORD | sudo -S``, ``echo user:PASSWORD | chpasswd``, ``echo TOKEN | login --password-stdin``."""
     begin = max(text.rfind("\n", 0, place) + 1, place - 400)
     match = _re(
         r"""(?:echo|printf)\s+(?:-\w+\s+)?(?:'%s\\?n?'\s+)?["']?(?:[\w.-]+:(?=[^\s"'|]+["']?\s*\|[^|]*chpasswd))?([^\s"'|]+)["']?\s*\|[^|\n]*$"""
@@ -223,10 +223,7 @@ def in_pgpass(text: str, place: int, _end: int) -> list[Span]:
 
 def phrase(text: str, _begin: int, place: int) -> list[Span]:
     """The words of a coin's recovery phrase behind its name; ``place`` is behind the name."""
-    word = r"[a-z]{3,8}"
-    match = _re(
-        rf"(?i:[ _]?(?:phrase|words?|key))?[^A-Za-z\n]{{0,12}}(?:(?:is|are|was)[\s:\"'`]+)?(?:\(\d+ words\))?[ :=\"'`\[(]*((?:\d\d?[.)] ?)?{word}(?:[ ,\"'.)\d]{{1,6}}{word}){{11,23}})\b"
-    ).match(text, place)
+    match = _rule("shapes.phrase").match(text, place)
     if match is None or _re(r"\b(?:the|and|with|for|are|not|your|from|which|should|must)\b").search(match[1]):
         return []
     return [(*match.span(1), True)]

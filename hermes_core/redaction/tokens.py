@@ -18,7 +18,7 @@ _RUN = b"a" * 15
 _TABLE = bytes(97 if (chr(i).isalnum() and i < 128) or chr(i) in "_-" else 32 for i in range(256))
 _HEX = "0123456789abcdef"
 _UUID = _HEX + "-"
-_JOINS = frozenset("./$+:~#^")
+_JOINS = frozenset("./$+:~#^!")
 _BACK = 24  # the longest beginning that may stand before its long word
 _WORDS = r"[A-Za-z]+(?:[-_.](?:[A-Za-z]+|v?\d{1,3}))+"
 _BITCOIN = r"[5KL][1-9A-HJ-NP-Za-km-z]{50,51}"
@@ -66,7 +66,7 @@ def token_spans(text: str, start: int) -> list[Span]:
         if at >= after:
             back = at > 0 and text[at - 1] in _JOINS
             if not text[at:end].strip(_HEX if end - at != 36 else _UUID):  # a digest, or a thing's number
-                span = _unnamed(text, at, end) if back else None
+                span = _token(text, max(after, at - _BACK), at, end) if back else None
             elif back or digit(text, at, end):
                 span = _token(text, max(after, at - _BACK) if back else at, at, end)
                 span = span or (_strange(text, at, end) if end - at >= 20 and turns(text, at, end) else None)
@@ -142,6 +142,8 @@ def _unnamed(text: str, at: int, end: int) -> Span | None:
         return (at, match.end(), False) if match else None
     if text[at - 3 : at] in ("7Q~", "8Q~") and (match := _re(r"[\w.~-]{31,}").match(text, at)):
         return max(at - 6, 0), match.end(), False
+    if text[at - 1 : at] == "!" and (org := _re(r"00D[A-Za-z0-9]{12,15}!$").search(text, max(0, at - 20), at)):
+        return org.start(), end, False
     if size == 36 and text.endswith("amzn.mws.", 0, at):
         return at - 9, end, False
     if size == 32 and text[at - 1 : at] == ":" and _re(r"\d/\d{10,}(?:/\d{10,})?:$").search(text, max(0, at - 50), at):

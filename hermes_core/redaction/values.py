@@ -2,13 +2,13 @@
 
 from hermes_core.redaction.look import Where, is_secret_value
 from hermes_core.redaction.patterns import compiled as _re
+from hermes_core.redaction.patterns import text_of
 
 __all__ = ["LONGEST", "MARK", "PLAIN", "between_quotes", "judged", "trimmed"]
 
 LONGEST = 4096  # characters of one value
-MARK = r"""(?:\\+u0022|\\*(?:["'`]|&quot;|&\#3[49];|&apos;)|%2[27])"""
-_PLAIN_END = r"""(?:[^\s"'`<>,;&\\]|\\(?![nrt"'\\/]|\s|$)|&(?![\w.\[\]-]{1,40}=|amp;|quot;|&|\s|$)|,(?![\s"'`}\])\\]|[\w.-]{1,40}\s?[=:]|$)|;(?!\s|[\w .-]{1,40}=|$))"""
-PLAIN = rf"{_PLAIN_END}{{1,{LONGEST}}}"
+MARK = text_of("values.mark")
+PLAIN = text_of("values.plain")
 
 
 def between_quotes(text: str, place: int) -> tuple[int, int] | None:

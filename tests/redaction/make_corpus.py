@@ -20,7 +20,7 @@ SHARES = {
     "third": 1,
 }  # how often each service's format is taken, in other contexts each time
 
-LATER = ["bench", "field"]  # sets with the formats of ``contexts/formats.txt`` too
+LATER = ["bench", "field", "trial"]  # sets with the formats of ``contexts/formats.txt`` too
 
 
 def secret(kind: str, rng: Rng) -> list[str]:

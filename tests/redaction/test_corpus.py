@@ -3,7 +3,7 @@
 import pytest
 from measuring import alarms, left, missed, rows
 
-SETS = ["tune", "held", "second", "third", "bench", "field"]
+SETS = ["tune", "held", "second", "third", "bench", "field", "trial"]
 
 
 def test_the_corpus_is_large() -> None:
