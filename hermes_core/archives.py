@@ -235,4 +235,4 @@ def _tar_file(opened: "tarfile.TarFile", info: "tarfile.TarInfo") -> IO[bytes]:
 
 
 def _refused(label: str, reason: str) -> OutOfReach:
-    return OutOfReach(f"{label} was not unpacked: {reason}.")
+    return OutOfReach(f"{label} was not unpacked: {reason}.", opened=True)

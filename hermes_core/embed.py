@@ -10,7 +10,6 @@ import asyncio
 import contextlib
 import inspect
 import itertools
-import os
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self, get_type_hints
@@ -19,6 +18,7 @@ import attrs
 from attrs import frozen
 
 from hermes_core.distribution import HERMES, Allow, Distribution
+from hermes_core.environment import switched_on
 from hermes_core.errors import HermesError, UserError
 from hermes_core.kinds import Tool, ToolContext, ToolOutput
 
@@ -62,7 +62,7 @@ class Hermes:
         self._ask, self._owner, self._safe_mode, self._index = ask, owner, safe_mode, index
         self._wishes = {
             "provider": provider, "model": model, "toolsets": tuple(toolsets), "tools": tuple(tools), "yolo": yolo,
-            "strict": strict or bool(os.environ.get("HERMES_STRICT")),
+            "strict": strict or switched_on("HERMES_STRICT"),
         }  # fmt: skip
         self._runtime: Runtime | None = None
 

@@ -4,10 +4,11 @@ A model's command may print its environment, so what authenticates Hermes or its
 look. This is help against accidents, not a wall: a command can still read the files of the user it runs as.
 """
 
+import os
 import re
 from collections.abc import Iterable, Mapping
 
-__all__ = ["PASSWORD_IN_URL", "is_secret", "without_secrets"]
+__all__ = ["PASSWORD_IN_URL", "is_secret", "switched_on", "without_secrets"]
 
 _SECRET_NAME = re.compile(
     r"KEY|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|CREDS|AUTH|DSN|WEBHOOK|BEARER|COOKIE|JWT|CONN(ECTION)?_?STR"
@@ -20,6 +21,11 @@ _HARMLESS = frozenset(
 )
 _HARMLESS_PREFIXES = ("LC_", "XDG_", "CONDA_PREFIX", "CONDA_DEFAULT_ENV")
 PASSWORD_IN_URL = re.compile(r"://[^/@\s:]*:[^/@\s]+@")
+
+
+def switched_on(name: str) -> bool:
+    """Whether a variable of this process says yes: it is set, and not to 0, false, no, n or off in any case."""
+    return os.environ.get(name, "").strip().lower() not in ("", "0", "false", "no", "n", "off")
 
 
 def is_secret(name: str, value: str) -> bool:

@@ -242,10 +242,14 @@ class ToolError(HermesError):
 
 
 class OutOfReach(ToolError):
-    """A rule forbids this URL, path or archive, or it could not be shown to be allowed. Trying again is useless."""
+    """A rule forbids this URL, path or archive, or it could not be shown to be allowed. Trying again is useless.
 
-    def __init__(self, text: str, *, hint: str = "") -> None:
+    ``opened``: something was opened before, so its words may hold what came from there.
+    """
+
+    def __init__(self, text: str, *, hint: str = "", opened: bool = False) -> None:
         super().__init__(text, retry=False, hint=hint)
+        self.opened = opened
 
 
 class StoreError(HermesError):

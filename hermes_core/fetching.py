@@ -58,7 +58,7 @@ async def fetch(
     redirects to other sites are followed too.
     Raises OutOfReach when a rule forbids it, ToolError when it cannot be had.
     """
-    target = check_url(url, rules)
+    first = target = check_url(url, rules)
     try:
         async with asyncio.timeout(seconds):
             for _ in range(redirects + 1):
@@ -68,6 +68,9 @@ async def fetch(
                 if not other_sites and not _same_site(target, onward):
                     return answer._replace(moved=onward.url)
                 target = onward
+    except OutOfReach as error:
+        error.opened |= target is not first
+        raise
     except TimeoutError:
         raise ToolError(f"{target.host} did not answer in full within {seconds:g} seconds.") from None
     raise ToolError(f"{target.host} redirects more than {redirects} times; the last was to {target.url}", retry=False)
@@ -108,9 +111,10 @@ def _onward(target: Target, location: str, rules: UrlRules) -> Target:
         onward = check_url(urljoin(target.url, location.strip().replace(" ", "%20")), rules)
     except (OutOfReach, ValueError) as error:
         text = error.text if isinstance(error, OutOfReach) else "it is no URL."
-        raise OutOfReach(f"{target.host} redirects to what may not be opened. {text}") from error
+        raise OutOfReach(f"{target.host} redirects to what may not be opened. {text}", opened=True) from error
     if target.scheme == "https" and onward.scheme == "http":
-        raise OutOfReach(f"{target.host} redirects from https to http, to {onward.url}; that was not followed.")
+        text = f"{target.host} redirects from https to http, to {onward.url}; that was not followed."
+        raise OutOfReach(text, opened=True)
     return onward
 
 

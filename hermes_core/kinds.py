@@ -129,7 +129,8 @@ class ToolContext(ABC):
     def from_outside(self) -> None:
         """Say that this call's result comes from outside, as those of an ``untrusted`` tool always do.
 
-        It is then fenced for the model, and the policy asks a person before the agent acts on it.
+        It is then fenced for the model, and the policy asks a person before the agent acts on it. An OutOfReach is
+        taken for words of our own unless this was said, or ``opened``: say it before you open what a page named.
         """
 
     @property
@@ -143,7 +144,8 @@ class Tool:
     """A function the model may call. Usually made by ``@tool`` from an async function.
 
     ``touches`` gives the resource keys of a call (``file:/abs/path``, ``host:example.org``, ``process``): calls run
-    side by side only where their keys do not overlap; None means "anything", so the call runs alone.
+    side by side only where their keys do not overlap; None means "anything", so the call runs alone. It may raise
+    OutOfReach: the call is then refused in these words.
     ``after`` names tools that must have run before in the same session.
     ``untrusted``: its results come from outside; a tool of which only some do calls ``ToolContext.from_outside``.
     ``needs`` gives a reason why the tool is not offered now, or None.

@@ -15,7 +15,7 @@
 
 from hermes_core import hookimpl, option, settings, tool
 from hermes_core.addresses import UrlRules, check_url
-from hermes_core.errors import OutOfReach, ToolError
+from hermes_core.errors import ToolError
 from hermes_core.fetching import fetch
 from hermes_core.types import Effect
 
@@ -26,10 +26,8 @@ class Page:
 
 
 def host_of(page: Page) -> list[str]:
-    try:
-        return [f"host:{check_url(page.url, UrlRules(allow_private=True)).host}"]
-    except OutOfReach:  # the call will be refused
-        return ["host:nowhere.invalid"]
+    # What is no URL raises OutOfReach here, and the call is refused in its words.
+    return [f"host:{check_url(page.url, UrlRules(allow_private=True)).host}"]
 
 
 def make_tool(urls: UrlRules):

@@ -17,14 +17,14 @@ __all__ = ["CallContext"]
 
 
 class CallContext(ToolContext):
-    """The context of one call of a turn. ``outside``: its result comes from outside."""
+    """The context of one call of a turn. ``outside``: its result comes from outside, ``told``: its tool says so."""
 
     def __init__(self, runner: "CallRunner", call: ToolCall, tool: Tool, outside: bool) -> None:
         self.session = runner.session
         self.workspace = runner.permitted(tool)
         self.call_id = call.id
         self._runner, self._tool = runner, tool
-        self.outside = outside
+        self.outside, self.told = outside, False
         self._redactor = runner.parts.settings.masks.stream()
         self._same: Counter[tuple[str, str]] = Counter()
         self._children: set[asyncio.Task[ChildResult]] = set()
@@ -95,7 +95,7 @@ class CallContext(ToolContext):
             await asyncio.wait(left)
 
     def from_outside(self) -> None:
-        self.outside = True
+        self.outside = self.told = True
 
     @property
     def cancelled(self) -> bool:

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import logging
-import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -22,6 +21,7 @@ from hermes_core.agent.toolbox import Toolbox
 from hermes_core.config.files import write_atomic
 from hermes_core.config.settings import Settings
 from hermes_core.context import PluginContext
+from hermes_core.environment import switched_on
 from hermes_core.errors import HermesError, UnknownName, UserError
 from hermes_core.kinds import Backend, Memory, Tool, Workspace
 from hermes_core.plugins.brokers import make_context
@@ -80,7 +80,7 @@ class Parts:
         self._own_tools = tuple(tools)
         order = settings.config.plugins.order
         trace = None
-        if os.environ.get("HERMES_TRACE_HOOKS"):
+        if switched_on("HERMES_TRACE_HOOKS"):
             import sys
 
             trace = sys.stderr

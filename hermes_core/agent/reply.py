@@ -133,15 +133,17 @@ def read_arguments(text: str) -> tuple[dict[str, JSON], str]:
 
 def _flaw(value: JSON) -> str:
     """Why a JSON value cannot be kept and sent again, or nothing."""
-    level = [value]
+    level, flaw = [value], ""
     for _ in range(_DEEP):
         if any(isinstance(item, float) and not math.isfinite(item) for item in level):
             return "the arguments hold a number that JSON has no word for"  # NaN, or 1e999, which reads as infinity
+        if any(isinstance(item, str) and "\0" in item for item in level):  # without it a path would be another one
+            flaw = "the arguments hold a NUL character (\\u0000), which no path, command or text may hold; leave it out"
         level = [
             inner
             for item in level
-            for inner in (item.values() if isinstance(item, dict) else item if isinstance(item, list) else ())
+            for inner in ((*item, *item.values()) if isinstance(item, dict) else item if isinstance(item, list) else ())
         ]
         if not level:
-            return ""
+            return flaw
     return _TOO_DEEP

@@ -22,7 +22,7 @@ from hermes_core.agent.loops import Loops, signature
 from hermes_core.agent.parts import Parts
 from hermes_core.agent.policy.secondopinion import advice_in, request_for
 from hermes_core.agent.policy.taint import Seen
-from hermes_core.errors import HermesError, ToolError, nearest
+from hermes_core.errors import HermesError, OutOfReach, ToolError, nearest
 from hermes_core.kinds import Tool, ToolOutput, Workspace
 from hermes_core.redaction import MASKED
 from hermes_core.store.codec import clean
@@ -195,6 +195,8 @@ class CallRunner:
             return None
         try:
             return frozenset(self._absolute(key) for key in tool.touches(params))
+        except OutOfReach:  # the policy refuses it
+            return frozenset()
         except Exception as error:  # noqa: BLE001 - its author should know; the call runs alone, the others run
             self.parts.report(tool, error)
             return None
@@ -305,6 +307,8 @@ class CallRunner:
         if task.cancelled():
             return failure(call, ToolError(f"{tool.name} cancelled itself.")), True
         if error := task.exception():
+            if isinstance(error, OutOfReach) and not error.opened:
+                context.outside = context.told  # refused before anything was opened: these are our own words
             if isinstance(error, HermesError):
                 return failure(call, error), True
             if not isinstance(error, Exception):

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 
 @click.group(invoke_without_command=True)
+@json_option
 @click.pass_context
-def approvals(context: click.Context) -> None:
+def approvals(context: click.Context, as_json: bool) -> None:
     """Questions that wait for your yes, wherever they were asked. Without a command: list them."""
-    if context.invoked_subcommand is None:
-        context.invoke(list_approvals)
+    _listed(context, list_approvals, as_json)
 
 
 @approvals.command("list")
@@ -109,15 +109,16 @@ def _answer(scope: Scope, which: str, outcome: Outcome, choice: str, as_json: bo
     else:
         click.echo(f"Allowed ({row.choice}): {_visible(row.subject)}")
         if row.choice != "once":
-            click.echo(f"From now on allowed: {_visible(row.covers)}")
+            how_long = "From now on allowed" if row.choice == "always" else "Allowed until this conversation ends"
+            click.echo(f"{how_long}: {_visible(row.covers)}")
 
 
 @click.group(invoke_without_command=True)
+@json_option
 @click.pass_context
-def grants(context: click.Context) -> None:
+def grants(context: click.Context, as_json: bool) -> None:
     """What you allowed beyond single calls. Without a command: list it."""
-    if context.invoked_subcommand is None:
-        context.invoke(list_grants)
+    _listed(context, list_grants, as_json)
 
 
 @grants.command("list")
@@ -152,6 +153,14 @@ def forget(scope: Scope, numbers: tuple[int, ...]) -> None:
         if not with_store(scope, take):
             raise UnknownName("grant", str(number), hint=f"See: {scope.name} grants")
         click.echo(f"Grant {number} is taken back.", err=True)
+
+
+def _listed(context: click.Context, command: click.Command, as_json: bool) -> None:
+    """List where no command was given; to one that was, ``--json`` before it means the same as behind it."""
+    if context.invoked_subcommand is None:
+        context.invoke(command, as_json=as_json)
+    elif as_json:
+        context.default_map = {context.invoked_subcommand: {"as_json": True}}
 
 
 def _facts(row: Approval) -> dict[str, object]:

@@ -10,6 +10,7 @@ from typing import Any
 import click
 from attrs import asdict
 
+from hermes_core.agent.policy.rules import idle
 from hermes_core.cli.scope import Scope
 from hermes_core.embed import Hermes
 from hermes_core.errors import UnknownName, UserError
@@ -90,9 +91,11 @@ async def _finish_interrupted(scope: Scope, hermes: Hermes, session: str) -> Non
 
 
 def _notices(runtime: "Runtime") -> list[str]:
-    """What a person should know after a turn: how to connect a model, and which plugins failed."""
+    """What a person should know after a turn: how to connect a model, rules that do nothing, which plugins failed."""
     lines = [runtime.route.notice] if runtime.route and runtime.route.notice else []
     lines += runtime.router.told
+    policy = runtime.settings.config.policy
+    lines += idle([*policy.deny, *policy.allow], runtime.index.offered("tools"))
     failed = {f.plugin: f for f in runtime.dispatch.faults}
     return lines + [f"Plugin {f.plugin} failed ({f.phase}): {f.error}. See `hermes doctor`." for f in failed.values()]
 

@@ -10,6 +10,7 @@ from typing import Any
 import click
 from attrs import asdict, has
 
+from hermes_core.agent.policy.rules import idle
 from hermes_core.cli.scope import Scope
 from hermes_core.cli.table import emit, json_option
 from hermes_core.config.schema import Config
@@ -128,7 +129,14 @@ def check(scope: Scope) -> None:
     problems = config_problems(scope)
     if problems:
         raise ConfigError(problems, hint="Mend them with `hermes config edit`.")
-    click.echo(f"{scope.home.config_file}: fine.")
+    told = idle_rules(scope) or [f"{scope.home.config_file}: fine."]
+    click.echo("\n".join(told))
+
+
+def idle_rules(scope: Scope) -> list[str]:
+    """Rules of the policy that no installed tool fits; it may belong to a plugin that is yet to come."""
+    policy = scope.settings.config.policy
+    return idle([*policy.deny, *policy.allow], scope.index.offered("tools"))
 
 
 def config_problems(scope: Scope) -> list[str]:

@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 
 from hermes_core import __version__, hooks
-from hermes_core.cli.config import config_problems
+from hermes_core.cli.config import config_problems, idle_rules
 from hermes_core.cli.scope import Scope
 from hermes_core.cli.table import ago, json_option
 from hermes_core.errors import HermesError, UnknownName
@@ -64,7 +64,8 @@ def _print(rows: list[Row], faults: int) -> None:
         if row["fix"]:
             click.secho(f"          {' ' * width}  {row['fix']}", dim=True)
     asks = sum(r["level"] in ("asks", "missing") for r in rows)
-    click.echo(f"{faults} faults, {asks} questions." if faults or asks else "All is well.")
+    told = (f"{n} {what}{'' if n == 1 else 's'}" for n, what in ((faults, "fault"), (asks, "question")))
+    click.echo(f"{', '.join(told)}." if faults or asks else "All is well.")
 
 
 def _row(level: str, who: str, text: str, fix: str = "", phase: str = "") -> Row:
@@ -96,6 +97,8 @@ def _house(scope: Scope, *, fix: bool) -> Iterable[Row]:
     known = [p.manifest.config_section for p in scope.index.plugins if p.manifest and p.manifest.config_section]
     for section in scope.settings.idle_sections(known):
         yield _row("idle", "settings", f"section {section} belongs to no installed plugin; it is kept")
+    for text in idle_rules(scope):
+        yield _row("asks", "policy", text, "hermes config edit")
     yield from _startup_files()
 
 

@@ -12,6 +12,7 @@ import click
 
 from hermes_core.agent.policy.itself import run_by_tool, widens
 from hermes_core.cli.scope import Scope
+from hermes_core.environment import switched_on
 from hermes_core.errors import HermesError, PluginError, UnknownName, UserError
 
 TYPE_CHECKING = False
@@ -104,8 +105,7 @@ def _clean(text: str) -> str:
 
 def _refuse_tools(name: str, arguments: Sequence[str]) -> None:
     """What widens what may be done is for people. Raises UserError when a tool of this program runs it."""
-    yolo = os.environ.get("HERMES_YOLO", "") not in ("", "0")
-    if (yolo or widens(arguments)) and run_by_tool(name):
+    if (switched_on("HERMES_YOLO") or widens(arguments)) and run_by_tool(name):
         raise UserError(
             f"This was started by a tool of {name}, and may not change what {name} may do or answer for a person.",
             hint="Run it yourself, in a terminal of your own.",
@@ -113,7 +113,7 @@ def _refuse_tools(name: str, arguments: Sequence[str]) -> None:
 
 
 def _say(text: str, status: int) -> int:
-    if os.environ.get("HERMES_STRICT"):
+    if switched_on("HERMES_STRICT"):
         import traceback
 
         print(_clean(traceback.format_exc()), end="", file=sys.stderr)

@@ -1,12 +1,12 @@
 """What the root flags mean for a command: which home, which settings, which Hermes."""
 
-import os
 from functools import cached_property
 from typing import Any
 
 import click
 
 from hermes_core.distribution import HERMES
+from hermes_core.environment import switched_on
 from hermes_core.errors import HermesError, PluginError
 
 TYPE_CHECKING = False
@@ -53,7 +53,7 @@ class Scope:
     @property
     def safe_mode(self) -> bool:
         """Whether only the distribution's own plugins may be used."""
-        return self.flags.get("safe_mode") or os.environ.get("HERMES_SAFE_MODE", "") not in ("", "0")
+        return self.flags.get("safe_mode") or switched_on("HERMES_SAFE_MODE")
 
     def hermes(self) -> "Hermes":
         """A Hermes with this command's flags."""
@@ -69,7 +69,7 @@ class Scope:
             provider=flags.get("provider") or "",
             model=flags.get("model") or "",
             toolsets=[t.strip() for t in (flags.get("toolsets") or "").split(",") if t.strip()],
-            yolo=flags.get("yolo") or os.environ.get("HERMES_YOLO", "") not in ("", "0"),
+            yolo=flags.get("yolo") or switched_on("HERMES_YOLO"),
             safe_mode=self.safe_mode,
             index=self.index,
         )

@@ -2,12 +2,14 @@
 
 import errno
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from hermes_core.errors import UserError
 
+_MOST = 16 * 2**20  # bytes; no file of settings comes near it
 _REASONS = {
     errno.EACCES: ("permission denied", "Check its owner and rights with: ls -ld {path}"),
     errno.EPERM: ("not permitted", "Check its owner, rights and attributes with: ls -ld {path}"),
@@ -26,14 +28,26 @@ def explain(error: OSError, doing: str, path: Path | str) -> UserError:
     return UserError(f"Cannot {doing} {path}: {why}.", hint=hint.format(path=path))
 
 
-def read_bytes(path: Path) -> bytes | None:
-    """The whole file, or None when there is none. Raises UserError when it is there and cannot be read."""
+def read_bytes(path: Path | str) -> bytes | None:
+    """The whole file, or None when there is none. Raises UserError when it is there and cannot be read.
+
+    Only a regular file is read, also behind a link: a pipe would never answer, a device never end.
+    """
     try:
-        return path.read_bytes()
+        with open(path, "rb", opener=_at_once) as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise UserError(f"Cannot read {path}: it is no regular file.", hint=f"See what it is: ls -lL {path}")
+            if len(data := file.read(_MOST + 1)) > _MOST:
+                raise UserError(f"Cannot read {path}: it has more than {_MOST // 2**20} MB.", hint="Put it in order.")
+            return data
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         raise explain(error, "read", path) from error
+
+
+def _at_once(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK)  # a pipe that nobody writes to opens all the same
 
 
 def write_atomic(path: Path, data: bytes, *, mode: int = 0o600, sync: bool = True) -> None:

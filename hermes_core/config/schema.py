@@ -22,6 +22,13 @@ def _known_version(_instance: Any, _attribute: Any, value: int) -> None:
         raise ValueError(f"this Hermes reads version {VERSION} of the file, not {value}")
 
 
+def _rules(_instance: Any, _attribute: Any, value: list[str]) -> None:
+    for rule in value:
+        name, bracket, pattern = rule.partition("(")
+        if not name or name != "".join(name.split()) or ")" in name or (bracket and not pattern.endswith(")")):
+            raise ValueError(f"{rule!r} can match nothing; a rule is TOOL or TOOL(PATTERN), such as terminal(git *)")
+
+
 @settings
 class ModelSettings:
     """Which model answers, and how it is asked."""
@@ -174,8 +181,12 @@ class PolicySettings:
     ask_seconds: float = option(
         "Seconds a question waits for an answer before it is a no.", default=300.0, validator=gt(0)
     )
-    deny: list[str] = option("Calls that are always refused.", factory=list, example=["terminal(rm *)"])
-    allow: list[str] = option("Calls that are never asked about.", factory=list, example=["terminal(git status)"])
+    deny: list[str] = option(
+        "Calls that are always refused.", factory=list, example=["terminal(rm *)"], validator=_rules
+    )
+    allow: list[str] = option(
+        "Calls that are never asked about.", factory=list, example=["terminal(git status)"], validator=_rules
+    )
     trusted_hosts: list[str] = option(
         "Hosts whose pages are not taken for text from outside; only those where nobody else can write.",
         factory=list,

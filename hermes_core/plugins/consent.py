@@ -180,17 +180,21 @@ class Consent:
 
     def _read(self) -> "tuple[JSON, str]":
         """The lock file, and what is wrong with it."""
+        from hermes_core.config.files import read_bytes
+        from hermes_core.errors import UserError
+
         empty: JSON = {"plugins": {}, "wanted": {}}
         try:
-            with open(self._file, encoding="utf-8") as file:  # noqa: PTH123 - it may be a text
-                lock = {**empty, **json.load(file)}
+            if (data := read_bytes(self._file)) is None:
+                return empty, ""
+            lock = {**empty, **json.loads(data)}
             rows = [*lock["plugins"].values(), *lock["wanted"].values()]
             if all(isinstance(row, dict) for row in rows) and all("owner" in row for row in lock["plugins"].values()):
                 return lock, ""
             return empty, "is not a lock file of Hermes"
-        except FileNotFoundError:
-            return empty, ""
-        except (OSError, ValueError, TypeError, AttributeError) as error:
+        except UserError as error:
+            return empty, f"cannot be read: {error.text.rpartition(': ')[2]}"
+        except (ValueError, TypeError, AttributeError) as error:
             return empty, f"cannot be read: {error}"
 
     @contextmanager

@@ -19,7 +19,7 @@ from hermes_core import hooks
 from hermes_core.context import PluginContext
 from hermes_core.errors import ContextTooLong, ContractError, PluginError
 from hermes_core.hooks import Mode
-from hermes_core.plugins.fence import call_in_time, log, one_line
+from hermes_core.plugins.fence import Late, call_in_time, log, one_line
 from hermes_core.plugins.implementation import KINDS, Implementation, expected, implementations
 from hermes_core.plugins.index import Installed, owners
 from hermes_core.types import Fault, Phase, Verdict
@@ -193,9 +193,8 @@ class Dispatch:
         seconds = self._deadlines[one.mode]
         if one.mode == "transform" and one.installed.may("llm.call"):
             seconds = max(seconds, hooks.MODEL_DEADLINE)
-        answer, error = await call_in_time(
-            lambda: one.call(arguments), seconds, lambda held: self._held(one, held), self._left_behind
-        )
+        call = (lambda: _timely(one, arguments, seconds)) if one.mode == "decide" else (lambda: one.call(arguments))
+        answer, error = await call_in_time(call, seconds, lambda held: self._held(one, held), self._left_behind)
         self._traced(one, time.perf_counter() - began, error)
         if isinstance(error, ContextTooLong) and one.installed.may("history.rewrite"):
             raise error  # not its fault: there is nothing left to compact, and the person has to decide
@@ -245,6 +244,15 @@ class Dispatch:
     def _tell(self) -> None:
         while self._untold:
             self._spawn(self.observe("on_fault", fault=self._untold.popleft()))
+
+
+async def _timely(one: Implementation, arguments: Mapping[str, Any], seconds: float) -> Any:
+    """A gate's answer. Raises Late also where it held the event loop, and no deadline could end it."""
+    began = time.perf_counter()
+    answer = await one.call(arguments)
+    if time.perf_counter() - began > seconds:
+        raise Late(f"no answer within {seconds:g} s")
+    return answer
 
 
 def _off(label: str) -> str:

@@ -141,11 +141,16 @@ async def test_a_path_that_cannot_be_is_no_end_of_the_turn(hermes, scripted) -> 
     @tool(touches=lambda params: (f"file:{params.text}",))
     async def look_at(params: Words) -> str:
         """Look."""
+        seen.append(params.text)
         return "seen"
 
+    seen: list[str] = []
     hermes.tmp_plugin(scripted([Call("look_at", {"text": "a\0b"}), Call("look_at", {"text": "\ud800"})], "done"))
     hermes.tmp_plugin(look_at)
-    assert last(await play(hermes)).answer == "done"
+    events = await play(hermes)
+    assert last(events).answer == "done"
+    assert "hold a NUL character (\\u0000)" in text_of(returned(events)[0])
+    assert "ab" not in seen  # another path than the one that was meant
 
 
 async def test_a_tool_waits_for_the_one_it_comes_after(hermes, scripted) -> None:

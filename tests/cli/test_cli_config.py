@@ -182,6 +182,29 @@ def test_a_check_finds_everything_at_once(cli):
     assert "hermes config edit" in done.err
 
 
+@pytest.mark.parametrize("rule", ["", " ", "terminal((", "(rm *)", "terminal (rm *)", "terminal)", "terminal(rm *"])
+def test_a_rule_that_can_match_nothing_is_refused(cli, rule):
+    cli.configure(f"policy: {{deny: [{json.dumps(rule)}]}}\n")
+    for words in (("config", "check"), ("-z", "hello")):
+        done = cli(*words)
+        assert done.status == 2
+        assert f"policy.deny: {rule!r} can match nothing" in done.err
+
+
+def test_a_rule_for_a_tool_that_nobody_has_is_told_and_stops_nothing(cli):
+    cli.configure("model: {provider: offline}\npolicy: {deny: ['termnal(rm *)'], allow: ['mcp_*', own_x, todo]}\n")
+    told = (
+        "The policy rule 'termnal(rm *)' matches nothing: no installed plugin has a tool termnal; "
+        "did you mean terminal?\n"
+    )
+    done = cli("config", "check")
+    assert (done.status, done.out) == (0, told)
+    assert told in cli("-z", "hello").err
+    [row] = [r for r in cli("doctor", "--json").row["findings"] if r["who"] == "policy"]
+    assert (row["level"], row["text"]) == ("asks", told.strip())
+    assert cli("doctor").out.endswith("0 faults, 1 question.\n")
+
+
 def test_sections_of_enabled_plugins_are_checked_and_described(cli):
     code = (
         "from hermes_core import option, settings\n@settings\n"

@@ -125,6 +125,18 @@ def test_strict_mode_shows_authors_where_it_came_from(cli, monkeypatch):
     assert "Traceback" in done.err
 
 
+def test_a_variable_that_says_no_switches_nothing_on(cli, monkeypatch):
+    greeting(cli)
+    cli("plugins", "enable", "greeting", "--yes")
+    for value in ("false", "No", "OFF", "0"):
+        monkeypatch.setenv("HERMES_STRICT", value)
+        monkeypatch.setenv("HERMES_SAFE_MODE", value)
+        monkeypatch.setenv("HERMES_TRACE_HOOKS", value)
+        assert "Traceback" not in cli("sessions", "show", "nosuch").err
+        assert cli("hail", "Ann").out == "Hail, Ann!\n"
+        assert "hook " not in cli("-z", "hello").err
+
+
 # --- commands of plugins ----------------------------------------------------------------------------------------------
 
 

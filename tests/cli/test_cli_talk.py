@@ -113,7 +113,10 @@ def test_yolo_allows_it(cli, words):
     assert outcome(cli) == "ok"
 
 
-@pytest.mark.parametrize(("value", "expected"), [("1", "ok"), ("0", "refused"), ("", "refused")])
+SAID = {**dict.fromkeys(("1", "yes"), "ok"), **dict.fromkeys(("", " ", "0", "n", "no", "Off", "FALSE"), "refused")}
+
+
+@pytest.mark.parametrize(("value", "expected"), SAID.items())
 def test_the_environment_may_say_yolo(cli, monkeypatch, value, expected):
     monkeypatch.setenv("HERMES_YOLO", value)
     cli("-z", 'run `eval "$NOTHING" echo ready`')

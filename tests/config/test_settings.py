@@ -14,9 +14,12 @@ from hypothesis import strategies as st
 
 from hermes_core.config.paths import Home
 from hermes_core.config.schema import Config, ModelSettings, split_model
+from hermes_core.config.secrets import Secrets
 from hermes_core.config.settings import Settings, config_problems, load_settings
 from hermes_core.errors import ConfigError, UserError
 from hermes_core.options import Secret, gt, option, settings
+from hermes_core.plugins.consent import Consent
+from hermes_core.plugins.index import Index
 
 
 @settings
@@ -195,10 +198,10 @@ def test_a_folder_in_the_place_of_the_file_or_a_file_as_home_is_said_so(home: Ho
 def test_an_unreadable_file_is_said_so(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     home.config_file.touch()
 
-    def refuse(path: Path) -> bytes:
+    def refuse(path: str, _flags: int) -> int:
         raise PermissionError(13, "Permission denied", str(path))
 
-    monkeypatch.setattr(Path, "read_bytes", refuse)  # as root no file is unreadable
+    monkeypatch.setattr("hermes_core.config.files._at_once", refuse)  # as root no file is unreadable
     with pytest.raises(UserError, match="permission denied"):
         load_settings(home)
 
@@ -382,3 +385,29 @@ def test_a_cached_mapping_that_no_longer_fits_is_still_refused(home: Home) -> No
     (home.cache / "config.json").write_text(json.dumps(kept))
     with pytest.raises(ConfigError, match=r"config\.yaml:1 agent\.max_calls: must be a whole number, not text"):
         load_settings(home)
+
+
+def sparse(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(16 * 2**20 + 1)
+
+
+READERS = {
+    "config.yaml": lambda home: load_settings(home),
+    ".env": lambda home: Secrets(home.env_file).get("NOT_SET"),
+    "plugins.lock": lambda home: pytest.fail(Consent(home.lock_file).faults(Index([]))[0].error),
+}
+ODD = {
+    "it is no regular file": (os.mkfifo, lambda path: path.symlink_to("/dev/zero")),
+    "it has more than 16 MB": (sparse,),
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_only_regular_files_of_a_sane_size_are_read(home, name) -> None:
+    for why, makers in ODD.items():
+        for make in makers:
+            make(home.root / name)
+            with pytest.raises((UserError, pytest.fail.Exception), match=why):
+                READERS[name](home)
+            (home.root / name).unlink()

@@ -8,7 +8,8 @@ import pytest
 from attrs import frozen
 from obedient import Obedient, Web, order
 
-from hermes_core.kinds import tool
+from hermes_core.errors import OutOfReach, ToolError
+from hermes_core.kinds import ToolContext, tool
 from hermes_core.types import Effect, Ended, Feature, Question, Returned, ToolCall, Verdict
 
 PAGE = "https://page.example/news"
@@ -123,6 +124,63 @@ async def test_another_conversation_is_not_touched(hermes: Any) -> None:
     await scene.say()
     await scene.say(order("act", text="other"), session="t")
     assert scene.did == ["other"]
+
+
+class Redirected(OutOfReach):
+    """Refused, but only after something was opened."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text, opened=True)
+
+
+@pytest.mark.parametrize(
+    ("error", "told", "marks"),
+    [(OutOfReach, False, False), (OutOfReach, True, True), (Redirected, False, True), (ToolError, False, True)],
+)
+async def test_a_call_that_opened_nothing_marks_nothing(
+    hermes: Any, error: type[ToolError], told: bool, marks: bool
+) -> None:
+    hermes.configure({"policy.mode": "off"})
+    scene = Scene(hermes, {})
+
+    @tool(name="look", untrusted=True, touches=lambda _: ())
+    async def look(context: ToolContext, words: Words) -> str:
+        """Look."""
+        if told:
+            context.from_outside()
+        raise error(f"{words.text} was not opened.")
+
+    hermes.tmp_plugin(look)
+    scene.actor(Effect.CONFIGURE)
+    [looked] = await scene.say(order("look", text="/x"))
+    await scene.say(order("act", text="mine"))
+    assert looked.failed
+    assert looked.untrusted is marks
+    assert scene.did == ([] if marks else ["mine"])
+
+
+async def test_a_refusal_names_the_worst_and_what_would_help(hermes: Any) -> None:
+    hermes.configure({"policy.mode": "off"})
+    scene = Scene(hermes, {PAGE: order("act", text="x")})
+    scene.actor(Effect.CONFIGURE, Effect.EXECUTE)
+    [_, acted] = await scene.say()
+    [text] = acted.parts
+    assert "it runs a command on this machine, and this conversation holds text from outside" in text.text
+    assert "Answer it in a conversation, or run commands in an isolated workspace" in text.text
+    assert "--yolo" not in text.text
+    assert "policy.allow" not in text.text
+
+
+@pytest.mark.parametrize("tainted", [True, False])
+async def test_what_is_no_address_is_refused_in_its_own_words(hermes: Any, tainted: bool) -> None:
+    hermes.tmp_plugin("hermes_tool_web")
+    scene = Scene(hermes, {PAGE: order("web_fetch", url="http://a@b/")})
+    *_, refused = await scene.say() if tainted else await scene.say(order("web_fetch", url="http://a@b/"))
+    assert (refused.failed, refused.untrusted) == (True, False)
+    assert refused.parts[0].text.startswith("web_fetch was not run: http://")
+    assert "a name or password before an @" in refused.parts[0].text
+    assert "nowhere" not in refused.parts[0].text
+    assert hermes.runtime.dispatch.faults == []
 
 
 # --- where data could go ------------------------------------------------------------------------------------------

@@ -293,6 +293,7 @@ async def test_deny_beats_ask_beats_allow(bodies, outcome, by):
     [
         "raise ValueError('x')", "raise SystemExit", "assert False", "raise asyncio.CancelledError", "return True",
         "await asyncio.Event().wait()", "return Verdict(outcome='maybe')", "raise BaseException",
+        "import time; time.sleep(0.05); return Verdict(outcome='allow')",  # it holds the event loop: nothing can end it
     ],
 )  # fmt: skip
 async def test_a_gate_that_cannot_decide_denies_and_names_itself_every_time(body):

@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -227,6 +228,49 @@ def test_it_is_noticed_when_the_mark_is_taken_away(tmp_path) -> None:
     done = subprocess.run(words, env=environ, capture_output=True, text=True, timeout=60, check=False)
     assert "started by a tool" in done.stderr
     assert house.state() == house.before
+
+
+SCRIPT = Path(sysconfig.get_path("scripts"), "hermes")
+SET = f"{sys.executable} -m hermes_core config set policy.mode smart"
+
+
+def below(house: House, *words: str, **env: str) -> str:
+    """What stderr says of a command that a person starts."""
+    environ = {k: v for k, v in os.environ.items() if not k.startswith("HERMES_")}
+    environ |= {"HERMES_HOME": str(house.home), **env}
+    done = subprocess.run(words, env=environ, cwd=house.home, capture_output=True, text=True, timeout=60, check=False)
+    return done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("timeout", "50", str(SCRIPT), "config", "set", "policy.mode", "smart"),
+        ("env", "-i", "HERMES_HOME=.", "nice", str(SCRIPT), "config", "set", "policy.mode", "smart"),
+        ("sh", "-c", f"{SET}; true", "sh", "/src/hermes"),
+        ("bash", "./hermes"),
+        (sys.executable, "./hermes.d/hermes"),
+        (sys.executable, "-c", f"import os; os.system({SET!r})", "hermes", "hermes_core"),
+    ],
+)  # fmt: skip
+def test_a_person_below_another_program_is_no_tool(tmp_path, words) -> None:
+    """Its name among the words of a wrapper, an editor or a script of the person's proves nothing."""
+    house = House(tmp_path)
+    (house.home / "hermes").write_text(f"{SET}; true")
+    (house.home / "hermes.d").mkdir()
+    (house.home / "hermes.d" / "hermes").write_text(f"import os; os.system({SET!r})")
+    assert "started by a tool" not in below(house, *words)
+    assert "smart" in (house.home / "config.yaml").read_text()
+
+
+@pytest.mark.parametrize("program", [(str(SCRIPT),), (sys.executable, "-X", "utf8", "-Pm", "hermes_core")])
+def test_what_this_program_itself_runs_is_noticed_without_any_mark(tmp_path, program) -> None:
+    house = House(tmp_path)
+    editor = tmp_path / "editor"
+    editor.write_text(f"#!/bin/sh\n{SET}\n")
+    editor.chmod(0o755)
+    assert "started by a tool" in below(house, *program, "config", "edit", EDITOR=str(editor), VISUAL="")
+    assert "smart" not in (house.home / "config.yaml").read_text()
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,11 @@ async def test_a_mode_that_is_locked_stays(tmp_path) -> None:
             locked.runtime.policy.set_mode("s", "off")
 
 
-def test_another_terminal_answers_what_waits(tmp_path, scripted) -> None:
+@pytest.mark.parametrize(
+    ("choice", "holds", "told"),
+    [("always", "always", "From now on allowed"), ("session", "session s", "Allowed until this conversation ends")],
+)
+def test_another_terminal_answers_what_waits(tmp_path, scripted, choice, holds, told) -> None:
     """The turn waits in one process, the command line answers in another."""
     import os
     import subprocess
@@ -120,8 +124,8 @@ def test_another_terminal_answers_what_waits(tmp_path, scripted) -> None:
             store = await hermes.runtime.store()
             while not (found := await store.list_approvals(hermes.runtime.owner)):  # noqa: ASYNC110 - nothing tells
                 await asyncio.sleep(0.01)
-            told = [await asyncio.to_thread(cli, *words) for words in _commands(found[0].id)]
-            return [told, [e.result.failed for e in await turn if isinstance(e, Returned)]]
+            said = [await asyncio.to_thread(cli, *words) for words in _commands(found[0].id, choice)]
+            return [said, [e.result.failed for e in await turn if isinstance(e, Returned)]]
 
     (listed, shown, wrong, allowed, late, grants, forgotten), failed = asyncio.run(go())
     assert failed == [False]
@@ -130,18 +134,16 @@ def test_another_terminal_answers_what_waits(tmp_path, scripted) -> None:
     assert "Call: shell(npm publish)" in shown.stdout
     assert "would allow: exactly `npm publish` in" in shown.stdout
     assert (wrong.returncode, "no approval named 'zzz'" in wrong.stderr) == (2, True)
-    assert allowed.stdout.startswith(
-        "Allowed (always): shell(npm publish)\nFrom now on allowed: exactly `npm publish` in "
-    )
-    assert (late.returncode, "already answered: allowed (always) by" in late.stderr) == (2, True)
-    assert json.loads(grants.stdout)["holds"] == "always"
+    assert allowed.stdout.startswith(f"Allowed ({choice}): shell(npm publish)\n{told}: exactly `npm publish` in ")
+    assert (late.returncode, f"already answered: allowed ({choice}) by" in late.stderr) == (2, True)
+    assert json.loads(grants.stdout)["holds"] == holds
     assert forgotten.stderr == "Grant 1 is taken back.\n"
 
 
-def _commands(approval: str) -> list[tuple[str, ...]]:
+def _commands(approval: str, choice: str) -> list[tuple[str, ...]]:
     return [
-        ("approvals", "list", "--json"), ("approvals", "show", approval[:6]), ("approvals", "allow", "zzz"),
-        ("approvals", "allow", approval, "--always"), ("approvals", "deny", approval), ("grants", "list", "--json"),
+        ("approvals", "--json"), ("approvals", "show", approval[:6]), ("approvals", "allow", "zzz"),
+        ("approvals", "allow", approval, f"--{choice}"), ("approvals", "deny", approval), ("grants", "--json"),
         ("grants", "forget", "1"),
     ]  # fmt: skip
 

@@ -55,8 +55,9 @@ async def test_without_leave_nothing_is_sent_to_a_private_address(web):
     for host in ("127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]"):
         with pytest.raises(OutOfReach):
             await fetch(web.url(host=host), UrlRules())
-    with pytest.raises(OutOfReach, match=r"leads to 127\.0\.0\.1, which is loopback"):
+    with pytest.raises(OutOfReach, match=r"leads to 127\.0\.0\.1, which is loopback") as refused:
         await fetch(web.url(host="inside.example.org"), strict({"inside.example.org": [["127.0.0.1"]]}))
+    assert not refused.value.opened
     assert not web.requests
 
 
@@ -157,8 +158,9 @@ async def test_a_redirect_to_another_site_is_told_and_only_followed_when_wanted(
 )
 async def test_a_redirect_is_judged_like_the_first_url(web, location):
     web.pages["/"] = page(status=302, Location=location)
-    with pytest.raises(OutOfReach, match="redirects to what may not be opened"):
+    with pytest.raises(OutOfReach, match="redirects to what may not be opened") as refused:
         await fetch(web.url(), HERE, other_sites=True)
+    assert refused.value.opened
 
 
 async def test_a_redirect_to_a_private_name_is_refused_when_it_is_resolved(web):
@@ -170,8 +172,9 @@ async def test_a_redirect_to_a_private_name_is_refused_when_it_is_resolved(web):
         asked.append(host)
         return ["127.0.0.1"] if host == "outside.example.org" else ["169.254.169.254"]
 
-    with pytest.raises(OutOfReach):
+    with pytest.raises(OutOfReach) as refused:
         await fetch(web.url(host="outside.example.org"), UrlRules(allow_private=True, lookup=lookup), other_sites=True)
+    assert refused.value.opened
     assert asked == ["outside.example.org", "inside.example.org"]
     assert len(web.requests) == 1
 
@@ -190,8 +193,9 @@ async def test_https_does_not_become_http(monkeypatch):
     monkeypatch.setattr(fetching, "_tls", lambda: client)
     async with Loopback(tls=server) as web:
         web.pages["/"] = page(status=302, Location="http://pinned.example/")
-        with pytest.raises(OutOfReach, match="from https to http"):
+        with pytest.raises(OutOfReach, match="from https to http") as refused:
             await fetch(web.url(host="pinned.example"), names({"pinned.example": [["127.0.0.1"]]}), other_sites=True)
+        assert refused.value.opened
 
 
 async def test_a_bomb_is_unpacked_no_further_than_the_limit(web):

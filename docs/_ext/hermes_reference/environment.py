@@ -45,7 +45,7 @@ def page() -> str:
     return joined(
         "# Environment variables",
         "A program built as a distribution of its own has its name in place of `HERMES` in `HERMES_HOME` and "
-        "`HERMES_PROFILE`.",
+        "`HERMES_PROFILE`. Where the meaning is given for `1`, `0`, `false`, `no`, `n`, `off` and nothing mean off.",
         table(("variable", "meaning"), [(code(n), text) for n, text in VARIABLES.items()]),
         "## Also read",
         table(("variable", "meaning"), [(code(n), text) for n, text in OTHERS.items()]),

@@ -2,7 +2,10 @@
 
 import os
 import re
+import sys
+import sysconfig
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 
@@ -20,6 +23,7 @@ _WIDENERS = {
     "setup": {""},
     "tools": {"disable", "enable"},
 }
+_PYTHON = re.compile(r"^(python|pypy)[\d.]*$")
 _RUNNERS = re.compile(r"^(python|pypy)[\d.]*$|^(uv|uvx|pipx)$")
 
 
@@ -40,9 +44,22 @@ def runs_itself(words: Sequence[str], brand: str) -> bool:
     return not named.isdisjoint({"hermes", "hermes_core", "hermes_core.child", brand, brand.replace("-", "_")})
 
 
-def _is_itself(words: Sequence[str], brand: str) -> bool:
-    """Whether these are the words of a running program of ours: the script itself, or Python with it."""
-    return runs_itself(words, brand) or any(Path(word).name in ("hermes", brand) for word in words[1:3])
+def _is_itself(words: Sequence[str], folder: str, brand: str) -> bool:
+    """Whether these are the words of a Python process that runs our script or our module; no other word tells."""
+    if not _PYTHON.match(words[0].rpartition("/")[2]):
+        return False
+    names, rest = ("hermes", brand), iter(words[1:])
+    for word in rest:
+        if word in ("-X", "-W"):
+            next(rest, None)
+        elif module := re.match(r"-[A-Za-z]*m(.*)", word):
+            name = module[1] or next(rest, "")
+            return name.partition(".")[0] in ("hermes_core", *(one.replace("-", "_") for one in names))
+        elif not word.startswith("-"):
+            installed = [Path(sysconfig.get_path("scripts"), name) for name in names]
+            installed += [Path(sys.argv[0])] if Path(sys.argv[0]).name in names else []
+            return Path(folder, word).resolve() in [path.resolve() for path in installed]
+    return False
 
 
 def run_by_tool(brand: str = "hermes") -> bool:
@@ -54,11 +71,15 @@ def run_by_tool(brand: str = "hermes") -> bool:
         return True
     pid = os.getppid()
     while pid > 1:
+        place = Path(f"/proc/{pid}")
         try:
-            words = Path(f"/proc/{pid}/cmdline").read_bytes().decode("utf-8", "replace").split("\0")
-            if _MARK in Path(f"/proc/{pid}/environ").read_bytes() or _is_itself(words, brand):
-                return True
-            pid = int(Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[1])
-        except (OSError, ValueError, IndexError):  # another system, or another user's process: nothing can be said
+            words = place.joinpath("cmdline").read_bytes().decode("utf-8", "replace").split("\0")
+            above = int(place.joinpath("stat").read_bytes().rpartition(b")")[2].split()[1])
+        except (OSError, ValueError, IndexError):  # another system: nothing can be said
             return False
+        with suppress(OSError):  # another user's process, as sudo is: those above it may still tell
+            marked = any(one.startswith(_MARK) for one in place.joinpath("environ").read_bytes().split(b"\0"))
+            if marked or _is_itself(words, os.readlink(place / "cwd"), brand):  # noqa: PTH115
+                return True
+        pid = above
     return False

@@ -17,7 +17,7 @@ from hermes_core.agent.policy.hardblocks import blocked_command
 from hermes_core.agent.policy.risks import risk_of
 from hermes_core.agent.policy.rules import allows, matches, parts_of, subject_of, told
 from hermes_core.agent.policy.taint import Seen, brings_in, concern
-from hermes_core.errors import UserError
+from hermes_core.errors import OutOfReach, UserError
 from hermes_core.kinds import Tool, Workspace
 from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.types import Effect, Feature, Question, Session, ToolCall, Verdict
@@ -87,6 +87,8 @@ class Policy:
         """May this call run? Never raises; what cannot be decided is denied. ``seen`` is what its model knows."""
         try:
             return await self._judge(session, call, tool, params, workspace, ask, advise, seen)
+        except OutOfReach as error:
+            return Verdict(outcome="deny", reason=error.text, by="policy")
         except Exception as error:  # noqa: BLE001 - a policy that fails must deny, whatever the reason
             return Verdict(outcome="deny", reason=f"the policy could not decide ({error})", by="policy")
 
@@ -143,7 +145,8 @@ class Policy:
         granted = await self._granted(session)
         if any(rule in granted for rule, *_ in lasting.rules):
             return Verdict(outcome="allow", by="grant")
-        return await self._ask_person(told(case.call), risk, lasting, ask)
+        here = "Answer it in a conversation, or run commands in an isolated workspace"
+        return await self._ask_person(told(case.call), risk, lasting, ask, here)
 
     async def _by_mode(
         self,
@@ -168,7 +171,8 @@ class Policy:
         risk = risk or "a plugin wants a person to decide"
         if mode == "smart" and advise and (advised := await _second_opinion(case, risk, advise)):
             return advised
-        return await self._ask_person(told(case.call), risk, offer(case), ask)
+        here = f"Run it in `{self._brand}`, or allow it with --yolo or policy.allow"
+        return await self._ask_person(told(case.call), risk, offer(case), ask, here)
 
     def _hard_block(self, call: ToolCall, tool: Tool, places: Sequence[str], workspace: Workspace) -> str:
         if Feature.ISOLATED in workspace.features:
@@ -198,8 +202,8 @@ class Policy:
         rules = await (await self._store()).granted(session.owner, session.id) if self._store else ()
         return [rule for rule in map(Rule.read, rules) if rule]
 
-    async def _ask_person(self, subject: str, risk: str, lasting: Offer, ask: Permit | None) -> Verdict:
-        """Ask for a yes. With nobody there the answer is no, at once."""
+    async def _ask_person(self, subject: str, risk: str, lasting: Offer, ask: Permit | None, here: str) -> Verdict:
+        """Ask for a yes. With nobody there the answer is no, at once, and ``here`` says what to do about it."""
         question = Question(
             id=os.urandom(16).hex(),
             kind="approval",
@@ -211,8 +215,8 @@ class Policy:
         verdict = await ask(question, lasting) if ask else None
         if verdict is not None:
             return verdict
-        hint = f"Nobody is here to ask. Run it in `{self._brand}`, or allow it with --yolo or policy.allow"
-        return Verdict(outcome="deny", reason=f"it {risk}, and that needs a person's yes. {hint}", by="policy")
+        reason = f"it {risk}, and that needs a person's yes. Nobody is here to ask. {here}"
+        return Verdict(outcome="deny", reason=reason, by="policy")
 
 
 async def _second_opinion(case: Case, risk: str, advise: Advise) -> Verdict | None:

@@ -3,14 +3,15 @@
 import fnmatch
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from hermes_core.agent.policy.hardblocks import pieces, program_words
+from hermes_core.errors import nearest
 from hermes_core.kinds import Tool
 from hermes_core.types import JSON, Effect, ToolCall
 
-__all__ = ["allows", "escape", "matches", "parts_of", "subject_of", "told"]
+__all__ = ["allows", "escape", "idle", "matches", "parts_of", "subject_of", "told"]
 
 _SHOWN = 1_000  # characters of an argument beside the subject
 
@@ -68,3 +69,14 @@ def escape(subject: str) -> str:
     """The rule that fits a call's subject and nothing else."""
     tool, _, rest = subject.removesuffix(")").partition("(")
     return f"{tool}({''.join(f'[{c}]' if c in '*?[' else c for c in rest)})"
+
+
+def idle(rules: Iterable[str], tools: Iterable[str]) -> list[str]:
+    """What is wrong with rules for a tool that nobody has. ``tools`` are names, or patterns of names yet to come."""
+    found, known = [], sorted(tools)
+    for rule in rules:
+        name = rule.partition("(")[0]
+        if not any(sign in name for sign in "*?[") and not any(fnmatch.fnmatchcase(name, tool) for tool in known):
+            advice = f"did you mean {close}?" if (close := nearest(name, known)) else "`hermes tools list` shows them."
+            found.append(f"The policy rule {rule!r} matches nothing: no installed plugin has a tool {name}; {advice}")
+    return found

@@ -107,7 +107,7 @@ def concern(case: Case, seen: Seen, *, understood: bool) -> str:
     shut = {Effect.EXECUTE} if Feature.ISOLATED in place.features else set()
     if runs and Feature.OFFLINE in place.features:
         shut |= {Effect.NETWORK, Effect.SEND}
-    for effect in sorted(case.effects - _FREE - shut, key=lambda e: e.value):
+    for effect in sorted(case.effects - _FREE - shut, key=lambda e: (e is not Effect.EXECUTE, e.value)):  # worst first
         if effect is Effect.WRITE_FILES:
             why = "" if runs and understood else _stray(case)
         elif effect is Effect.NETWORK:

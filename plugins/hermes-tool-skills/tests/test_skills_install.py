@@ -59,6 +59,13 @@ def clean(text: str, desk) -> str:
 # --- the way of a person ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("source", ["", "  "])
+def test_no_source_is_not_the_current_folder(desk, source, monkeypatch):
+    monkeypatch.chdir(desk.source("tidy"))
+    with pytest.raises(UserError, match="No source was named"):
+        desk.run("install", source, "--force", answers="y\n")
+
+
 def test_what_a_person_sees(desk, person, snapshot: SnapshotAssertion):
     source = desk.source("tidy", scripts__tidy_py="", **{"scripts__tidy.sh": "sudo ls\n", "references__a.md": "# A\n"})
     (source / "scripts" / "tidy_py").unlink()

@@ -212,7 +212,8 @@ async def test_results_come_from_outside_and_the_host_is_named(made):
     assert tool.untrusted
     assert tool.effects == {Effect.NETWORK}
     assert tool.touches(Fetch(url="https://WWW.Example.org.:8443/x")) == ["host:www.example.org"]
-    assert tool.touches(Fetch(url="http://good@evil/")) == ["host:nowhere.invalid"]
+    with pytest.raises(OutOfReach):
+        tool.touches(Fetch(url="http://good@evil/"))
 
 
 async def test_without_leave_this_machine_is_closed(made, site, tmp_path):

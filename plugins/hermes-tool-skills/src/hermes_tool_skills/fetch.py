@@ -37,6 +37,8 @@ class Fetched:
 
 def fetch(source: str, *, archives: str, scratch: Path) -> Fetched:
     """Get what a person named. ``scratch`` is an empty folder for git. Raises UserError that says what to do."""
+    if not source.strip():
+        raise UserError("No source was named.", hint="For the current folder: hermes skills install .")
     place = Path(source).expanduser()
     if "://" not in source and place.exists():
         return _local(place)

@@ -4,7 +4,7 @@ import http
 
 from hermes_core.addresses import UrlRules, check_url
 from hermes_core.context import PluginContext
-from hermes_core.errors import OutOfReach, ToolError
+from hermes_core.errors import ToolError
 from hermes_core.fetching import Answer, fetch
 from hermes_core.kinds import Tool, ToolContext, tool
 from hermes_core.options import ge, option, settings
@@ -52,11 +52,8 @@ def make_tool(ctx: PluginContext) -> Tool:
 
 
 def hosts(params: Fetch) -> list[str]:
-    """The resource key of a call: the host it opens."""
-    try:
-        return [f"host:{check_url(params.url, UrlRules(allow_private=True)).host}"]
-    except OutOfReach:  # the call will be refused
-        return ["host:nowhere.invalid"]
+    """The resource key of a call: the host it opens. Raises OutOfReach for what is no URL."""
+    return [f"host:{check_url(params.url, UrlRules(allow_private=True)).host}"]
 
 
 def _must_be_fine(answer: Answer) -> None:

@@ -125,8 +125,10 @@ def _entry_problems(entry: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[s
     if len(given.args) + len(given.kwonlyargs) > _MOST_ARGUMENTS:
         yield f"{where}: {_MOST_ARGUMENTS} arguments are the most"
     text = ast.get_docstring(entry) or ""
-    if len(text.strip()) < 10:
-        yield f"{where}: {entry.name} needs a docstring that says what it does; you will read it as its description"
+    size = len(text.strip())
+    if size < 10:
+        short = f"; its docstring of {size} characters is too short, 10 are the least" if size else ""
+        yield f"{where}: {entry.name} needs a docstring that says what it does{short}; you will read it as its description"
     elif len(text) > _LONGEST:
         yield f"{where}: the docstring has {len(text):,} characters; {_LONGEST:,} is the most"
 
