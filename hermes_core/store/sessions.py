@@ -100,6 +100,11 @@ class Sessions:
         tx.change("session_add", **values, title=_title(session.title), owner=number, created=created, updated=created)
 
     @transaction(READ)
+    def is_free(self, tx: Transaction, session_id: str) -> bool:
+        """Whether no session of anybody has an id."""
+        return tx.row("session_facts", id=clean(session_id)) is None
+
+    @transaction(READ)
     def session(self, tx: Transaction, session_id: str, owner: Principal) -> Session:
         """One session of an owner. Raises UnknownName."""
         return get_session(tx, session_id, owner)

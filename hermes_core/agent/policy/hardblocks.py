@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
-from hermes_core.agent.policy.guarded import expanded, guarded_path, guarded_text, guarded_words
+from hermes_core.agent.policy.guarded import Cleared, expanded, guarded_path, guarded_text, guarded_words
 from hermes_core.agent.policy.itself import runs_itself, widens
 
 __all__ = ["CODE", "blocked_command", "guarded_path", "pieces", "program_words", "vital_place"]
@@ -39,12 +39,17 @@ _GROUPS = re.compile(r"\$\(|[`()]|(?:^|\s)\{\s|\s\}")
 _SPLIT = re.compile(r"(?:\|\||&&|(?<![<>])&|[;|\n])")
 
 
-def blocked_command(command: str, cwd: str, guarded: Sequence[Path], brand: str = "hermes") -> str:
-    """Why a shell command is never run, or an empty string. ``brand`` is what this program is called."""
+def blocked_command(
+    command: str, cwd: str, guarded: Sequence[Path], brand: str = "hermes", opened: Sequence[str] = ()
+) -> str:
+    """Why a shell command is never run, or an empty string. ``brand`` is what this program is called.
+
+    ``opened`` are folders among the guarded ones that it may read.
+    """
     if _FORK_BOMB.search(command):
         return "it is a fork bomb"
     known: dict[str, str] = {}  # variables set on the way: D=~; rm -rf $D
-    clear: set[tuple[str, bool, bool]] = set()  # words that were looked at, as the same folder and variables make them
+    clear: Cleared = set()  # words that were looked at, as the same folder and variables make them
     seen: set[str] = set()
     for piece in pieces(command):
         if piece in seen:
@@ -61,9 +66,9 @@ def blocked_command(command: str, cwd: str, guarded: Sequence[Path], brand: str 
             clear.clear()
             seen.clear()
             cwd = os.path.normpath(os.path.join(cwd or "/", expanded(words[1] if len(words) > 1 else "~")))  # noqa: PTH118
-        if reason := _blocked_words(words, cwd, guarded, brand, clear):
+        if reason := _blocked_words(words, cwd, guarded, brand, opened, clear):
             return reason
-        if CODE.match(_name(words[0])) and (reason := guarded_text(command, guarded)):
+        if CODE.match(_name(words[0])) and (reason := guarded_text(command, guarded, opened)):
             return reason
     return ""
 
@@ -134,7 +139,7 @@ def _name(word: str) -> str:
 
 
 def _blocked_words(
-    words: list[str], cwd: str, guarded: Sequence[Path], brand: str, clear: set[tuple[str, bool, bool]]
+    words: list[str], cwd: str, guarded: Sequence[Path], brand: str, opened: Sequence[str], clear: Cleared
 ) -> str:
     program = _name(words[0])
     if _NEVER.match(program):
@@ -143,7 +148,7 @@ def _blocked_words(
         return f"it writes to the raw device {target}"
     if runs_itself(words, brand) and widens(words[1:]):
         return f"what {brand} may do is a person's to change"
-    if reason := guarded_words(words, cwd, guarded, sweeps=_takes_all(program, words), clear=clear):
+    if reason := guarded_words(words, cwd, guarded, opened, sweeps=_takes_all(program, words), clear=clear):
         return reason
     if program in _WIPERS and _is_sweeping(program, words):
         targets = words[1:-1] if program == "mv" else words[1:]
