@@ -252,7 +252,7 @@ class Parts:
 
     def _code(self) -> list[str]:
         """Where the code lies that this process runs: its own package, and those of the plugins."""
-        return [str(Path(__file__).parents[1]), *(one.path for one in self.index.plugins)]
+        return [str(Path(__file__).parents[1]), *(one.path for one in self.index.plugins if one.path[:1] == "/")]
 
     def load_hooks(self) -> None:
         """Import the plugins that asked to be alive during sessions."""

@@ -129,8 +129,8 @@ def guarded_words(
         for piece in _PARTS.split(word):
             if not (sweeps or at) and _BARE.match(piece) and piece not in known.names and not _exists(piece, cwd):
                 continue
-            for path in _meant(piece, cwd):
-                path = f"./{path}" if at and path and path[0] not in "/~$-" else path
+            for meant in _meant(piece, cwd):
+                path = f"./{meant}" if at and meant and meant[0] not in "/~$-" else meant
                 reason = _look(known, path, cwd, below=sweeps, folders=not looks)
                 if reason and free and not writes and _opened(free).holds(os.path.join(cwd or "/", expanded(path))):  # noqa: PTH118
                     reason = _look(_known(_others(closed, free)), path, cwd, folders=not looks)
