@@ -52,7 +52,7 @@ class Scene:
         return await policy.judge(session, call, made, params, place, ask)
 
     async def blocked(self, name: str, **arguments: str) -> bool:
-        return (await self.judge(name, "off", **arguments)).by == "hard block"
+        return (await self.judge(name, "off", False, **arguments)).by == "hard block"
 
 
 @pytest.fixture
