@@ -92,7 +92,7 @@ class Sessions:
     def create_session(self, tx: Transaction, session: Session) -> None:
         """Store a new session. Raises UserError when the id is taken."""
         if tx.row("session_facts", id=session.id):
-            raise UserError(f"There is a session {session.id} already.")
+            raise UserError(f"The name {session.id} cannot be used here.", hint="Choose another one.")
         number, created = owner_row(tx, session.owner), session.created or time.time()
         values = {
             name: clean(getattr(session, name)) for name in ("id", "origin", "parent", "cwd", "provider", "model")
