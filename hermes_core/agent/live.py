@@ -81,7 +81,7 @@ class LiveSessions:
         parts = self.parts
         if session_id and (live := self._live.get(session_id)):
             if live.session.owner != owner:
-                raise UnknownName("session", session_id)
+                raise _not_yours(session_id)
             self._live[session_id] = self._live.pop(session_id)  # the one used last comes last
             return live
         parts.load_hooks()
@@ -93,7 +93,8 @@ class LiveSessions:
                 session = await store.session(session_id, owner)
                 stored = await store.load_prompt(session_id)
             except UnknownName:
-                session = None
+                if not await store.is_free(session_id):
+                    raise _not_yours(session_id) from None
         known = session is not None
         if session_id and not known and not _ID.fullmatch(session_id):
             raise UserError(f"{session_id[:80]!r} cannot be the id of a session: files are named by it.")
@@ -175,6 +176,11 @@ def here() -> str:
         return os.getcwd()  # noqa: PTH109
     except FileNotFoundError:
         raise UserError("The current folder is gone.", hint="cd to another folder and start again.") from None
+
+
+def _not_yours(session_id: str) -> UserError:
+    """One answer for every name that is somebody else's; it does not say whose, nor what is there."""
+    return UserError(f"The name {session_id} cannot be used here.", hint="Choose another one.")
 
 
 def _specs_json(specs: Sequence[ToolSpec]) -> str:

@@ -12,8 +12,9 @@ from attrs import evolve
 from hermes_core import hooks
 from hermes_core.agent.asking import Asker
 from hermes_core.agent.bounds import LEVELS, Bounds
-from hermes_core.agent.policy.guarded import guarded_paths
+from hermes_core.agent.policy.guarded import guarded_paths, read_only, readable
 from hermes_core.agent.policy.judge import AskPerson, Policy
+from hermes_core.agent.policy.risks import own_code
 from hermes_core.agent.prompt import build_prompt
 from hermes_core.agent.route.choice import Route, choose
 from hermes_core.agent.route.router import Router
@@ -100,7 +101,9 @@ class Parts:
             mode=bounds.mode if bounds else "off" if yolo and not fixed else rules.mode,
             deny=(*bounds.deny, *rules.deny) if bounds else rules.deny,
             allow=bounds.allow if bounds else rules.allow,
-            guarded=guarded_paths(settings),
+            guarded=(*guarded_paths(settings), *read_only(settings.home)),
+            readable=lambda session: readable(settings.home, session),
+            own=own_code(self._code),
             trusted=rules.trusted_hosts,
             brand=settings.home.brand,
             machine=settings.config.terminal.backend,
@@ -246,6 +249,10 @@ class Parts:
             "temperature": model.temperature,
         }
         return {name: value for name, value in wanted.items() if value is not None}
+
+    def _code(self) -> list[str]:
+        """Where the code lies that this process runs: its own package, and those of the plugins."""
+        return [str(Path(__file__).parents[1]), *(one.path for one in self.index.plugins if one.path[:1] == "/")]
 
     def load_hooks(self) -> None:
         """Import the plugins that asked to be alive during sessions."""

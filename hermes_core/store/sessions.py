@@ -92,12 +92,17 @@ class Sessions:
     def create_session(self, tx: Transaction, session: Session) -> None:
         """Store a new session. Raises UserError when the id is taken."""
         if tx.row("session_facts", id=session.id):
-            raise UserError(f"There is a session {session.id} already.")
+            raise UserError(f"The name {session.id} cannot be used here.", hint="Choose another one.")
         number, created = owner_row(tx, session.owner), session.created or time.time()
         values = {
             name: clean(getattr(session, name)) for name in ("id", "origin", "parent", "cwd", "provider", "model")
         }
         tx.change("session_add", **values, title=_title(session.title), owner=number, created=created, updated=created)
+
+    @transaction(READ)
+    def is_free(self, tx: Transaction, session_id: str) -> bool:
+        """Whether no session of anybody has an id."""
+        return tx.row("session_facts", id=clean(session_id)) is None
 
     @transaction(READ)
     def session(self, tx: Transaction, session_id: str, owner: Principal) -> Session:

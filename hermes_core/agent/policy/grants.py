@@ -8,7 +8,7 @@ and of these only the few in ``_FAMILIES``; what carries code is remembered to t
 import json
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, lru_cache
 from typing import Any, TypeAlias
 
@@ -81,7 +81,10 @@ class Rule:
 
 @frozen(kw_only=True)
 class Case:
-    """A call as rules see it: ``effects`` are what it does, ``folder`` is where its command begins."""
+    """A call as rules see it: ``effects`` are what it does, ``folder`` is where its command begins.
+
+    ``own`` tells of a real path whether it is code that Hermes runs.
+    """
 
     call: ToolCall
     tool: Tool
@@ -89,6 +92,7 @@ class Case:
     keys: Sequence[str]
     workspace: Workspace
     machine: str
+    own: Callable[[str], bool] = lambda path: False
 
     @property
     def places(self) -> list[str]:

@@ -9,19 +9,46 @@ import stat
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from glob import iglob
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 
+from hermes_core.config.paths import Home
 from hermes_core.config.settings import Settings
 from hermes_core.places import guarded_by
+from hermes_core.types import Session
 
-__all__ = ["Clear", "expanded", "guarded_path", "guarded_paths", "guarded_place", "guarded_text", "guarded_words"]
+__all__ = [
+    "Clear", "expanded", "guarded_path", "guarded_paths", "guarded_place", "guarded_text", "guarded_words", "read_only",
+    "readable",
+]  # fmt: skip
 
 # Programs that may name a folder of ours: they tell that it is there, and nothing of what is in it.
 _LOOKERS = frozenset(
     {"[", "basename", "cd", "dirname", "du", "echo", "export", "file", "find", "ls", "mkdir", "printf", "pushd", "pwd"}
     | {"readlink", "realpath", "stat", "test", "tree", "which"}
 )
+# Programs that change what they name, and those that change only what they name last.
+_WRITERS = frozenset(
+    {
+        "chattr",
+        "chgrp",
+        "chmod",
+        "chown",
+        "curl",
+        "dd",
+        "ln",
+        "mkdir",
+        "mkfifo",
+        "mv",
+        "patch",
+        "rm",
+        "rmdir",
+        "setfacl",
+    }
+    | {"shred", "sponge", "srm", "tee", "touch", "truncate", "unlink", "unzip", "wget", "wipe"}
+)
+_COPIERS = frozenset({"cp", "install", "rsync", "scp"})
+_IN_PLACE = re.compile(r"-[a-zA-Z]*i|--in-place")
 _PARTS = re.compile(r"[=:<>]")
 _VARIABLE = re.compile(r"\$\{?\w+\}?")
 _MAGIC = re.compile(r"[{$`]")
@@ -30,51 +57,98 @@ _BARE = re.compile(r"^[\w@%+,-]*$", re.ASCII)  # a word that means nothing but i
 
 
 def guarded_paths(settings: Settings) -> list[Path]:
-    """Those of this home, with what is kept of them in its cache, and of the other profiles beside it."""
+    """Those of this home that nobody but the house reads or writes, and all of the other profiles beside it."""
     home = settings.home
-    database = [home.database.with_name(home.database.name + end) for end in ("", "-wal", "-shm")]
-    caches = [home.cache / name for name in ("config.json", "plugins.json", "keys.json", "crumbs")]
-    own = [
-        home.config_file,
-        home.env_file,
-        home.lock_file,
-        home.plugins,
-        *database,
-        home.base / "active_profile",
-        *caches,
-        home.root / "data",  # what plugins keep for themselves, such as which code a person said yes to
-    ]
+    caches = [home.cache / name for name in ("config.json", "plugins.json", "keys.json", "faults.json", "crumbs")]
+    own = [*_kept(home), *caches, home.base / "active_profile"]
     if home.root == home.base:
         return [*own, home.base / "profiles"]
     others = [p for p in sorted((home.base / "profiles").glob("*")) if p != home.root]
-    return [*own, *others, home.base / "config.yaml", home.base / ".env", home.base / "state.db"]
+    main = Home(home.base, brand=home.brand)
+    return [*own, *others, *_kept(main), *read_only(main)]
 
 
-def guarded_place(place: str, cwd: str, guarded: Sequence[Path]) -> str:
-    """Why a tool may not be let at a file or folder, or nothing: what reads a folder reads what is in it."""
-    if reason := _look(_known(tuple(guarded)), place, cwd, folders=True):
+def _kept(home: Home) -> list[Path]:
+    database = [home.database.with_name(home.database.name + end) for end in ("", "-wal", "-shm")]
+    named = [home.root / name for name in ("SOUL.md", "memories", "skills.lock")]
+    data = home.root / "data"  # what plugins keep for themselves, such as which code a person said yes to
+    files = [home.config_file, home.env_file, home.lock_file]
+    return [*files, *database, home.plugins, home.transcripts, home.logs, data, *named]
+
+
+def read_only(home: Home) -> list[Path]:
+    """What no tool may write either, and of which a call may read what is ``readable``."""
+    return [home.cache, home.root / "skills"]
+
+
+def readable(home: Home, session: Session) -> tuple[str, ...]:
+    """What a session's calls may read of it: skills, and the long outputs of its own and of the one it works for."""
+    return (f"{home.root}/skills", *(f"{home.outputs}/{name}" for name in (session.id, session.parent) if name))
+
+
+def guarded_place(place: str, cwd: str, guarded: Sequence[Path], opened: Sequence[str] = ()) -> str:
+    """Why a tool may not be let at a file or folder, or nothing: what reads a folder reads what is in it.
+
+    ``opened`` are folders among the guarded ones that the call may read.
+    """
+    full = os.path.join(cwd or "/", expanded(place))  # noqa: PTH118 - in any file system's spelling
+    closed = tuple(guarded)
+    if opened and _opened(tuple(opened)).holds(full):
+        closed = _others(closed, tuple(opened))
+    if reason := _look(_known(closed), place, cwd, folders=True):
         return reason
-    guard = guarded_by(os.path.join(cwd or "/", expanded(place)), guarded)  # noqa: PTH118 - in any file system's spelling
+    guard = guarded_by(full, closed)
     return f"{Path(guard).name} belongs to Hermes itself and is closed to tools" if guard else ""
 
 
-def guarded_words(words: Sequence[str], cwd: str, guarded: Sequence[Path], *, sweeps: bool, clear: "Clear") -> str:
+def guarded_words(
+    words: Sequence[str],
+    cwd: str,
+    guarded: Sequence[Path],
+    opened: Sequence[str] = (),
+    *,
+    sweeps: bool,
+    clear: "Clear",
+) -> str:
     """Why a command may not name what it names, or nothing. One that ``sweeps`` takes what lies below with it.
 
-    ``clear`` holds the words of earlier commands that name nothing of ours.
+    ``opened`` are folders among the guarded ones that it may read, and not write as far as its words tell. ``clear``
+    holds the words of earlier commands that name nothing of ours.
     """
-    known = clear.known or clear.know(guarded)
+    closed, free = tuple(guarded), tuple(opened)
+    known, written = clear.known or clear.know(closed), set(words) if sweeps else _written(words)
     looks = words[0].rpartition("/")[2] in _LOOKERS and not any(">" in word for word in words)
-    fresh = [word for word in words if (word, looks, sweeps) not in clear.words]
-    for word in fresh:
-        clear.words.add((word, looks, sweeps))
+    ours = bool(written and cwd and free) and _opened(free).holds(cwd)  # then a name alone is a file of ours
+    for word in words:
+        writes = word in written
+        if (word, looks, sweeps, writes) in clear.words:
+            continue
+        clear.words.add((word, looks, sweeps, writes))
+        at = writes and ours
         for piece in _PARTS.split(word) if _PARTS.search(word) else (word,):
-            if not sweeps and _BARE.match(piece) and piece not in known.names and not clear.there(piece, cwd):
+            bare = _BARE.match(piece) and piece not in known.names
+            if bare and not (sweeps or at) and not clear.there(piece, cwd):
                 continue
-            for path in _meant(piece, cwd):
-                if reason := _look(known, path, cwd, below=sweeps, folders=not looks, real=clear.real):
+            for meant in _meant(piece, cwd):
+                path = f"./{meant}" if at and meant and meant[0] not in "/~$-" else meant
+                reason = _look(known, path, cwd, below=sweeps, folders=not looks, real=clear.real)
+                if reason and free and not writes and _opened(free).holds(os.path.join(cwd or "/", expanded(path))):  # noqa: PTH118
+                    reason = _look(_known(_others(closed, free)), path, cwd, folders=not looks)
+                if reason:
                     return reason
     return ""
+
+
+def _written(words: Sequence[str]) -> set[str]:
+    """The words of a command that name what it changes."""
+    program, rest = words[0].rpartition("/")[2], words[1:]
+    if program in _WRITERS or (program in ("sed", "perl") and any(_IN_PLACE.match(word) for word in rest)):
+        return set(rest)
+    found = {word for word in words if ">" in word} | {after for word, after in pairwise(words) if word[-1:] in ">|"}
+    if program in _COPIERS:
+        found |= {*rest[-1:], *(word for word in rest if word.startswith("--target-dir"))}
+        found |= {after for word, after in pairwise(rest) if word == "-t"}
+    return found
 
 
 class Clear:
@@ -83,7 +157,7 @@ class Clear:
     __slots__ = ("known", "listed", "looks", "real", "words")
 
     def __init__(self) -> None:
-        self.words: set[tuple[str, bool, bool]] = set()
+        self.words: set[tuple[str, bool, bool, bool]] = set()
         self.real: dict[str, str] = {}  # folders, and what they really are
         self.known: _Known | None = None
         self.looks = 0
@@ -107,9 +181,13 @@ class Clear:
         return self.known
 
 
-def guarded_text(text: str, guarded: Sequence[Path]) -> str:
+def guarded_text(text: str, guarded: Sequence[Path], opened: Sequence[str] = ()) -> str:
     """Why code, of which nothing is known but its letters, may not be run; nothing when it names none of our files."""
-    named = next((name for name in _known(tuple(guarded)).spellings if name in text), "")
+    spellings = _known(tuple(guarded)).spellings
+    named = next((name for name in spellings if name in text), "")
+    if named and opened and ".." not in text:
+        text = _opened(tuple(opened)).spelled.sub(" ", text)
+        named = next((name for name in spellings if name in text), "")
     return f"it names {named}, which belongs to Hermes itself and is closed to tools" if named else ""
 
 
@@ -184,10 +262,7 @@ class _Known:
     def __init__(self, guarded: tuple[Path, ...]) -> None:
         self.places = [(str(guard), os.path.realpath(guard)) for guard in guarded]
         self.names = {guard.name for guard in guarded}
-        found = {path for place in self.places for path in place}
-        mine = os.path.expanduser("~")  # noqa: PTH111
-        homes = [f"{h}{p[len(mine) :]}" for p in found if p.startswith(f"{mine}/") for h in ("~", "$HOME", "${HOME}")]
-        self.spellings = sorted({*found, *homes})
+        self.spellings = _spellings(path for place in self.places for path in place)
         self.folders = {os.path.realpath(guard.parent) for guard in guarded} | {str(g.parent) for g in guarded}
 
     def unreadable(self, path: str) -> bool:
@@ -206,6 +281,39 @@ class _Known:
             except OSError:
                 continue
         return ""
+
+
+class _Opened:
+    """Folders among the guarded ones that a call may read."""
+
+    def __init__(self, opened: tuple[str, ...]) -> None:
+        self.real = [os.path.realpath(folder) for folder in opened]
+        names = "|".join(map(re.escape, _spellings((*opened, *self.real))))
+        self.spelled = re.compile(rf"(?:{names})(?![^/\s\"'`;|&)<>])")
+
+    def holds(self, path: str) -> bool:
+        if "\0" in path:
+            return False
+        real = os.path.realpath(path)
+        return any(real == folder or real.startswith(f"{folder}/") for folder in self.real)
+
+
+_opened = lru_cache(maxsize=64)(_Opened)
+
+
+@lru_cache(maxsize=64)
+def _others(guarded: tuple[Path, ...], opened: tuple[str, ...]) -> tuple[Path, ...]:
+    """The guarded paths but for those that what is opened lies in."""
+    folders = _opened(opened).real
+    real = {path: os.path.realpath(path) for path in guarded}
+    return tuple(p for p in guarded if not any(f == real[p] or f.startswith(f"{real[p]}/") for f in folders))
+
+
+def _spellings(paths: Iterable[str]) -> list[str]:
+    """Paths as code may write them."""
+    found, mine = set(paths), os.path.expanduser("~")  # noqa: PTH111
+    homes = [f"{h}{p[len(mine) :]}" for p in found if p.startswith(f"{mine}/") for h in ("~", "$HOME", "${HOME}")]
+    return sorted({*found, *homes})
 
 
 @lru_cache(maxsize=8)

@@ -41,8 +41,13 @@ _GROUPS = re.compile(r"\$\(|[`()]|(?:^|\s)\{\s|\s\}")
 _SPLIT = re.compile(r"(?:\|\||&&|(?<![<>])&|[;|\n])")
 
 
-def blocked_command(command: str, cwd: str, guarded: Sequence[Path], brand: str = "hermes") -> str:
-    """Why a shell command is never run, or an empty string. ``brand`` is what this program is called."""
+def blocked_command(
+    command: str, cwd: str, guarded: Sequence[Path], brand: str = "hermes", opened: Sequence[str] = ()
+) -> str:
+    """Why a shell command is never run, or an empty string. ``brand`` is what this program is called.
+
+    ``opened`` are folders among the guarded ones that it may read.
+    """
     if len(command) > LONGEST:
         return f"it is longer than {LONGEST:,} characters, too long to be looked through"
     if _FORK_BOMB.search(command):
@@ -67,10 +72,10 @@ def blocked_command(command: str, cwd: str, guarded: Sequence[Path], brand: str 
             clear = Clear()
             seen.clear()
             cwd = os.path.normpath(os.path.join(cwd or "/", expanded(words[1] if len(words) > 1 else "~")))  # noqa: PTH118
-        if reason := _blocked_words(words, cwd, guarded, brand, clear):
+        if reason := _blocked_words(words, cwd, guarded, brand, opened, clear):
             return reason
         if CODE.match(_name(words[0])):
-            named = guarded_text(command, guarded) if named is None else named
+            named = guarded_text(command, guarded, opened) if named is None else named
             if named:
                 return named
     return ""
@@ -141,7 +146,9 @@ def _name(word: str) -> str:
     return word.rpartition("/")[2]
 
 
-def _blocked_words(words: list[str], cwd: str, guarded: Sequence[Path], brand: str, clear: Clear) -> str:
+def _blocked_words(
+    words: list[str], cwd: str, guarded: Sequence[Path], brand: str, opened: Sequence[str], clear: Clear
+) -> str:
     program = _name(words[0])
     if _NEVER.match(program):
         return f"{program} destroys a file system"
@@ -149,7 +156,7 @@ def _blocked_words(words: list[str], cwd: str, guarded: Sequence[Path], brand: s
         return f"it writes to the raw device {target}"
     if runs_itself(words, brand) and widens(words[1:]):
         return f"what {brand} may do is a person's to change"
-    if reason := guarded_words(words, cwd, guarded, sweeps=_takes_all(program, words), clear=clear):
+    if reason := guarded_words(words, cwd, guarded, opened, sweeps=_takes_all(program, words), clear=clear):
         return reason
     if program in _WIPERS and _is_sweeping(program, words):
         targets = words[1:-1] if program == "mv" else words[1:]

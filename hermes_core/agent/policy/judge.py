@@ -35,7 +35,8 @@ Advise: TypeAlias = Callable[[str, str, str], Awaitable[str]]  # command, folder
 
 
 class Policy:
-    """Judges calls of one process. ``guarded`` are files and folders that no tool may touch.
+    """Judges calls of one process. ``guarded`` are files and folders that no tool may touch, ``readable`` the folders
+    among them that the calls of a session may read. ``own`` tells of a path whether it is code that Hermes runs.
 
     ``brand`` is what the program is called, ``machine`` the backend that its commands run on. ``store`` keeps what a
     person granted. A mode that is ``fixed`` cannot be changed in a conversation.
@@ -54,11 +55,14 @@ class Policy:
         machine: str = "local",
         store: "Callable[[], Awaitable[Store]] | None" = None,
         fixed: bool = False,
+        readable: Callable[[Session], Sequence[str]] = lambda session: (),
+        own: Callable[[str], bool] = lambda path: False,
     ) -> None:
         self._dispatch = dispatch
         self._mode, self._modes, self._fixed = mode, dict[str, str](), fixed
         self.deny, self.allow = tuple(deny), tuple(allow)
         self._guarded, self._trusted = tuple(guarded), tuple(trusted)
+        self._readable, self._own = readable, own
         self._brand, self._machine, self._store = brand, machine, store
 
     def mode(self, session_id: str = "") -> str:
@@ -105,7 +109,7 @@ class Policy:
     ) -> Verdict:
         keys = tuple(tool.touches(params)) if tool.touches else ()
         places = [key[5:] for key in keys if key.startswith("file:")]
-        if reason := self._hard_block(call, tool, places, workspace):
+        if reason := self._hard_block(session, call, tool, places, workspace):
             return Verdict(outcome="deny", reason=f"{reason}. This is never allowed, in any mode.", by="hard block")
 
         subject = f"{tool.name}({subject_of(call)})"
@@ -120,7 +124,9 @@ class Policy:
         if verdict.outcome == "deny":
             return verdict
         effects = tool.effects if verdict.effects is None else verdict.effects
-        case = Case(call=call, tool=tool, effects=effects, keys=keys, workspace=workspace, machine=self._machine)
+        case = Case(
+            call=call, tool=tool, effects=effects, keys=keys, workspace=workspace, machine=self._machine, own=self._own
+        )
 
         understood = verdict.outcome == "allow" and verdict.effects is not None
         if session.untrusted and (risk := concern(case, seen, understood=understood)):
@@ -160,7 +166,7 @@ class Policy:
         mode = self.mode(session.id)
         if mode == "off":
             return Verdict(outcome="allow", by="mode off")
-        risk = verdict.reason if verdict.outcome == "ask" else risk_of(case.effects, case.places, case.workspace)
+        risk = verdict.reason if verdict.outcome == "ask" else risk_of(case)
         if not risk and verdict.outcome != "ask":
             return Verdict(outcome="allow", by="harmless")
         if known := await self._known(session, case, parts):
@@ -174,18 +180,24 @@ class Policy:
         here = f"Run it in `{self._brand}`, or allow it with --yolo or policy.allow"
         return await self._ask_person(told(case.call), risk, offer(case), ask, here)
 
-    def _hard_block(self, call: ToolCall, tool: Tool, places: Sequence[str], workspace: Workspace) -> str:
+    def _hard_block(
+        self, session: Session, call: ToolCall, tool: Tool, places: Sequence[str], workspace: Workspace
+    ) -> str:
         if Feature.ISOLATED in workspace.features:
             return ""
+        opened = self._readable(session)
         for place in places:
-            if reason := guarded_place(place, workspace.cwd, self._guarded):
+            to_read = () if tool.effects & {Effect.WRITE_FILES, Effect.EXECUTE} else opened
+            if reason := guarded_place(place, workspace.cwd, self._guarded, to_read):
                 return reason
         if Effect.EXECUTE in tool.effects:
             folder = workspace.shell_cwd or workspace.cwd
             if isinstance(workdir := call.arguments.get("workdir"), str):
                 folder = os.path.join(workspace.cwd, os.path.expanduser(workdir))  # noqa: PTH111, PTH118
             for value in call.arguments.values():
-                if isinstance(value, str) and (reason := blocked_command(value, folder, self._guarded, self._brand)):
+                if not isinstance(value, str):
+                    continue
+                if reason := blocked_command(value, folder, self._guarded, self._brand, opened):
                     return f"{subject_of(call)!r} was blocked because {reason}"
         return ""
 

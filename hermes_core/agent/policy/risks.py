@@ -1,12 +1,17 @@
 """What a call may do that a person would want to be asked about."""
 
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Iterable
+from functools import lru_cache
 from pathlib import Path
 
-from hermes_core.kinds import Workspace
+from hermes_core.agent.policy.grants import Case
+from hermes_core.autorun import runs_by_itself
 from hermes_core.types import Effect, Feature
 
-__all__ = ["inside", "risk_of"]
+__all__ = ["OWN_CODE", "inside", "own_code", "risk_of", "writes_own_code"]
+
+OWN_CODE = "changes code that Hermes itself runs"
 
 _HARMLESS = frozenset(
     {Effect.READ_FILES, Effect.RECALL, Effect.REMEMBER, Effect.ASK, Effect.NETWORK, Effect.DELEGATE}
@@ -21,12 +26,15 @@ _RISKS = {
 }
 
 
-def risk_of(effects: frozenset[Effect], places: Sequence[str], workspace: Workspace) -> str:
+def risk_of(case: Case) -> str:
     """Why a person should decide, in words that follow "it"; empty for what is harmless."""
-    for effect in sorted(effects - _HARMLESS, key=lambda e: e.value):
-        if effect is Effect.EXECUTE and Feature.ISOLATED in workspace.features:
+    places, cwd = case.places, case.workspace.cwd
+    for effect in sorted(case.effects - _HARMLESS, key=lambda e: e.value):
+        if effect is Effect.EXECUTE and Feature.ISOLATED in case.workspace.features:
             continue
-        if effect is Effect.WRITE_FILES and places and all(inside(p, workspace.cwd) for p in places):
+        if effect is Effect.WRITE_FILES and places and all(inside(p, cwd) for p in places):
+            if writes_own_code(case):
+                return OWN_CODE
             continue
         return _RISKS[effect].format(place="this machine")
     return ""
@@ -39,3 +47,30 @@ def inside(place: str, cwd: str) -> bool:
     root = Path(cwd).resolve()
     path = (root / Path(place).expanduser()).resolve()  # a link that leads out of the folder leads out of it here too
     return path == root or root in path.parents
+
+
+def writes_own_code(case: Case) -> bool:
+    """Whether a call that writes files writes such code."""
+    return any(case.own(case.path(place, case.workspace.cwd)) for place in case.places)
+
+
+def own_code(packages: Callable[[], Iterable[str]]) -> Callable[[str], bool]:
+    """What tells of a real path whether it is code of these packages, or what their Python runs in every process.
+
+    ``packages``, folders or single files, are asked for once, when first needed.
+    """
+
+    @lru_cache(maxsize=1)
+    def known() -> tuple[list[str], list[str]]:
+        import sysconfig
+
+        sites = {os.path.realpath(sysconfig.get_path(name)) for name in ("purelib", "platlib")}
+        return sorted({os.path.realpath(path) for path in packages()}), sorted(sites)
+
+    def own(path: str) -> bool:
+        folders, sites = known()
+        if any(path == folder or path.startswith(f"{folder}/") for folder in folders):
+            return True
+        return os.path.dirname(path) in sites and bool(runs_by_itself(path))  # noqa: PTH120 - a text
+
+    return own

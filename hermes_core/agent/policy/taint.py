@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from attrs import frozen
 
 from hermes_core.agent.policy.grants import Case
-from hermes_core.agent.policy.risks import inside
+from hermes_core.agent.policy.risks import OWN_CODE, inside, writes_own_code
 from hermes_core.autorun import runs_by_itself
 from hermes_core.kinds import Tool, Workspace
 from hermes_core.store.outside import outside
@@ -123,6 +123,8 @@ def _stray(case: Case) -> str:
     """Why a file must not be written on a page's word: outside of the folder, or where it runs by itself later."""
     if not case.places or not all(inside(place, case.workspace.cwd) for place in case.places):
         return "writes outside the session's folder"
+    if writes_own_code(case):
+        return OWN_CODE
     for place in case.places:
         if reason := runs_by_itself(case.path(place, case.workspace.cwd)):
             return f"writes {place}, and {reason}"

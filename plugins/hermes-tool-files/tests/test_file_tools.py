@@ -315,3 +315,30 @@ async def test_guarded_files_are_neither_read_nor_written_nor_searched(call, tmp
     assert "[left out: 1 matching file of Hermes itself, closed to tools]" in told
     told = await call("search_files", pattern="s3cret")
     assert told.startswith("No match.\n[left out: ")
+
+
+@pytest.mark.usefixtures("tree")
+async def test_from_above_the_home_of_hermes_is_left_out_whatever_lies_in_it(context, tmp_path):
+    home = tmp_path / ".hermes"
+    tools = {one.name: one for one in make_tools(guarded=[home / ".env"], home=home)}
+    kept = (".hermes/canary.txt", ".hermes/skills/x/canary.md", ".hermes/cache/outputs/s/canary")
+    for name in ("notes/canary.txt", *kept):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("canary\n")
+    (tmp_path / "up").symlink_to(tmp_path.parent)
+
+    async def call(name, **arguments):
+        return await tools[name].run(context, tools[name].params(**arguments))
+
+    for path in (".", str(tmp_path), f"up/{tmp_path.name}"):
+        for target, what in (("content", "matching files"), ("files", "files")):
+            told = await call("search_files", pattern="canary", path=path, target=target)
+            assert "notes/canary.txt" in told
+            assert ".hermes" not in told
+            assert f"[left out: 3 {what} of Hermes itself, closed to tools]" in told
+        told = await call("list_files", path=path, depth=5)
+        assert "notes/" in told
+        assert ".hermes" not in told
+        assert "of Hermes itself, closed to tools]" in told
+    told = await call("search_files", pattern="canary", path=str(home / "skills"))
+    assert "canary.md" in told

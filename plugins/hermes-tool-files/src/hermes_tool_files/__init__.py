@@ -12,4 +12,4 @@ def register_tools(ctx: PluginContext) -> Iterable[Tool]:
     """The tools ``read_file``, ``write_file``, ``edit_file``, ``search_files`` and ``list_files``."""
     from hermes_tool_files.tools import make_tools
 
-    return make_tools(ctx.paths.guarded)
+    return make_tools(ctx.paths.guarded, ctx.paths.home)

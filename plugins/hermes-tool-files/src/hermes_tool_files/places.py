@@ -4,7 +4,7 @@ import hashlib
 import os
 import posixpath
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from pathlib import Path
 from weakref import WeakKeyDictionary
@@ -26,8 +26,8 @@ def key_of(path: str) -> str:
 class Places:
     """Resolves paths; knows each workspace's home and programs, asking once."""
 
-    def __init__(self, guarded: Iterable[Path] = ()) -> None:
-        self._guarded = tuple(guarded)
+    def __init__(self, guarded: Iterable[Path] = (), home: Path | None = None) -> None:
+        self._guarded, self._kept = tuple(guarded), home
         self._homes: WeakKeyDictionary[Workspace, str] = WeakKeyDictionary()
         self._ripgrep: WeakKeyDictionary[Workspace, bool] = WeakKeyDictionary()
 
@@ -39,9 +39,21 @@ class Places:
             check_path(full, PathRules(cwd=workspace.cwd, guarded=self._guarded, spelled=True))
         return full
 
-    def is_open(self, workspace: Workspace, path: str) -> bool:
-        """Whether what was found at a path may be shown."""
-        return Feature.LOCAL not in workspace.features or not guarded_by(path, self._guarded)
+    def opener(self, workspace: Workspace, root: str, *, names: bool) -> Callable[[str], bool]:
+        """What tells whether something found below a folder may be shown: its content, or only its name.
+
+        From above Hermes' own folder nothing in that folder is shown.
+        """
+        if Feature.LOCAL not in workspace.features:
+            return lambda path: True
+        real, closed = os.path.realpath(root), self._guarded
+        if self._kept and not _below(real, os.path.realpath(self._kept)):
+            closed = (self._kept, *closed)
+        if not names:
+            return lambda path: not guarded_by(path, closed)
+        # What searches follows no links below the folder, so that the spelling tells; there may be many names.
+        near = [one for one in map(os.path.realpath, closed) if _below(one, real)]
+        return lambda path: not any(_below(real + path.removeprefix(root), one) for one in near)
 
     async def _home(self, workspace: Workspace) -> str:
         if workspace not in self._homes:
@@ -71,6 +83,10 @@ class Places:
             close = [folded[n] for n in get_close_matches(name.casefold(), folded, n=5, cutoff=0.5)]
             hint = f"Similar: {', '.join(posixpath.join(posixpath.dirname(path), n) for n in close)}" if close else ""
             raise ToolError(error.text, hint=hint or error.hint) from error
+
+
+def _below(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
 class Seen:

@@ -92,10 +92,7 @@ def _grouped(output: str, search: Search) -> str:
                 break
             told.append(f"  {number}{'|' if mark == ':' else '-'}{text[:WIDTH]}{'…' if len(text) > WIDTH else ''}")
     total = sum(mark == ":" for mark, _ in rows.values())
-    if closed:
-        told.append(
-            f"[left out: {len(closed)} matching file{'s' * (len(closed) > 1)} of Hermes itself, closed to tools]"
-        )
+    told += _left_out(len(closed), "matching file")
     if not total:
         return "\n".join(["No match.", *told])
     if total > search.limit:
@@ -114,29 +111,39 @@ async def search_names(workspace: Workspace, search: Search, *, ripgrep: bool) -
     else:
         script, words = _FIND, [search.root, pattern.rpartition("/")[2]]
     output = await _output(workspace, ["sh", "-c", script, "sh", *words])
-    names = [name for name in output.split("\n") if name]
+    found = [name for name in output.split("\n") if name]
+    names = [name for name in found if search.is_open(name)]
+    closed = _left_out(len(found) - len(names), "file")
     if not names:
-        return "No such file."
+        return "\n".join(["No such file.", *closed])
     told = [_shown_path(name, search.root) for name in names[: search.limit]]
     if len(names) > search.limit:
         told.append(f"[{len(names) - search.limit:,} more; narrow the pattern or the path]")
-    return "\n".join(told)
+    return "\n".join([*told, *closed])
 
 
-async def list_folder(workspace: Workspace, root: str, depth: int, limit: int) -> str:
-    """What is in a folder, folders with a slash. Raises ToolError when it is none."""
+def _left_out(count: int, what: str) -> list[str]:
+    return [f"[left out: {count:,} {what}{'s' * (count > 1)} of Hermes itself, closed to tools]"] if count else []
+
+
+async def list_folder(
+    workspace: Workspace, root: str, depth: int, limit: int, is_open: Callable[[str], bool] = lambda path: True
+) -> str:
+    """What is in a folder, folders with a slash, as far as it ``is_open``. Raises ToolError when it is none."""
     request = ExecRequest(argv=("sh", "-c", _LIST, "sh", root, str(depth)), seconds=SECONDS, limit=OUTPUT)
     result = await workspace.run(request)
     if result.status in (44, 45):
         raise ToolError(f"{root} {'does not exist' if result.status == 44 else 'is a file, not a folder'}.")
     rows = result.output.decode(errors="replace").split("\0")
-    names = sorted(_shown_path(row, root) for row in rows[:-1])
+    shown = [row for row in rows[:-1] if is_open(row.removesuffix(" (not shown)").rstrip("/"))]
+    names = sorted(_shown_path(row, root) for row in shown)
+    closed = _left_out(len(rows) - 1 - len(shown), "name")
     if result.status and not names:
         raise ToolError(f"Cannot list {root}: {rows[-1].strip()[:300]}")
     told = names[:limit]
     if len(names) > limit:
         told.append(f"[{len(names) - limit:,} more; list a folder in it, or use a smaller depth]")
-    return "\n".join(told) or "The folder is empty."
+    return "\n".join([*(told or ["The folder is empty."]), *closed])
 
 
 def _shown_path(path: str, root: str) -> str:

@@ -67,12 +67,13 @@ class Listing:
     depth: int = option("Levels.", default=1, validator=[ge(1), le(5)])
 
 
-def make_tools(guarded: Iterable[Path] = ()) -> Sequence[Tool]:
+def make_tools(guarded: Iterable[Path] = (), home: Path | None = None) -> Sequence[Tool]:
     """The tools, sharing what they know of workspaces and of what each session has seen.
 
-    ``guarded`` are files and folders that are closed to them on this machine.
+    ``guarded`` are files and folders that are closed to them on this machine. ``home``, where Hermes keeps them, is
+    left out of what is found from above it.
     """
-    places, seen = Places(guarded), Seen()
+    places, seen = Places(guarded, home), Seen()
     return [_read(places, seen), _write(places, seen), _edit(places, seen), _search(places), _list(places)]
 
 
@@ -140,7 +141,7 @@ def _search(places: Places) -> Tool:
             glob=params.glob,
             limit=params.limit,
             context=params.context,
-            is_open=lambda path: places.is_open(context.workspace, path),
+            is_open=places.opener(context.workspace, root, names=params.target == "files"),
         )
         look = searching.search_content if params.target == "content" else searching.search_names
         return await look(context.workspace, search, ripgrep=ripgrep)
@@ -153,7 +154,8 @@ def _list(places: Places) -> Tool:
     async def list_files(context: ToolContext, params: Listing) -> str:
         """List a folder; folders end in a slash."""
         root = await places.resolve(context.workspace, params.path)
-        return await searching.list_folder(context.workspace, root, params.depth, LISTED)
+        is_open = places.opener(context.workspace, root, names=True)
+        return await searching.list_folder(context.workspace, root, params.depth, LISTED, is_open)
 
     return list_files
 
