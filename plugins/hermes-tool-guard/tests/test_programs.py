@@ -69,7 +69,6 @@ ip route
 ufw status
 sysctl kernel.hostname
 service nginx status
-hermes sessions list
 hermes --version
 swapon --show
 set -- a b; echo "$1" "$@"
@@ -422,6 +421,50 @@ git "$X"
 git rebase -x evil main
 git fetch --force origin
 git credential fill
+git --git-dir x --exec-path=y status
+git init --template=t
+git init --template t sub
+git maintenance start
+git archive --remote=https://example.com/x HEAD
+git config init.templateDir x
+git config branch.main.remote x
+git config branch.main.pushRemote ext::x
+git config gc.recentObjectsHook x
+git config core.fsmonitor ./x
+git config core.hooksPath h
+git config filter.x.smudge x
+git config url.a.insteadOf b
+git remote add x y
+git remote set-url --push origin x
+git remote rename x origin
+git apply <<< '+++ b/.git/hooks/pre-commit'
+patch -p1 <<< '+++ b/.git/config'
+patch -d .git < x
+tar -xf a.tar -C .git
+unzip a.zip -d .git
+rsync -a x/ .git/
+echo x > .vscode/tasks.json
+echo x > .githooks/pre-commit
+echo x > venv.pth
+cp -r x .git
+hermes sessions list
+hermes sessions show 3
+hermes sessions search x
+hermes sessions export
+hermes tools history
+hermes logs
+hermes approvals list
+hermes grants list
+cat ~/.ssh/id_*
+cat ~/.aws/credentials
+cat ~/.netrc
+cat /etc/shadow
+cat ~/.config/google-chrome/Default/Cookies
+cat ~/.config/microsoft-edge/Default/History
+cat ~/.mozilla/firefox/x/logins.json
+cat ~/.librewolf/x/places.sqlite
+cat ~/Library/Safari/History.db
+cat ~/Library/Keychains/login.keychain-db
 """.strip().split("\n")
 
 

@@ -76,7 +76,7 @@ SPACES = (
     "\t",
     " \\\n ",
     "${IFS}",
-    "$IFS",
+    "$IFS''",  # without the quotes, the next word would be part of the name
     " $EMPTY ",
     "\u00a0",
     "\u2003",

@@ -15,7 +15,8 @@ __all__ = ["make_check"]
 _HELP = """Read shell commands from standard input, one a line, and print one verdict a line, as JSON.
 
 The verdict is allow, ask or deny. The reason continues a sentence that starts with "it". Nothing is run; of the disk
-only links and mounts are looked at. Every line is answered before the next one is read, blank ones too.
+only links, mounts and the layout of repositories are looked at. Every line is answered before the next one is read,
+blank ones too.
 
 \b
   allow   looks, or works inside the folder

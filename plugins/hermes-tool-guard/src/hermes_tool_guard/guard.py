@@ -28,7 +28,7 @@ def check(
 
     ``root`` is the working folder, ``guarded`` what belongs to Hermes itself. ``record`` is told of every program with
     its arguments. With ``lenient`` only what leaves the place counts: it is
-    isolated. Nothing is run; of the disk only links are looked at. Raises nothing.
+    isolated. Nothing is run; of the disk only names and links are looked at. Raises nothing.
     """
     places = Places(root, home or os.path.expanduser("~"), guarded)  # noqa: PTH111
     start = folder or root or "/"

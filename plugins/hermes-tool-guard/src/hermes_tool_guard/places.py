@@ -57,13 +57,14 @@ _CREDENTIAL = re.compile(
     r"|s3cfg|netrc|pgpass|my\.cnf|git-credentials|npmrc|yarnrc|yarnrc\.yml|pypirc|dockercfg|vault-token|htpasswd"
     r"|(?:bash|zsh|sh|psql|mysql|python|node_repl|sqlite|rediscli|dbshell)_history"
     r"|local/share/(?:keyrings|kwalletd)|config/(?:gcloud|gh|hub|op|google-chrome|chromium|BraveSoftware|rclone|doctl"
-    r"|heroku|configstore|git/credentials|keybase|Bitwarden[^/]*|1Password)|docker/config\.json"
+    r"|heroku|configstore|git/credentials|keybase|Bitwarden[^/]*|1Password|microsoft-edge[^/]*|vivaldi|opera)|docker/config\.json"
     r"|cargo/credentials(?:\.toml)?"
     r"|gem/credentials|terraform\.d/credentials[^/]*|m2/settings\.xml|gradle/gradle\.properties)(?:/|$)"
     r"|\.env(?:rc)?(?:\.(?!example$|sample$|template$|dist$|test$|defaults$)[^/]*)?$"
     r"|(?:id_(?:rsa|dsa|ecdsa|ed25519)|credentials|secrets?)(?:\.(?:json|ya?ml|toml|txt|ini|env))?$"
     r"|[^/]*\.(?:pem|key|p12|pfx|kdbx?|jks|keystore|ppk|gpg|asc)$|[^/]*_(?:rsa|ed25519)$|wallet\.dat$"
-    r"|Keychains(?:/|$)|Login Data$|logins\.json$|key4\.db$|Cookies$|cookies\.sqlite$)"
+    r"|Keychains(?:/|$)|Login Data$|logins\.json$|key4\.db$|Cookies$|cookies\.sqlite$"
+    r"|Library/(?:Cookies|Safari)(?:/|$)|places\.sqlite$)"
     r"|^/etc/(?:g?shadow|sudoers|ssl/private|krb5\.keytab|security/opasswd|ssh/ssh_host|openvpn|wireguard|kubernetes)"
     r"|^/(?:var/)?run/secrets|^/proc/(?:[^/]+/(?:environ|mem|maps|fd|cmdline|root|cwd)|kcore)"
     r"|^/var/lib/(?:docker|kubelet)"
@@ -299,6 +300,10 @@ class Places:
         """Whether guarded files lie right in a folder."""
         folder = os.path.normpath(path)
         return any(os.path.dirname(guard) == folder for guard in self.guarded)  # noqa: PTH120
+
+    def real(self, path: str) -> str:
+        """Where a path leads on this machine."""
+        return os.path.realpath(path) if self._linked(path) else os.path.normpath(path)
 
     def _linked(self, path: str) -> bool:
         """Whether a part of the path is a link on this machine."""

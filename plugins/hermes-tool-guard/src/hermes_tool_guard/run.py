@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 
 from hermes_core.types import Effect
+from hermes_tool_guard.byitself import is_usual, why_later
 from hermes_tool_guard.escapes import Glob
 from hermes_tool_guard.hidden import BUILTINS
 from hermes_tool_guard.judgement import DERIVED, OPAQUE, UNKNOWN, Class
@@ -165,6 +166,7 @@ class Run:
         places = self.scene.places
         for path, zone in self._zones(word):
             self.written(path, same=keeps)
+            self._later(path, zone, f"{what} {shown(word)}")
             if not keeps and vital_file(path):
                 self.deny(Class.WRITE_OUTSIDE, f"overwrites {shown(word)}, which everything else depends on")
             if zone not in _PLAIN and self.name not in ("mkdir", "redirection") and places.keeps_guarded(path):
@@ -182,6 +184,14 @@ class Run:
                 self.ask(kind, f"{what} {shown(word)}, which {why}")
             else:
                 self.noted = True
+
+    def _later(self, path: str, zone: Zone, what: str) -> None:
+        """Whether what it writes runs by itself later; CONFIGURE is what no isolation makes harmless."""
+        if self.name in ("mkdir", "touch", "chmod") or not (why := why_later(self.scene.places, path)):
+            return
+        self.note(Class.PERSISTENCE, Effect.WRITE_FILES, Effect.EXECUTE, Effect.CONFIGURE)
+        if zone not in (Zone.INSIDE, Zone.TEMPORARY) or not is_usual(why):
+            self.ask(Class.PERSISTENCE, f"{what}, and {why}")
 
     def delete(self, word: str, *, recursive: bool = True, what: str = "deletes") -> None:
         """It takes a file or folder away, or changes all in it for good."""

@@ -326,7 +326,6 @@ class Shell:
     # --- commands and redirections -------------------------------------------------------------------------------
 
     def _redirected(self, node: "Node", folders: Folders, stdin: str | None) -> Ends:
-
         body, after, out, targets = None, [], False, []
         self._appends = appends(node)
         self._folders = folders

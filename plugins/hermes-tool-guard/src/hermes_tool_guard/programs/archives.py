@@ -1,5 +1,6 @@
 """Archives and compressed files."""
 
+from hermes_core.types import Effect
 from hermes_tool_guard.judgement import Class
 from hermes_tool_guard.programs.files import deletes
 from hermes_tool_guard.run import Program, Run, each, names
@@ -8,6 +9,12 @@ _TAR_RUNS = names(
     "--checkpoint-action --to-command --use-compress-program --info-script --new-volume-script --rsh-command "
     "--rmt-command"
 )
+
+
+def unpacks(run: Run, folder: str) -> None:
+    """It makes files in a folder whose names nobody has seen: one may be of those that run by themselves."""
+    run.write(folder)
+    run.note(Class.WRITE, Effect.WRITE_FILES, Effect.EXECUTE)
 
 
 def _tar(run: Run) -> None:
@@ -41,7 +48,7 @@ def _tar(run: Run) -> None:
             run.read_all(f"{folder}/{word}" if folder and not word.startswith("/") else word)
     elif options.has("-x", "--extract", "--get"):
         run.read(archive or ".")
-        run.write(folder or ".")
+        unpacks(run, folder or ".")
         if options.has("-P", "--absolute-names"):
             run.ask(Class.WRITE_OUTSIDE, "unpacks files to wherever their names say")
     else:
@@ -60,16 +67,16 @@ def _unpack(run: Run) -> None:
         if options.has("-l", "-v", "-t", "-p", "-Z"):
             run.note(Class.READ)
         else:
-            run.write(options.value("-d") or ".")
+            unpacks(run, options.value("-d") or ".")
     else:
-        run.write(".")
+        unpacks(run, ".")
     for word in options.rest[:1]:
         run.read(word)
 
 
 def _seven(run: Run) -> None:
     output = [a[2:] for a in run.args if a.startswith("-o")]
-    run.write(output[0] if output else ".")
+    (unpacks if run.args[:1] in (["x"], ["e"]) else Run.write)(run, output[0] if output else ".")
     for word in [a for a in run.args[1:] if a[:1] != "-"]:
         run.read_all(word)
 

@@ -1,8 +1,10 @@
 """sed, awk and editors: they read files, and may write files and run programs from inside their scripts."""
 
+import os
 import re
 
 from hermes_tool_guard.judgement import UNKNOWN, Class
+from hermes_tool_guard.programs.archives import unpacks
 from hermes_tool_guard.run import Program, Run, each, names
 
 _SUBSTITUTE = re.compile(r"s([^\n\\])((?:\\.|(?!\1)[^\\])*)\1((?:\\.|(?!\1)[^\\])*)\1([gpiIemM0-9w]*)", re.DOTALL)
@@ -152,9 +154,20 @@ def _vim(run: Run) -> None:
     run.ask(Class.CODE, f"opens {run.name}, an editor that waits for a person")
 
 
+def patched(run: Run, folder: str, name: str = "") -> None:
+    """The files that a patch changes, as far as it can be read: standard input, or a file that this command made."""
+    text = run.stdin or ""
+    for path in run.scene.places.absolute(name, run.folders) if name else ():
+        text = run.scene.contents.get(os.path.normpath(path), "")
+    for target in re.findall(r"^(?:\+\+\+|---|rename to|copy to) (?:[ab]/)?([^\t\n]+)", text, re.MULTILINE)[:100]:
+        run.write(f"{folder}/{target.strip()}" if target[:1] != "/" else target)
+
+
 def _patch(run: Run) -> None:
     options = run.options({"-p", "-i", "-d", "-o", "--input", "--directory", "--output"})
-    run.write(options.value("-d", "--directory") or ".")
+    folder = options.value("-d", "--directory") or "."
+    unpacks(run, folder)
+    patched(run, folder, options.value("-i", "--input") or "".join(options.rest[1:2]))
     for word in [*options.values("-o", "--output"), *options.rest[:1]]:
         run.write(word)
 

@@ -1,5 +1,6 @@
 """git and its forges: local work is free, what goes out or rewrites is not."""
 
+import os
 import re
 import shlex
 from collections.abc import Sequence
@@ -7,6 +8,7 @@ from collections.abc import Sequence
 from hermes_core.types import Effect
 from hermes_tool_guard.judgement import LISTED, UNKNOWN, Class
 from hermes_tool_guard.places import Zone
+from hermes_tool_guard.programs import git_places
 from hermes_tool_guard.programs.git_settings import configure, setting
 from hermes_tool_guard.run import Program, Run, beginnings, names
 
@@ -93,6 +95,7 @@ def _git(run: Run) -> None:
         run.ask(Class.CODE, f"runs git {words[0]}, which may be an alias for anything")
     else:
         run.args = words[1:]
+        git_places.within(run)
         _command(run, words[0])
 
 
@@ -108,7 +111,11 @@ def _global_option(run: Run, name: str, value: str, words: Sequence[str]) -> Non
         if not run.inside(value) and not run.scene.places.root.startswith(value):
             run.note(Class.READ)
             _elsewhere(run, value, words)
-        if name != "--git-dir":
+        if name == "--git-dir":
+            for path in map(os.path.normpath, places.absolute(value, run.folders)):
+                if path != f"{places.root}/.git":
+                    git_places.looks_bare(run, path)
+        else:
             run.folders = tuple(run.scene.places.absolute(value, run.folders))
 
 
@@ -264,9 +271,16 @@ def _history(run: Run) -> None:
     _rewrites(run, "rewrites the history of the repository")
 
 
+def _archive(run: Run) -> None:
+    if run.options({"--remote"}).has("--remote"):
+        run.note(Class.FETCH)
+        run.ask(Class.FETCH, "has another machine make an archive with git archive --remote")
+    _plain(run)
+
+
 def _remote(run: Run) -> None:
     words = [w for w in run.args if w[:1] != "-"]
-    if words[:1] in (["add"], ["set-url"]):
+    if words[:1] in (["add"], ["set-url"], ["rename"]):
         run.ask(Class.SEND, "changes where git sends commits to")
 
 
@@ -349,6 +363,10 @@ _COMMANDS: dict[str, Program] = {
     "replace": _history,
     "config": configure,
     "remote": _remote,
+    "init": git_places.init,
+    "apply": git_places.apply,
+    "archive": _archive,
+    "maintenance": git_places.maintenance,
     "clone": _clone,
     "fetch": _fetch,
     "pull": _fetch,

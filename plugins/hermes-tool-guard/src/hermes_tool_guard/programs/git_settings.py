@@ -8,12 +8,12 @@ from hermes_tool_guard.run import Run
 __all__ = ["configure", "setting"]
 
 _FREE_CONFIG = re.compile(
-    r"(?i)user\.|color\.|core\.(?:autocrlf|quotepath|filemode|ignorecase|longpaths|abbrev|eol|safecrlf"
+    r"(?i)(?!init\.templatedir|branch\..*\.(?:push)?remote$|gc\..*hook|push\.(?:default)?remote)(?:user\.|color\.|core\.(?:autocrlf|quotepath|filemode|ignorecase|longpaths|abbrev|eol|safecrlf"
     r"|symlinks|preloadindex|untrackedcache|compression)|init\.|push\.|pull\.|fetch\.|commit\.gpgsign"
     r"|tag\.gpgsign|advice\.|log\.|diff\.(?:algorithm|renames|color|context|noprefix|mnemonic)"
     r"|merge\.(?:conflict|ff)|rebase\.|status\.|branch\.|http\.(?:post|low|version)|gc\."
     r"|protocol\.version|safe\.directory|feature\.|index\.|pack\.|column\.|stash\.|help\.auto|rerere\."
-    r"|versionsort|blame\.|grep\."
+    r"|versionsort|blame\.|grep\.)"
 )
 
 

@@ -144,8 +144,16 @@ def _power(run: Run) -> None:
         run.deny(Class.SERVICES, f"stops or restarts the machine with {run.name}")
 
 
+_LISTS = (["tools", "history"], ["approvals", "list"], ["grants", "list"])
+
+
 def _hermes(run: Run) -> None:
     words = [w for w in run.args if w[:1] != "-"]
+    if words[:1] in (["sessions"], ["logs"]) or words[:2] in _LISTS:
+        run.note(Class.READ, Effect.RECALL, Effect.NETWORK)  # what is in there may have come from outside
+        run.ask(Class.READ, f"shows other conversations with hermes {' '.join(words[:2])}")
+        if words[:2] in _LISTS:
+            return
     if (
         not words
         or words[0] in ("doctor", "sessions", "insights", "tools", "logs")
