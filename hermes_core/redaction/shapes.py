@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 Span = tuple[int, int, bool]
-_VALUE = r"""(?:"((?:[^"\\\n]|\\.)+)"|'([^'\n]+)'|([^\s"'|;&<>]+))"""
+_VALUE = r"""(?:"((?:[^"\\\n]|\\.){1,512})"|'([^'\n]{1,512})'|([^\s"'|;&<>]{1,512}))"""
 
 
 def in_address(text: str, begin: int, place: int) -> list[Span]:
