@@ -27,7 +27,7 @@ _FREE = frozenset({Effect.READ_FILES, Effect.RECALL, Effect.ASK, Effect.DELEGATE
 _CONCERNS = {
     Effect.REMEMBER: "keeps something for later conversations",
     Effect.SCHEDULE: "plans work for later",
-    Effect.CONFIGURE: "changes the settings of Hermes",
+    Effect.CONFIGURE: "changes settings, or writes what runs by itself later",
     Effect.SEND: "sends something out",
     Effect.EXECUTE: "runs a command on this machine",
 }
