@@ -128,7 +128,8 @@ def _entry_problems(entry: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[s
     size = len(text.strip())
     if size < 10:
         short = f"; its docstring of {size} characters is too short, 10 are the least" if size else ""
-        yield f"{where}: {entry.name} needs a docstring that says what it does{short}; you will read it as its description"
+        said = f"{entry.name} needs a docstring that says what it does{short}"
+        yield f"{where}: {said}; you will read it as its description"
     elif len(text) > _LONGEST:
         yield f"{where}: the docstring has {len(text):,} characters; {_LONGEST:,} is the most"
 
