@@ -208,7 +208,14 @@ def test_a_file_full_of_braces_is_no_deep_nesting():
 
 
 def test_arguments_lose_what_cannot_be_stored():
-    assert read_arguments('{"\\ud800a": ["\\u0000b", "\\ud83d\\ude00"]}') == ({"\ufffda": ["b", "😀"]}, "")
+    assert read_arguments('{"\\ud800a": ["b", "\\ud83d\\ude00"]}') == ({"\ufffda": ["b", "😀"]}, "")
+
+
+@pytest.mark.parametrize("text", ['{"a": ["\\u0000b"]}', '{"a": {"b\\u0000": 1}}', '{"path": "a\\u0000b"}'])
+def test_arguments_with_a_nul_are_refused_not_changed(text):
+    arguments, why = read_arguments(text)
+    assert arguments == {}
+    assert "NUL character" in why
 
 
 async def test_the_clock_may_go_back_an_hour(hermes, scripted, monkeypatch):
