@@ -133,7 +133,7 @@ def _decoded(line: bytes) -> str:
 
 
 def _place(text: str) -> tuple[int, int, str] | None:
-    """Begin, end and value of the ``text`` that counts, the last, of an object that is known to be sound."""
+    """Begin, end and value of the ``text`` of an object that is known to be sound. Raises ValueError when it has two."""
     decoder, at, found = json.JSONDecoder(), text.index("{") + 1, None
     while True:
         at = _skip(text, at, " \t\r\n,")
@@ -143,6 +143,8 @@ def _place(text: str) -> tuple[int, int, str] | None:
         at = _skip(text, at, " \t\r\n:")
         value, end = decoder.raw_decode(text, at)
         if key == "text":
+            if found:
+                raise ValueError("it has `text` twice")
             found = (at, end, value) if isinstance(value, str) else None
         at = end
 

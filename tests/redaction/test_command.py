@@ -88,6 +88,7 @@ def test_records_keep_every_other_byte(tmp_path: Path) -> None:
         ("[1]", "it is no JSON object"),
         ('{"a": 1}', "it has no `text`"),
         ('{"text": 5}', "it has no `text`"),
+        ('{"text": "password=hunter2secret", "text": "b"}', "it has `text` twice"),
         ("\udcff", "it is not UTF-8"),
     ],
 )
