@@ -133,7 +133,7 @@ def _decoded(line: bytes) -> str:
 
 
 def _place(text: str) -> tuple[int, int, str] | None:
-    """Begin, end and value of the ``text`` of an object that is known to be sound. Raises ValueError when it has two."""
+    """Begin, end and value of the ``text`` of a sound object. Raises ValueError when it has two."""
     decoder, at, found = json.JSONDecoder(), text.index("{") + 1, None
     while True:
         at = _skip(text, at, " \t\r\n,")
