@@ -183,6 +183,22 @@ async def test_what_is_no_address_is_refused_in_its_own_words(hermes: Any, taint
     assert hermes.runtime.dispatch.faults == []
 
 
+async def test_who_may_write_a_whole_folder_is_asked_about(hermes: Any) -> None:
+    """Which of its files a call writes cannot be told then; one of them may be a hook of git."""
+    hermes.configure({"policy.mode": "off"})
+    scene = Scene(hermes, {PAGE: order("spread", text="x")})
+
+    @tool(name="spread", effects={Effect.WRITE_FILES}, touches=lambda _: [f"file:{hermes.workspace.folder}"])
+    async def spread(words: Words) -> str:
+        """Write somewhere in the folder."""
+        scene.did.append(words.text)
+        return "done"
+
+    hermes.tmp_plugin(spread)
+    await scene.say()
+    assert scene.did == []
+
+
 # --- where data could go ------------------------------------------------------------------------------------------
 
 

@@ -5,6 +5,7 @@ nothing that lasts, leaves the machine or runs on it is done on the model's word
 that. The test for it is a model that obeys every order it reads.
 """
 
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -126,8 +127,11 @@ def _stray(case: Case) -> str:
     if writes_own_code(case):
         return OWN_CODE
     for place in case.places:
-        if reason := runs_by_itself(case.path(place, case.workspace.cwd)):
+        path = case.path(place, case.workspace.cwd)
+        if reason := runs_by_itself(path):
             return f"writes {place}, and {reason}"
+        if os.path.isdir(path):  # noqa: PTH112 - anything in it, then
+            return f"may write any file in {place}, also one that runs by itself"
     return ""
 
 
