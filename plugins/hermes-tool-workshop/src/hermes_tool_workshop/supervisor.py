@@ -78,7 +78,7 @@ def start(job: Any, scratch: str, call: Any) -> tuple[int, int, int, int]:
         marker = {name: os.environ[name] for name in ("HERMES_RUN",) if name in os.environ}
         path = {"PATH": os.environ.get("PATH", os.defpath)} if job["programs"] else {}
         env = {"HOME": scratch, "TMPDIR": scratch, "LANG": "C.UTF-8", **path, **marker}
-        words = ["python", "-I", "-B"] + ([] if job["site"] else ["-S"]) + ["-c", job["inside"]]
+        words = [sys.executable, "-I", "-B"] + ([] if job["site"] else ["-S"]) + ["-c", job["inside"]]
         os.execve(sys.executable, words, env)  # noqa: S606
     except BaseException:  # noqa: BLE001 - this is a copy of the supervisor, which must never go on
         os._exit(126)
