@@ -23,8 +23,10 @@ async def session(store: Store) -> None:
     await store.create_session(Session(id=ID, origin="cli", owner=ME, title="Notes"))
 
 
-async def add(store: Store, text: str, role: str = "user", session_id: str = ID) -> int:
-    return await store.add_message(session_id, Message(role=role, parts=(Text(text=text),)))  # type: ignore[arg-type]
+async def add(store: Store, text: str, role: str = "user", session_id: str = ID, owner: Principal = ME) -> int:
+    """Add a message; its number in the session."""
+    await store.add_message(session_id, Message(role=role, parts=(Text(text=text),)))  # type: ignore[arg-type]
+    return (await store.messages(owner, session_id, window=1))[-1][0]
 
 
 async def found(store: Store, words: str, **options: object) -> list[int]:
@@ -111,7 +113,7 @@ async def test_nobody_finds_what_another_said(store: Store) -> None:
     theirs = "20260101_000001_bbbbbb"
     await store.create_session(Session(id=theirs, origin="cli", owner=OTHER))
     for _ in range(30):
-        await add(store, "shared word", session_id=theirs)
+        await add(store, "shared word", session_id=theirs, owner=OTHER)
     assert await found(store, "word") == [mine]
     assert len(await store.search(OTHER, "word", limit=50)) == 30
     assert await store.search(Principal(person="stranger"), "word") == []

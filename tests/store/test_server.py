@@ -241,12 +241,13 @@ def test_several_processes_may_make_the_same_store_at_once(cluster: Cluster) -> 
 
 async def test_hits_far_from_the_newest_rows_are_found_in_order(store: Store) -> None:
     await store.create_session(Session(id=ID, origin="cli"))
-    rows = []
     for after in (0, 5000, 10000):
         store._engine.transact(
             lambda tx, after=after: tx.connection.execute(f"SELECT setval('messages_id_seq', {after + 1})")
         )
-        rows += [await store.add_message(ID, user(f"word {n}")) for n in range(3)]
+        for number in range(3):
+            await store.add_message(ID, user(f"word {number}"))
+    rows = list(range(1, 10))  # each by its number in the session, whatever row it is
     for limit in (2, 3, 4, 9):
         newest = await store.search(ME, "word", limit=limit)
         oldest = await store.search(ME, "word", limit=limit, sort="oldest")

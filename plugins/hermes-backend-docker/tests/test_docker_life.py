@@ -267,6 +267,10 @@ async def test_a_daemon_behind_tls(make, daemon, folder, monkeypatch):
     monkeypatch.setenv("DOCKER_TLS_VERIFY", "1")
     monkeypatch.setenv("DOCKER_CERT_PATH", str(daemon.folder))
     backend = make(host=daemon.tcp)
+    for _ in range(100):  # it may listen there a little later than on its socket
+        if await backend.ready():
+            break
+        await asyncio.sleep(0.1)
     assert await backend.ready()
     place = await backend.open(str(folder))
     data = bytes(range(256)) * 4_000
