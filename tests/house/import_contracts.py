@@ -37,7 +37,7 @@ layers =
     context
     fetching
     addresses | places | archives | autorun
-    kinds | options | failures | environment
+    kinds | options | failures | environment | commands
     redaction
     types | errors
 

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from hermes_backend_bubblewrap.background import Background
-from hermes_backend_bubblewrap.capture import Capture
 from hermes_backend_bubblewrap.config import Config
 from hermes_backend_bubblewrap.job import SHORT_GRACE, Job
 from hermes_backend_bubblewrap.sandbox import Sandbox
-from hermes_backend_bubblewrap.shell import Shell, Trace, is_shell
+from hermes_backend_bubblewrap.shell import Shell, Trace
+from hermes_core.commands import Capture, is_shell
 from hermes_core.errors import ToolError, UserError
 from hermes_core.kinds import Process, Workspace
 from hermes_core.types import ExecRequest, ExecResult, Feature

@@ -7,14 +7,11 @@ our own shell hands that on behind the output. It is kept here, so that it outli
 from collections.abc import Mapping, Sequence
 from uuid import uuid4
 
+from hermes_core.commands import is_shell
+
 __all__ = ["Shell", "is_shell"]
 
 NOT_KEPT = frozenset({"_", "SHLVL", "PWD", "OLDPWD", "HERMES_RUN", "HERMES_WARDEN"})
-
-
-def is_shell(argv: Sequence[str]) -> bool:
-    """Whether a command is one whose folder and variables should last."""
-    return len(argv) == 3 and argv[1] == "-c" and argv[0].rpartition("/")[2] == "bash"
 
 
 class Shell:

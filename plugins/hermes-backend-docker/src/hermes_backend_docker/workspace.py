@@ -8,11 +8,11 @@ from contextlib import suppress
 
 from hermes_backend_docker import scripts
 from hermes_backend_docker.background import Background
-from hermes_backend_docker.capture import Capture
 from hermes_backend_docker.command import MARKER, Command, helper, wrapped
 from hermes_backend_docker.lease import Lease
 from hermes_backend_docker.shell import Shell, is_shell
 from hermes_backend_docker.wire import Refused
+from hermes_core.commands import Capture
 from hermes_core.errors import ToolError, UserError
 from hermes_core.kinds import Process, Workspace
 from hermes_core.types import ExecRequest, ExecResult, Feature

@@ -7,25 +7,14 @@ undo each other's changes, and a command that replaces the trap or the shell sim
 
 import fcntl
 import os
-import re
 import tempfile
 from collections.abc import Mapping, Sequence
+
+from hermes_core.commands import parse_exports
 
 # A command may use low descriptors itself (exec 3>file), so the trap's one is far away from those.
 DESCRIPTOR_FLOOR = 100
 NOT_KEPT = frozenset({"_", "SHLVL", "PWD", "HERMES_RUN"})
-DECLARED = re.compile(
-    rb"""declare\ -[a-zA-Z]*x[a-zA-Z]*\ (?P<name>[A-Za-z_][A-Za-z0-9_]*)
-         =(?: "(?P<plain>(?:[^"\\]|\\.)*)" | \$'(?P<coded>(?:[^'\\]|\\.)*)' )\n""",
-    re.VERBOSE | re.DOTALL,
-)
-CODES = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"a": b"\a", b"b": b"\b", b"e": b"\x1b", b"E": b"\x1b", b"f": b"\f"}
-CODES[b"v"] = b"\v"
-
-
-def is_shell(argv: Sequence[str]) -> bool:
-    """Whether a command is one whose folder and variables should last."""
-    return len(argv) == 3 and argv[1] == "-c" and argv[0].rpartition("/")[2] == "bash"
 
 
 class Trace:
@@ -85,23 +74,3 @@ class Shell:
                 self.env.pop(name, None)
             else:
                 self.env[name] = value
-
-
-def parse_exports(text: bytes) -> dict[str, str]:
-    """The variables in the output of bash's ``export -p``."""
-    found = {}
-    for match in DECLARED.finditer(text):
-        plain, coded = match["plain"], match["coded"]
-        value = re.sub(rb"\\(.)", rb"\1", plain, flags=re.DOTALL) if coded is None else _decode(coded)
-        found[os.fsdecode(match["name"])] = os.fsdecode(value)
-    return found
-
-
-def _decode(coded: bytes) -> bytes:
-    def one(match: re.Match[bytes]) -> bytes:
-        code = match[1]
-        if code[:1] in b"01234567":
-            return bytes([int(code, 8) & 255])
-        return CODES.get(code, code)
-
-    return re.sub(rb"\\([0-7]{1,3}|.)", one, coded, flags=re.DOTALL)

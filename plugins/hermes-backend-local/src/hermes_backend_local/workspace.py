@@ -9,9 +9,9 @@ from pathlib import Path
 
 from hermes_backend_local import disk
 from hermes_backend_local.background import Background
-from hermes_backend_local.capture import Capture
-from hermes_backend_local.shell import Shell, Trace, is_shell
+from hermes_backend_local.shell import Shell, Trace
 from hermes_backend_local.spawn import SHORT_GRACE, Spawned
+from hermes_core.commands import Capture, is_shell
 from hermes_core.environment import without_secrets
 from hermes_core.errors import UserError
 from hermes_core.kinds import Backend, Process, Workspace
