@@ -112,7 +112,8 @@ def _certificates(folder: Path) -> None:
     ssl = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
     subject = ["-subj", "/CN=hermes test", "-addext", "subjectAltName=IP:127.0.0.1"]
     own = ["-keyout", folder / "cakey.pem", "-out", folder / "cacert.pem"]
-    subprocess.run([*ssl, "-subj", "/CN=authority", *own], capture_output=True, check=True)
+    usage = ["-addext", "keyUsage=critical,keyCertSign,cRLSign"]  # Python 3.13 trusts no authority without it
+    subprocess.run([*ssl, "-subj", "/CN=authority", *usage, *own], capture_output=True, check=True)
     signed = ["-CA", folder / "cacert.pem", "-CAkey", folder / "cakey.pem"]
     one = ["-keyout", folder / "key.pem", "-out", folder / "cert.pem", "-addext", "basicConstraints=critical,CA:FALSE"]
     subprocess.run([*ssl, *subject, *one, *signed], capture_output=True, check=True)

@@ -161,7 +161,10 @@ def explain(error: BaseException, address: Address) -> UserError:
         if isinstance(cause, ConnectionRefusedError):
             return UserError(f"docker: the daemon at {where} is not running.", hint=_START)
         if isinstance(cause, ssl.SSLError):
-            return UserError(f"docker: no trusted connection to {where}: {cause}.", hint="Check DOCKER_CERT_PATH.")
+            return UserError(
+                f"docker: no trusted connection to {where}: {cause}.",
+                hint="Check DOCKER_CERT_PATH. Python 3.13 wants keyUsage in the authority's certificate.",
+            )
         if isinstance(cause, TimeoutError) or "Timeout" in type(cause).__name__:
             return UserError(f"docker: the daemon at {where} does not answer.", hint=_START)
     last = list(_causes(error))[-1]
