@@ -19,6 +19,9 @@
     |  |- ContextTooLong    the conversation does not fit; window is what does, in tokens
     |  |- Refused           the provider will not do this
     |  `- Unavailable       down, slow, or not speaking its protocol; transient says whether waiting helps
+    |- DeliveryError        a message could not be sent; it may have arrived all the same
+    |  |- NotSent            it surely did not; retry_after in seconds
+    |  `- Undeliverable      it never will: the chat is gone, or closed to us
     |- ToolError            shown to the model; retry=False ends the attempt
     |  `- OutOfReach        a rule forbids this URL, path or archive
     `- StoreError           the store cannot be read or written
@@ -36,11 +39,13 @@ __all__ = [
     "ConfigError",
     "ContextTooLong",
     "ContractError",
+    "DeliveryError",
     "HermesError",
     "Incompatible",
     "LoadError",
     "ManifestError",
     "NotPermitted",
+    "NotSent",
     "OutOfReach",
     "PluginError",
     "ProviderError",
@@ -49,6 +54,7 @@ __all__ = [
     "StoreError",
     "ToolError",
     "Unavailable",
+    "Undeliverable",
     "UnknownName",
     "UserError",
     "nearest",
@@ -231,6 +237,22 @@ class Unavailable(ProviderError):
         super().__init__(text, hint=hint, reason=reason)
         self.transient = transient
         self.retry_after = retry_after
+
+
+class DeliveryError(HermesError):
+    """A message could not be sent. Unless it is one of the two below, it may have arrived all the same."""
+
+
+class NotSent(DeliveryError):
+    """It surely did not arrive, and may be sent again. ``retry_after`` is seconds to wait, when the service said it."""
+
+    def __init__(self, text: str, *, retry_after: float | None = None, hint: str = "") -> None:
+        super().__init__(text, hint=hint)
+        self.retry_after = retry_after
+
+
+class Undeliverable(DeliveryError):
+    """It never will arrive: the chat is gone, the bot was put out of it, the service refuses what it says."""
 
 
 class ToolError(HermesError):

@@ -153,8 +153,9 @@ class LiveSessions:
     async def say_next(self, live: Live, words: str) -> None:
         """What a person said in a turn that ends now waits as the next message."""
         message = Message(role="user", parts=(Text(text=words),))
-        key = {"platform": live.session.origin, "account": "", "event_id": os.urandom(16).hex()}
-        envelope = Envelope(**key, chat="", sender=live.session.owner.person, message=message)
+        event, sender = os.urandom(16).hex(), live.session.owner.person
+        origin = live.session.origin
+        envelope = Envelope(platform=origin, account="", event_id=event, chat="", sender=sender, message=message)
         store = await self.parts.store()
         await store.wait(live.session.id, message, mode="queue", envelope=envelope)
 

@@ -22,6 +22,7 @@ from hermes_core.gateway.split import split_text
 from hermes_core.kinds import Desk, Platform
 from hermes_core.store.leases import Duplicate
 from hermes_core.types import (
+    Chat,
     Ended,
     Envelope,
     Event,
@@ -214,12 +215,12 @@ class Carrier(Desk):
     async def _fail(self, envelope: Envelope, error: HermesError) -> None:
         """Every envelope ends in a message or an Ended event, whatever happened."""
         if Feature.LIVE in self._platform.features:
-            await self._platform.show(envelope.chat, failed(error, self._runtime.settings.masks.text))
+            await self._platform.show(_chat(envelope), failed(error, self._runtime.settings.masks.text))
             ended = Ended(session_id="", turn_id="", answer="", reason="failed", usage=Usage())
-            await self._platform.show(envelope.chat, ended)
+            await self._platform.show(_chat(envelope), ended)
         else:
             await self._platform.send(
-                envelope.chat, _text(self._runtime.settings.masks.text(str(error))), f"{envelope.event_id}:failed"
+                _chat(envelope), _text(self._runtime.settings.masks.text(str(error))), f"{envelope.event_id}:failed"
             )
 
     async def _command(self, envelope: Envelope, text: str) -> None:
@@ -253,7 +254,7 @@ class Carrier(Desk):
         try:
             await asyncio.wait({task}, timeout=_SOON)
             if not task.done() and Feature.LIVE in self._platform.features:
-                await self._platform.show(chat, Started(session_id="", turn_id="", provider="", model=""))
+                await self._platform.show(Chat(chat), Started(session_id="", turn_id="", provider="", model=""))
                 shown = True
             await asyncio.wait({task})
         finally:
@@ -261,7 +262,7 @@ class Carrier(Desk):
             del self._working[chat]
             if shown:
                 ended = Ended(session_id="", turn_id="", answer="", reason="failed", usage=Usage())
-                await self._platform.show(chat, ended)
+                await self._platform.show(Chat(chat), ended)
         return "Stopped." if task.cancelled() else task.result()
 
     async def _turn(self, envelope: Envelope) -> None:
@@ -295,7 +296,7 @@ class Carrier(Desk):
         async def ask(question: Question) -> Verdict | None:
             if run_by_tool(self._runtime.home.brand):  # who types here is no person
                 return None
-            return await self._platform.ask(chat, question)
+            return await self._platform.ask(Chat(chat), question)
 
         return ask
 
@@ -306,7 +307,7 @@ class Carrier(Desk):
         async with contextlib.aclosing(turn) as events:
             async for event in events:
                 if live or (types and isinstance(event, Started)):
-                    await self._platform.show(chat, event)
+                    await self._platform.show(Chat(chat), event)
                 answer, failure = _outcome(event, answer, failure)
                 if isinstance(event, Started | Ended) and (conversation := self._chats.get(chat)):
                     conversation.over = isinstance(event, Ended)
@@ -319,7 +320,7 @@ class Carrier(Desk):
         message = await self._runtime.dispatch.transform("transform_outgoing", "message", _text(text), session=session)
         whole = "".join(p.text for p in message.parts if isinstance(p, Text))
         for number, piece in enumerate(split_text(whole, self._platform.limit)):
-            await self._platform.send(envelope.chat, _text(piece), f"{envelope.event_id}:{mark}{number}")
+            await self._platform.send(_chat(envelope), _text(piece), f"{envelope.event_id}:{mark}{number}")
 
     def _conversation(self, chat: str) -> Conversation:
         if chat not in self._chats:
@@ -330,6 +331,10 @@ class Carrier(Desk):
     def _conversation_of(self, session_id: str) -> Conversation:
         """The conversation that a session plays in now."""
         return next(c for c in self._chats.values() if c.session and c.session.id == session_id)
+
+
+def _chat(envelope: Envelope) -> Chat:
+    return Chat(envelope.chat, envelope.thread)
 
 
 def _words(envelope: Envelope) -> str:

@@ -12,7 +12,7 @@ from typing import Any, cast
 import attrs
 from attrs import frozen
 
-from hermes_core.types import JSON, Blob, Message, Part, Reasoning, Text, ToolCall, ToolResult
+from hermes_core.types import JSON, Blob, Button, Buttons, Message, Part, Reasoning, Text, ToolCall, ToolResult
 
 _PARTS: dict[str, type[attrs.AttrsInstance]] = {
     "text": Text,
@@ -20,6 +20,7 @@ _PARTS: dict[str, type[attrs.AttrsInstance]] = {
     "blob": Blob,
     "call": ToolCall,
     "result": ToolResult,
+    "buttons": Buttons,
 }
 _NAMES = {cls: name for name, cls in _PARTS.items()}
 _FIELDS = {name: [field.name for field in attrs.fields(cls)] for name, cls in _PARTS.items()}
@@ -101,6 +102,8 @@ def _part_to_json(part: Part | Unknown) -> JSON:
         value = getattr(part, field.name)
         if value or field.default is attrs.NOTHING:
             data[field.name] = value
+    if isinstance(part, Buttons):
+        data["buttons"] = [attrs.asdict(button) for button in part.buttons]
     if isinstance(part, Blob) and part.data is not None:
         data["data"] = b64encode(part.data).decode()
     elif isinstance(part, ToolResult):
@@ -122,6 +125,8 @@ def _part_from_json(data: JSON) -> Part:
             fields["data"] = b64decode(fields["data"])
         elif data["type"] == "result":
             fields["parts"] = tuple(_part_from_json(part) for part in data["parts"])
+        elif data["type"] == "buttons":
+            fields["buttons"] = tuple(Button(**button) for button in data["buttons"])
         return cast("Part", _PARTS[data["type"]](**fields))
     except (KeyError, TypeError, ValueError):  # also a known name with a shape of the future
         return cast("Part", Unknown(data=data))

@@ -13,7 +13,7 @@ from hermes_core.errors import HermesError, UserError
 from hermes_core.kinds import Platform
 from hermes_core.testing.contract_base import PluginContract
 from hermes_core.testing.fakes import FakeDesk, FakeService
-from hermes_core.types import Blob, Ended, Envelope, Failed, Feature, Message, Said, Sent, Started, Text, Usage
+from hermes_core.types import Blob, Chat, Ended, Envelope, Failed, Feature, Message, Said, Sent, Started, Text, Usage
 
 __all__ = ["PlatformContract"]
 
@@ -89,7 +89,7 @@ class PlatformContract(PluginContract):
             await service.say("Hi.")
             chat = (await inbox.next()).chat
             for answer in answers:
-                sent = await platform.send(chat, _said(answer), uuid4().hex)
+                sent = await platform.send(Chat(chat), _said(answer), uuid4().hex)
                 assert sent is None or (isinstance(sent, Sent) and sent.message_id), f"send gave {sent!r}"
             await service.say("Thanks.")  # a round trip: what was sent before has arrived
             await inbox.next()
@@ -109,11 +109,11 @@ class PlatformContract(PluginContract):
             await service.say("Tell me everything.")
             chat = (await inbox.next()).chat
             fits = "".join(chr(97 + i % 26) for i in range(platform.limit))
-            await platform.send(chat, _said(fits), uuid4().hex)
+            await platform.send(Chat(chat), _said(fits), uuid4().hex)
             seen = await service.seen()
             assert seen == [fits], f"a message of {platform.limit} characters arrived as {[len(s) for s in seen]}"
             try:
-                await platform.send(chat, _said(f"{fits}!"), uuid4().hex)
+                await platform.send(Chat(chat), _said(f"{fits}!"), uuid4().hex)
             except HermesError:
                 assert await service.seen() == [fits], "a refused message was sent in part"
                 return
@@ -141,7 +141,7 @@ class PlatformContract(PluginContract):
         async with _opened(platform, self.patience) as inbox:
             await service.say("Hi.")
             chat = (await inbox.next()).chat
-            await platform.send(chat, _said("I am the bot."), uuid4().hex)
+            await platform.send(Chat(chat), _said("I am the bot."), uuid4().hex)
             await service.say_as_bot("I am the bot.")
             await service.say("Still me.")
             assert _text((await inbox.next()).message) == "Still me.", "the bot's own message came in"
@@ -182,7 +182,7 @@ class PlatformContract(PluginContract):
         async with _opened(platform, self.patience) as inbox:
             await service.say("Hi.")
             chat = (await inbox.next()).chat
-            sent = await platform.send(chat, _said("Wait …"), uuid4().hex)
+            sent = await platform.send(Chat(chat), _said("Wait …"), uuid4().hex)
             if Feature.EDIT not in platform.features:
                 with pytest.raises(UserError):
                     await platform.edit(sent or Sent(chat=chat, message_id="1"), _said("Done."))
@@ -202,7 +202,7 @@ class PlatformContract(PluginContract):
         async with _opened(platform, self.patience) as inbox:
             await service.say("Hi.")
             chat = (await inbox.next()).chat
-            await platform.show(chat, Started(session_id="s", turn_id="t", provider="p", model="m"))
+            await platform.show(Chat(chat), Started(session_id="s", turn_id="t", provider="p", model="m"))
             assert await service.typing() > 0, "nobody saw that the bot is typing"
 
     @pytest.mark.asyncio
@@ -215,7 +215,7 @@ class PlatformContract(PluginContract):
         async with _opened(platform, self.patience) as inbox:
             await service.say("Send it.")
             chat = (await inbox.next()).chat
-            await platform.send(chat, Message(role="assistant", parts=(Text(text="Here."), blob)), uuid4().hex)
+            await platform.send(Chat(chat), Message(role="assistant", parts=(Text(text="Here."), blob)), uuid4().hex)
             if Feature.MEDIA in platform.features:
                 assert blob.data in await service.media(), "the file did not arrive as it was sent"
             assert any("Here." in s for s in await service.seen()), "the text beside a file did not arrive"
@@ -230,10 +230,10 @@ class PlatformContract(PluginContract):
         async with _opened(platform, self.patience) as inbox:
             await service.say("Hi.")
             chat = (await inbox.next()).chat
-            await platform.send(chat, Message(role="assistant", parts=(odd, Text(text="Hello."))), uuid4().hex)
+            await platform.send(Chat(chat), Message(role="assistant", parts=(odd, Text(text="Hello."))), uuid4().hex)
             assert any("Hello." in s for s in await service.seen()), "the known part did not arrive"
             for event in (*_turn(), odd):
-                await platform.show(chat, event)
+                await platform.show(Chat(chat), event)
         if Feature.LIVE in platform.features:
             assert type(platform).show is not Platform.show, "LIVE is claimed, and there is no show"
 

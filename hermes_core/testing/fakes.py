@@ -16,6 +16,7 @@ from hermes_core.kinds import Backend, Desk, Platform, Workspace
 from hermes_core.testing.witness import off_the_record
 from hermes_core.types import (
     Blob,
+    Chat,
     Envelope,
     Event,
     ExecRequest,
@@ -255,7 +256,7 @@ class FakePlatform(Platform, FakeService):
         """Note the event id."""
         self.acked.append(envelope.event_id)
 
-    async def send(self, chat: str, message: Message, key: str) -> Sent:
+    async def send(self, chat: Chat, message: Message, key: str) -> Sent:
         """Put it into the outbox, or fail as scripted; a key that was used sends nothing new. Raises UserError."""
         if self.failures:
             raise self.failures.pop(0)
@@ -264,7 +265,7 @@ class FakePlatform(Platform, FakeService):
             raise UserError(f"A message of {length} characters is too long for {self.name}; {self.limit} is the most.")
         self.keys.append(key)
         self.outbox.setdefault(key, message)
-        return Sent(chat=chat, message_id=key)
+        return Sent(chat=chat.id, message_id=key)
 
     async def edit(self, sent: Sent, message: Message) -> None:
         """Replace a message in the outbox. Raises UserError without Feature.EDIT."""
@@ -273,11 +274,11 @@ class FakePlatform(Platform, FakeService):
         self.outbox[sent.message_id] = evolve(self.outbox[sent.message_id], parts=message.parts)
         return None
 
-    async def show(self, chat: str, event: Event) -> None:
+    async def show(self, chat: Chat, event: Event) -> None:
         """Note the event."""
         self.events.append(event)
 
-    async def ask(self, chat: str, question: Question) -> Verdict | None:
+    async def ask(self, chat: Chat, question: Question) -> Verdict | None:
         """Note the question and give the next verdict."""
         self.questions.append(question)
         return self.verdicts.pop(0) if self.verdicts else None

@@ -8,7 +8,7 @@ Unions (``Part``, ``Delta``, ``Event``) may grow in a minor release: ignore memb
 
 from hermes_core.types.base import JSON, Effect, Feature, Meta, Outcome, Role, StopReason
 from hermes_core.types.children import ChildResult, ChildStatus, ChildTask
-from hermes_core.types.content import Blob, Message, Part, Reasoning, Text, ToolCall, ToolResult
+from hermes_core.types.content import Blob, Button, Buttons, Message, Part, Reasoning, Text, ToolCall, ToolResult
 from hermes_core.types.events import (
     Asked,
     Called,
@@ -44,15 +44,18 @@ from hermes_core.types.model import (
     Usage,
     UsageDelta,
 )
-from hermes_core.types.people import Envelope, Principal, Question, Sent, Verdict
+from hermes_core.types.people import Chat, Envelope, Principal, Question, Sent, Verdict
 from hermes_core.types.work import ExecRequest, ExecResult, Memo, Source
 
 __all__ = [
     "JSON",
     "Asked",
     "Blob",
+    "Button",
+    "Buttons",
     "CallDelta",
     "Called",
+    "Chat",
     "Check",
     "ChildResult",
     "ChildStatus",

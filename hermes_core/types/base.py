@@ -35,6 +35,7 @@ class Feature(Enum):
     THREADS = "threads"
     REACTIONS = "reactions"
     VOICE = "voice"
+    IDEMPOTENT = "idempotent"  # a send that is repeated with its key is seen once
     LIVE = "live"  # wants every event of a turn as it happens, through Platform.show
 
 

@@ -61,7 +61,26 @@ class ToolResult:
     untrusted: bool = False
 
 
-Part: TypeAlias = Text | Blob | Reasoning | ToolCall | ToolResult
+@frozen(kw_only=True)
+class Button:
+    """Something a person may choose: what is written on it, and what pressing it ``says`` (at most 60 bytes)."""
+
+    label: str
+    says: str
+
+
+@frozen(kw_only=True)
+class Buttons:
+    """Choices below a message, for a platform with Feature.BUTTONS.
+
+    A press comes in as an Envelope of who pressed, with ``says`` as its text. The text of the message says how to
+    answer in words, so a platform without buttons leaves them out.
+    """
+
+    buttons: Sequence[Button]
+
+
+Part: TypeAlias = Text | Blob | Reasoning | ToolCall | ToolResult | Buttons
 
 
 @frozen(kw_only=True)

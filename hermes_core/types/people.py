@@ -17,9 +17,26 @@ class Principal:
     person: str = "owner"
 
 
+@frozen
+class Chat:
+    """Where a message goes: a chat of a service, a ``thread`` in it, the message there that it answers.
+
+    Without Feature.THREADS ``thread`` is always empty.
+    """
+
+    id: str
+    thread: str = ""
+    reply_to: str = ""
+
+
 @frozen(kw_only=True)
 class Envelope:
-    """One incoming message with its return address. ``event_id`` is the platform's own and makes it unique."""
+    """One incoming message with its return address. ``event_id`` is the platform's own and makes it unique.
+
+    ``account`` is the bot's own name there. ``kind`` says who else reads the chat: in a ``dm`` nobody. ``addressed``
+    says whether it speaks to the bot: by its name, as an answer to it, or because nobody else is there. ``quote`` is
+    the text it answers; ``message_id`` what ``Chat.reply_to`` and ``react`` would name. ``roles`` are the sender's.
+    """
 
     platform: str
     account: str
@@ -28,6 +45,13 @@ class Envelope:
     sender: str
     message: Message
     thread: str = ""
+    kind: Literal["dm", "group", "channel"] = "dm"
+    addressed: bool = True
+    sender_name: str = ""
+    chat_name: str = ""
+    message_id: str = ""
+    quote: str = ""
+    roles: Sequence[str] = ()
 
 
 @frozen(kw_only=True)

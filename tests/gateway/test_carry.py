@@ -130,7 +130,7 @@ async def test_an_interrupted_turn_ends_with_an_event(hermes, scripted) -> None:
         async def show(self, chat, event) -> None:
             await super().show(chat, event)
             if type(event).__name__ == "Called":
-                asyncio.get_running_loop().call_soon(lambda: asyncio.ensure_future(self.desk.interrupt(chat)))
+                asyncio.get_running_loop().call_soon(lambda: asyncio.ensure_future(self.desk.interrupt(chat.id)))
 
     from hermes_core.kinds import tool
     from hermes_core.testing import Call

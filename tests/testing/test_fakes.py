@@ -8,6 +8,7 @@ from hermes_core.testing import Call, Fail, FakePlatform, FakeToolContext, FakeW
 from hermes_core.testing.fake_context import plugin_context
 from hermes_core.types import (
     CallDelta,
+    Chat,
     Done,
     ExecRequest,
     ExecResult,
@@ -120,12 +121,12 @@ async def test_a_platform_fails_as_scripted_and_sends_a_key_once():
     platform = FakePlatform(limit=5, failures=[OSError("cut")])
     message = Message(role="assistant", parts=(Text(text="Hello"),))
     with pytest.raises(OSError, match="cut"):
-        await platform.send("c", message, "k1")
-    await platform.send("c", message, "k1")
-    await platform.send("c", message, "k1")
+        await platform.send(Chat("c"), message, "k1")
+    await platform.send(Chat("c"), message, "k1")
+    await platform.send(Chat("c"), message, "k1")
     assert await platform.seen() == ["Hello"]
     with pytest.raises(UserError, match="too long"):
-        await platform.send("c", Message(role="assistant", parts=(Text(text="Hello!"),)), "k2")
+        await platform.send(Chat("c"), Message(role="assistant", parts=(Text(text="Hello!"),)), "k2")
 
 
 async def test_a_plugin_context_enforces_permissions(tmp_path):

@@ -2,13 +2,25 @@
 
 import ast
 import inspect
+import sys
 from types import ModuleType
 
 from hermes_core import kinds
 from hermes_reference.markdown import block, code, joined, table
 from hermes_reference.source import class_node, decorators, doc, fields_of, header, methods_of, tree_of
 
-ORDER = ("Provider", "Tool", "ToolContext", "Backend", "Workspace", "Process", "Platform", "Desk", "Memory")
+ORDER = (
+    "Provider",
+    "Tool",
+    "ToolContext",
+    "Backend",
+    "Workspace",
+    "Process",
+    "Platform",
+    "Desk",
+    "Memory",
+    "TurnQueue",
+)
 
 
 def page() -> str:
@@ -23,7 +35,7 @@ def page() -> str:
 
 
 def _tool() -> str:
-    tree, _ = tree_of(kinds)
+    tree, _ = tree_of(sys.modules[kinds.Tool.__module__])
     overloads = [n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == "tool"]
     return joined("### @tool", block(header(overloads[1])), doc(kinds.tool))
 

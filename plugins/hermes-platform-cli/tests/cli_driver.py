@@ -9,6 +9,7 @@ from pathlib import Path
 from hermes_core.kinds import Desk
 from hermes_core.types import (
     Called,
+    Chat,
     Ended,
     Event,
     Failed,
@@ -139,7 +140,7 @@ async def main(data: Path) -> None:
             text = envelope.message.parts[0].text  # type: ignore[union-attr]
             await cli.ack(envelope)
             if text.startswith("/"):
-                await cli.send("main", Message(role="assistant", parts=[Text(text=await _help(None, ""))]), "k")  # type: ignore[arg-type]
+                await cli.send(Chat("main"), Message(role="assistant", parts=[Text(text=await _help(None, ""))]), "k")  # type: ignore[arg-type]
                 continue
             desk.turn = asyncio.create_task(turn(cli, text))
             await desk.turn

@@ -12,7 +12,7 @@ from prompt_toolkit.output import DummyOutput
 
 from hermes_core.errors import UserError
 from hermes_core.testing.fakes import FakeDesk
-from hermes_core.types import Ended, Envelope, Message, Question, Said, Started, Text, Usage
+from hermes_core.types import Chat, Ended, Envelope, Message, Question, Said, Started, Text, Usage
 from hermes_platform_cli.asking import keys_of, lines_of
 from hermes_platform_cli.config import Config
 from hermes_platform_cli.platform import Cli
@@ -99,7 +99,7 @@ async def test_a_notice_is_shown_above_an_open_prompt(talk: Talk) -> None:
     await until(
         lambda: full._prompt and full._prompt.text() == "keep "  # type: ignore[union-attr]
     )
-    await talk.cli.send("main", Message(role="assistant", parts=[Text(text="By the way.")]), "k")
+    await talk.cli.send(Chat("main"), Message(role="assistant", parts=[Text(text="By the way.")]), "k")
     assert "By the way." in talk.seen
     talk.keys.send_text("this\r")
     assert text_of(await following) == "keep this"
@@ -157,7 +157,7 @@ async def test_what_happens_during_a_question_is_shown_after_it(talk: Talk) -> N
     asking = asyncio.ensure_future(talk.cli.ask("main", Question(id="q", kind="text", subject="Which color?")))
     await until(lambda: "Which color?" in talk.seen)
     await talk.cli.show("main", Said(text="Meanwhile."))
-    await talk.cli.send("main", Message(role="assistant", parts=[Text(text="By the way.")]), "k")
+    await talk.cli.send(Chat("main"), Message(role="assistant", parts=[Text(text="By the way.")]), "k")
     assert "Meanwhile" not in talk.seen
     talk.keys.send_text("blue\r")
     await asking
@@ -208,7 +208,7 @@ async def test_an_interrupt_between_turns_is_not_ours(talk: Talk) -> None:
 
 async def test_a_closed_conversation_says_so(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="not open"):
-        await Cli(Config(), tmp_path).send("main", Message(role="assistant", parts=[]), "k")
+        await Cli(Config(), tmp_path).send(Chat("main"), Message(role="assistant", parts=[]), "k")
 
 
 def test_letters_that_two_choices_share_stand_for_none() -> None:
@@ -247,7 +247,7 @@ async def test_a_receipt_does_not_cut_a_text_in_two(busy) -> None:
     busy.keys.send_text("more\r")
     await busy.following
     await busy.cli.show("main", Said(text="The quick "))
-    await busy.cli.send("main", Message(role="assistant", parts=[Text(text="Queued.")]), "k")
+    await busy.cli.send(Chat("main"), Message(role="assistant", parts=[Text(text="Queued.")]), "k")
     await busy.cli.show("main", Said(text="brown fox."))
     await busy.cli.show("main", ENDED)
     assert "The quick brown fox." in busy.seen

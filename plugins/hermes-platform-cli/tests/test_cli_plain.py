@@ -13,6 +13,7 @@ import pytest
 from hermes_core.testing.fakes import FakeDesk
 from hermes_core.types import (
     Called,
+    Chat,
     Ended,
     Event,
     Failed,
@@ -65,7 +66,7 @@ async def converse(
         asked.append(part.text)
         await cli.ack(envelope)
         if part.text.startswith("/"):
-            await cli.send("main", Message(role="assistant", parts=[Text(text=f"ran {part.text}")]), "k")
+            await cli.send(Chat("main"), Message(role="assistant", parts=[Text(text=f"ran {part.text}")]), "k")
             continue
         for event in left.pop(0):
             await cli.show("main", event)
@@ -107,7 +108,7 @@ async def test_a_notice_is_none(tmp_path: Path) -> None:
     out, err = StringIO(), StringIO()
     cli = Cli(Config(), tmp_path, streams=Streams(stdin=StringIO(), stdout=out, stderr=err, environ={}))
     await cli.open(FakeDesk())
-    await cli.send("main", Message(role="assistant", parts=[Text(text="\x1b[2Jby the way")]), "k")
+    await cli.send(Chat("main"), Message(role="assistant", parts=[Text(text="\x1b[2Jby the way")]), "k")
     await cli.close()
     assert (out.getvalue(), err.getvalue()) == ("", "by the way\n")
 

@@ -17,6 +17,7 @@ from hermes_core.gateway.carry import Carrier
 from hermes_core.kinds import tool
 from hermes_core.testing import Call, FakePlatform, FakeWorkspace
 from hermes_core.types import (
+    Chat,
     Effect,
     Envelope,
     Message,
@@ -72,7 +73,7 @@ class Paced(FakePlatform):
             yield envelope
             await self.answered.wait()
 
-    async def send(self, chat: str, message: Message, key: str) -> Sent | None:
+    async def send(self, chat: Chat, message: Message, key: str) -> Sent | None:
         sent = await super().send(chat, message, key)
         self.answered.set()
         return sent

@@ -3,11 +3,11 @@
 # fmt: off
 # ruff: noqa: E501
 
-HEAD = "0003"
+HEAD = "0004"
 DDL = [
     "CREATE TABLE alembic_version ( version_num VARCHAR(32) NOT NULL, CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num) )",
     "CREATE TABLE owners ( id INTEGER NOT NULL, profile TEXT NOT NULL, person TEXT NOT NULL, PRIMARY KEY (id), UNIQUE (profile, person) )",
-    "CREATE TABLE inbox ( id INTEGER NOT NULL, owner INTEGER NOT NULL, platform TEXT NOT NULL, account TEXT NOT NULL, event_id TEXT NOT NULL, turn_id TEXT DEFAULT '' NOT NULL, received FLOAT DEFAULT '0' NOT NULL, session_id TEXT DEFAULT '' NOT NULL, body TEXT DEFAULT '' NOT NULL, mode TEXT DEFAULT '' NOT NULL, PRIMARY KEY (id), FOREIGN KEY(owner) REFERENCES owners (id), UNIQUE (platform, account, event_id) )",
+    "CREATE TABLE inbox ( id INTEGER NOT NULL, owner INTEGER NOT NULL, platform TEXT NOT NULL, account TEXT NOT NULL, event_id TEXT NOT NULL, turn_id TEXT DEFAULT '' NOT NULL, received FLOAT DEFAULT '0' NOT NULL, session_id TEXT DEFAULT '' NOT NULL, body TEXT DEFAULT '' NOT NULL, mode TEXT DEFAULT '' NOT NULL, envelope TEXT DEFAULT '' NOT NULL, trace TEXT DEFAULT '' NOT NULL, PRIMARY KEY (id), FOREIGN KEY(owner) REFERENCES owners (id), UNIQUE (platform, account, event_id) )",
     "CREATE TABLE sessions ( id TEXT NOT NULL, owner INTEGER NOT NULL, origin TEXT DEFAULT '' NOT NULL, parent TEXT DEFAULT '' NOT NULL, title TEXT DEFAULT '' NOT NULL, cwd TEXT DEFAULT '' NOT NULL, provider TEXT DEFAULT '' NOT NULL, model TEXT DEFAULT '' NOT NULL, created FLOAT DEFAULT '0' NOT NULL, updated FLOAT DEFAULT '0' NOT NULL, last INTEGER DEFAULT '0' NOT NULL, messages INTEGER DEFAULT '0' NOT NULL, tool_calls INTEGER DEFAULT '0' NOT NULL, input INTEGER DEFAULT '0' NOT NULL, output INTEGER DEFAULT '0' NOT NULL, cache_read INTEGER DEFAULT '0' NOT NULL, cache_write INTEGER DEFAULT '0' NOT NULL, reasoning INTEGER DEFAULT '0' NOT NULL, calls INTEGER DEFAULT '0' NOT NULL, cost FLOAT DEFAULT '0' NOT NULL, PRIMARY KEY (id), FOREIGN KEY(owner) REFERENCES owners (id) )",
     "CREATE INDEX sessions_by_use ON sessions (owner, last)",
     "CREATE TABLE leases ( session_id TEXT NOT NULL, holder TEXT DEFAULT '' NOT NULL, place TEXT DEFAULT '' NOT NULL, fence INTEGER DEFAULT '0' NOT NULL, pid INTEGER DEFAULT '0' NOT NULL, beat FLOAT DEFAULT '0' NOT NULL, PRIMARY KEY (session_id), FOREIGN KEY(session_id) REFERENCES sessions (id) ON DELETE CASCADE )",
@@ -33,8 +33,20 @@ DDL = [
     "CREATE TABLE grants ( id INTEGER NOT NULL, owner INTEGER NOT NULL, session_id TEXT, rule TEXT NOT NULL, words TEXT NOT NULL, folder TEXT DEFAULT '' NOT NULL, approval_id TEXT DEFAULT '' NOT NULL, created FLOAT DEFAULT '0' NOT NULL, PRIMARY KEY (id), FOREIGN KEY(owner) REFERENCES owners (id), FOREIGN KEY(session_id) REFERENCES sessions (id) ON DELETE CASCADE )",
     "CREATE INDEX grants_of_owner ON grants (owner)",
     "CREATE INDEX grants_of_session ON grants (session_id)",
+    "CREATE INDEX inbox_traces ON inbox (trace)",
+    "CREATE INDEX inbox_turns ON inbox (turn_id)",
+    "CREATE TABLE outbox ( id INTEGER NOT NULL, owner INTEGER NOT NULL, \"key\" TEXT NOT NULL, session_id TEXT DEFAULT '' NOT NULL, turn_id TEXT DEFAULT '' NOT NULL, trace TEXT DEFAULT '' NOT NULL, kind TEXT DEFAULT '' NOT NULL, platform TEXT DEFAULT '' NOT NULL, account TEXT DEFAULT '' NOT NULL, chat TEXT DEFAULT '' NOT NULL, thread TEXT DEFAULT '' NOT NULL, reply_to TEXT DEFAULT '' NOT NULL, body TEXT DEFAULT '' NOT NULL, state TEXT DEFAULT '' NOT NULL, placeholder TEXT DEFAULT '' NOT NULL, message_id TEXT DEFAULT '' NOT NULL, error TEXT DEFAULT '' NOT NULL, holder TEXT DEFAULT '' NOT NULL, tries INTEGER DEFAULT '0' NOT NULL, repeated INTEGER DEFAULT '0' NOT NULL, created FLOAT DEFAULT '0' NOT NULL, due FLOAT DEFAULT '0' NOT NULL, sent FLOAT DEFAULT '0' NOT NULL, PRIMARY KEY (id), FOREIGN KEY(owner) REFERENCES owners (id), UNIQUE (\"key\") )",
+    "CREATE INDEX outbox_waiting ON outbox (platform, account, due) WHERE state IN ('waiting', 'sending')",
+    "CREATE INDEX outbox_turns ON outbox (turn_id)",
+    "CREATE TABLE people ( platform TEXT NOT NULL, sender TEXT NOT NULL, person TEXT DEFAULT '' NOT NULL, role TEXT DEFAULT '' NOT NULL, name TEXT DEFAULT '' NOT NULL, \"by\" TEXT DEFAULT '' NOT NULL, since FLOAT DEFAULT '0' NOT NULL, PRIMARY KEY (platform, sender) )",
+    "CREATE TABLE pairings ( id INTEGER NOT NULL, platform TEXT NOT NULL, sender TEXT NOT NULL, account TEXT DEFAULT '' NOT NULL, chat TEXT DEFAULT '' NOT NULL, name TEXT DEFAULT '' NOT NULL, salt TEXT DEFAULT '' NOT NULL, hash TEXT DEFAULT '' NOT NULL, created FLOAT DEFAULT '0' NOT NULL, expires FLOAT DEFAULT '0' NOT NULL, PRIMARY KEY (id), UNIQUE (platform, sender) )",
+    "CREATE TABLE pairing_locks ( platform TEXT NOT NULL, failures INTEGER DEFAULT '0' NOT NULL, until FLOAT DEFAULT '0' NOT NULL, PRIMARY KEY (platform) )",
+    "CREATE TABLE chats ( id INTEGER NOT NULL, owner INTEGER NOT NULL, platform TEXT NOT NULL, account TEXT NOT NULL, chat TEXT NOT NULL, thread TEXT NOT NULL, kind TEXT DEFAULT '' NOT NULL, name TEXT DEFAULT '' NOT NULL, dead TEXT DEFAULT '' NOT NULL, home INTEGER DEFAULT '0' NOT NULL, seen FLOAT DEFAULT '0' NOT NULL, PRIMARY KEY (id), FOREIGN KEY(owner) REFERENCES owners (id), UNIQUE (owner, platform, account, chat, thread) )",
+    "CREATE TABLE routes ( \"key\" TEXT NOT NULL, owner INTEGER NOT NULL, session_id TEXT NOT NULL, overrides TEXT DEFAULT '' NOT NULL, made FLOAT DEFAULT '0' NOT NULL, used FLOAT DEFAULT '0' NOT NULL, PRIMARY KEY (\"key\"), FOREIGN KEY(owner) REFERENCES owners (id) )",
+    "CREATE INDEX routes_of_session ON routes (session_id)",
+    "CREATE TABLE accounts ( platform TEXT NOT NULL, account TEXT NOT NULL, holder TEXT DEFAULT '' NOT NULL, place TEXT DEFAULT '' NOT NULL, state TEXT DEFAULT '' NOT NULL, error TEXT DEFAULT '' NOT NULL, fence INTEGER DEFAULT '0' NOT NULL, pid INTEGER DEFAULT '0' NOT NULL, beat FLOAT DEFAULT '0' NOT NULL, since FLOAT DEFAULT '0' NOT NULL, PRIMARY KEY (platform, account) )",
     "INSERT INTO search (search, rank) VALUES ('automerge', 8)",
-    "INSERT INTO alembic_version VALUES ('0003')"
+    "INSERT INTO alembic_version VALUES ('0004')"
 ]
 SQL = {
     "owner_find": "SELECT owners.id FROM owners WHERE owners.profile = :profile AND owners.person = :person",

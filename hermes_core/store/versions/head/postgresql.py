@@ -38,7 +38,22 @@ DDL = [
     "CREATE TABLE grants ( id BIGSERIAL NOT NULL, owner BIGINT NOT NULL, session_id TEXT, rule TEXT NOT NULL, words TEXT NOT NULL, folder TEXT DEFAULT '' NOT NULL, approval_id TEXT DEFAULT '' NOT NULL, created FLOAT DEFAULT '0' NOT NULL, PRIMARY KEY (id), FOREIGN KEY(owner) REFERENCES owners (id), FOREIGN KEY(session_id) REFERENCES sessions (id) ON DELETE CASCADE )",
     "CREATE INDEX grants_of_owner ON grants (owner)",
     "CREATE INDEX grants_of_session ON grants (session_id)",
-    "UPDATE alembic_version SET version_num='0003' WHERE alembic_version.version_num = '0002'"
+    "UPDATE alembic_version SET version_num='0003' WHERE alembic_version.version_num = '0002'",
+    "ALTER TABLE inbox ADD COLUMN envelope TEXT DEFAULT '' NOT NULL",
+    "ALTER TABLE inbox ADD COLUMN trace TEXT DEFAULT '' NOT NULL",
+    "CREATE INDEX inbox_traces ON inbox (trace)",
+    "CREATE INDEX inbox_turns ON inbox (turn_id)",
+    "CREATE TABLE outbox ( id BIGSERIAL NOT NULL, owner BIGINT NOT NULL, key TEXT NOT NULL, session_id TEXT DEFAULT '' NOT NULL, turn_id TEXT DEFAULT '' NOT NULL, trace TEXT DEFAULT '' NOT NULL, kind TEXT DEFAULT '' NOT NULL, platform TEXT DEFAULT '' NOT NULL, account TEXT DEFAULT '' NOT NULL, chat TEXT DEFAULT '' NOT NULL, thread TEXT DEFAULT '' NOT NULL, reply_to TEXT DEFAULT '' NOT NULL, body TEXT DEFAULT '' NOT NULL, state TEXT DEFAULT '' NOT NULL, placeholder TEXT DEFAULT '' NOT NULL, message_id TEXT DEFAULT '' NOT NULL, error TEXT DEFAULT '' NOT NULL, holder TEXT DEFAULT '' NOT NULL, tries BIGINT DEFAULT '0' NOT NULL, repeated BIGINT DEFAULT '0' NOT NULL, created FLOAT DEFAULT '0' NOT NULL, due FLOAT DEFAULT '0' NOT NULL, sent FLOAT DEFAULT '0' NOT NULL, PRIMARY KEY (id), FOREIGN KEY(owner) REFERENCES owners (id), UNIQUE (key) )",
+    "CREATE INDEX outbox_waiting ON outbox (platform, account, due) WHERE state IN ('waiting', 'sending')",
+    "CREATE INDEX outbox_turns ON outbox (turn_id)",
+    "CREATE TABLE people ( platform TEXT NOT NULL, sender TEXT NOT NULL, person TEXT DEFAULT '' NOT NULL, role TEXT DEFAULT '' NOT NULL, name TEXT DEFAULT '' NOT NULL, by TEXT DEFAULT '' NOT NULL, since FLOAT DEFAULT '0' NOT NULL, PRIMARY KEY (platform, sender) )",
+    "CREATE TABLE pairings ( id BIGSERIAL NOT NULL, platform TEXT NOT NULL, sender TEXT NOT NULL, account TEXT DEFAULT '' NOT NULL, chat TEXT DEFAULT '' NOT NULL, name TEXT DEFAULT '' NOT NULL, salt TEXT DEFAULT '' NOT NULL, hash TEXT DEFAULT '' NOT NULL, created FLOAT DEFAULT '0' NOT NULL, expires FLOAT DEFAULT '0' NOT NULL, PRIMARY KEY (id), UNIQUE (platform, sender) )",
+    "CREATE TABLE pairing_locks ( platform TEXT NOT NULL, failures BIGINT DEFAULT '0' NOT NULL, until FLOAT DEFAULT '0' NOT NULL, PRIMARY KEY (platform) )",
+    "CREATE TABLE chats ( id BIGSERIAL NOT NULL, owner BIGINT NOT NULL, platform TEXT NOT NULL, account TEXT NOT NULL, chat TEXT NOT NULL, thread TEXT NOT NULL, kind TEXT DEFAULT '' NOT NULL, name TEXT DEFAULT '' NOT NULL, dead TEXT DEFAULT '' NOT NULL, home BIGINT DEFAULT '0' NOT NULL, seen FLOAT DEFAULT '0' NOT NULL, PRIMARY KEY (id), FOREIGN KEY(owner) REFERENCES owners (id), UNIQUE (owner, platform, account, chat, thread) )",
+    "CREATE TABLE routes ( key TEXT NOT NULL, owner BIGINT NOT NULL, session_id TEXT NOT NULL, overrides TEXT DEFAULT '' NOT NULL, made FLOAT DEFAULT '0' NOT NULL, used FLOAT DEFAULT '0' NOT NULL, PRIMARY KEY (key), FOREIGN KEY(owner) REFERENCES owners (id) )",
+    "CREATE INDEX routes_of_session ON routes (session_id)",
+    "CREATE TABLE accounts ( platform TEXT NOT NULL, account TEXT NOT NULL, holder TEXT DEFAULT '' NOT NULL, place TEXT DEFAULT '' NOT NULL, state TEXT DEFAULT '' NOT NULL, error TEXT DEFAULT '' NOT NULL, fence BIGINT DEFAULT '0' NOT NULL, pid BIGINT DEFAULT '0' NOT NULL, beat FLOAT DEFAULT '0' NOT NULL, since FLOAT DEFAULT '0' NOT NULL, PRIMARY KEY (platform, account) )",
+    "UPDATE alembic_version SET version_num='0004' WHERE alembic_version.version_num = '0003'"
 ]
 SQL = {
     "owner_find": "SELECT owners.id FROM owners WHERE owners.profile = %(profile)s AND owners.person = %(person)s",

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 from hermes_core.errors import UserError
 from hermes_core.kinds import Desk, Platform
-from hermes_core.types import Ended, Envelope, Event, Feature, Message, Question, Sent, Started, Text, Verdict
+from hermes_core.types import Chat, Ended, Envelope, Event, Feature, Message, Question, Sent, Started, Text, Verdict
 from hermes_platform_cli.config import LEAVING, Config
 from hermes_platform_cli.streams import Streams
 
@@ -131,14 +131,14 @@ class Cli(Platform):
         """The message is stored; what it leads to follows at once or takes its time."""
         self._stored.set()
 
-    async def send(self, chat: str, message: Message, key: str) -> Sent | None:
+    async def send(self, chat: Chat, message: Message, key: str) -> Sent | None:
         """Show the result of a slash command, or a notice."""
         await self._opened().message(message)
         self._stored.set()
         self._stirred.set()
-        return Sent(chat=chat, message_id=key)
+        return Sent(chat=chat.id, message_id=key)
 
-    async def show(self, chat: str, event: Event) -> None:
+    async def show(self, chat: Chat, event: Event) -> None:
         """Show an event of a running turn."""
         if isinstance(event, Started):
             self._idle.clear()
@@ -150,7 +150,7 @@ class Cli(Platform):
             if isinstance(event, Ended):
                 self._idle.set()
 
-    async def ask(self, chat: str, question: Question) -> Verdict | None:
+    async def ask(self, chat: Chat, question: Question) -> Verdict | None:
         """Ask the person; None when there is only a pipe."""
         return await self._opened().ask(question)
 

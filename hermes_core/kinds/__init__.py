@@ -1,0 +1,27 @@
+"""The kinds of plugin: provider, tool, backend, platform, memory. Abstract and small.
+
+A kind has at most three abstract methods. Everything else has a default that says "no" politely. Every method that
+may wait is ``async`` and must tolerate being cancelled: afterwards the object is used again.
+"""
+
+from hermes_core.kinds.backend import Backend, Process, Workspace
+from hermes_core.kinds.engine import TurnQueue
+from hermes_core.kinds.memory import Memory
+from hermes_core.kinds.platform import Desk, Platform
+from hermes_core.kinds.provider import Provider
+from hermes_core.kinds.tool import Tool, ToolContext, ToolOutput, tool
+
+__all__ = [
+    "Backend",
+    "Desk",
+    "Memory",
+    "Platform",
+    "Process",
+    "Provider",
+    "Tool",
+    "ToolContext",
+    "ToolOutput",
+    "TurnQueue",
+    "Workspace",
+    "tool",
+]

@@ -1,0 +1,97 @@
+"""Services that people write on."""
+
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Mapping, Sequence
+
+from hermes_core.errors import UserError
+from hermes_core.types import (
+    Chat,
+    Envelope,
+    Event,
+    Feature,
+    Message,
+    Question,
+    Sent,
+    SlashCommand,
+    Verdict,
+)
+
+__all__ = ["Desk", "Platform"]
+
+
+class Desk(ABC):
+    """What the kernel tells a platform, and what a platform may ask of it."""
+
+    @property
+    @abstractmethod
+    def commands(self) -> Sequence[SlashCommand]:
+        """The slash commands that work in a conversation, for completion and menus. The kernel runs them."""
+
+    @abstractmethod
+    def status(self, chat: str) -> Mapping[str, str]:
+        """What to show about a chat: ``session``, ``title``, ``provider``, ``model``, ``cwd``, ``mode``, ``notice``."""
+
+    @abstractmethod
+    async def interrupt(self, chat: str) -> bool:
+        """Stop the running turn of a chat; False when none runs."""
+
+
+class Platform(ABC):
+    """A message service. ``limit`` is the longest message it takes, in characters; 0 means no limit.
+
+    ``account`` is who the bot is there.
+    """
+
+    name: str
+    account: str = ""
+    features: frozenset[Feature] = frozenset()
+    limit: int = 0
+
+    async def open(self, desk: Desk) -> None:
+        """Connect; called before receive, and again after a close. ``account`` is known when it returns.
+
+        Raises UserError for what only a person can mend (a wrong token): it is not tried again. After any other error
+        it is, later and later.
+        """
+
+    @abstractmethod
+    def receive(self) -> AsyncIterator[Envelope]:
+        """Incoming messages, each with the service's own event id; ends when the person leaves. Raises as ``open``.
+
+        The next one is asked for while a turn still runs. Every message ends in an Ended event (LIVE) or a send.
+        """
+
+    @abstractmethod
+    async def send(self, chat: Chat, message: Message, key: str) -> Sent | None:
+        """Send one message: markdown, files, buttons, as far as ``features`` say. Unknown parts are left out.
+
+        ``key`` is an idempotency key: with Feature.IDEMPOTENT a send that is repeated is seen once. Raises NotSent when
+        it surely did not arrive, Undeliverable when it never will. Any other error is taken for "perhaps it did".
+        """
+
+    async def ack(self, envelope: Envelope) -> None:
+        """The kernel has stored the message; the service may forget it."""
+
+    async def edit(self, sent: Sent, message: Message) -> None:
+        """Replace a sent message; only with Feature.EDIT. Nothing to change is no error. Raises as ``send``."""
+        raise UserError(f"Platform {self.name} cannot edit messages.")
+
+    async def show(self, chat: Chat, event: Event) -> None:
+        """An event of a running turn: all of them with Feature.LIVE, only Started with Feature.TYPING.
+
+        Started is shown again every few seconds while the turn runs.
+        """
+
+    async def ask(self, chat: Chat, question: Question) -> Verdict | None:
+        """Ask the person in this chat while they wait, with Feature.LIVE; None where there is no way to ask.
+
+        On other platforms the kernel asks by a message with Buttons, and hears what is pressed or written.
+        """
+        return None
+
+    async def react(self, chat: Chat, message_id: str, sign: str) -> None:
+        """Put an emoji on a message, in place of our last one; only with Feature.REACTIONS. Raises as ``send``."""
+        raise UserError(f"Platform {self.name} has no reactions.")
+
+    async def close(self) -> None:
+        """Disconnect and restore what was changed."""

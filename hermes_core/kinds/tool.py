@@ -1,0 +1,142 @@
+"""Functions the model may call."""
+
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Any, get_type_hints, overload
+
+from attrs import frozen
+
+from hermes_core.kinds.backend import Workspace
+from hermes_core.types import ChildResult, ChildTask, Effect, Part, Question, Session, Verdict
+
+__all__ = ["Tool", "ToolContext", "ToolOutput", "tool"]
+
+ToolOutput = str | Sequence[Part]
+
+
+class ToolContext(ABC):
+    """What a running tool may use. Every call gets its own."""
+
+    session: Session
+    call_id: str
+    workspace: Workspace
+
+    @abstractmethod
+    def progress(self, text: str) -> None:
+        """Show live output to whoever watches."""
+
+    @abstractmethod
+    async def ask(self, question: Question) -> Verdict:
+        """Ask a person. With nobody there the verdict is deny at once, and its ``by`` is empty."""
+
+    @abstractmethod
+    async def spill(self, name: str, data: bytes) -> str:
+        """Keep output that is too long for the model in a file; the path under which it can be read."""
+
+    @abstractmethod
+    async def child(self, task: ChildTask) -> ChildResult:
+        """Hand work to a child agent, in a process of its own, and wait for what comes of it.
+
+        It gets no more than this agent has: rules, tools, budget. Whatever happens to it is a result, never an error;
+        cancelling ends it. Run again after a crash, the same call finds the child it had. Several may run side by side.
+        Raises ToolError when the tool does not declare Effect.DELEGATE.
+        """
+
+    @abstractmethod
+    def from_outside(self) -> None:
+        """Say that this call's result comes from outside, as those of an ``untrusted`` tool always do.
+
+        It is then fenced for the model, and the policy asks a person before the agent acts on it. An OutOfReach is
+        taken for words of our own unless this was said, or ``opened``: say it before you open what a page named.
+        """
+
+    @property
+    @abstractmethod
+    def cancelled(self) -> bool:
+        """Whether the turn was interrupted."""
+
+
+@frozen(kw_only=True, eq=False)
+class Tool:
+    """A function the model may call. Usually made by ``@tool`` from an async function.
+
+    ``touches`` gives the resource keys of a call (``file:/abs/path``, ``host:example.org``, ``process``): calls run
+    side by side only where their keys do not overlap; None means "anything", so the call runs alone. It may raise
+    OutOfReach: the call is then refused in these words.
+    ``after`` names tools that must have run before in the same session.
+    ``untrusted``: its results come from outside; a tool of which only some do calls ``ToolContext.from_outside``.
+    ``needs`` gives a reason why the tool is not offered now, or None.
+    ``makes`` gives the tools that this one has made for a session's owner up to now. They are offered in sessions that
+    begin later, and can be called at once: it is asked before the calls of each reply, so it must not wait. What it
+    makes is judged and written down like any other tool, under its own name, and never takes an installed one's place.
+    """
+
+    name: str
+    description: str
+    params: type
+    run: Callable[[ToolContext, Any], Awaitable[ToolOutput]]
+    toolset: str = "other"
+    effects: frozenset[Effect] = frozenset()
+    idempotent: bool = False
+    touches: Callable[[Any], Iterable[str]] | None = None
+    untrusted: bool = False
+    after: Sequence[str] = ()
+    needs: Callable[[Session], str | None] | None = None
+    makes: Callable[[Session], Iterable["Tool"]] | None = None
+    seconds: float = 0.0  # the longest a call may take; 0: the configured default
+
+
+@frozen
+class NoArguments:
+    """The parameters of a tool that takes none."""
+
+
+@overload
+def tool(function: Callable[..., Awaitable[ToolOutput]], /) -> Tool: ...
+@overload
+def tool(
+    *,
+    name: str = "",
+    toolset: str = "other",
+    effects: Iterable[Effect] = (),
+    idempotent: bool = False,
+    touches: Callable[[Any], Iterable[str]] | None = None,
+    untrusted: bool = False,
+    after: Sequence[str] = (),
+    needs: Callable[[Session], str | None] | None = None,
+    makes: Callable[[Session], Iterable[Tool]] | None = None,
+    seconds: float = 0.0,
+) -> Callable[[Callable[..., Awaitable[ToolOutput]]], Tool]: ...
+def tool(function: Callable[..., Awaitable[ToolOutput]] | None = None, /, **options: Any) -> Any:
+    """Make a Tool from an async function; its docstring is what the model reads.
+
+    The function takes its arguments as one attrs class, and a ToolContext first if it asks for one.
+    Raises TypeError when the function is not async, has no docstring or more parameters than that.
+    """
+    if function is None:
+        return lambda f: _make_tool(f, **options)
+    return _make_tool(function)
+
+
+def _make_tool(function: Callable[..., Awaitable[ToolOutput]], *, name: str = "", **options: Any) -> Tool:
+    label = name or function.__name__
+    if not inspect.iscoroutinefunction(function):
+        raise TypeError(f"tool {label}: write 'async def {function.__name__}(…)'")
+    if not function.__doc__:
+        raise TypeError(f"tool {label}: write a docstring; the model reads it")
+    hints = get_type_hints(function)
+    given = [hints.get(p) for p in inspect.signature(function).parameters]
+    wants_context = bool(given) and isinstance(given[0], type) and issubclass(given[0], ToolContext)
+    classes = given[1:] if wants_context else given
+    if len(classes) > 1 or (classes and not hasattr(classes[0], "__attrs_attrs__")):
+        raise TypeError(f"tool {label}: take (context: ToolContext, params: AttrsClass), or either, or neither")
+    params = classes[0] if classes else NoArguments
+
+    async def run(context: ToolContext, arguments: Any) -> ToolOutput:
+        return await function(*([context] if wants_context else []), *([arguments] if classes else []))
+
+    options["effects"] = frozenset(options.get("effects", ()))
+    return Tool(
+        name=label, description=inspect.cleandoc(function.__doc__), params=params or NoArguments, run=run, **options
+    )
