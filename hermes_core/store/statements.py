@@ -44,6 +44,7 @@ APPROVAL = (
     "session_id", "root", "turn_id", "call_id", "kind", "subject", "risk", "choices", "covers", "rules", "state",
     "verdict", "choice", "reason", "answered_by", "asked", "answered",
 )  # fmt: skip
+ROUTE = ("key", "session_id", "overrides", "made", "used")
 GRANT = ("session_id", "rule", "words", "folder", "approval_id", "created")
 CALL = ("session_id", "turn_id", "message_id", "call_id", "name", "arguments", "mark")
 
@@ -296,6 +297,13 @@ STATEMENTS: dict[str, sa.Executable] = {
     .order_by(grants.c.id),
     "grant_forget": sa.delete(grants).where(*_is(grants, "owner", "id")),
     "calls_of_session": _calls(*_is(calls, "session_id")),
+    # session keys
+    "route_get": _get(routes, *ROUTE).where(*_is(routes, "key", "owner")),
+    "routes_of": _get(routes, *ROUTE).where(*_is(routes, "session_id")).order_by(routes.c.used.desc()),
+    "route_put": _add(routes, "owner", *ROUTE).on_conflict_do_update(
+        index_elements=["key"], set_=_given("owner", "session_id", "overrides", "made", "used")
+    ),
+    "route_used": sa.update(routes).where(*_is(routes, "key")).values(_given("used")),
 }
 
 
