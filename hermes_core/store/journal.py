@@ -116,6 +116,7 @@ class Store(approvals.Approvals):
         model: str,
         left: int = 0,
         waited: int = 0,
+        trace: str = "",
     ) -> Turn:
         """Take the session, mend what an interrupted turn left behind, and store what the person said: one commit.
 
@@ -125,7 +126,7 @@ class Store(approvals.Approvals):
         """
         owner = _session_facts(tx, session_id)[0]
         if envelope is not None:
-            inbox.receive(tx, envelope, owner, turn_id)
+            inbox.receive(tx, envelope, owner, turn_id, trace)
         if waited:
             inbox.take(tx, waited, turn_id)
         fence = leases.take(tx, session_id, holder, left)
@@ -154,6 +155,7 @@ class Store(approvals.Approvals):
             provider=row["provider"],
             model=row["model"],
             resumes=row["holder"].count(" "),
+            trace=row["trace"] or "",
         )
 
     def _repair(self, tx: Transaction, session_id: str) -> None:
@@ -271,9 +273,11 @@ class Store(approvals.Approvals):
     # --- messages that wait -----------------------------------------------------------------------------------
 
     @transaction()
-    def wait(self, tx: Transaction, session_id: str, message: Message, *, mode: str, envelope: Envelope) -> None:
+    def wait(
+        self, tx: Transaction, session_id: str, message: Message, *, mode: str, envelope: Envelope, trace: str = ""
+    ) -> None:
         """Store a message that waits: ``steer`` or ``queue``. Raises UnknownName, and Duplicate when it came before."""
-        inbox.wait(tx, envelope, _session_facts(tx, session_id)[0], session_id, message, mode)
+        inbox.wait(tx, envelope, _session_facts(tx, session_id)[0], session_id, message, mode, trace)
 
     @transaction(READ)
     def waiting(self, tx: Transaction, session_id: str) -> list[Waiting]:
