@@ -15,6 +15,7 @@ from typing import Literal
 
 from attrs import evolve
 
+from hermes_core import trace
 from hermes_core.agent import grace
 from hermes_core.agent import usage as usages
 from hermes_core.agent.bounds import Limits, Meter
@@ -128,7 +129,8 @@ class TurnRun:
         self._allowance.used = self._allowance.booked = taken.usage
         await self._as_begun(taken.provider, taken.model)
         steps = self._rest(taken.calls) if taken.resumes < _RESUMES else self._give_up(taken.calls)
-        await self._run(self._rows.opened(store, taken.turn), steps)
+        with trace.using(taken.trace):
+            await self._run(self._rows.opened(store, taken.turn), steps)
         return True
 
     async def _as_begun(self, provider: str, model: str) -> None:

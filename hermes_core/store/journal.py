@@ -117,6 +117,7 @@ class Store(approvals.Approvals, Routes):
         model: str,
         left: int = 0,
         waited: int = 0,
+        trace: str = "",
     ) -> Turn:
         """Take the session, mend what an interrupted turn left behind, and store what the person said: one commit.
 
@@ -126,7 +127,7 @@ class Store(approvals.Approvals, Routes):
         """
         owner = _session_facts(tx, session_id)[0]
         if envelope is not None:
-            inbox.receive(tx, envelope, owner, turn_id)
+            inbox.receive(tx, envelope, owner, turn_id, trace)
         if waited:
             inbox.take(tx, waited, turn_id)
         fence = leases.take(tx, session_id, holder, left)
@@ -155,6 +156,7 @@ class Store(approvals.Approvals, Routes):
             provider=row["provider"],
             model=row["model"],
             resumes=row["holder"].count(" "),
+            trace=row["trace"] or "",
         )
 
     def _repair(self, tx: Transaction, session_id: str) -> None:
@@ -272,9 +274,11 @@ class Store(approvals.Approvals, Routes):
     # --- messages that wait -----------------------------------------------------------------------------------
 
     @transaction()
-    def wait(self, tx: Transaction, session_id: str, message: Message, *, mode: str, envelope: Envelope) -> None:
+    def wait(
+        self, tx: Transaction, session_id: str, message: Message, *, mode: str, envelope: Envelope, trace: str = ""
+    ) -> None:
         """Store a message that waits: ``steer`` or ``queue``. Raises UnknownName, and Duplicate when it came before."""
-        inbox.wait(tx, envelope, _session_facts(tx, session_id)[0], session_id, message, mode)
+        inbox.wait(tx, envelope, _session_facts(tx, session_id)[0], session_id, message, mode, trace)
 
     @transaction(READ)
     def waiting(self, tx: Transaction, session_id: str) -> list[Waiting]:
