@@ -9,9 +9,10 @@ from pathlib import Path
 import attrs
 
 from hermes_core.errors import StoreError, UnknownName, UserError
-from hermes_core.store import approvals, inbox, leases
+from hermes_core.store import approvals, chats, inbox, leases
 from hermes_core.store.codec import canonical, clean, dumps, message_from_json, message_to_json
 from hermes_core.store.engine import READ, Engine, Transaction
+from hermes_core.store.heard import Heard
 from hermes_core.store.inbox import Waiting
 from hermes_core.store.killpoints import die_at
 from hermes_core.store.leases import Busy, Duplicate, Resumed, StaleLease, Turn
@@ -76,7 +77,7 @@ def _server(url: str) -> Engine:
     return Server(url)
 
 
-class Store(approvals.Approvals, Routes):
+class Store(approvals.Approvals, chats.Chats, Heard, Routes):
     """What lasts. Used from one event loop; thread-safe inside. Every method raises StoreError."""
 
     @property

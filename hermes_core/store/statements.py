@@ -46,6 +46,7 @@ APPROVAL = (
 )  # fmt: skip
 ROUTE = ("key", "session_id", "overrides", "made", "used")
 GRANT = ("session_id", "rule", "words", "folder", "approval_id", "created")
+CHAT = ("platform", "account", "chat", "thread")
 CALL = ("session_id", "turn_id", "message_id", "call_id", "name", "arguments", "mark")
 
 
@@ -148,6 +149,11 @@ _at_end, _at_start = (
 )
 _server_hits = sa.select(_by_index.c.rowid).limit(_b("limit"))
 _earlier = calls.alias("earlier")
+_owned_chats = (
+    _get(chats, *CHAT, "kind", "name", "home", "dead", "seen")
+    .add_columns(owners.c.profile, owners.c.person)
+    .join_from(chats, owners, chats.c.owner == owners.c.id)
+)
 _same = (_earlier.c[name] == calls.c[name] for name in ("session_id", "mark", "name", "arguments"))
 _repeats = sa.select(sa.func.count()).select_from(_earlier).where(*_same, _earlier.c.id < calls.c.id)
 _repeats = _repeats.where(_earlier.c.outcome != "pending")
@@ -303,7 +309,38 @@ STATEMENTS: dict[str, sa.Executable] = {
     )
     .order_by(grants.c.id),
     "grant_forget": sa.delete(grants).where(*_is(grants, "owner", "id")),
+    # chats
+    "chat_seen": _add(chats, "owner", *CHAT, "kind", "name", "seen").on_conflict_do_update(
+        index_elements=["owner", *CHAT],
+        set_={**_given("kind", "seen"), "name": sa.func.coalesce(sa.func.nullif(_b("name"), ""), chats.c.name)},
+    ),
+    "chats_list": _owned_chats.where(
+        _b("every", type_=sa.Boolean()) | (chats.c.owner == _b("owner")),
+        (_b("platform") == "") | (chats.c.platform == _b("platform")),
+    ).order_by(chats.c.seen.desc(), chats.c.id.desc()),
+    "chat_get": _owned_chats.where(*_is(chats, "owner", *CHAT)),
+    "chat_homeless": sa.update(chats).where(*_is(chats, "owner", "platform")).values(home=sa.literal_column("0")),
+    "chat_home": sa.update(chats).where(*_is(chats, "owner", *CHAT)).values(home=sa.literal_column("1")),
+    "chat_dead": sa.update(chats).where(*_is(chats, *CHAT), chats.c.dead != _b("dead")).values(_given("dead")),
+    "chat_asked": _get(inbox, "envelope")
+    .join_from(turns, inbox, inbox.c.turn_id == turns.c.id)
+    .where(turns.c.session_id == _b("session_id"))
+    .order_by(turns.c.seq.desc(), inbox.c.id.desc())
+    .limit(1),
     "calls_of_session": _calls(*_is(calls, "session_id")),
+    # the way in of the gateway
+    "session_owner": _get(owners, "profile", "person")
+    .join_from(owners, sessions, sessions.c.owner == owners.c.id)
+    .where(sessions.c.id == _b("session_id")),
+    "turn_begun_by": _get(inbox, "id", "body", "mode", "envelope", "trace")
+    .join_from(inbox, turns, inbox.c.turn_id == turns.c.id)
+    .where(*_is(turns, "session_id"), turns.c.state == "open", inbox.c.body != sa.literal_column("''"))
+    .order_by(inbox.c.id)
+    .limit(1),
+    "commands_waiting": _get(inbox, "id", "body", "mode", "envelope", "trace")
+    .where(*_is(inbox, "platform", "account"), inbox.c.turn_id == sa.literal_column("''"))
+    .where(inbox.c.mode == sa.literal_column("'command'"))
+    .order_by(inbox.c.id),
     # session keys
     "route_get": _get(routes, *ROUTE).where(*_is(routes, "key", "owner")),
     "routes_of": _get(routes, *ROUTE).where(*_is(routes, "session_id")).order_by(routes.c.used.desc()),
