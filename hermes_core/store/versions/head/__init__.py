@@ -35,6 +35,7 @@ DDL = [
     "CREATE INDEX grants_of_session ON grants (session_id)",
     "CREATE INDEX inbox_traces ON inbox (trace)",
     "CREATE INDEX inbox_turns ON inbox (turn_id)",
+    "CREATE INDEX turns_open ON turns (session_id) WHERE state = 'open'",
     "CREATE TABLE outbox ( id INTEGER NOT NULL, owner INTEGER NOT NULL, \"key\" TEXT NOT NULL, session_id TEXT DEFAULT '' NOT NULL, turn_id TEXT DEFAULT '' NOT NULL, trace TEXT DEFAULT '' NOT NULL, kind TEXT DEFAULT '' NOT NULL, platform TEXT DEFAULT '' NOT NULL, account TEXT DEFAULT '' NOT NULL, chat TEXT DEFAULT '' NOT NULL, thread TEXT DEFAULT '' NOT NULL, reply_to TEXT DEFAULT '' NOT NULL, body TEXT DEFAULT '' NOT NULL, state TEXT DEFAULT '' NOT NULL, placeholder TEXT DEFAULT '' NOT NULL, message_id TEXT DEFAULT '' NOT NULL, error TEXT DEFAULT '' NOT NULL, holder TEXT DEFAULT '' NOT NULL, tries INTEGER DEFAULT '0' NOT NULL, repeated INTEGER DEFAULT '0' NOT NULL, created FLOAT DEFAULT '0' NOT NULL, due FLOAT DEFAULT '0' NOT NULL, sent FLOAT DEFAULT '0' NOT NULL, PRIMARY KEY (id), FOREIGN KEY(owner) REFERENCES owners (id), UNIQUE (\"key\") )",
     "CREATE INDEX outbox_waiting ON outbox (platform, account, due) WHERE state IN ('waiting', 'sending')",
     "CREATE INDEX outbox_turns ON outbox (turn_id)",

@@ -43,6 +43,7 @@ DDL = [
     "ALTER TABLE inbox ADD COLUMN trace TEXT DEFAULT '' NOT NULL",
     "CREATE INDEX inbox_traces ON inbox (trace)",
     "CREATE INDEX inbox_turns ON inbox (turn_id)",
+    "CREATE INDEX turns_open ON turns (session_id) WHERE state = 'open'",
     "CREATE TABLE outbox ( id BIGSERIAL NOT NULL, owner BIGINT NOT NULL, key TEXT NOT NULL, session_id TEXT DEFAULT '' NOT NULL, turn_id TEXT DEFAULT '' NOT NULL, trace TEXT DEFAULT '' NOT NULL, kind TEXT DEFAULT '' NOT NULL, platform TEXT DEFAULT '' NOT NULL, account TEXT DEFAULT '' NOT NULL, chat TEXT DEFAULT '' NOT NULL, thread TEXT DEFAULT '' NOT NULL, reply_to TEXT DEFAULT '' NOT NULL, body TEXT DEFAULT '' NOT NULL, state TEXT DEFAULT '' NOT NULL, placeholder TEXT DEFAULT '' NOT NULL, message_id TEXT DEFAULT '' NOT NULL, error TEXT DEFAULT '' NOT NULL, holder TEXT DEFAULT '' NOT NULL, tries BIGINT DEFAULT '0' NOT NULL, repeated BIGINT DEFAULT '0' NOT NULL, created FLOAT DEFAULT '0' NOT NULL, due FLOAT DEFAULT '0' NOT NULL, sent FLOAT DEFAULT '0' NOT NULL, PRIMARY KEY (id), FOREIGN KEY(owner) REFERENCES owners (id), UNIQUE (key) )",
     "CREATE INDEX outbox_waiting ON outbox (platform, account, due) WHERE state IN ('waiting', 'sending')",
     "CREATE INDEX outbox_turns ON outbox (turn_id)",
