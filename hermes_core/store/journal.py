@@ -9,7 +9,7 @@ from pathlib import Path
 import attrs
 
 from hermes_core.errors import StoreError, UnknownName, UserError
-from hermes_core.store import approvals, chats, inbox, leases
+from hermes_core.store import accounts, approvals, chats, inbox, leases
 from hermes_core.store.codec import canonical, clean, dumps, message_from_json, message_to_json
 from hermes_core.store.engine import READ, Engine, Transaction
 from hermes_core.store.heard import Heard
@@ -77,7 +77,7 @@ def _server(url: str) -> Engine:
     return Server(url)
 
 
-class Store(approvals.Approvals, chats.Chats, Heard, Routes):
+class Store(approvals.Approvals, accounts.Accounts, chats.Chats, Heard, Routes):
     """What lasts. Used from one event loop; thread-safe inside. Every method raises StoreError."""
 
     @property

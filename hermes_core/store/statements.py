@@ -113,6 +113,17 @@ def _used(quarter: sa.ColumnElement[object]) -> sa.Executable:
     )
 
 
+def _whose(of: sa.Table, *rows: sa.ColumnElement[bool]) -> sa.Select[tuple[object, ...]]:
+    """The sessions that rows are of, with their owners, and who works on them."""
+    return (
+        sa.select(of.c.session_id, owners.c.profile, owners.c.person, *(leases.c[name] for name in HOLDER))
+        .join_from(of, sessions, of.c.session_id == sessions.c.id)
+        .join(owners)
+        .outerjoin(leases, leases.c.session_id == of.c.session_id)
+        .where(*rows)
+    )
+
+
 def _replaced(name: str) -> sa.ColumnElement[object]:
     return sa.func.coalesce(sa.func.nullif(_b(name), ""), sessions.c[name])
 
@@ -133,6 +144,8 @@ _owner = sa.select(sessions.c.owner).where(sessions.c.id == _b("session_id"))
 _preview = sa.select(messages.c.body).where(messages.c.session_id == sessions.c.id, messages.c.role == "user")
 _trace = sa.select(inbox.c.trace).where(inbox.c.turn_id == turns.c.id).order_by(inbox.c.id).limit(1)
 _seconds = sa.func.sum(sa.case((turns.c.ended > 0, turns.c.ended), else_=_b("now")) - turns.c.started)
+_came = sa.exists().where(inbox.c.turn_id == turns.c.id, inbox.c.envelope != "")
+_served = (*_is(accounts, "platform", "account", "fence"), accounts.c.holder != "")
 _held = (*_is(leases, "session_id", "fence"), leases.c.holder != "")
 _hits = sa.select(search.c.rowid).where(search.c.search.op("MATCH")(_b("query"))).limit(_b("limit"))
 _held_words = sa.func.string_to_array(search.c.words, sa.literal_column("' '")).op("@>")(_b("words"))
@@ -229,6 +242,11 @@ STATEMENTS: dict[str, sa.Executable] = {
     .outerjoin(leases, leases.c.session_id == inbox.c.session_id)
     .where(*_is(sessions, "owner"), inbox.c.turn_id == sa.literal_column("''"))
     .order_by(inbox.c.id),
+    "inbox_unplayed": _whose(inbox, inbox.c.turn_id == sa.literal_column("''"), inbox.c.envelope != "").order_by(
+        inbox.c.id
+    ),
+    "turns_unplayed": _whose(turns, turns.c.state == sa.literal_column("'open'"), _came).order_by(turns.c.seq),
+    "session_owner": _get(owners, "profile", "person").join(sessions).where(*_is(sessions, "id")),
     "turn_add": _add(turns, "id", "session_id", "owner", "holder", "state", "provider", "model", "started"),
     "turn_usage": _set(turns, **{name: turns.c[name] + _b(name) for name in USAGE}),
     "turn_held": _set(turns, holder=turns.c.holder + " " + _b("by")),
@@ -327,6 +345,19 @@ STATEMENTS: dict[str, sa.Executable] = {
     .where(turns.c.session_id == _b("session_id"))
     .order_by(turns.c.seq.desc(), inbox.c.id.desc())
     .limit(1),
+    # accounts on services
+    "account_get": _get(accounts, *LEASE).where(*_is(accounts, "platform", "account")),
+    "account_take": _add(accounts, "platform", "account", "since", *LEASE, state="connecting").on_conflict_do_update(
+        index_elements=["platform", "account"], set_={**_given("since", *LEASE), "state": "connecting", "error": ""}
+    ),
+    "account_beat": sa.update(accounts).where(*_served).values(_given("beat")),
+    "account_tell": sa.update(accounts)
+    .where(*_is(accounts, "platform", "account"))
+    .values(_given("state", "error", "since")),
+    "account_drop": sa.update(accounts).where(*_served).values(holder=sa.literal_column("''"), state="stopped"),
+    "accounts_list": _get(accounts, "platform", "account", "state", "error", "since", *HOLDER).order_by(
+        accounts.c.platform, accounts.c.account
+    ),
     "calls_of_session": _calls(*_is(calls, "session_id")),
     # the way in of the gateway
     "session_owner": _get(owners, "profile", "person")
