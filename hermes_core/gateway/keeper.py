@@ -13,6 +13,11 @@ from hermes_core.errors import HermesError, UserError
 from hermes_core.kinds import Desk, Platform
 from hermes_core.types import Envelope
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hermes_core.store.accounts import Serving
+    from hermes_core.store.journal import Store
+
 __all__ = ["Keeper", "State"]
 
 log = logging.getLogger(__name__)
@@ -22,26 +27,6 @@ _BEAT = 5.0  # seconds between two looks at the lease on an account
 _CLOSE = 2.0  # seconds a platform may take to disconnect
 
 
-class Lease:
-    """The right to serve one account of a platform, which one process has at a time."""
-
-    async def take(self, platform: str, account: str) -> bool:
-        """Take it; False while another process that lives has it."""
-        raise NotImplementedError
-
-    async def beat(self, platform: str, account: str) -> bool:
-        """Keep it; False when it was taken over."""
-        raise NotImplementedError
-
-    async def say(self, platform: str, account: str, state: State, error: str = "") -> None:
-        """Write down how the platform is, for `gateway status`."""
-        raise NotImplementedError
-
-    async def release(self, platform: str, account: str) -> None:
-        """Let another process have it."""
-        raise NotImplementedError
-
-
 class Keeper:
     """Serves one platform until it is stopped. ``send`` sends what waits for an account, until it is cancelled."""
 
@@ -49,7 +34,8 @@ class Keeper:
         self,
         platform: Platform,
         desk: Desk,
-        lease: Lease,
+        holder: str,
+        store: Callable[[], Awaitable["Store"]],
         config: GatewaySettings,
         hear: Callable[[Platform, Envelope], None],
         send: Callable[[Platform], Awaitable[None]],
@@ -59,7 +45,8 @@ class Keeper:
         self.state: State = "closed"
         self.error = ""
         self.since = time.time()
-        self._desk, self._lease, self._config = desk, lease, config
+        self._desk, self._holder, self._store, self._config = desk, holder, store, config
+        self._serving: Serving | None = None
         self._hear, self._send, self._begin = hear, send, begin
         self._again = asyncio.Event()
         self._closing = False
@@ -100,20 +87,34 @@ class Keeper:
         await self._told("connecting")
         try:
             await platform.open(self._desk)
-            while not await self._lease.take(platform.name, platform.account):
+            while not await self._lead():
                 await self._told("standby", "Another process serves this account.")
                 await asyncio.sleep(_BEAT)
             await self._told("connected")
             await self._begin(platform)
-            await self._serving()
+            await self._work()
         finally:
             with contextlib.suppress(Exception):  # a connection that is broken cannot say goodbye
                 async with asyncio.timeout(_CLOSE):
                     await platform.close()
-            await self._lease.release(platform.name, platform.account)
+            await self._release()
         return True
 
-    async def _serving(self) -> None:
+    async def _lead(self) -> bool:
+        """Take the account, so that no other process serves it."""
+        store, account = await self._store(), self.platform.account
+        if self._serving is None or self._serving.account != account:
+            await self._release()
+            self._serving = await store.serve(self.platform.name, account, holder=self._holder)
+        return self._serving is not None
+
+    async def _release(self) -> None:
+        serving, self._serving = self._serving, None
+        if serving is not None:
+            with contextlib.suppress(HermesError):  # it ends by itself, a little later
+                await (await self._store()).stop_serving(serving)
+
+    async def _work(self) -> None:
         """Listen, send and keep the lease; the first that ends, ends all."""
         work = [self._listen(), self._send(self.platform), self._keep()]
         tasks = [asyncio.create_task(_awaited(one)) for one in work]
@@ -131,9 +132,10 @@ class Keeper:
             self._hear(self.platform, envelope)
 
     async def _keep(self) -> None:
-        while await self._lease.beat(self.platform.name, self.platform.account):
+        store = await self._store()
+        while self._serving is not None:
+            await store.keep_serving(self._serving)
             await asyncio.sleep(_BEAT)
-        raise HermesError("Another process took the account over.")
 
     async def _told(self, state: State, error: str = "") -> None:
         if (state, error) != (self.state, self.error):
@@ -141,8 +143,11 @@ class Keeper:
                 logging.WARNING if error else logging.INFO, "platform %s is %s. %s", self.platform.name, state, error
             )
         self.state, self.error, self.since = state, error, time.time()
-        with contextlib.suppress(HermesError):  # the store says so itself, in other places
-            await self._lease.say(self.platform.name, self.platform.account, state, error)
+        if state == "standby":
+            return
+        with contextlib.suppress(HermesError):  # a store that cannot be written says so itself, in other places
+            if self._serving or await self._lead():
+                await (await self._store()).tell_account(self._serving, state, error)
 
 
 async def _awaited(work: Awaitable[None]) -> None:

@@ -38,7 +38,7 @@ class Player:
     async def play(self, session_id: str) -> None:
         """Play everything that waits in a session."""
         store = await self._runtime.store()
-        owner = await store.owner_of(session_id)
+        owner = await store.session_owner(session_id)
         if owner is None:
             return
         cut = await store.begun_by(session_id)

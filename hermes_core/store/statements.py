@@ -360,9 +360,6 @@ STATEMENTS: dict[str, sa.Executable] = {
     ),
     "calls_of_session": _calls(*_is(calls, "session_id")),
     # the way in of the gateway
-    "session_owner": _get(owners, "profile", "person")
-    .join_from(owners, sessions, sessions.c.owner == owners.c.id)
-    .where(sessions.c.id == _b("session_id")),
     "turn_begun_by": _get(inbox, "id", "body", "mode", "envelope", "trace")
     .join_from(inbox, turns, inbox.c.turn_id == turns.c.id)
     .where(*_is(turns, "session_id"), turns.c.state == "open", inbox.c.body != sa.literal_column("''"))
