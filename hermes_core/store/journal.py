@@ -9,7 +9,7 @@ from pathlib import Path
 import attrs
 
 from hermes_core.errors import StoreError, UnknownName, UserError
-from hermes_core.store import approvals, inbox, leases
+from hermes_core.store import approvals, inbox, leases, outbox
 from hermes_core.store.codec import canonical, clean, dumps, message_from_json, message_to_json
 from hermes_core.store.engine import READ, Engine, Transaction
 from hermes_core.store.inbox import Waiting
@@ -75,7 +75,7 @@ def _server(url: str) -> Engine:
     return Server(url)
 
 
-class Store(approvals.Approvals):
+class Store(outbox.Outbox):
     """What lasts. Used from one event loop; thread-safe inside. Every method raises StoreError."""
 
     @property
