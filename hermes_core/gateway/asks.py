@@ -14,7 +14,7 @@ from hermes_core.gateway.outgoing import answer_to, said
 from hermes_core.store.approvals import Approval
 from hermes_core.types import Button, Buttons, Envelope, Message, Principal, Question, Verdict
 
-__all__ = ["Asks", "Asked"]
+__all__ = ["Asked", "Asks"]
 
 _LOOK = 0.5  # seconds between two looks at whether it was answered
 _LABELS = {"once": "Yes, once", "session": "Yes, in this conversation", "always": "Yes, always", "deny": "No"}

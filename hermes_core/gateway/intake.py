@@ -1,7 +1,7 @@
 """The way in: who it is from, which conversation it belongs to, and what happens to it now.
 
-A message is a row before its service hears that it was received, and before anything is done about it. So a death at any
-moment loses nothing, and what a service delivers again is known.
+A message is a row before its service hears that it was received, and before anything is done about it. So a death at
+any moment loses nothing, and what a service delivers again is known.
 """
 
 import asyncio
@@ -122,9 +122,7 @@ class Intake:
             await self._react(platform, envelope, _HEARD)
         await self._queue.put(session.id)
 
-    async def _command(
-        self, platform: Platform, envelope: Envelope, conversation: ChatConversation, row: int
-    ) -> None:
+    async def _command(self, platform: Platform, envelope: Envelope, conversation: ChatConversation, row: int) -> None:
         """Carry out a command; its answer is stored with the fact that it was."""
         try:
             answer = await self._commands.run(conversation, envelope)
