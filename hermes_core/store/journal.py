@@ -17,6 +17,7 @@ from hermes_core.store.killpoints import die_at
 from hermes_core.store.leases import Busy, Duplicate, Resumed, StaleLease, Turn
 from hermes_core.store.migrate import to_head
 from hermes_core.store.outside import carried, result_of
+from hermes_core.store.people import People
 from hermes_core.store.routes import Routes
 from hermes_core.store.search import index_words, server_words
 from hermes_core.store.sessions import SessionRow, get_session, made, stored, transaction
@@ -76,7 +77,7 @@ def _server(url: str) -> Engine:
     return Server(url)
 
 
-class Store(approvals.Approvals, Routes):
+class Store(approvals.Approvals, Routes, People):
     """What lasts. Used from one event loop; thread-safe inside. Every method raises StoreError."""
 
     @property
