@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 from attrs.validators import optional
 
+from hermes_core.config.gateway import GatewaySettings
 from hermes_core.options import Secret, ge, gt, option, settings
 from hermes_core.types.base import JSON
 
@@ -278,6 +279,7 @@ class Config:
     policy: PolicySettings = option("What may be done without asking.", factory=PolicySettings)
     security: SecuritySettings = option("What tools may reach, and what texts may hold.", factory=SecuritySettings)
     display: DisplaySettings = option("What is shown.", factory=DisplaySettings)
+    gateway: GatewaySettings = option("How people are reached on chat services.", factory=GatewaySettings)
     store: StoreSettings = option("Where sessions are kept.", factory=StoreSettings)
     memory: MemorySettings = option("What lasts across sessions.", factory=MemorySettings)
     plugins: PluginSettings = option("In which order plugins are asked.", factory=PluginSettings)

@@ -17,6 +17,7 @@ from hermes_core.store.killpoints import die_at
 from hermes_core.store.leases import Busy, Duplicate, Resumed, StaleLease, Turn
 from hermes_core.store.migrate import to_head
 from hermes_core.store.outside import carried, result_of
+from hermes_core.store.routes import Routes
 from hermes_core.store.search import index_words, server_words
 from hermes_core.store.sessions import SessionRow, get_session, made, stored, transaction
 from hermes_core.store.spending import UsageRow, book, sums
@@ -75,7 +76,7 @@ def _server(url: str) -> Engine:
     return Server(url)
 
 
-class Store(approvals.Approvals, chats.Chats):
+class Store(approvals.Approvals, chats.Chats, Routes):
     """What lasts. Used from one event loop; thread-safe inside. Every method raises StoreError."""
 
     @property
@@ -116,6 +117,7 @@ class Store(approvals.Approvals, chats.Chats):
         model: str,
         left: int = 0,
         waited: int = 0,
+        trace: str = "",
     ) -> Turn:
         """Take the session, mend what an interrupted turn left behind, and store what the person said: one commit.
 
@@ -125,7 +127,7 @@ class Store(approvals.Approvals, chats.Chats):
         """
         owner = _session_facts(tx, session_id)[0]
         if envelope is not None:
-            inbox.receive(tx, envelope, owner, turn_id)
+            inbox.receive(tx, envelope, owner, turn_id, trace)
         if waited:
             inbox.take(tx, waited, turn_id)
         fence = leases.take(tx, session_id, holder, left)
@@ -154,6 +156,7 @@ class Store(approvals.Approvals, chats.Chats):
             provider=row["provider"],
             model=row["model"],
             resumes=row["holder"].count(" "),
+            trace=row["trace"] or "",
         )
 
     def _repair(self, tx: Transaction, session_id: str) -> None:
@@ -271,9 +274,11 @@ class Store(approvals.Approvals, chats.Chats):
     # --- messages that wait -----------------------------------------------------------------------------------
 
     @transaction()
-    def wait(self, tx: Transaction, session_id: str, message: Message, *, mode: str, envelope: Envelope) -> None:
+    def wait(
+        self, tx: Transaction, session_id: str, message: Message, *, mode: str, envelope: Envelope, trace: str = ""
+    ) -> None:
         """Store a message that waits: ``steer`` or ``queue``. Raises UnknownName, and Duplicate when it came before."""
-        inbox.wait(tx, envelope, _session_facts(tx, session_id)[0], session_id, message, mode)
+        inbox.wait(tx, envelope, _session_facts(tx, session_id)[0], session_id, message, mode, trace)
 
     @transaction(READ)
     def waiting(self, tx: Transaction, session_id: str) -> list[Waiting]:

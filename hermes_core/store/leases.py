@@ -64,6 +64,7 @@ class Resumed:
     provider: str
     model: str
     resumes: int  # how often it was taken over before
+    trace: str = ""
 
 
 def check_free(tx: Transaction, session_id: str, left: int = 0) -> int:

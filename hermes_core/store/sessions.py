@@ -196,7 +196,8 @@ class Sessions:
         known = () if tx.server else tx.rows("messages_from", session_id=session_id, start=0, limit=-1)
         for row, body in known:  # on a server they go with the messages
             tx.change("search_drop", rowid=row, words=index_words(stored(body), number))
-        tx.change("session_delete", id=session_id)  # the inbox keeps its row: the same event must not come in again
+        tx.change("inbox_forget", session_id=session_id)  # its rows stay: the same event must not come in again
+        tx.change("session_delete", id=session_id)
         if self._transcripts:
             files = self._transcripts
             tx.committed.append(lambda: files.forget(session_id))

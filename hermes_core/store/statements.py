@@ -44,6 +44,7 @@ APPROVAL = (
     "session_id", "root", "turn_id", "call_id", "kind", "subject", "risk", "choices", "covers", "rules", "state",
     "verdict", "choice", "reason", "answered_by", "asked", "answered",
 )  # fmt: skip
+ROUTE = ("key", "session_id", "overrides", "made", "used")
 GRANT = ("session_id", "rule", "words", "folder", "approval_id", "created")
 CHAT = ("platform", "account", "chat", "thread")
 CALL = ("session_id", "turn_id", "message_id", "call_id", "name", "arguments", "mark")
@@ -130,6 +131,7 @@ _listed = (sessions.c.origin == _b("origin")) | (
 _newest = sessions.c["last"].desc(), sessions.c.created.desc(), sessions.c.id.desc()
 _owner = sa.select(sessions.c.owner).where(sessions.c.id == _b("session_id"))
 _preview = sa.select(messages.c.body).where(messages.c.session_id == sessions.c.id, messages.c.role == "user")
+_trace = sa.select(inbox.c.trace).where(inbox.c.turn_id == turns.c.id).order_by(inbox.c.id).limit(1)
 _seconds = sa.func.sum(sa.case((turns.c.ended > 0, turns.c.ended), else_=_b("now")) - turns.c.started)
 _held = (*_is(leases, "session_id", "fence"), leases.c.holder != "")
 _hits = sa.select(search.c.rowid).where(search.c.search.op("MATCH")(_b("query"))).limit(_b("limit"))
@@ -207,15 +209,21 @@ STATEMENTS: dict[str, sa.Executable] = {
     "lease_beat": sa.update(leases).where(*_held).values(_given("beat")),
     "lease_drop": sa.update(leases).where(*_held).values(holder=sa.literal_column("''")),
     "inbox_add": _add(
-        inbox, "owner", "platform", "account", "event_id", "turn_id", "received"
+        inbox, "owner", "platform", "account", "event_id", "turn_id", "received", "envelope", "trace"
     ).on_conflict_do_nothing(),
     "inbox_wait": _add(
-        inbox, "owner", "platform", "account", "event_id", "session_id", "body", "mode", "received"
+        inbox, "owner", "platform", "account", "event_id", "session_id", "body", "mode", "received", "envelope", "trace"
     ).on_conflict_do_nothing(),
-    "inbox_waiting": _get(inbox, "id", "body", "mode")
+    "inbox_waiting": _get(inbox, "id", "body", "mode", "envelope", "trace")
     .where(*_is(inbox, "session_id"), inbox.c.turn_id == sa.literal_column("''"))
     .order_by(inbox.c.id),
     "inbox_taken": _set(inbox, "turn_id").where(inbox.c.turn_id == sa.literal_column("''")),
+    "inbox_forget": sa.update(inbox)
+    .where(
+        sa.and_(*_is(inbox, "session_id"), inbox.c.turn_id.in_(sa.literal_column(t) for t in ("''", "'dropped'")))
+        | inbox.c.turn_id.in_(_get(turns, "id").where(*_is(turns, "session_id")))
+    )
+    .values(body="", envelope=""),
     "sessions_waiting": sa.select(inbox.c.session_id, *(leases.c[name] for name in HOLDER))
     .join_from(inbox, sessions, inbox.c.session_id == sessions.c.id)
     .outerjoin(leases, leases.c.session_id == inbox.c.session_id)
@@ -224,9 +232,9 @@ STATEMENTS: dict[str, sa.Executable] = {
     "turn_add": _add(turns, "id", "session_id", "owner", "holder", "state", "provider", "model", "started"),
     "turn_usage": _set(turns, **{name: turns.c[name] + _b(name) for name in USAGE}),
     "turn_held": _set(turns, holder=turns.c.holder + " " + _b("by")),
-    "turn_open": _get(turns, "id", "holder", "provider", "model", *USAGE).where(
-        *_is(turns, "session_id"), turns.c.state == "open"
-    ),
+    "turn_open": _get(turns, "id", "holder", "provider", "model", *USAGE)
+    .add_columns(_trace.scalar_subquery().label("trace"))
+    .where(*_is(turns, "session_id"), turns.c.state == "open"),
     "turn_last": _get(turns, "state", "error", "provider", "model", "started", "ended", *USAGE)
     .where(*_is(turns, "session_id"))
     .order_by(turns.c.seq.desc())
@@ -320,6 +328,13 @@ STATEMENTS: dict[str, sa.Executable] = {
     .order_by(turns.c.seq.desc(), inbox.c.id.desc())
     .limit(1),
     "calls_of_session": _calls(*_is(calls, "session_id")),
+    # session keys
+    "route_get": _get(routes, *ROUTE).where(*_is(routes, "key", "owner")),
+    "routes_of": _get(routes, *ROUTE).where(*_is(routes, "session_id")).order_by(routes.c.used.desc()),
+    "route_put": _add(routes, "owner", *ROUTE).on_conflict_do_update(
+        index_elements=["key"], set_=_given("owner", "session_id", "overrides", "made", "used")
+    ),
+    "route_used": sa.update(routes).where(*_is(routes, "key")).values(_given("used")),
 }
 
 
