@@ -24,10 +24,10 @@ _PLACE = ("platform", "account", "chat", "thread")
 
 @frozen(kw_only=True)
 class KnownChat:
-    """A chat of ``owner``, who is ``sender`` there. ``dead`` says why nothing can be delivered there; ``seen`` is in seconds since 1970.
+    """A chat of ``owner``, who is ``sender`` there and speaks with the bot ``account``.
 
-    ``account`` is the bot they speak with there; ``home`` marks the one chat of its platform for what has no other
-    place to go.
+    ``home`` marks the one chat of its platform for what has no other place to go. ``dead`` says why nothing can be
+    delivered there; ``seen`` is in seconds since 1970.
     """
 
     owner: Principal = Factory(Principal)

@@ -149,6 +149,7 @@ _at_end, _at_start = (
 )
 _server_hits = sa.select(_by_index.c.rowid).limit(_b("limit"))
 _earlier = calls.alias("earlier")
+_renamed = sa.func.coalesce(sa.func.nullif(_b("name"), ""), chats.c.name)
 _owned_chats = (
     _get(chats, *CHAT, "kind", "name", "sender", "home", "dead", "seen")
     .add_columns(owners.c.profile, owners.c.person)
