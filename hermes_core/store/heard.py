@@ -18,12 +18,6 @@ class Heard(Sessions):
     """The part of the store that the gateway's way in needs besides the journal."""
 
     @transaction(READ)
-    def owner_of(self, tx: Transaction, session_id: str) -> Principal | None:
-        """Whose session it is; None when there is none."""
-        row = tx.row("session_owner", id=session_id)
-        return Principal(profile=row["profile"], person=row["person"]) if row else None
-
-    @transaction(READ)
     def begun_by(self, tx: Transaction, session_id: str) -> Waiting | None:
         """The message whose turn is open in a session."""
         row = tx.row("turn_begun_by", session_id=session_id)
