@@ -77,11 +77,7 @@ def _server(url: str) -> Engine:
     return Server(url)
 
 
-<<<<<<< HEAD
-class Store(approvals.Approvals, chats.Chats, Routes):
-=======
 class Store(outbox.Outbox, accounts.Accounts, chats.Chats, Heard, Routes):
->>>>>>> main
     """What lasts. Used from one event loop; thread-safe inside. Every method raises StoreError."""
 
     @property
