@@ -53,6 +53,8 @@ OUTGOING = (
 )  # fmt: skip
 OUTBOX = ("id", *OUTGOING, "placeholder", "message_id", "error", "holder", "tries", "repeated", "due", "sent")
 OWNED_CHAT = ("owner", "platform", "account", "chat", "thread")
+PERSON = ("platform", "sender", "person", "role", "name", "by", "since")
+PAIRING = ("platform", "sender", "account", "chat", "name", "salt", "hash", "created", "expires")
 CALL = ("session_id", "turn_id", "message_id", "call_id", "name", "arguments", "mark")
 
 
@@ -439,6 +441,22 @@ STATEMENTS: dict[str, sa.Executable] = {
     "routes_of": _get(routes, *ROUTE).where(*_is(routes, "session_id")).order_by(routes.c.used.desc()),
     "route_put": _add(routes, "owner", *ROUTE).on_conflict_do_update(
         index_elements=["key"], set_=_given("owner", "session_id", "overrides", "made", "used")
+    ),
+    # who may talk
+    "person_get": _get(people, *PERSON).where(*_is(people, "platform", "sender")),
+    "people_list": _get(people, *PERSON).order_by(people.c.since, people.c.platform, people.c.sender),
+    "person_put": _add(people, *PERSON).on_conflict_do_update(
+        index_elements=["platform", "sender"], set_=_given("person", "role", "name", "by", "since")
+    ),
+    "person_drop": sa.delete(people).where(*_is(people, "platform", "sender")),
+    "pairing_add": _add(pairings, *PAIRING),
+    "pairing_get": _get(pairings, "id", *PAIRING).where(*_is(pairings, "id")),
+    "pairings_of": _get(pairings, "id", *PAIRING).where(*_is(pairings, "platform")),
+    "pairings_list": _get(pairings, "id", *PAIRING).order_by(pairings.c.id),
+    "pairing_drop": sa.delete(pairings).where(*_is(pairings, "platform", "sender")),
+    "pairing_lock_get": _get(locks, "failures", "until").where(*_is(locks, "platform")),
+    "pairing_lock_put": _add(locks, "platform", "failures", "until").on_conflict_do_update(
+        index_elements=["platform"], set_=_given("failures", "until")
     ),
     "route_used": sa.update(routes).where(*_is(routes, "key")).values(_given("used")),
 }

@@ -156,5 +156,16 @@ SQL = {
     "route_get": "SELECT routes.\"key\", routes.session_id, routes.overrides, routes.made, routes.used FROM routes WHERE routes.\"key\" = :key AND routes.owner = :owner",
     "routes_of": "SELECT routes.\"key\", routes.session_id, routes.overrides, routes.made, routes.used FROM routes WHERE routes.session_id = :session_id ORDER BY routes.used DESC",
     "route_put": "INSERT INTO routes (\"key\", owner, session_id, overrides, made, used) VALUES (:key, :owner, :session_id, :overrides, :made, :used) ON CONFLICT (\"key\") DO UPDATE SET owner = :owner, session_id = :session_id, overrides = :overrides, made = :made, used = :used",
+    "person_get": "SELECT people.platform, people.sender, people.person, people.role, people.name, people.\"by\", people.since FROM people WHERE people.platform = :platform AND people.sender = :sender",
+    "people_list": "SELECT people.platform, people.sender, people.person, people.role, people.name, people.\"by\", people.since FROM people ORDER BY people.since, people.platform, people.sender",
+    "person_put": "INSERT INTO people (platform, sender, person, role, name, \"by\", since) VALUES (:platform, :sender, :person, :role, :name, :by, :since) ON CONFLICT (platform, sender) DO UPDATE SET person = :person, role = :role, name = :name, \"by\" = :by, since = :since",
+    "person_drop": "DELETE FROM people WHERE people.platform = :platform AND people.sender = :sender",
+    "pairing_add": "INSERT INTO pairings (platform, sender, account, chat, name, salt, hash, created, expires) VALUES (:platform, :sender, :account, :chat, :name, :salt, :hash, :created, :expires)",
+    "pairing_get": "SELECT pairings.id, pairings.platform, pairings.sender, pairings.account, pairings.chat, pairings.name, pairings.salt, pairings.hash, pairings.created, pairings.expires FROM pairings WHERE pairings.id = :id",
+    "pairings_of": "SELECT pairings.id, pairings.platform, pairings.sender, pairings.account, pairings.chat, pairings.name, pairings.salt, pairings.hash, pairings.created, pairings.expires FROM pairings WHERE pairings.platform = :platform",
+    "pairings_list": "SELECT pairings.id, pairings.platform, pairings.sender, pairings.account, pairings.chat, pairings.name, pairings.salt, pairings.hash, pairings.created, pairings.expires FROM pairings ORDER BY pairings.id",
+    "pairing_drop": "DELETE FROM pairings WHERE pairings.platform = :platform AND pairings.sender = :sender",
+    "pairing_lock_get": "SELECT pairing_locks.failures, pairing_locks.until FROM pairing_locks WHERE pairing_locks.platform = :platform",
+    "pairing_lock_put": "INSERT INTO pairing_locks (platform, failures, until) VALUES (:platform, :failures, :until) ON CONFLICT (platform) DO UPDATE SET failures = :failures, until = :until",
     "route_used": "UPDATE routes SET used=:used WHERE routes.\"key\" = :key"
 }
