@@ -92,6 +92,11 @@ class Store(outbox.Outbox, accounts.Accounts, chats.Chats, Heard, People, Routes
         if self._transcripts:
             self._transcripts.close()
 
+    @transaction(READ)
+    def answers(self, tx: Transaction) -> None:
+        """Read something, and return: whether file or server answer."""
+        tx.rows("owner_count")
+
     @transaction()
     def save_prompt(self, tx: Transaction, session_id: str, prompt: str, tools: str) -> None:
         """Keep the system prompt and the JSON of the offered tools, once; a later prompt never replaces them."""

@@ -188,8 +188,9 @@ _at_end, _at_start = (
 )
 _server_hits = sa.select(_by_index.c.rowid).limit(_b("limit"))
 _earlier = calls.alias("earlier")
+_renamed = sa.func.coalesce(sa.func.nullif(_b("name"), ""), chats.c.name)
 _owned_chats = (
-    _get(chats, *CHAT, "kind", "name", "home", "dead", "seen")
+    _get(chats, *CHAT, "kind", "name", "sender", "home", "dead", "seen")
     .add_columns(owners.c.profile, owners.c.person)
     .join_from(chats, owners, chats.c.owner == owners.c.id)
 )
@@ -354,9 +355,12 @@ STATEMENTS: dict[str, sa.Executable] = {
     .order_by(grants.c.id),
     "grant_forget": sa.delete(grants).where(*_is(grants, "owner", "id")),
     # chats
-    "chat_seen": _add(chats, "owner", *CHAT, "kind", "name", "seen").on_conflict_do_update(
+    "chat_seen": _add(chats, "owner", *CHAT, "kind", "name", "sender", "seen").on_conflict_do_update(
         index_elements=["owner", *CHAT],
-        set_={**_given("kind", "seen"), "name": sa.func.coalesce(sa.func.nullif(_b("name"), ""), chats.c.name)},
+        set_={
+            **_given("kind", "sender", "seen"),
+            "name": sa.func.coalesce(sa.func.nullif(_b("name"), ""), chats.c.name),
+        },
     ),
     "chats_list": _owned_chats.where(
         _b("every", type_=sa.Boolean()) | (chats.c.owner == _b("owner")),
