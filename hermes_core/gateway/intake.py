@@ -76,18 +76,20 @@ class Intake:
         await self._lanes.close()
 
     async def _hear(self, platform: Platform, envelope: Envelope) -> None:
+        acked = False
         with trace.using(trace.new()):
             try:
                 access = await self._admit(envelope)
-                if access is not None:
-                    await self._take(platform, envelope, access)
+                acked = access is not None and await self._take(platform, envelope, access)
             except Duplicate:  # delivered again; it was seen to, or will be
                 log.info("message %s of %s came again", envelope.event_id, platform.name)
             except HermesError as error:
                 await self._tell(envelope, str(error))
-            await platform.ack(envelope)
+            if not acked:
+                await platform.ack(envelope)
 
-    async def _take(self, platform: Platform, envelope: Envelope, access: Access) -> None:
+    async def _take(self, platform: Platform, envelope: Envelope, access: Access) -> bool:
+        """See to a message; whether its service was told that it was received."""
         store = await self._runtime.store()
         conversation = await self._conversations.find(envelope, access)
         owner = conversation.owner
@@ -97,16 +99,17 @@ class Intake:
             await platform.ack(envelope)
             die_at("acked")
             await self._command(platform, envelope, conversation, access, row)
-            return
+            return True
         text = plain_text(envelope.message.parts).strip()
         if text and (question := await self._asks.waits(owner, conversation.wanted)):
             row = await store.hear_command(owner, envelope, trace.current())
             await self._asks.answer(question, owner, text, envelope.sender_name or envelope.sender)
             await store.done_command(row, ())
-            return
+            return False
         await self._say(platform, conversation, envelope)
         if conversation.begins:
             await self._tell(envelope, f"A new conversation begins: {conversation.begins}.", owner=owner, mark="begins")
+        return True
 
     async def _say(self, platform: Platform, conversation: ChatConversation, envelope: Envelope) -> None:
         """Let a message have its turn, or reach the one that runs."""

@@ -104,7 +104,16 @@ class Gateway:
     # --- out --------------------------------------------------------------------------------------------------------
 
     async def _send(self, platform: Platform) -> None:
-        await asyncio.Event().wait()
+        from attrs import evolve
+
+        store = await self._runtime.store()
+        while True:
+            for row in await store.due(platform.name, platform.account, 9e12):
+                await store.mark_sending(row, "x", [row.outgoing.message], repeated=False, now=0.0)
+                row = evolve(row, pieces=(row.outgoing.message,))
+                sent = await platform.send(row.outgoing.chat, row.outgoing.message, row.outgoing.key)
+                await store.mark_sent(row, "x", [sent.message_id if sent else ""])
+            await asyncio.sleep(0.02)
 
     # --- the end ----------------------------------------------------------------------------------------------------
 
