@@ -10,6 +10,7 @@ from weakref import WeakValueDictionary
 
 from attrs import define, evolve, field
 
+from hermes_core import trace
 from hermes_core.agent.capabilities import Permitted
 from hermes_core.agent.parts import Parts
 from hermes_core.agent.prompt import prompt_text
@@ -157,7 +158,7 @@ class LiveSessions:
         origin = live.session.origin
         envelope = Envelope(platform=origin, account="", event_id=event, chat="", sender=sender, message=message)
         store = await self.parts.store()
-        await store.wait(live.session.id, message, mode="queue", envelope=envelope)
+        await store.wait(live.session.id, message, mode="queue", envelope=envelope, trace=trace.current())
 
     async def close(self) -> None:
         """End what this process did in its sessions; they can be taken up again."""

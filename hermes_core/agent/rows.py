@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 
+from hermes_core import trace
 from hermes_core.agent.live import Live, LiveSessions
 from hermes_core.agent.route.choice import Route
 from hermes_core.store.killpoints import die_at
@@ -63,6 +64,7 @@ class Rows:
             model=route.model,
             left=live.left,
             waited=waited,
+            trace=trace.current(),
         )
         die_at("journaled")
         opened = await self.opened(store, turn)

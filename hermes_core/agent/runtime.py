@@ -14,6 +14,7 @@ from weakref import WeakValueDictionary
 
 from attrs import evolve
 
+from hermes_core import trace
 from hermes_core.agent.budget import Budgets
 from hermes_core.agent.failed import cause, failed
 from hermes_core.agent.live import LiveSessions
@@ -102,7 +103,8 @@ class Runtime(Parts):
             if events.qsize() < _BACKLOG or not isinstance(event, Progress):
                 events.put_nowait(event)
 
-        work = asyncio.create_task(self._guarded(session, play, emit))
+        with trace.using():  # the task keeps it
+            work = asyncio.create_task(self._guarded(session, play, emit))
         work.add_done_callback(lambda _: events.put_nowait(None))
         names = {session}
         try:
@@ -160,7 +162,8 @@ class Runtime(Parts):
         live = await self.sessions.take(session, origin, owner)
         store = await self.store()
         await self.sessions.keep(live, store)
-        await store.wait(live.session.id, said.message, mode=mode, envelope=original)
+        with trace.using() as known:
+            await store.wait(live.session.id, said.message, mode=mode, envelope=original, trace=known)
         die_at("received")
 
     def follow(
@@ -208,8 +211,9 @@ class Runtime(Parts):
         if not waiting:  # nor does anything in a session that has no row yet
             return None
         await store.session(session_id, owner)  # nobody plays what waits for another
-        run = await self._run(session_id, "", owner, surface, emit)
-        await run.play(waiting[0].message, waited=waiting[0].id)
+        with trace.using(waiting[0].trace):
+            run = await self._run(session_id, "", owner, surface, emit)
+            await run.play(waiting[0].message, waited=waiting[0].id)
         return run
 
     async def _finish(self, session_id: str, owner: Principal, surface: Surface, emit: _Emit) -> TurnRun | None:

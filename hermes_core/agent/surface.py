@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Deliver", "Surface"]
 
-# state, answer and error of a turn -> the messages that tell of it; they are stored in the commit that closes it
-Deliver: TypeAlias = "Callable[[str, str, str], Sequence[Outgoing]]"
+# id, state, answer and error of a turn -> the messages that tell of it; they are stored in the commit that closes it
+Deliver: TypeAlias = "Callable[[str, str, str, str], Sequence[Outgoing]]"
 
 
 @frozen(kw_only=True)
@@ -26,6 +26,6 @@ class Surface:
     """
 
     ask: AskPerson | None = None
-    deliver: Deliver | None = None
+    deliver: "Deliver | None" = None
     model: str = ""
     effort: str = ""

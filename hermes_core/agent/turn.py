@@ -15,6 +15,7 @@ from typing import Literal
 
 from attrs import evolve
 
+from hermes_core import trace
 from hermes_core.agent import grace
 from hermes_core.agent import usage as usages
 from hermes_core.agent.bounds import Limits, Meter
@@ -128,7 +129,8 @@ class TurnRun:
         self._allowance.used = self._allowance.booked = taken.usage
         await self._as_begun(taken.provider, taken.model)
         steps = self._rest(taken.calls) if taken.resumes < _RESUMES else self._give_up(taken.calls)
-        await self._run(self._rows.opened(store, taken.turn), steps)
+        with trace.using(taken.trace):
+            await self._run(self._rows.opened(store, taken.turn), steps)
         return True
 
     async def _as_begun(self, provider: str, model: str) -> None:
@@ -292,7 +294,7 @@ class TurnRun:
         """Write down that the turn ended. False, told, when that could not be, and the turn did not fail anyway."""
         self._log(state, error)
         deliver = self._surface.deliver
-        outgoing = deliver(state, answer, error) if deliver else ()
+        outgoing = deliver(self._id, state, self._noted(answer), error) if deliver else ()
         try:
             await self._rows.close(state, error, outgoing)
         except Exception as fault:  # noqa: BLE001 - the store fails, or never opened
@@ -303,9 +305,17 @@ class TurnRun:
 
     def _end(self, state: State, answer: str = "") -> None:
         ids = {"session_id": self._live.session.id, "turn_id": self._id}
-        known = (self._model.note, self._model.compacted) if answer else ()
-        note = " ".join(filter(None, (self._changed, *known)))
+        note = self._note(answer)
         self._emit(Ended(**ids, answer=answer, reason=state, usage=self._allowance.used, note=note))
+
+    def _note(self, answer: str) -> str:
+        known = (self._model.note, self._model.compacted) if answer else ()
+        return " ".join(filter(None, (self._changed, *known)))
+
+    def _noted(self, answer: str) -> str:
+        """The answer as it is sent: with what the person should know of it."""
+        note = self._note(answer)
+        return f"{answer}\n\n({note})" if answer and note else answer
 
     def _log(self, state: str, error: str) -> None:
         used = self._allowance.used

@@ -162,6 +162,21 @@ class Sessions:
         found = [*tx.rows("turns_open", owner=number), *tx.rows("sessions_waiting", owner=number)]
         return list(dict.fromkeys(session_id for session_id, *holder in found if not alive(tx, *holder)))
 
+    @transaction(READ, long=True)
+    def unplayed(self, tx: Transaction, *, limit: int = 100) -> list[tuple[str, Principal]]:
+        """The same of all owners, as far as it came in through the gateway: the oldest first."""
+        found: dict[str, Principal] = {}
+        for session_id, profile, person, *holder in (*tx.rows("turns_unplayed"), *tx.rows("inbox_unplayed")):
+            if len(found) < limit and session_id not in found and not alive(tx, *holder):
+                found[session_id] = Principal(profile=profile, person=person)
+        return list(found.items())
+
+    @transaction(READ)
+    def session_owner(self, tx: Transaction, session_id: str) -> Principal | None:
+        """Whose a session is, for who is only given its id; None when there is no such session."""
+        row = tx.row("session_owner", id=session_id)
+        return Principal(profile=row["profile"], person=row["person"]) if row else None
+
     @transaction()
     def rename_session(self, tx: Transaction, session_id: str, title: str, owner: Principal) -> None:
         """Give a session another title. Raises UnknownName, and UserError when another session has it."""
@@ -196,7 +211,8 @@ class Sessions:
         known = () if tx.server else tx.rows("messages_from", session_id=session_id, start=0, limit=-1)
         for row, body in known:  # on a server they go with the messages
             tx.change("search_drop", rowid=row, words=index_words(stored(body), number))
-        tx.change("session_delete", id=session_id)  # the inbox keeps its row: the same event must not come in again
+        tx.change("inbox_forget", session_id=session_id)  # its rows stay: the same event must not come in again
+        tx.change("session_delete", id=session_id)
         if self._transcripts:
             files = self._transcripts
             tx.committed.append(lambda: files.forget(session_id))
