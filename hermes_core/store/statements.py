@@ -404,7 +404,9 @@ STATEMENTS: dict[str, sa.Executable] = {
     .where(*_is(outbox, "id"), outbox.c.state == _b("was"), outbox.c.holder == _b("by"), _in("waiting", "sending"))
     .values({**_given("body", "holder", "repeated", "tries", "sent"), "state": "sending"}),
     "outbox_placeholder": _set(outbox, "placeholder", "tries").where(_sending),
-    "outbox_mark": _set(outbox, "message_id", "placeholder", "error", "state", "sent", "tries", "due").where(_sending),
+    "outbox_mark": _set(
+        outbox, "message_id", "placeholder", "error", "state", "sent", "tries", "due", "repeated"
+    ).where(_sending),
     "outbox_end": _set(outbox, "state", "error", "sent").where(_sending),
     "outbox_abandon": _set(outbox, "error", "sent", state="abandoned").where(_in("draft", "waiting")),
     "outbox_list": _outbox()
