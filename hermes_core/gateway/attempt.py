@@ -22,7 +22,8 @@ __all__ = ["GIVEN_UP", "Attempt", "attempt"]
 
 GIVEN_UP = 86400.0  # seconds after which a message that cannot be sent is given up: nobody waits for it any more
 KEY_LIFE = 1200.0  # seconds; services forget keys, Synapse after half an hour
-_PLACEHOLDERS = 3  # that may have been left behind
+_PLACEHOLDERS = 6  # tries whose placeholder may have been left behind
+_LAST_PAUSE = 30.0  # seconds before what may be there already is sent for the last time: an outage should be over
 
 
 @frozen(kw_only=True)
@@ -30,7 +31,8 @@ class Attempt:
     """What is to be done now for the next piece of a row: ``how`` to send ``message`` with ``key`` to ``chat``.
 
     ``edit`` goes into the first placeholder, ``place`` makes one first. ``repeated``: it may be there already.
-    With ``hopeless``, which says why, nothing is to be done any more.
+    When nobody knows whether it arrived, the next try is ``pause`` seconds later at least. With ``hopeless``, which
+    says why, nothing is to be done any more.
     """
 
     how: Literal["send", "place", "edit"]
@@ -38,16 +40,15 @@ class Attempt:
     chat: Chat
     key: str
     repeated: bool = False
+    pause: float = 0.0
     hopeless: str = ""
 
 
 def attempt(row: OutboxRow, piece: Message, platform: Platform, now: float) -> Attempt:
     """Decide how the next piece of a row is sent."""
     number, chat, how = len(row.receipts), row.outgoing.chat, _how(row, piece, platform)
-    repeated = False
-    if how == "send":
-        keyed = Feature.IDEMPOTENT in platform.features and now - (row.sent or now) <= KEY_LIFE
-        repeated = row.tries > 0 and not keyed
+    keyed = Feature.IDEMPOTENT in platform.features and now - (row.sent or now) <= KEY_LIFE
+    repeated = how == "send" and row.tries > 0 and not keyed
     lost = (repeated and row.repeated == number + 1) or (how == "place" and row.tries >= _PLACEHOLDERS)
     return Attempt(
         how=how,
@@ -55,6 +56,7 @@ def attempt(row: OutboxRow, piece: Message, platform: Platform, now: float) -> A
         chat=Chat(chat.id, chat.thread) if number else chat,
         key=f"{row.outgoing.key}:{number}" + (f":{row.tries}" if how == "place" else ""),
         repeated=repeated,
+        pause=_LAST_PAUSE if how == "send" and not keyed else 0.0,
         hopeless=_hopeless(row, now, lost=lost),
     )
 
