@@ -172,7 +172,8 @@ class Sender:
         try:
             if todo.how == "place":
                 placed = await self._placed(row, todo)
-                row, before = (evolve(one, placeholders=placed, tries=0, sent=0.0) for one in (row, before))
+                row = evolve(row, placeholders=placed, tries=1)
+                before = evolve(before, placeholders=placed, tries=0, sent=0.0)
                 todo = attempt(row, pieces[number], self._platform, now)
             receipt = await self._asked(row, todo)
         except (_Replaced, StoreError):
@@ -247,7 +248,8 @@ class Sender:
         """The service says it never will. An edit is sent instead, a file is told of in words; else that is the end."""
         number, pieces = len(row.receipts), list(row.pieces)
         if todo.how == "edit":
-            before = evolve(before, placeholders=("", *row.placeholders[1:]), tries=0, sent=0.0)
+            unsure = row.tries > 1  # an earlier edit may have gone in: what is sent now may be there already
+            before = evolve(before, placeholders=("", *row.placeholders[1:]), tries=int(unsure), sent=float(unsure))
         elif not is_text(pieces[number]):
             pieces[number] = said(f"({_file(pieces[number])} could not be sent: {self._told(error)})")
             before = evolve(before, pieces=pieces, tries=0, sent=0.0)

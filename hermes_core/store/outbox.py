@@ -131,8 +131,8 @@ class Outbox(Approvals):
 
     @transaction()
     def mark_placeholder(self, tx: Transaction, row: int, holder: str, placeholders: Sequence[str]) -> bool:
-        """Note which messages the next pieces are edited into."""
-        values = {"placeholder": _joined(placeholders), "tries": 0}
+        """Note which messages the next pieces are edited into; that is tried for the first time now."""
+        values = {"placeholder": _joined(placeholders), "tries": 1}
         return bool(tx.change("outbox_placeholder", id=row, holder=holder, **values).rowcount)
 
     @transaction()
