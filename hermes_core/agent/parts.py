@@ -36,6 +36,7 @@ from hermes_core.types import (
     Fault,
     Principal,
     Prompt,
+    PromptBlock,
     Request,
     Response,
     Session,
@@ -113,6 +114,7 @@ class Parts:
         self.route: Route | None = None
         self.router = Router(settings, index, self.loader, self.dispatch)
         self._other_routes: list[Route] = []
+        self._asked_for: dict[str, Route] = {}
         self._toolbox: Toolbox | None = None
         self._store: asyncio.Task[Store] | None = None
         self._hooks_loaded = False
@@ -169,8 +171,13 @@ class Parts:
             )
         return self._toolbox
 
-    async def routed(self) -> Route:
-        """Who answers. Raises UserError when nobody can."""
+    async def routed(self, words: str = "") -> Route:
+        """Who answers: ``model`` or ``provider:model``, else who was configured. Raises UserError when nobody can."""
+        if words:
+            if words not in self._asked_for:
+                known = self.settings, self.index, self.loader, self.dispatch
+                self._asked_for[words] = await choose(*known, model=words)
+            return self._asked_for[words]
         if self.route is None:
             provider, model = self._wanted
             self.route = await choose(
@@ -265,11 +272,14 @@ class Parts:
         loaded = (self.index.get(label) for label in self.loader.loaded)
         return {one.label for one in loaded if one and one.manifest and "pre_tool_call" in one.manifest.hooks}
 
-    async def prompt(self, session: Session) -> Prompt:
-        """The system prompt a session starts with."""
+    async def prompt(self, session: Session, system: str = "") -> Prompt:
+        """The system prompt a session starts with. ``system`` is what its caller adds."""
         config = self.settings.config
         identity, soul, window = config.agent.identity, self.home.root / "SOUL.md", config.model.context_length
         prompt = await build_prompt(session, self.memory(), identity=identity, soul=soul, window=window)
+        if system:
+            said = PromptBlock(name="caller", text=system, tier="context")
+            prompt = evolve(prompt, blocks=(*prompt.blocks, said))
         tools = {name: tool.toolset for name, tool in self.toolbox().offered(session).items()}
         return await self.dispatch.transform("transform_prompt", "prompt", evolve(prompt, tools=tools), session=session)
 
@@ -302,9 +312,9 @@ class Parts:
         """Let go of the provider and the store."""
         if self.dispatch.faults:
             self._keep_faults()
-        for route in (self.route, *self._other_routes):
-            if route is not None:
-                await route.provider.close()
+        routes = (self.route, *self._other_routes, *self._asked_for.values())
+        for provider in {id(route.provider): route.provider for route in routes if route}.values():
+            await provider.close()
         await self.router.close()
         await self.dispatch.settle()
         if self._store is not None:

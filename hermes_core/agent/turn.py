@@ -102,14 +102,15 @@ class TurnRun:
         original: Envelope | None = None,
         waited: int = 0,
         stored: Callable[[], Awaitable[None]] | None = None,
+        model: str = "",
     ) -> None:
         """Run a turn to its end; errors become Failed events. Raises HermesError when it cannot begin.
 
         ``original`` is what came in, before plugins changed it; ``waited`` the row of a message that waited for its
-        turn. ``stored`` is called when it has its row.
+        turn. ``stored`` is called when it has its row. ``model`` answers this turn, in place of who was configured.
         """
         parts, session = self._parts, self._live.session
-        self._model.route = await parts.routed()
+        self._model.route = await parts.routed(model)
         await self._live.closed()
         history = await (await parts.store()).history(session.id) if self._live.known else []
         self._model.messages = valid([*history, message])

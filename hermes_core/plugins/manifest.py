@@ -20,7 +20,9 @@ HOOKS = (
     "transform_incoming", "transform_prompt", "pre_llm_call", "transform_tool_result", "transform_outgoing",
     "admit", "pre_tool_call", "approve",
 )  # fmt: skip
-KERNEL = ("sessions.read", "sessions.write", "llm.call", "messages.send", "history.rewrite", "tools.override")
+KERNEL = (
+    "sessions.read", "sessions.write", "turns.run", "llm.call", "messages.send", "history.rewrite", "tools.override",
+)  # fmt: skip
 PERMISSIONS = ("secrets", "kernel", "network", "processes", "files")
 
 _SHAPE: "dict[str, dict[str, type]]" = {
@@ -39,7 +41,7 @@ _PATTERNS = {
     "name": (r"[a-z0-9][a-z0-9_-]*", "must be lower-case letters, digits, - and _"),
     "summary": (r".*\S.*", "is missing: one sentence that says what the plugin does"),
     "class": (r"[\w.]*:\w+", "must look like package.module:Class"),
-    "secrets": (r"[A-Za-z_]\w*", "must be the name of an environment variable"),
+    "secrets": (r"[A-Za-z_]\w*\*?", "must be the name of an environment variable"),
     "skills": (r"(?!/)(?!.*\.\.).+", "must be a folder beside the manifest"),
 }
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import attrs
 
 from hermes_core.errors import StoreError, UnknownName, UserError
-from hermes_core.store import approvals, inbox, leases
+from hermes_core.store import approvals, branches, inbox, leases
 from hermes_core.store.codec import canonical, clean, dumps, message_from_json, message_to_json
 from hermes_core.store.engine import READ, Engine, Transaction
 from hermes_core.store.inbox import Waiting
@@ -18,11 +18,11 @@ from hermes_core.store.leases import Busy, Duplicate, Resumed, StaleLease, Turn
 from hermes_core.store.migrate import to_head
 from hermes_core.store.outside import carried, result_of
 from hermes_core.store.search import index_words, server_words
-from hermes_core.store.sessions import SessionRow, get_session, made, stored, transaction
+from hermes_core.store.sessions import get_session, made, stored, transaction
 from hermes_core.store.spending import UsageRow, book, sums
 from hermes_core.store.transcripts import Transcripts
 from hermes_core.store.validity import INTERRUPTED, NO_RESULT, NOT_RUN, misfit, result_message, said, valid
-from hermes_core.types import Envelope, Message, Principal, ToolCall, ToolResult, Usage
+from hermes_core.types import Envelope, Message, Principal, SessionRow, ToolCall, ToolResult, Usage
 from hermes_core.types.base import JSON
 
 __all__ = [
@@ -75,7 +75,7 @@ def _server(url: str) -> Engine:
     return Server(url)
 
 
-class Store(approvals.Approvals):
+class Store(branches.Branches):
     """What lasts. Used from one event loop; thread-safe inside. Every method raises StoreError."""
 
     @property
