@@ -119,6 +119,16 @@ class GatewaySettings:
     )
     group_sessions_per_user: bool = option("In groups everybody has a conversation of their own.", default=True)
     thread_sessions_per_user: bool = option("In threads of groups too.", default=False)
+    streaming: bool = option("Show an answer while it is written, where messages can be edited.", default=True)
+    tool_progress: Literal["off", "new", "all"] = option(
+        "Show which tools are at work there: new leaves out repeated ones, off shows none.", default="new"
+    )
+    edit_seconds: float = option("Seconds between two edits of one message at least.", default=0.8, validator=gt(0))
+    edit_chars: int = option("New characters that make an edit worth while.", default=24, validator=ge(1))
+    media_folders: list[str] = option(
+        "Folders beside the conversation's own whose files may be sent.", factory=list, example=["/srv/reports"]
+    )
+    media_max_mb: int = option("Megabytes of one file at most.", default=50, validator=ge(1))
     workers: int = option("Turns that run side by side at most.", default=256, validator=ge(1))
     reactions: bool = option("Mark messages that were heard, where the platform can.", default=True)
     drain_seconds: float = option(

@@ -11,6 +11,8 @@ import sqlite3
 import time
 from collections.abc import Sequence
 from functools import partial
+from typing import Protocol
+from weakref import WeakSet
 
 from attrs import frozen
 
@@ -21,9 +23,19 @@ from hermes_core.store.killpoints import die_at
 from hermes_core.store.sessions import made, owner_number, owner_row, transaction
 from hermes_core.types import Chat, Message, Principal
 
-__all__ = ["KEPT", "Outbox", "OutboxRow", "Outgoing", "put"]
+__all__ = ["KEPT", "LISTENERS", "Outbox", "OutboxRow", "Outgoing", "put"]
 
 KEPT = 7 * 86400.0  # seconds that a row stays after it was sent or given up
+
+
+class Listener(Protocol):
+    """Who sends what is put; ``wake`` may be called in any thread."""
+
+    def wake(self) -> None:
+        """Something was put, perhaps for somebody else."""
+
+
+LISTENERS: "WeakSet[Listener]" = WeakSet()  # in this process; others look now and then
 
 
 @frozen(kw_only=True)
@@ -77,7 +89,13 @@ def put(tx: Transaction, owner: int, outgoing: Outgoing) -> bool:
     """Write down that a message has to go out, or finish its draft; False when its key is there already."""
     new = bool(tx.change("outbox_put", **_values(owner, outgoing), state="waiting").rowcount)
     tx.committed.append(partial(die_at, "outboxed"))
+    tx.committed.append(_tell)
     return new
+
+
+def _tell() -> None:
+    for listener in list(LISTENERS):
+        listener.wake()
 
 
 class Outbox(Approvals):
@@ -97,8 +115,14 @@ class Outbox(Approvals):
 
     @transaction()
     def mark_draft(self, tx: Transaction, row: int, placeholders: Sequence[str]) -> bool:
-        """Note the messages that show a draft; False when it is none any more."""
+        """Note the messages that show an answer while it is written; False when it is being sent by now."""
         return bool(tx.change("outbox_drafted", id=row, placeholder=_joined(placeholders)).rowcount)
+
+    @transaction()
+    def end_drafts(self, tx: Transaction, platform: str, account: str, message: Message, before: float) -> int:
+        """Let a message stand for the answers that were shown and never came: their turns ended before an instant."""
+        body = dumps(message_to_json(message))
+        return int(tx.change("outbox_ended", platform=platform, account=account, body=body, before=before).rowcount)
 
     @transaction(READ)
     def due(
