@@ -252,6 +252,9 @@ STATEMENTS: dict[str, sa.Executable] = {
         index_elements=["session_id"], set_=_given(*LEASE)
     ),
     "lease_beat": sa.update(leases).where(*_held).values(_given("beat")),
+    "leases_leave": sa.update(leases)
+    .where(*_is(leases, "holder"))
+    .values(place="", pid=0, beat=_b("gone"), fence=leases.c.fence + 1),
     "lease_drop": sa.update(leases).where(*_held).values(holder=sa.literal_column("''")),
     "inbox_add": _add(
         inbox, "owner", "platform", "account", "event_id", "turn_id", "received", "envelope", "trace"

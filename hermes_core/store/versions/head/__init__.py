@@ -80,6 +80,7 @@ SQL = {
     "lease_get": "SELECT leases.fence, leases.holder, leases.place, leases.pid, leases.beat FROM leases WHERE leases.session_id = :session_id",
     "lease_take": "INSERT INTO leases (session_id, holder, place, fence, pid, beat) VALUES (:session_id, :holder, :place, :fence, :pid, :beat) ON CONFLICT (session_id) DO UPDATE SET holder = :holder, place = :place, fence = :fence, pid = :pid, beat = :beat",
     "lease_beat": "UPDATE leases SET beat=:beat WHERE leases.session_id = :session_id AND leases.fence = :fence AND leases.holder != ''",
+    "leases_leave": "UPDATE leases SET place='', fence=(leases.fence + 1), pid=0, beat=:gone WHERE leases.holder = :holder",
     "lease_drop": "UPDATE leases SET holder='' WHERE leases.session_id = :session_id AND leases.fence = :fence AND leases.holder != ''",
     "inbox_add": "INSERT INTO inbox (owner, platform, account, event_id, turn_id, received, envelope, trace) VALUES (:owner, :platform, :account, :event_id, :turn_id, :received, :envelope, :trace) ON CONFLICT DO NOTHING",
     "inbox_wait": "INSERT INTO inbox (owner, platform, account, event_id, received, session_id, body, mode, envelope, trace) VALUES (:owner, :platform, :account, :event_id, :received, :session_id, :body, :mode, :envelope, :trace) ON CONFLICT DO NOTHING",

@@ -86,6 +86,7 @@ SQL = {
     "lease_get": "SELECT leases.fence, leases.holder, leases.place, leases.pid, leases.beat FROM leases WHERE leases.session_id = %(session_id)s",
     "lease_take": "INSERT INTO leases (session_id, holder, place, fence, pid, beat) VALUES (%(session_id)s, %(holder)s, %(place)s, %(fence)s, %(pid)s, %(beat)s) ON CONFLICT (session_id) DO UPDATE SET holder = %(holder)s, place = %(place)s, fence = %(fence)s, pid = %(pid)s, beat = %(beat)s",
     "lease_beat": "UPDATE leases SET beat=%(beat)s WHERE leases.session_id = %(session_id)s AND leases.fence = %(fence)s AND leases.holder != ''",
+    "leases_leave": "UPDATE leases SET place='', fence=(leases.fence + 1), pid=0, beat=%(gone)s WHERE leases.holder = %(holder)s",
     "lease_drop": "UPDATE leases SET holder='' WHERE leases.session_id = %(session_id)s AND leases.fence = %(fence)s AND leases.holder != ''",
     "inbox_add": "INSERT INTO inbox (owner, platform, account, event_id, turn_id, received, envelope, trace) VALUES (%(owner)s, %(platform)s, %(account)s, %(event_id)s, %(turn_id)s, %(received)s, %(envelope)s, %(trace)s) ON CONFLICT DO NOTHING RETURNING inbox.id",
     "inbox_wait": "INSERT INTO inbox (owner, platform, account, event_id, received, session_id, body, mode, envelope, trace) VALUES (%(owner)s, %(platform)s, %(account)s, %(event_id)s, %(received)s, %(session_id)s, %(body)s, %(mode)s, %(envelope)s, %(trace)s) ON CONFLICT DO NOTHING RETURNING inbox.id",
