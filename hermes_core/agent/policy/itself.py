@@ -18,6 +18,7 @@ _WIDENERS = {
     "config": {"edit", "set", "unset"},
     "grants": {"forget"},
     "model": {"choose"},
+    "pair": {"approve", "revoke"},
     "plugins": {"disable", "enable", "install", "remove", "sync"},
     "profile": {"create", "delete", "use"},
     "setup": {""},
