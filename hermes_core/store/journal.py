@@ -78,7 +78,7 @@ def _server(url: str) -> Engine:
     return Server(url)
 
 
-class Store(outbox.Outbox, accounts.Accounts, chats.Chats, Heard, Routes, People):
+class Store(outbox.Outbox, accounts.Accounts, chats.Chats, Heard, People, Routes):
     """What lasts. Used from one event loop; thread-safe inside. Every method raises StoreError."""
 
     @property
@@ -91,6 +91,11 @@ class Store(outbox.Outbox, accounts.Accounts, chats.Chats, Heard, Routes, People
         self._engine.close()
         if self._transcripts:
             self._transcripts.close()
+
+    @transaction(READ)
+    def answers(self, tx: Transaction) -> None:
+        """Read something, and return: whether file or server answer."""
+        tx.rows("owner_count")
 
     @transaction()
     def save_prompt(self, tx: Transaction, session_id: str, prompt: str, tools: str) -> None:

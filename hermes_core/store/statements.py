@@ -46,8 +46,6 @@ APPROVAL = (
 )  # fmt: skip
 ROUTE = ("key", "session_id", "overrides", "made", "used")
 GRANT = ("session_id", "rule", "words", "folder", "approval_id", "created")
-PERSON = ("platform", "sender", "person", "role", "name", "by", "since")
-PAIRING = ("platform", "sender", "account", "chat", "name", "salt", "hash", "created", "expires")
 CHAT = ("platform", "account", "chat", "thread")
 OUTGOING = (
     "key", "session_id", "turn_id", "trace", "kind", "platform", "account", "chat", "thread", "reply_to", "body",
@@ -55,6 +53,8 @@ OUTGOING = (
 )  # fmt: skip
 OUTBOX = ("id", *OUTGOING, "placeholder", "message_id", "error", "holder", "tries", "repeated", "due", "sent")
 OWNED_CHAT = ("owner", "platform", "account", "chat", "thread")
+PERSON = ("platform", "sender", "person", "role", "name", "by", "since")
+PAIRING = ("platform", "sender", "account", "chat", "name", "salt", "hash", "created", "expires")
 CALL = ("session_id", "turn_id", "message_id", "call_id", "name", "arguments", "mark")
 
 
@@ -188,8 +188,9 @@ _at_end, _at_start = (
 )
 _server_hits = sa.select(_by_index.c.rowid).limit(_b("limit"))
 _earlier = calls.alias("earlier")
+_renamed = sa.func.coalesce(sa.func.nullif(_b("name"), ""), chats.c.name)
 _owned_chats = (
-    _get(chats, *CHAT, "kind", "name", "home", "dead", "seen")
+    _get(chats, *CHAT, "kind", "name", "sender", "home", "dead", "seen")
     .add_columns(owners.c.profile, owners.c.person)
     .join_from(chats, owners, chats.c.owner == owners.c.id)
 )
@@ -354,9 +355,12 @@ STATEMENTS: dict[str, sa.Executable] = {
     .order_by(grants.c.id),
     "grant_forget": sa.delete(grants).where(*_is(grants, "owner", "id")),
     # chats
-    "chat_seen": _add(chats, "owner", *CHAT, "kind", "name", "seen").on_conflict_do_update(
+    "chat_seen": _add(chats, "owner", *CHAT, "kind", "name", "sender", "seen").on_conflict_do_update(
         index_elements=["owner", *CHAT],
-        set_={**_given("kind", "seen"), "name": sa.func.coalesce(sa.func.nullif(_b("name"), ""), chats.c.name)},
+        set_={
+            **_given("kind", "sender", "seen"),
+            "name": sa.func.coalesce(sa.func.nullif(_b("name"), ""), chats.c.name),
+        },
     ),
     "chats_list": _owned_chats.where(
         _b("every", type_=sa.Boolean()) | (chats.c.owner == _b("owner")),
