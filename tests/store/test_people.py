@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 from attrs import evolve
-from hermes_core.gateway.pairing import ALPHABET, approve, code_for
 
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.gateway import pairing
+from hermes_core.gateway.pairing import ALPHABET, approve, code_for
 from hermes_core.store.people import HOUR, MOST_FAILURES, PAUSE, Pairing
 from hermes_core.types import Envelope, Message, Principal, Text
 
