@@ -196,7 +196,6 @@ class Runtime(Parts):
         surface: Surface,
         stored: Callable[[], Awaitable[None]] | None,
         system: str,
-        model: str,
         emit: _Emit,
     ) -> TurnRun:
         envelope = await self._admitted(original, session_id)
