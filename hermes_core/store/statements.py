@@ -42,7 +42,7 @@ LEASE = ("fence", *HOLDER)
 END_ROWS = 2000
 APPROVAL = (
     "session_id", "root", "turn_id", "call_id", "kind", "subject", "risk", "choices", "covers", "rules", "state",
-    "verdict", "choice", "reason", "answered_by", "asked", "answered",
+    "verdict", "choice", "reason", "answered_by", "asked", "answered", "addressee",
 )  # fmt: skip
 ROUTE = ("key", "session_id", "overrides", "made", "used")
 GRANT = ("session_id", "rule", "words", "folder", "approval_id", "created")
@@ -160,6 +160,13 @@ _unsent = _unsent.group_by(outbox.c.chat, outbox.c.thread)
 _draft = outbox.c.state == sa.literal_column("'draft'")
 _sending = (outbox.c.holder == _b("holder")) & _in("sending")
 _open = approvals.c.state == sa.literal_column("'open'")
+_asked = _get(approvals, "id", *APPROVAL).add_columns(owners.c.profile, owners.c.person).join_from(approvals, owners)
+# What somebody may answer: what is put to them, and as an admin what is put to admins of their profile.
+_answerable = (_is(approvals, "owner")[0] & (approvals.c.addressee == sa.literal_column("''"))) | (
+    _b("admin", type_=sa.Boolean())
+    & (approvals.c.addressee == sa.literal_column("'admin'"))
+    & _is(owners, "profile")[0]
+)
 _words: sa.BindParameter[str] = _b("words")
 _named = (sa.func.substr(sessions.c.id, 1, sa.func.length(_words)) == _words) | (sessions.c.title != "")
 _titled = sa.func.lower(sessions.c.title) == sa.func.lower(_b("title"))
@@ -358,14 +365,14 @@ STATEMENTS: dict[str, sa.Executable] = {
     "calls_list": _calls(),
     # approvals and grants
     "approval_add": _add(approvals, "id", "owner", *APPROVAL).on_conflict_do_nothing(),
-    "approval_get": _get(approvals, "id", *APPROVAL).where(*_is(approvals, "owner", "id")),
-    "approvals_named": _get(approvals, "id")
-    .where(*_is(approvals, "owner"), sa.func.substr(approvals.c.id, 1, sa.func.length(_words)) == _words)
-    .limit(2),
-    "approvals_list": _get(approvals, "id", *APPROVAL)
-    .where(*_is(approvals, "owner"), _open | _b("closed", type_=sa.Boolean()))
+    "approval_get": _asked.where(*_is(approvals, "owner", "id")),
+    "approvals_named": _asked.where(
+        _answerable, sa.func.substr(approvals.c.id, 1, sa.func.length(_words)) == _words
+    ).limit(20),
+    "approvals_list": _asked.where(_answerable, _open | _b("closed", type_=sa.Boolean()))
     .order_by(approvals.c.asked.desc(), approvals.c.id)
     .limit(_b("limit")),
+    "approvals_open": _asked.where(*_is(approvals, "owner", "addressee"), _open).limit(1000),
     "approval_settle": sa.update(approvals)
     .where(*_is(approvals, "owner", "id"), _open)
     .values(_given("state", "verdict", "choice", "reason", "answered_by", "answered")),
