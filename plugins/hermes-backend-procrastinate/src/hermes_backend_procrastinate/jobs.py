@@ -59,7 +59,7 @@ class Jobs:
         except psycopg.Error:
             raise UserError("store.url is not an address of a PostgreSQL server.", hint="hermes doctor") from None
         place = f"{given.get('host') or 'localhost'}/{given.get('dbname') or ''}"
-        address = make_conninfo(**{**_DEFAULTS, **given})
+        address = make_conninfo(address, **{name: value for name, value in _DEFAULTS.items() if name not in given})
         with _explained(place):
             schema = await _prepared(address)
 
@@ -82,8 +82,14 @@ class Jobs:
 
     async def add(self, session_id: str) -> None:
         """Let somebody look into a session; quiet when that is to be done already."""
-        given = {"task_name": _TASK, "task_kwargs": {"session_id": session_id}}
-        job = Job(id=None, queue=_QUEUE, lock=session_id, queueing_lock=session_id, **given)
+        job = Job(
+            id=None,
+            queue=_QUEUE,
+            task_name=_TASK,
+            task_kwargs={"session_id": session_id},
+            lock=session_id,
+            queueing_lock=session_id,
+        )
         with _explained(self._place), suppress(AlreadyEnqueued):
             await self._manager.defer_job_async(job)
 

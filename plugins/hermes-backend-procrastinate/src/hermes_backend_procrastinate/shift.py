@@ -72,9 +72,11 @@ class Shift:
             if self._ending:
                 await self._tried(self._jobs.give_back(job))
                 raise
-        except Exception:
+        except Exception:  # noqa: BLE001 - whatever it is, it is of this session only
             self._log.exception("session %s could not be played; it is looked at again later", session_id)
-        while not await self._tried(_so(self._jobs.done(job))):  # until then nobody else plays this session
+        while True:  # until it is done nobody else plays this session
+            if await self._tried(_so(self._jobs.done(job))):
+                return
             await asyncio.sleep(_PAUSE)
 
     async def _listen(self) -> None:
