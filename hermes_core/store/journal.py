@@ -21,7 +21,7 @@ from hermes_core.store.outside import carried, result_of
 from hermes_core.store.people import People
 from hermes_core.store.routes import Routes
 from hermes_core.store.search import index_words, server_words
-from hermes_core.store.sessions import SessionRow, get_session, made, owner_row, stored, transaction
+from hermes_core.store.sessions import get_session, made, owner_row, stored, transaction
 from hermes_core.store.spending import UsageRow, book, sums
 from hermes_core.store.transcripts import Transcripts
 from hermes_core.store.validity import INTERRUPTED, NO_RESULT, NOT_RUN, misfit, result_message, said, valid
