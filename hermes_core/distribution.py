@@ -84,6 +84,7 @@ HERMES = Distribution(
         "hermes-backend-bubblewrap",
         "hermes-backend-docker",
         "hermes-backend-local",
+        "hermes-backend-procrastinate",
         "hermes-backend-ssh",
         "hermes-memory-compressor",
         "hermes-memory-files",

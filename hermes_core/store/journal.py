@@ -86,6 +86,14 @@ class Store(outbox.Outbox, accounts.Accounts, branches.Branches, chats.Chats, He
         """Where it is, for people: a path, or a server without its password."""
         return self._engine.place
 
+    def watch(self, name: str, ring: Callable[[], None]) -> Callable[[], None]:
+        """Call ``ring`` in this event loop whenever something changed; what ends that.
+
+        ``outbox``: there is something to send. On a server other processes are heard too. A ring may be lost with a
+        connection: look now and then all the same.
+        """
+        return self._engine.watch(name, ring)
+
     def close(self) -> None:
         """Let go of the files; closing twice is quiet."""
         self._engine.close()
