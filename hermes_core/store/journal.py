@@ -188,11 +188,11 @@ class Store(approvals.Approvals):
         usage: Usage,
         reason: str,
         *,
-        calls: Sequence[tuple[str, str, Usage]] = (),
+        calls: Sequence[tuple[str, str, Usage, float]] = (),
     ) -> int:
         """Store a model's reply, whole, with a pending row for each call it makes; the row's id. Raises StaleLease.
 
-        In the same commit ``calls`` are booked, the model calls that led to it: provider, model and usage of each.
+        In the same commit ``calls`` are booked, the model calls that led to it: provider, model, usage, seconds of each.
         """
         leases.hold(tx, turn)
         asks = [part for part in message.parts if isinstance(part, ToolCall)]
@@ -254,7 +254,7 @@ class Store(approvals.Approvals):
         turn: Turn,
         usage: Usage,
         *,
-        calls: Sequence[tuple[str, str, Usage]] = (),
+        calls: Sequence[tuple[str, str, Usage, float]] = (),
         task: str = "",
     ) -> None:
         """Book model calls that led to no reply, under their task. Raises StaleLease."""
@@ -385,11 +385,13 @@ def _waiting(tx: Transaction, turn: Turn, call_id: str, *outcomes: str) -> int:
     return int(row["id"])
 
 
-def _book(tx: Transaction, turn: Turn, usage: Usage, calls: Sequence[tuple[str, str, Usage]], task: str = "") -> None:
+def _book(
+    tx: Transaction, turn: Turn, usage: Usage, calls: Sequence[tuple[str, str, Usage, float]], task: str = ""
+) -> None:
     used = sums(usage)
     tx.change("session_usage", id=turn.session_id, **used)
     tx.change("turn_usage", id=turn.id, **used)
     owner = _session_facts(tx, turn.session_id)[0]
-    for provider, model, part in calls:
+    for provider, model, part, seconds in calls:
         where = {"session_id": turn.session_id, "turn_id": turn.id, "task": task, "provider": provider, "model": model}
-        book(tx, owner, part, **where)
+        book(tx, owner, part, seconds, **where)

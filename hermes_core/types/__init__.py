@@ -27,6 +27,7 @@ from hermes_core.types.events import (
     SessionEnd,
     Started,
     Thinking,
+    TurnEnd,
 )
 from hermes_core.types.house import Check, Command, Fault, Finding, Phase, SlashCommand
 from hermes_core.types.model import (
@@ -110,6 +111,7 @@ __all__ = [
     "ToolCall",
     "ToolResult",
     "ToolSpec",
+    "TurnEnd",
     "Usage",
     "UsageDelta",
     "Verdict",
