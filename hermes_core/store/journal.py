@@ -192,7 +192,7 @@ class Store(approvals.Approvals):
     ) -> int:
         """Store a model's reply, whole, with a pending row for each call it makes; the row's id. Raises StaleLease.
 
-        In the same commit ``calls`` are booked, the model calls that led to it: provider, model, usage, seconds of each.
+        In the same commit ``calls`` are booked, the model calls behind it: provider, model, usage and seconds of each.
         """
         leases.hold(tx, turn)
         asks = [part for part in message.parts if isinstance(part, ToolCall)]
