@@ -20,6 +20,7 @@ from hermes_core.agent.route.choice import Route, choose
 from hermes_core.agent.route.router import Router
 from hermes_core.agent.toolbox import Toolbox
 from hermes_core.config.files import write_atomic
+from hermes_core.config.schema import split_model
 from hermes_core.config.settings import Settings
 from hermes_core.context import PluginContext
 from hermes_core.environment import switched_on
@@ -178,17 +179,28 @@ class Parts:
             )
         return self.route
 
+    async def routed_for(self, words: str, effort: str) -> Route:
+        """Who answers in a conversation that chose for itself; the usual one where it did not, or that one is gone."""
+        mine = await self.routed()
+        if words:
+            provider, model = split_model(words, self._provider_names())
+            mine = await self.route_to(provider or mine.name, model) or mine
+        return evolve(mine, effort=effort) if effort else mine
+
+    def _provider_names(self) -> set[str]:
+        return {"custom", *self.settings.config.providers, *self.index.offered("providers")}
+
     async def route_to(self, provider: str, model: str) -> Route | None:
         """Who was named, whatever this process was started with; None when they are not there."""
         mine = await self.routed()
-        if (mine.name, mine.model) == (provider, model):
-            return mine
+        known = (mine, *self._other_routes)
+        if route := next((r for r in known if (r.name, r.model) == (provider, model)), None):
+            return route
         try:
             route = await choose(self.settings, self.index, self.loader, self.dispatch, provider=provider, model=model)
         except HermesError:
             return None
-        if route.provider is not mine.provider:
-            self._other_routes.append(route)
+        self._other_routes.append(route)
         return route
 
     async def use_model(self, words: str) -> Route:
@@ -305,9 +317,8 @@ class Parts:
         """Let go of the provider and the store."""
         if self.dispatch.faults:
             self._keep_faults()
-        for route in (self.route, *self._other_routes):
-            if route is not None:
-                await route.provider.close()
+        for provider in {route.provider: None for route in (self.route, *self._other_routes) if route}:
+            await provider.close()
         await self.router.close()
         await self.dispatch.settle()
         if self._store is not None:

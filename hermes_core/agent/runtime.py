@@ -20,6 +20,7 @@ from hermes_core.agent.failed import cause, failed
 from hermes_core.agent.live import LiveSessions
 from hermes_core.agent.parts import Parts
 from hermes_core.agent.policy.judge import AskPerson
+from hermes_core.agent.surface import Surface
 from hermes_core.agent.turn import TurnRun
 from hermes_core.errors import HermesError, UserError
 from hermes_core.kinds import Memory
@@ -80,13 +81,18 @@ class Runtime(Parts):
         """
         owner = owner or self.owner
         envelope = envelope or _envelope(message, session, origin, owner)
-        return self._events(session, partial(self._play, envelope, session, origin, owner, ask, stored))
+        return self._events(session, partial(self._play, envelope, session, origin, owner, Surface(ask=ask), stored))
 
     def resume(
-        self, session: str, *, owner: Principal | None = None, ask: AskPerson | None = None
+        self,
+        session: str,
+        *,
+        owner: Principal | None = None,
+        ask: AskPerson | None = None,
+        surface: Surface | None = None,
     ) -> AsyncGenerator[Event, None]:
         """Finish the turn of a session that a dead process left open; yields as ``turn`` does, or nothing."""
-        return self._events(session, partial(self._finish, session, owner or self.owner, ask))
+        return self._events(session, partial(self._finish, session, owner or self.owner, surface or Surface(ask=ask)))
 
     async def _events(
         self, session: str, play: Callable[[_Emit], Awaitable[TurnRun | None]]
@@ -161,10 +167,15 @@ class Runtime(Parts):
         die_at("received")
 
     def follow(
-        self, session: str, *, owner: Principal | None = None, ask: AskPerson | None = None
+        self,
+        session: str,
+        *,
+        owner: Principal | None = None,
+        ask: AskPerson | None = None,
+        surface: Surface | None = None,
     ) -> AsyncGenerator[Event, None]:
         """Play the message that waits longest in a session; yields as ``turn`` does, or nothing when none waits."""
-        return self._events(session, partial(self._follow, session, owner or self.owner, ask))
+        return self._events(session, partial(self._follow, session, owner or self.owner, surface or Surface(ask=ask)))
 
     async def _play(
         self,
@@ -172,12 +183,12 @@ class Runtime(Parts):
         session_id: str,
         origin: str,
         owner: Principal,
-        ask: AskPerson | None,
+        surface: Surface,
         stored: Callable[[], Awaitable[None]] | None,
         emit: _Emit,
     ) -> TurnRun:
         envelope = await self._admitted(original, session_id)
-        run = await self._run(session_id, origin, owner, ask, emit)
+        run = await self._run(session_id, origin, owner, surface, emit)
         await run.play(envelope.message, original=original, stored=stored)
         return run
 
@@ -190,24 +201,24 @@ class Runtime(Parts):
             raise UserError(f"This message was not let in: {verdict.reason or verdict.by}")
         return envelope
 
-    async def _run(self, session_id: str, origin: str, owner: Principal, ask: AskPerson | None, emit: _Emit) -> TurnRun:
+    async def _run(self, session_id: str, origin: str, owner: Principal, surface: Surface, emit: _Emit) -> TurnRun:
         live = await self.sessions.take(session_id, origin, owner)
-        return TurnRun(self.sessions, live, budgets=self.budgets, ask=ask, emit=emit)
+        return TurnRun(self.sessions, live, budgets=self.budgets, surface=surface, emit=emit)
 
-    async def _follow(self, session_id: str, owner: Principal, ask: AskPerson | None, emit: _Emit) -> TurnRun | None:
+    async def _follow(self, session_id: str, owner: Principal, surface: Surface, emit: _Emit) -> TurnRun | None:
         store = await self.store()
         waiting = await store.waiting(session_id)
         if not waiting:  # nor does anything in a session that has no row yet
             return None
         await store.session(session_id, owner)  # nobody plays what waits for another
         with trace.using(waiting[0].trace):
-            run = await self._run(session_id, "", owner, ask, emit)
+            run = await self._run(session_id, "", owner, surface, emit)
             await run.play(waiting[0].message, waited=waiting[0].id)
         return run
 
-    async def _finish(self, session_id: str, owner: Principal, ask: AskPerson | None, emit: _Emit) -> TurnRun | None:
+    async def _finish(self, session_id: str, owner: Principal, surface: Surface, emit: _Emit) -> TurnRun | None:
         await (await self.store()).session(session_id, owner)  # one that is not there is not made
-        run = await self._run(session_id, "", owner, ask, emit)
+        run = await self._run(session_id, "", owner, surface, emit)
         return run if await run.resume() else None
 
     async def _guarded(self, session_id: str, play: Callable[[_Emit], Awaitable[TurnRun | None]], emit: _Emit) -> None:

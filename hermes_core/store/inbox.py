@@ -22,6 +22,7 @@ __all__ = [
     "address_from_json",
     "address_to_json",
     "drop",
+    "read",
     "receive",
     "steered",
     "take",
@@ -55,16 +56,18 @@ def receive(tx: Transaction, envelope: Envelope, owner: int, turn_id: str, trace
 
 def wait(
     tx: Transaction, envelope: Envelope, owner: int, session_id: str, message: Message, mode: str, trace: str = ""
-) -> None:
-    """Write down a message that waits. Raises Duplicate."""
+) -> int:
+    """Write down a message that waits; its row. Raises Duplicate."""
     row = {**_row(envelope, owner, trace), "session_id": session_id, "mode": mode}
-    if not tx.change("inbox_wait", **row, body=dumps(message_to_json(message))).rowcount:
+    done = tx.change("inbox_wait", **row, body=dumps(message_to_json(message)))
+    if not done.rowcount:
         raise _duplicate(envelope)
+    return int(done.lastrowid or 0)
 
 
 def waiting(tx: Transaction, session_id: str) -> list[Waiting]:
     """What waits in a session, in the order it came."""
-    return [_waiting(row) for row in tx.rows("inbox_waiting", session_id=session_id)]
+    return [read(row) for row in tx.rows("inbox_waiting", session_id=session_id)]
 
 
 def address_to_json(envelope: Envelope) -> str:
@@ -110,7 +113,8 @@ def _marked(message: Message) -> list[Text | Blob]:
     return [Text(text=f"\n\n{OPEN}\n{words}\n{CLOSE}"), *rest]
 
 
-def _waiting(row: Any) -> Waiting:
+def read(row: Any) -> Waiting:
+    """A row of the inbox that has a message."""
     message = message_from_json(json.loads(row["body"]))
     envelope = address_from_json(row["envelope"], message) if row["envelope"] else None
     return Waiting(id=row["id"], mode=row["mode"], message=message, trace=row["trace"], envelope=envelope)

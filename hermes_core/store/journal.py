@@ -9,16 +9,19 @@ from pathlib import Path
 import attrs
 
 from hermes_core.errors import StoreError, UnknownName, UserError
-from hermes_core.store import approvals, inbox, leases
+from hermes_core.store import accounts, approvals, chats, inbox, leases, outbox
 from hermes_core.store.codec import canonical, clean, dumps, message_from_json, message_to_json
 from hermes_core.store.engine import READ, Engine, Transaction
+from hermes_core.store.heard import Heard
 from hermes_core.store.inbox import Waiting
 from hermes_core.store.killpoints import die_at
 from hermes_core.store.leases import Busy, Duplicate, Resumed, StaleLease, Turn
 from hermes_core.store.migrate import to_head
 from hermes_core.store.outside import carried, result_of
+from hermes_core.store.people import People
+from hermes_core.store.routes import Routes
 from hermes_core.store.search import index_words, server_words
-from hermes_core.store.sessions import SessionRow, get_session, made, stored, transaction
+from hermes_core.store.sessions import SessionRow, get_session, made, owner_row, stored, transaction
 from hermes_core.store.spending import UsageRow, book, sums
 from hermes_core.store.transcripts import Transcripts
 from hermes_core.store.validity import INTERRUPTED, NO_RESULT, NOT_RUN, misfit, result_message, said, valid
@@ -75,7 +78,7 @@ def _server(url: str) -> Engine:
     return Server(url)
 
 
-class Store(approvals.Approvals):
+class Store(outbox.Outbox, accounts.Accounts, chats.Chats, Heard, People, Routes):
     """What lasts. Used from one event loop; thread-safe inside. Every method raises StoreError."""
 
     @property
@@ -262,13 +265,20 @@ class Store(approvals.Approvals):
         _book(tx, turn, usage, calls, task)
 
     @transaction()
-    def close_turn(self, tx: Transaction, turn: Turn, *, state: str, error: str = "") -> None:
-        """End a turn (done, failed, interrupted) and let go of the session. Raises StaleLease."""
+    def close_turn(
+        self, tx: Transaction, turn: Turn, *, state: str, error: str = "", outgoing: Sequence[outbox.Outgoing] = ()
+    ) -> None:
+        """End a turn (done, failed, interrupted), let go of the session, and put what is to be said into the outbox.
+
+        Raises StaleLease.
+        """
         leases.hold(tx, turn)
         self._answer_open_calls(tx, turn.session_id, turn.id)
         approvals.withdraw(tx, turn.session_id)
         tx.change("turn_close", id=turn.id, state=state, error=clean(error), ended=time.time())
         tx.change("lease_drop", session_id=turn.session_id, fence=turn.fence)
+        for one in outgoing:
+            outbox.put(tx, owner_row(tx, one.owner), one)
 
     # --- messages that wait -----------------------------------------------------------------------------------
 

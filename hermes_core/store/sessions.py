@@ -162,6 +162,21 @@ class Sessions:
         found = [*tx.rows("turns_open", owner=number), *tx.rows("sessions_waiting", owner=number)]
         return list(dict.fromkeys(session_id for session_id, *holder in found if not alive(tx, *holder)))
 
+    @transaction(READ, long=True)
+    def unplayed(self, tx: Transaction, *, limit: int = 100) -> list[tuple[str, Principal]]:
+        """The same of all owners, as far as it came in through the gateway: the oldest first."""
+        found: dict[str, Principal] = {}
+        for session_id, profile, person, *holder in (*tx.rows("turns_unplayed"), *tx.rows("inbox_unplayed")):
+            if len(found) < limit and session_id not in found and not alive(tx, *holder):
+                found[session_id] = Principal(profile=profile, person=person)
+        return list(found.items())
+
+    @transaction(READ)
+    def session_owner(self, tx: Transaction, session_id: str) -> Principal | None:
+        """Whose a session is, for who is only given its id; None when there is no such session."""
+        row = tx.row("session_owner", id=session_id)
+        return Principal(profile=row["profile"], person=row["person"]) if row else None
+
     @transaction()
     def rename_session(self, tx: Transaction, session_id: str, title: str, owner: Principal) -> None:
         """Give a session another title. Raises UnknownName, and UserError when another session has it."""

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from hermes_core.testing.contract_memory import MemoryContract
     from hermes_core.testing.contract_platform import PlatformContract
     from hermes_core.testing.contract_provider import ProviderContract
+    from hermes_core.testing.contract_queue import TurnQueueContract
     from hermes_core.testing.contract_tool import ToolContract
     from hermes_core.testing.fake_context import FakeToolContext, plugin_context
     from hermes_core.testing.fakes import FakeBackend, FakeDesk, FakePlatform, FakeService, FakeWorkspace
@@ -36,6 +37,7 @@ __all__ = [
     "Say",
     "ScriptedProvider",
     "ToolContract",
+    "TurnQueueContract",
     "Witness",
     "new_plugin",
     "off_the_record",
@@ -60,6 +62,7 @@ _HOMES = {
     "Say": "scripted",
     "ScriptedProvider": "scripted",
     "ToolContract": "contract_tool",
+    "TurnQueueContract": "contract_queue",
     "Witness": "witness",
     "new_plugin": "scaffold",
     "off_the_record": "witness",
