@@ -24,10 +24,10 @@ _PLACE = ("platform", "account", "chat", "thread")
 
 @frozen(kw_only=True)
 class KnownChat:
-    """A chat of ``owner``. ``dead`` says why nothing can be delivered there; ``seen`` is in seconds since 1970.
+    """A chat of ``owner``, who is ``sender`` there and speaks with the bot ``account``.
 
-    ``account`` is the bot they speak with there; ``home`` marks the one chat of its platform for what has no other
-    place to go.
+    ``home`` marks the one chat of its platform for what has no other place to go. ``dead`` says why nothing can be
+    delivered there; ``seen`` is in seconds since 1970.
     """
 
     owner: Principal = Factory(Principal)
@@ -37,6 +37,7 @@ class KnownChat:
     thread: str = ""
     kind: str = "dm"
     name: str = ""
+    sender: str = ""
     home: bool = False
     dead: str = ""
     seen: float = 0.0
@@ -50,7 +51,8 @@ class KnownChat:
 def remember(tx: Transaction, owner: int, envelope: Envelope) -> None:
     """Note, in the transaction that stores a message, where it came from; a chat where one speaks is not dead."""
     name = envelope.chat_name or (envelope.sender_name if envelope.kind == "dm" else "")
-    told = {"kind": envelope.kind, "name": " ".join(clean(name).split())[:_LONGEST_NAME]}
+    name = " ".join(clean(name).split())[:_LONGEST_NAME]
+    told = {"kind": envelope.kind, "name": name, "sender": clean(envelope.sender)}
     tx.change("chat_seen", owner=owner, **_of(envelope), **told, seen=time.time())
     tx.change("chat_dead", **_of(envelope), dead="")
 

@@ -26,6 +26,7 @@ async def test_where_somebody_spoke_is_remembered_once(store: Store) -> None:
     assert (chat.address, chat.account, chat.kind, chat.name, chat.home, chat.dead) == (
         ("irc:#a", "bot", "group", "Work", False, "")
     )
+    assert chat.sender == "me"
     assert chat.owner == ME
     assert chat.seen > 0
     await store.remember_chat(ME, evolve(HERE, chat_name="Work 2\n\nnew"))

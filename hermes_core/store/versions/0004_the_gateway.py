@@ -99,7 +99,7 @@ def upgrade() -> None:
         sa.Column("account", sa.Text(), nullable=False),
         sa.Column("chat", sa.Text(), nullable=False),
         sa.Column("thread", sa.Text(), nullable=False),
-        *(_text(n) for n in ("kind", "name", "dead")),
+        *(_text(n) for n in ("kind", "name", "sender", "dead")),
         _count("home"),
         _time("seen"),
         sa.ForeignKeyConstraint(["owner"], ["owners.id"]),
