@@ -284,10 +284,13 @@ class Parts:
 
     async def complete(self, request: Request, task: str = "", session: Session | None = None) -> Response:
         """One model call outside of a turn, booked under its task. Raises ProviderError."""
+        began = time.monotonic()
         response, route = await self.router.complete(await self.routed(), request, task)
+        seconds = time.monotonic() - began
         store, owner = await self.store(), session.owner if session else self.owner
         where = {"session_id": session.id, "turn_id": session.turn} if session else {}
-        await store.add_model_call(owner, response.usage, task=task, provider=route.name, model=route.model, **where)
+        who = {"task": task, "provider": route.name, "model": route.model, **where}
+        await store.add_model_call(owner, response.usage, seconds=seconds, **who)
         return response
 
     def options(self) -> dict[str, JSON]:

@@ -209,11 +209,11 @@ class Store(outbox.Outbox, accounts.Accounts, branches.Branches, chats.Chats, He
         usage: Usage,
         reason: str,
         *,
-        calls: Sequence[tuple[str, str, Usage]] = (),
+        calls: Sequence[tuple[str, str, Usage, float]] = (),
     ) -> int:
         """Store a model's reply, whole, with a pending row for each call it makes; the row's id. Raises StaleLease.
 
-        In the same commit ``calls`` are booked, the model calls that led to it: provider, model and usage of each.
+        In the same commit ``calls`` are booked, the model calls behind it: provider, model, usage and seconds of each.
         """
         leases.hold(tx, turn)
         asks = [part for part in message.parts if isinstance(part, ToolCall)]
@@ -275,7 +275,7 @@ class Store(outbox.Outbox, accounts.Accounts, branches.Branches, chats.Chats, He
         turn: Turn,
         usage: Usage,
         *,
-        calls: Sequence[tuple[str, str, Usage]] = (),
+        calls: Sequence[tuple[str, str, Usage, float]] = (),
         task: str = "",
     ) -> None:
         """Book model calls that led to no reply, under their task. Raises StaleLease."""
@@ -413,11 +413,13 @@ def _waiting(tx: Transaction, turn: Turn, call_id: str, *outcomes: str) -> int:
     return int(row["id"])
 
 
-def _book(tx: Transaction, turn: Turn, usage: Usage, calls: Sequence[tuple[str, str, Usage]], task: str = "") -> None:
+def _book(
+    tx: Transaction, turn: Turn, usage: Usage, calls: Sequence[tuple[str, str, Usage, float]], task: str = ""
+) -> None:
     used = sums(usage)
     tx.change("session_usage", id=turn.session_id, **used)
     tx.change("turn_usage", id=turn.id, **used)
     owner = _session_facts(tx, turn.session_id)[0]
-    for provider, model, part in calls:
+    for provider, model, part, seconds in calls:
         where = {"session_id": turn.session_id, "turn_id": turn.id, "task": task, "provider": provider, "model": model}
-        book(tx, owner, part, **where)
+        book(tx, owner, part, seconds, **where)

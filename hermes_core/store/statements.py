@@ -330,7 +330,17 @@ STATEMENTS: dict[str, sa.Executable] = {
     .values({**_given("ended"), "state": "interrupted"}),
     "usage_by_quarter": _used(sa.cast(model_calls.c.created / 900, sa.Integer)),
     "model_call_add": _add(
-        model_calls, "owner", "session_id", "turn_id", "task", "provider", "model", "created", "priced", *USAGE
+        model_calls,
+        "owner",
+        "session_id",
+        "turn_id",
+        "task",
+        "provider",
+        "model",
+        "created",
+        "seconds",
+        "priced",
+        *USAGE,
     ),
     "turns_since": sa.select(
         *(sa.func.sum(turns.c[name]).label(name) for name in USAGE), _seconds.label("seconds")
