@@ -51,7 +51,7 @@ class KnownChat:
 def remember(tx: Transaction, owner: int, envelope: Envelope) -> None:
     """Note, in the transaction that stores a message, where it came from; a chat where one speaks is not dead."""
     name = envelope.chat_name or (envelope.sender_name if envelope.kind == "dm" else "")
-    name = " ".join(clean(name).split())[:_LONGEST_NAME]
+    name = " ".join("".join(c if c.isprintable() else " " for c in clean(name)).split())[:_LONGEST_NAME]
     told = {"kind": envelope.kind, "name": name, "sender": clean(envelope.sender)}
     tx.change("chat_seen", owner=owner, **_of(envelope), **told, seen=time.time())
     tx.change("chat_dead", **_of(envelope), dead="")
