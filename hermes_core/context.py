@@ -23,6 +23,7 @@ __all__ = [
     "PluginPaths",
     "SecretsBroker",
     "SessionsBroker",
+    "StoreBroker",
 ]
 
 KERNEL_PERMISSIONS = (
@@ -31,6 +32,7 @@ KERNEL_PERMISSIONS = (
     "llm.call",
     "messages.send",
     "history.rewrite",
+    "store.connect",
     "tools.override",
 )
 
@@ -99,6 +101,17 @@ class HistoryBroker(ABC):
         """
 
 
+class StoreBroker(ABC):
+    """The database of the kernel, for an engine that keeps its own tables in it. Needs ``store.connect``."""
+
+    @abstractmethod
+    def address(self) -> str:
+        """The server's address, with its password: it never goes into a text. Empty when the store is a file.
+
+        Raises UserError when ``store.url`` refers to a secret that is not set.
+        """
+
+
 @frozen(kw_only=True)
 class PluginPaths:
     """Folders a plugin may use: its own data and cache, and the home for reading what the user put there.
@@ -133,6 +146,7 @@ class PluginContext:
     sessions: SessionsBroker
     llm: LlmBroker
     history: HistoryBroker
+    store: StoreBroker
     endpoints: Mapping[str, Endpoint] = Factory(dict)
     strict: bool = field(default=False)
     state: dict[str, Any] = Factory(dict)

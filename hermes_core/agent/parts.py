@@ -135,20 +135,24 @@ class Parts:
         from hermes_core.store.journal import open_store
 
         config = self.settings.config.store
-        transcripts = self.home.transcripts if config.transcripts else None
+        return open_store(
+            self.home.database,
+            url=self.store_address(),
+            durability=config.durability,
+            transcripts=self.home.transcripts if config.transcripts else None,
+            clean=self.settings.masks.data,
+        )
+
+    def store_address(self) -> str:
+        """Where the store's server is, with its password; empty when it is a file. Raises UserError."""
+        config = self.settings.config.store
         url = self.settings.secrets.get(config.url.reference) if config.url.reference else config.url
         if config.url.reference and not url:  # never quietly somewhere else
             raise UserError(
                 f"store.url refers to {config.url.reference}, which is not set.",
                 hint=f"Set it with: {self.home.brand} config set {config.url.reference} postgresql://…",
             )
-        return open_store(
-            self.home.database,
-            url=url,
-            durability=config.durability,
-            transcripts=transcripts,
-            clean=self.settings.masks.data,
-        )
+        return url
 
     def shut_store(self) -> None:
         """Let no more be written, whatever still runs: for a process that must leave everything as it is."""
@@ -242,7 +246,13 @@ class Parts:
         ]
         guarded = guarded_paths(self.settings)
         return make_context(
-            installed, self.settings, store=self.store, complete=self.complete, skills=skills, guarded=guarded
+            installed,
+            self.settings,
+            store=self.store,
+            address=self.store_address,
+            complete=self.complete,
+            skills=skills,
+            guarded=guarded,
         )
 
     async def complete(self, request: Request, task: str = "", session: Session | None = None) -> Response:

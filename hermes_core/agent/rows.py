@@ -78,7 +78,7 @@ class Rows:
         return store, turn
 
     async def close(self, state: str, error: str, outgoing: "Sequence[Outgoing]" = ()) -> None:
-        """Write down that the turn ended, and what is to be sent of it. Raises whatever the opening or the store raises."""
+        """Write down that the turn ended, and what is to be sent. Raises whatever the opening or the store raises."""
         try:
             store, turn = await self.get()
             await store.close_turn(turn, state=state, error=error, outgoing=outgoing)

@@ -130,6 +130,11 @@ class Runtime(Parts):
         work = self._playing.get(session)
         return work is not None and work.cancel()
 
+    @property
+    def playing(self) -> int:
+        """How many turns run."""
+        return len(set(self._playing.values()))
+
     def busy(self, session: str) -> bool:
         """Whether a turn runs in a session."""
         return session in self._playing

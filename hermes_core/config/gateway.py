@@ -45,6 +45,9 @@ class PlatformSettings:
     People are named by the ids that the service gives them, as `hermes gateway pair list` and the log show them.
     """
 
+    enabled: bool | None = option(
+        "Serve it; empty: when something else stands here, or its secrets are set.", default=None
+    )
     allowed_users: list[str] = option(
         "Who may talk, in direct messages and in groups; `*` is everybody.", factory=list, example=["123456789"]
     )
@@ -116,6 +119,7 @@ class GatewaySettings:
     )
     group_sessions_per_user: bool = option("In groups everybody has a conversation of their own.", default=True)
     thread_sessions_per_user: bool = option("In threads of groups too.", default=False)
+    workers: int = option("Turns that run side by side at most.", default=256, validator=ge(1))
     reactions: bool = option("Mark messages that were heard, where the platform can.", default=True)
     drain_seconds: float = option(
         "Seconds running turns have to end when the gateway stops.", default=8.0, validator=ge(0)

@@ -37,6 +37,7 @@ class Asks:
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
         self._seconds = runtime.settings.config.policy.ask_seconds
+        self.elsewhere = False  # whether turns run in other processes, too
 
     async def ask(self, of: Asked, question: Question) -> Verdict | None:
         """Ask, and wait for the answer; None when none came in time. A cancelled question stays in the chat."""
@@ -49,8 +50,8 @@ class Asks:
             await self._runtime.store(),
             await self._runtime.take_up(of.session_id, origin="", owner=of.owner),
         )
-        known = {"kind": question.kind, "subject": question.subject, "choices": tuple(question.choices)}
-        await store.ask_approval(session, Approval(id=number, session_id=session.id, turn_id=session.turn, **known))
+        wanted = Approval(id=number, session_id=session.id, turn_id=session.turn, subject=question.subject)
+        await store.ask_approval(session, evolve(wanted, kind=question.kind, choices=tuple(question.choices)))
         await self._send(of, question)
         try:
             async with asyncio.timeout(self._seconds):
@@ -63,20 +64,22 @@ class Asks:
             await store.settle_approval(of.owner, number, Verdict(outcome="deny"), state="expired")
             return None
 
-    async def answered(self, owner: Principal, session_id: str, text: str, by: str) -> bool:
-        """Let a message answer the question that waits for words in a session; False when none does."""
+    async def waits(self, owner: Principal, session_id: str) -> Approval | None:
+        """The question that waits for words in a session."""
+        if not self._runtime.busy(session_id) and not self.elsewhere:
+            return None
         store = await self._runtime.store()
         rows = [
             row for row in await store.list_approvals(owner) if row.session_id == session_id and row.kind != "approval"
         ]
-        if not rows or not text:
-            return False
-        row = rows[-1]  # the one asked first
-        number = int(text) if text.isdecimal() else 0
+        return rows[-1] if rows else None  # the one asked first
+
+    async def answer(self, row: Approval, owner: Principal, text: str, by: str) -> None:
+        """Let words answer a question; a number means the choice of that number."""
+        number = int(text) if text.isdecimal() and len(text) < 4 else 0
         choice = row.choices[number - 1] if 0 < number <= len(row.choices) else text
         verdict = Verdict(outcome="allow", choice=choice, by=by)
-        _, mine = await store.settle_approval(owner, row.id, verdict)
-        return mine
+        await (await self._runtime.store()).settle_approval(owner, row.id, verdict)
 
     async def _send(self, of: Asked, question: Question) -> None:
         key = f"question:{of.address.platform}:{question.id}"
@@ -91,10 +94,10 @@ def _shown(question: Question) -> Message:
     if question.kind == "text":
         return said(f"{question.subject}\n\nAnswer with your next message.")
     if question.kind == "choice":
-        lines = "\n".join(f"{number}. {choice}" for number, choice in enumerate(question.choices, 1))
+        listed = "\n".join(f"{number}. {choice}" for number, choice in enumerate(question.choices, 1))
         buttons = tuple(Button(label=choice[:40], says=str(n)) for n, choice in enumerate(question.choices, 1))
         return said(
-            f"{question.subject}\n\n{lines}\n\nAnswer with a number, or in your own words.", Buttons(buttons=buttons)
+            f"{question.subject}\n\n{listed}\n\nAnswer with a number, or in your own words.", Buttons(buttons=buttons)
         )
     subject = question.subject if len(question.subject) <= _LONGEST else f"{question.subject[:_LONGEST]}…"
     lines = ["**May I do this?**", _fenced(subject), question.risk]

@@ -84,8 +84,8 @@ class ChatCommands:
 
     def _add(self, *commands: tuple[str, str, Callable[[Session, str], Awaitable[str | Message]], str]) -> None:
         for name, summary, run, usage in commands:
-            known = {"name": name, "summary": summary, "run": run, "usage": usage}
-            self._table[name] = SlashCommand(**known, who="everyone", at_once=name in _NOW)
+            command = SlashCommand(name=name, summary=summary, run=run, usage=usage, at_once=name in _NOW)
+            self._table[name] = evolve(command, who="everyone")
 
     def _of(self, session_id: str) -> ChatConversation:
         return self._running[session_id][0]

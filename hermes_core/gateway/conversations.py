@@ -9,6 +9,7 @@ from attrs import evolve
 from hermes_core.agent.live import new_session_id
 from hermes_core.agent.runtime import Runtime
 from hermes_core.config.gateway import ResetSettings
+from hermes_core.gateway.access import Access
 from hermes_core.gateway.keys import is_over, session_key
 from hermes_core.gateway.slash import Conversation
 from hermes_core.store.routes import Route
@@ -67,9 +68,11 @@ class Conversations:
         self._config = runtime.settings.config.gateway
         self._finding: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
-    async def find(self, envelope: Envelope, owner: Principal) -> ChatConversation:
+    async def find(self, envelope: Envelope, access: Access) -> ChatConversation:
         """The conversation a message belongs to; a new one where there was none, or the last one is over."""
         config = self._config
+        alone = config.thread_sessions_per_user if envelope.thread else config.group_sessions_per_user
+        owner = access.owner(envelope, shared=envelope.kind != "dm" and not alone)
         key = session_key(
             envelope,
             owner,

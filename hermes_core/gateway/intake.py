@@ -7,18 +7,20 @@ any moment loses nothing, and what a service delivers again is known.
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 
 from attrs import evolve
 
 from hermes_core import trace
 from hermes_core.agent.runtime import Runtime
-from hermes_core.errors import HermesError, UserError
+from hermes_core.errors import HermesError
+from hermes_core.gateway.access import Access
 from hermes_core.gateway.asks import Asks
 from hermes_core.gateway.chat_commands import ChatCommands
 from hermes_core.gateway.conversations import ChatConversation, Conversations, dressed
 from hermes_core.gateway.lanes import Lanes
+from hermes_core.gateway.media_in import keep_files
 from hermes_core.gateway.outgoing import answer_to, said
 from hermes_core.gateway.slash import QUEUED, STEERED
 from hermes_core.kinds import Platform, TurnQueue
@@ -26,13 +28,12 @@ from hermes_core.store.codec import plain_text
 from hermes_core.store.inbox import Waiting
 from hermes_core.store.killpoints import die_at
 from hermes_core.store.leases import Duplicate
-from hermes_core.types import Blob, Envelope, Feature, Message, Principal
+from hermes_core.types import Chat, Envelope, Feature, Message, Principal
 
 __all__ = ["Intake"]
 
 log = logging.getLogger(__name__)
 _HEARD, _BEHIND = "👀", "⏳"
-_VOICE = "[A voice note that nothing here can write down.]"
 
 
 class Intake:
@@ -43,7 +44,7 @@ class Intake:
         runtime: Runtime,
         queue: TurnQueue,
         commands: ChatCommands,
-        admit: Callable[[Envelope], "asyncio.Future[Principal | None]"],
+        admit: Callable[[Envelope], Awaitable[Access | None]],
     ) -> None:
         self._runtime, self._queue, self._commands, self._admit = runtime, queue, commands, admit
         self._asks = Asks(runtime)
@@ -75,41 +76,47 @@ class Intake:
         await self._lanes.close()
 
     async def _hear(self, platform: Platform, envelope: Envelope) -> None:
+        acked = False
         with trace.using(trace.new()):
             try:
-                owner = await self._admit(envelope)
-                if owner is not None:
-                    await self._take(platform, envelope, owner)
+                access = await self._admit(envelope)
+                acked = access is not None and await self._take(platform, envelope, access)
             except Duplicate:  # delivered again; it was seen to, or will be
                 log.info("message %s of %s came again", envelope.event_id, platform.name)
             except HermesError as error:
                 await self._tell(envelope, str(error))
-            await platform.ack(envelope)
+            if not acked:
+                await platform.ack(envelope)
 
-    async def _take(self, platform: Platform, envelope: Envelope, owner: Principal) -> None:
+    async def _take(self, platform: Platform, envelope: Envelope, access: Access) -> bool:
+        """See to a message; whether its service was told that it was received."""
         store = await self._runtime.store()
-        conversation = await self._conversations.find(envelope, owner)
+        conversation = await self._conversations.find(envelope, access)
+        owner = conversation.owner
         await store.remember_chat(owner, envelope)
         if self._commands.is_command(envelope):
             row = await store.hear_command(owner, envelope, trace.current())
             await platform.ack(envelope)
             die_at("acked")
-            await self._command(platform, envelope, conversation, row)
-            return
-        session_id = conversation.wanted
+            await self._command(platform, envelope, conversation, access, row)
+            return True
         text = plain_text(envelope.message.parts).strip()
-        if await self._asks.answered(owner, session_id, text, envelope.sender_name or envelope.sender):
-            return
+        if text and (question := await self._asks.waits(owner, conversation.wanted)):
+            row = await store.hear_command(owner, envelope, trace.current())
+            await self._asks.answer(question, owner, text, envelope.sender_name or envelope.sender)
+            await store.done_command(row, ())
+            return False
         await self._say(platform, conversation, envelope)
         if conversation.begins:
             await self._tell(envelope, f"A new conversation begins: {conversation.begins}.", owner=owner, mark="begins")
+        return True
 
     async def _say(self, platform: Platform, conversation: ChatConversation, envelope: Envelope) -> None:
         """Let a message have its turn, or reach the one that runs."""
         runtime, session = self._runtime, await conversation.take_up()
         busy = runtime.busy(session.id)
         mode = runtime.settings.config.agent.busy if busy else "queue"
-        whole = dressed(await self._readable(envelope), shared=envelope.kind != "dm")
+        whole = dressed(await keep_files(envelope, self._runtime.home.outputs / session.id), shared=_shared(envelope))
         put = runtime.steer if mode == "steer" else runtime.queue
         await put(session.id, whole.message, owner=session.owner, origin=platform.name, envelope=whole)
         await platform.ack(envelope)
@@ -122,10 +129,12 @@ class Intake:
             await self._react(platform, envelope, _HEARD)
         await self._queue.put(session.id)
 
-    async def _command(self, platform: Platform, envelope: Envelope, conversation: ChatConversation, row: int) -> None:
+    async def _command(
+        self, platform: Platform, envelope: Envelope, conversation: ChatConversation, access: Access, row: int
+    ) -> None:
         """Carry out a command; its answer is stored with the fact that it was."""
         try:
-            answer = await self._commands.run(conversation, envelope)
+            answer = await self._commands.run(conversation, envelope, access)
         except HermesError as error:
             answer = str(error)
         key = f"{envelope.platform}:{envelope.account}:{envelope.event_id}"
@@ -142,20 +151,10 @@ class Intake:
         envelope = waiting.envelope
         assert envelope
         with trace.using(waiting.trace):
-            owner = await self._admit(envelope)
-            if owner is not None:
-                conversation = await self._conversations.find(envelope, owner)
-                await self._command(platform, envelope, conversation, waiting.id)
-
-    async def _readable(self, envelope: Envelope) -> Envelope:
-        """Voice that no plugin wrote down is said to be there."""
-        parts = envelope.message.parts
-        heard = any(isinstance(part, Blob) and part.media_type.startswith("audio/") for part in parts)
-        if heard and not plain_text(parts).strip():
-            transformed = await self._runtime.dispatch.transform("transform_incoming", "envelope", envelope)
-            if not plain_text(transformed.message.parts).strip():
-                return evolve(envelope, message=said(_VOICE, *parts))
-        return envelope
+            access = await self._admit(envelope)
+            if access is not None:
+                conversation = await self._conversations.find(envelope, access)
+                await self._command(platform, envelope, conversation, access, waiting.id)
 
     async def _react(self, platform: Platform, envelope: Envelope, sign: str) -> bool:
         """Show that a message was heard; False where that cannot be seen."""
@@ -163,8 +162,6 @@ class Intake:
             return False
         if Feature.REACTIONS not in platform.features:
             return False
-        from hermes_core.types import Chat
-
         try:
             async with asyncio.timeout(10):
                 await platform.react(Chat(envelope.chat, envelope.thread), envelope.message_id, sign)
@@ -183,4 +180,6 @@ class Intake:
         )
 
 
-_ = UserError
+def _shared(envelope: Envelope) -> bool:
+    """Whether others may speak in the same conversation."""
+    return envelope.kind != "dm"

@@ -49,7 +49,8 @@ class Keeper:
         self._serving: Serving | None = None
         self._hear, self._send, self._begin = hear, send, begin
         self._again = asyncio.Event()
-        self._closing = False
+        self._deaf = False
+        self._listening: asyncio.Task[None] | None = None
 
     def resume(self) -> bool:
         """Try a parked or waiting platform again at once; False when there is nothing to try."""
@@ -58,10 +59,16 @@ class Keeper:
         self._again.set()
         return True
 
+    def deaf(self) -> None:
+        """Hear nothing more. What is to be said is sent until this is cancelled."""
+        self._deaf = True
+        if self._listening:
+            self._listening.cancel()
+
     async def serve(self) -> None:
         """Keep it alive until ``receive`` ends by itself or this is cancelled."""
         pause = self._config.retry_seconds
-        while not self._closing:
+        while not self._deaf:
             began = time.monotonic()
             try:
                 if await self._connection():
@@ -74,7 +81,7 @@ class Keeper:
                     log.exception("platform %s fell", self.platform.name)
                 if time.monotonic() - began > _STABLE:
                     pause = self._config.retry_seconds
-                await self._told("waiting", f"{error or type(error).__name__} Tried again in {pause:.0f} s.")
+                await self._told("waiting", f"{str(error) or type(error).__name__} Tried again in {pause:.0f} s.")
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(pause * random.uniform(0.9, 1.0)):  # noqa: S311 - not all at once
                         await self._again.wait()
@@ -118,10 +125,14 @@ class Keeper:
         """Listen, send and keep the lease; the first that ends, ends all."""
         work = [self._listen(), self._send(self.platform), self._keep()]
         tasks = [asyncio.create_task(_awaited(one)) for one in work]
+        self._listening = tasks[0]
         try:
-            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                task.result()
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            if self._deaf:  # what was heard before is still answered
+                await asyncio.wait(tasks[1:], return_when=asyncio.FIRST_COMPLETED)
+            for task in tasks:
+                if task.done() and not task.cancelled():
+                    task.result()
         finally:
             for task in tasks:
                 task.cancel()
@@ -147,6 +158,7 @@ class Keeper:
             return
         with contextlib.suppress(HermesError):  # a store that cannot be written says so itself, in other places
             if self._serving or await self._lead():
+                assert self._serving
                 await (await self._store()).tell_account(self._serving, state, error)
 
 

@@ -6,6 +6,8 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from functools import partial
 from typing import Protocol
 
+from attrs import evolve
+
 from hermes_core import trace
 from hermes_core.agent.runtime import Runtime
 from hermes_core.agent.surface import Surface
@@ -80,11 +82,11 @@ class Player:
         store = await self._runtime.store()
         routes = await store.routes_of(session_id)
         chosen = routes[0].overrides if routes else {}
-        words = {name: str(chosen.get(name, "")) for name in ("model", "effort")}
+        surface = Surface(model=str(chosen.get("model", "")), effort=str(chosen.get("effort", "")))
         if waiting.envelope is None or not waiting.envelope.chat:  # said in a terminal, and answered there
-            return Surface(**words)
+            return surface
         asked = Asked(address=waiting.envelope, owner=owner, session_id=session_id, trace=waiting.trace)
-        return Surface(ask=partial(self._asks.ask, asked), deliver=partial(self._deliver, asked), **words)
+        return evolve(surface, ask=partial(self._asks.ask, asked), deliver=partial(self._deliver, asked))
 
     def _deliver(self, of: Asked, turn_id: str, state: str, answer: str, error: str) -> Sequence[Outgoing]:
         """What is to be said of a turn's end. One that was stopped was stopped by its person, who was told so."""

@@ -37,7 +37,7 @@ class Desk(ABC):
 
 
 class Platform(ABC):
-    """A message service. ``limit`` is the longest message it takes, in characters; 0 means no limit.
+    """A message service. ``limit`` is the longest message it takes, as ``length`` counts; 0 means no limit.
 
     ``account`` is who the bot is there.
     """
@@ -68,6 +68,10 @@ class Platform(ABC):
         ``key`` is an idempotency key: with Feature.IDEMPOTENT a send that is repeated is seen once. Raises NotSent when
         it surely did not arrive, Undeliverable when it never will. Any other error is taken for "perhaps it did".
         """
+
+    def length(self, text: str) -> int:
+        """How long a text is for the service's ``limit``; in characters, unless it counts otherwise."""
+        return len(text)
 
     async def ack(self, envelope: Envelope) -> None:
         """The kernel has stored the message; the service may forget it."""

@@ -1,6 +1,7 @@
 """Which session a chat talks to: one row for each session key."""
 
 import json
+import sqlite3
 import time
 from collections.abc import Mapping
 
@@ -8,7 +9,7 @@ from attrs import frozen
 
 from hermes_core.store.codec import clean, dumps
 from hermes_core.store.engine import READ, Transaction
-from hermes_core.store.sessions import Sessions, owner_number, owner_row, transaction
+from hermes_core.store.sessions import Sessions, made, owner_number, owner_row, transaction
 from hermes_core.types import JSON, Principal
 
 __all__ = ["Route", "Routes"]
@@ -59,6 +60,5 @@ class Routes(Sessions):
         tx.change("route_used", key=clean(key), used=time.time())
 
 
-def _read(row: Mapping[str, JSON]) -> Route:
-    values = {name: row[name] for name in ("key", "session_id", "made", "used")}
-    return Route(**values, overrides=json.loads(row["overrides"] or "{}"))
+def _read(row: sqlite3.Row) -> Route:
+    return made(Route, row, overrides=json.loads(row["overrides"] or "{}"))
