@@ -29,6 +29,7 @@ __all__ = [
 KERNEL_PERMISSIONS = (
     "sessions.read",
     "sessions.write",
+    "turns.run",
     "llm.call",
     "messages.send",
     "history.rewrite",
@@ -43,6 +44,10 @@ class SecretsBroker(ABC):
     @abstractmethod
     def get(self, name: str) -> str:
         """The secret, or an empty string when it is not set. Raises NotPermitted for an undeclared name."""
+
+    @abstractmethod
+    def set(self, name: str, value: str) -> None:
+        """Keep a secret of one's own, such as a key that was made. Raises NotPermitted, and UserError as it says."""
 
     @abstractmethod
     def resolve(self, value: str) -> str:

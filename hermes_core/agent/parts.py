@@ -20,7 +20,6 @@ from hermes_core.agent.route.choice import Route, choose
 from hermes_core.agent.route.router import Router
 from hermes_core.agent.toolbox import Toolbox
 from hermes_core.config.files import write_atomic
-from hermes_core.config.schema import split_model
 from hermes_core.config.settings import Settings
 from hermes_core.context import PluginContext
 from hermes_core.environment import switched_on
@@ -37,6 +36,7 @@ from hermes_core.types import (
     Fault,
     Principal,
     Prompt,
+    PromptBlock,
     Request,
     Response,
     Session,
@@ -114,6 +114,7 @@ class Parts:
         self.route: Route | None = None
         self.router = Router(settings, index, self.loader, self.dispatch)
         self._other_routes: list[Route] = []
+        self._asked_for: dict[str, Route] = {}
         self._toolbox: Toolbox | None = None
         self._store: asyncio.Task[Store] | None = None
         self._hooks_loaded = False
@@ -174,8 +175,13 @@ class Parts:
             )
         return self._toolbox
 
-    async def routed(self) -> Route:
-        """Who answers. Raises UserError when nobody can."""
+    async def routed(self, words: str = "") -> Route:
+        """Who answers: ``model`` or ``provider:model``, else who was configured. Raises UserError when nobody can."""
+        if words:
+            if words not in self._asked_for:
+                known = self.settings, self.index, self.loader, self.dispatch
+                self._asked_for[words] = await choose(*known, model=words)
+            return self._asked_for[words]
         if self.route is None:
             provider, model = self._wanted
             self.route = await choose(
@@ -185,14 +191,11 @@ class Parts:
 
     async def routed_for(self, words: str, effort: str) -> Route:
         """Who answers in a conversation that chose for itself; the usual one where it did not, or that one is gone."""
-        mine = await self.routed()
-        if words:
-            provider, model = split_model(words, self._provider_names())
-            mine = await self.route_to(provider or mine.name, model) or mine
-        return evolve(mine, effort=effort) if effort else mine
-
-    def _provider_names(self) -> set[str]:
-        return {"custom", *self.settings.config.providers, *self.index.offered("providers")}
+        route = None
+        with contextlib.suppress(HermesError):
+            route = await self.routed(words)
+        route = route or await self.routed()
+        return evolve(route, effort=effort) if effort else route
 
     async def route_to(self, provider: str, model: str) -> Route | None:
         """Who was named, whatever this process was started with; None when they are not there."""
@@ -287,11 +290,14 @@ class Parts:
         loaded = (self.index.get(label) for label in self.loader.loaded)
         return {one.label for one in loaded if one and one.manifest and "pre_tool_call" in one.manifest.hooks}
 
-    async def prompt(self, session: Session) -> Prompt:
-        """The system prompt a session starts with."""
+    async def prompt(self, session: Session, system: str = "") -> Prompt:
+        """The system prompt a session starts with. ``system`` is what its caller adds."""
         config = self.settings.config
         identity, soul, window = config.agent.identity, self.home.root / "SOUL.md", config.model.context_length
         prompt = await build_prompt(session, self.memory(), identity=identity, soul=soul, window=window)
+        if system:
+            said = PromptBlock(name="caller", text=system, tier="context")
+            prompt = evolve(prompt, blocks=(*prompt.blocks, said))
         tools = {name: tool.toolset for name, tool in self.toolbox().offered(session).items()}
         return await self.dispatch.transform("transform_prompt", "prompt", evolve(prompt, tools=tools), session=session)
 
@@ -324,7 +330,8 @@ class Parts:
         """Let go of the provider and the store."""
         if self.dispatch.faults:
             self._keep_faults()
-        for provider in {route.provider: None for route in (self.route, *self._other_routes) if route}:
+        routes = (self.route, *self._other_routes, *self._asked_for.values())
+        for provider in {id(route.provider): route.provider for route in routes if route}.values():
             await provider.close()
         await self.router.close()
         await self.dispatch.settle()

@@ -3,17 +3,18 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from hermes_core.agent.runtime import Runtime
 from hermes_core.errors import HermesError
 from hermes_core.gateway.access import Access, AccessRules, admit
 from hermes_core.gateway.chat_commands import ChatCommands
+from hermes_core.gateway.desk import RuntimeDesk
 from hermes_core.gateway.intake import Intake
 from hermes_core.gateway.keeper import Keeper
 from hermes_core.gateway.player import Player
 from hermes_core.gateway.queue import LocalQueue
-from hermes_core.kinds import Desk, Platform, TurnQueue
+from hermes_core.kinds import Platform, TurnQueue
 from hermes_core.types import Envelope, SlashCommand
 
 __all__ = ["Gateway"]
@@ -37,10 +38,18 @@ class Gateway:
         self._intake = Intake(runtime, self._queue, self.commands, self._admit)
         self._player = Player(runtime, lambda _of, _turn: None)
         config, holder = runtime.settings.config.gateway, runtime.sessions.holder
-        desk = _Desk(runtime, self.commands)
         self.keepers = [
-            Keeper(one, desk, holder, runtime.store, config, self._intake.hear, self._send, self._intake.begin)
-            for one in platforms
+            Keeper(
+                platform,
+                _Desk(runtime, platform, self.commands),
+                holder,
+                runtime.store,
+                config,
+                self._intake.hear,
+                self._send,
+                self._intake.begin,
+            )
+            for platform in platforms
         ]
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -147,19 +156,13 @@ class Gateway:
         return any((name, account) in mine and state in ("waiting", "sending") for name, account, state in counts)
 
 
-class _Desk(Desk):
-    """What chat services are told."""
+class _Desk(RuntimeDesk):
+    """The same for platforms that people write on: with the commands of a chat."""
 
-    def __init__(self, runtime: Runtime, commands: ChatCommands) -> None:
-        self._runtime, self._commands = runtime, commands
+    def __init__(self, runtime: Runtime, platform: Platform, commands: ChatCommands) -> None:
+        super().__init__(runtime, platform)
+        self._commands = commands
 
     @property
     def commands(self) -> Sequence[SlashCommand]:
         return self._commands.table
-
-    def status(self, chat: str) -> Mapping[str, str]:
-        route = self._runtime.route
-        return {"provider": route.name if route else "", "model": route.model if route else ""}
-
-    async def interrupt(self, chat: str) -> bool:
-        return False

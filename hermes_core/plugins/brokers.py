@@ -36,6 +36,10 @@ class _Secrets(SecretsBroker):
         self._installed.require("permissions", "secrets", name, f"asked for the secret {name}")
         return self._secrets.get(name)
 
+    def set(self, name: str, value: str) -> None:
+        self._installed.require("permissions", "secrets", name, f"kept the secret {name}")
+        self._secrets.set(name, value)
+
     def resolve(self, value: str) -> str:
         return self.get(value[4:]) if value.startswith("env:") else str(value)
 

@@ -21,7 +21,7 @@ HOOKS = (
     "admit", "pre_tool_call", "approve",
 )  # fmt: skip
 KERNEL = (
-    "sessions.read", "sessions.write", "llm.call", "messages.send", "history.rewrite",
+    "sessions.read", "sessions.write", "turns.run", "llm.call", "messages.send", "history.rewrite",
     "store.connect", "tools.override",
 )  # fmt: skip
 PERMISSIONS = ("secrets", "kernel", "network", "processes", "files")
@@ -42,7 +42,7 @@ _PATTERNS = {
     "name": (r"[a-z0-9][a-z0-9_-]*", "must be lower-case letters, digits, - and _"),
     "summary": (r".*\S.*", "is missing: one sentence that says what the plugin does"),
     "class": (r"[\w.]*:\w+", "must look like package.module:Class"),
-    "secrets": (r"[A-Za-z_]\w*", "must be the name of an environment variable"),
+    "secrets": (r"[A-Za-z_]\w*\*?", "must be the name of an environment variable"),
     "skills": (r"(?!/)(?!.*\.\.).+", "must be a folder beside the manifest"),
 }
 

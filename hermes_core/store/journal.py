@@ -9,7 +9,7 @@ from pathlib import Path
 import attrs
 
 from hermes_core.errors import StoreError, UnknownName, UserError
-from hermes_core.store import accounts, approvals, chats, inbox, leases, outbox
+from hermes_core.store import accounts, approvals, branches, chats, inbox, leases, outbox
 from hermes_core.store.codec import canonical, clean, dumps, message_from_json, message_to_json
 from hermes_core.store.engine import READ, Engine, Transaction
 from hermes_core.store.heard import Heard
@@ -25,7 +25,7 @@ from hermes_core.store.sessions import SessionRow, get_session, made, owner_row,
 from hermes_core.store.spending import UsageRow, book, sums
 from hermes_core.store.transcripts import Transcripts
 from hermes_core.store.validity import INTERRUPTED, NO_RESULT, NOT_RUN, misfit, result_message, said, valid
-from hermes_core.types import Envelope, Message, Principal, ToolCall, ToolResult, Usage
+from hermes_core.types import Envelope, Message, Principal, SessionRow, ToolCall, ToolResult, Usage
 from hermes_core.types.base import JSON
 
 __all__ = [
@@ -78,7 +78,7 @@ def _server(url: str) -> Engine:
     return Server(url)
 
 
-class Store(outbox.Outbox, accounts.Accounts, chats.Chats, Heard, People, Routes):
+class Store(outbox.Outbox, accounts.Accounts, branches.Branches, chats.Chats, Heard, People, Routes):
     """What lasts. Used from one event loop; thread-safe inside. Every method raises StoreError."""
 
     @property

@@ -99,6 +99,11 @@ def _found(
     )
 
 
+def _of_turn(role: str) -> sa.Select[tuple[object, ...]]:
+    said = messages.c.role == sa.literal_column(f"'{role}'")
+    return _get(messages, "body").where(*_is(messages, "session_id", "turn_id"), said)
+
+
 def _calls(*more: sa.ColumnElement[bool]) -> sa.Executable:
     names = ("session_id", "turn_id", "call_id", "name", "outcome", "started", "seconds", "repeats", "arguments")
     return (
@@ -288,6 +293,28 @@ STATEMENTS: dict[str, sa.Executable] = {
     .join_from(leases, turns, turns.c.session_id == leases.c.session_id)
     .where(*_is(turns, "owner"), turns.c.state == "open", leases.c.holder != "", _own)
     .order_by(turns.c.seq),
+    "turn_newest": _get(turns, "id").where(*_is(turns, "session_id")).order_by(turns.c.seq.desc()).limit(1),
+    "turn_of_event": _get(inbox, "turn_id", "body")
+    .add_columns(inbox.c.session_id.label("waits_in"), *_get(leases, *HOLDER).selected_columns)
+    .add_columns(*(turns.c[n] for n in ("session_id", "state", "error", "provider", "model", "started", "ended")))
+    .add_columns(*(turns.c[name] for name in USAGE))
+    .outerjoin_from(inbox, turns, turns.c.id == inbox.c.turn_id)
+    .outerjoin(leases, leases.c.session_id == turns.c.session_id)
+    .where(*_is(inbox, "owner", "platform", "account", "event_id")),
+    "turn_first": _of_turn("user").order_by(messages.c.id).limit(1),
+    "turn_final": _of_turn("assistant").order_by(messages.c.id.desc()).limit(1),
+    "turn_end": _get(messages, "id")
+    .where(*_is(messages, "session_id", "turn_id"))
+    .order_by(messages.c.id.desc())
+    .limit(1),
+    "event_forget": sa.delete(inbox).where(*_is(inbox, "owner", "platform", "account", "event_id")),
+    "head_find": _get(routes, "session_id", "overrides").where(*_is(routes, "owner", "key")),
+    "head_set": _add(routes, "key", "owner", "session_id", "overrides", "made", "used").on_conflict_do_update(
+        index_elements=["key"], set_=_given("owner", "session_id", "overrides", "made", "used")
+    ),
+    "heads_drop": sa.delete(routes).where(
+        *_is(routes, "session_id", "owner"), sa.func.substr(routes.c.key, 1, 5) == sa.literal_column("'head:'")
+    ),
     "turn_close": _set(turns, "state", "error", "ended"),
     "turns_abandon": sa.update(turns)
     .where(*_is(turns, "session_id"), turns.c.state == "open")

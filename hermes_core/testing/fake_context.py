@@ -143,16 +143,23 @@ class FakeToolContext(ToolContext):
 class _Secrets(SecretsBroker):
     def __init__(self, manifest: "Manifest", values: Mapping[str, str]) -> None:
         self._manifest = manifest
-        self._values = values
+        self._values = dict(values)
 
     def get(self, name: str) -> str:
-        if name not in self._manifest.secrets:
+        self._declared(name)
+        return self._values.get(name, "")
+
+    def set(self, name: str, value: str) -> None:
+        self._declared(name)
+        self._values[name] = value
+
+    def _declared(self, name: str) -> None:
+        if not self._manifest.declares("secrets", name, "permissions"):
             raise NotPermitted(
                 self._manifest.label,
                 f"asked for the secret {name}.",
                 hint=f"Declare it in hermes-plugin.toml: [permissions] secrets = [{name!r}]",
             )
-        return self._values.get(name, "")
 
     def resolve(self, value: str) -> str:
         return self.get(value[4:]) if value.startswith("env:") else str(value)
