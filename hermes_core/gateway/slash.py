@@ -76,6 +76,9 @@ def slash_commands(runtime: Runtime, conversation: Callable[[str], Conversation]
         ("permission", "show or change what needs your yes", desk.permission, "[ask|smart|off|grants|forget N]"),
     )
     found = {n: SlashCommand(name=n, summary=s, run=run, usage=u, who=_who(n)) for n, s, run, u in own}
+    from hermes_core.gateway.slash_chats import chat_slash_commands  # which knows this module
+
+    found.update((command.name, command) for command in chat_slash_commands(runtime, conversation))
     desk.table = found
     runtime.loader.load_contributing("slash")
     for _, command in runtime.dispatch.contributions("register_slash_commands"):

@@ -61,9 +61,10 @@ class Chats(Sessions):
     """The part of the store that knows where people can be reached."""
 
     @transaction()
-    def remember_chat(self, tx: Transaction, owner: Principal, envelope: Envelope) -> None:
-        """Note where an owner's message came from."""
-        remember(tx, owner_row(tx, owner), envelope)
+    def remember_chat(self, tx: Transaction, owner: Principal, envelope: Envelope, *others: Principal) -> None:
+        """Note where a message came from: for the owner of its conversation, and for who else said it there."""
+        for one in dict.fromkeys((owner, *others)):
+            remember(tx, owner_row(tx, one), envelope)
 
     @transaction(READ)
     def list_chats(self, tx: Transaction, owner: Principal | None, *, platform: str = "") -> list[KnownChat]:
