@@ -438,9 +438,13 @@ STATEMENTS: dict[str, sa.Executable] = {
     "outbox_next": sa.select(sa.func.min(outbox.c.due)).where(*_is(outbox, "platform", "account"), _in("waiting")),
     "outbox_sending": sa.update(outbox)
     .where(*_is(outbox, "id"), outbox.c.state == _b("was"), outbox.c.holder == _b("by"), _in("waiting", "sending"))
-    .values({**_given("body", "holder", "repeated", "tries", "sent"), "state": "sending"}),
+    .values(
+        {**_given("body", "holder", "repeated", "tries", "sent"), "state": "sending", "due": sa.literal_column("0")}
+    ),
     "outbox_placeholder": _set(outbox, "placeholder", "tries").where(_sending),
-    "outbox_mark": _set(outbox, "message_id", "placeholder", "error", "state", "sent", "tries", "due").where(_sending),
+    "outbox_mark": _set(
+        outbox, "message_id", "placeholder", "error", "state", "sent", "tries", "due", "repeated"
+    ).where(_sending),
     "outbox_end": _set(outbox, "state", "error", "sent").where(_sending),
     "outbox_abandon": _set(outbox, "error", "sent", state="abandoned").where(_in("draft", "waiting")),
     "outbox_list": _outbox()

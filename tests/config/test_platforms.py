@@ -62,7 +62,7 @@ def test_mistakes_are_told_with_their_line_and_what_was_meant(tmp_path: Path) ->
     with pytest.raises(ConfigError) as caught:
         loaded(tmp_path, text)
     assert [line for line in caught.value.problems if "platforms.poll" in line] == [
-        "config.yaml:4 platforms.poll.unknown: must be one of \"\", pair, ignore; did you mean pair?",
+        'config.yaml:4 platforms.poll.unknown: must be one of "", pair, ignore; did you mean pair?',
         "config.yaml:5 platforms.poll.admins[0]: must be text, not true (YAML reads a bare yes, no, on and off so; "
         "put it in quotes)",
     ]
