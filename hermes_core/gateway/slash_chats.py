@@ -3,24 +3,21 @@
 import os
 from collections.abc import Callable, Sequence
 
-from hermes_core.agent.runtime import Runtime
 from hermes_core.errors import UserError
-from hermes_core.gateway.access import Access
-from hermes_core.gateway.conversations import ChatConversation, Conversations
-from hermes_core.gateway.messages import envelope_of
-from hermes_core.gateway.outgoing import answer_to, said
-from hermes_core.gateway.slash import Conversation
-from hermes_core.gateway.targets import resolve
-from hermes_core.store.chats import KnownChat
-from hermes_core.store.codec import plain_text
 from hermes_core.types import Principal, Session, SlashCommand
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hermes_core.agent.runtime import Runtime
+    from hermes_core.gateway.slash import Conversation
+    from hermes_core.store.chats import KnownChat
 
 __all__ = ["chat_slash_commands"]
 
 _RECAP = 1500  # characters of the last answer that are said again in the chat
 
 
-def chat_slash_commands(runtime: Runtime, conversation: Callable[[str], Conversation]) -> Sequence[SlashCommand]:
+def chat_slash_commands(runtime: "Runtime", conversation: "Callable[[str], Conversation]") -> Sequence[SlashCommand]:
     """``/platforms``, ``/sethome`` and ``/handoff``."""
     desk = _Chats(runtime, conversation)
     return (
@@ -44,7 +41,9 @@ def chat_slash_commands(runtime: Runtime, conversation: Callable[[str], Conversa
 
 
 class _Chats:
-    def __init__(self, runtime: Runtime, conversation: Callable[[str], Conversation]) -> None:
+    """The commands. What they need is imported when one runs: a terminal starts without it."""
+
+    def __init__(self, runtime: "Runtime", conversation: "Callable[[str], Conversation]") -> None:
         self._runtime, self._conversation = runtime, conversation
 
     async def platforms(self, _session: Session, _rest: str) -> str:
@@ -68,6 +67,12 @@ class _Chats:
 
     async def handoff(self, session: Session, rest: str) -> str:
         """Let a chat of the same person talk to this session from now on; here a new one begins."""
+        from hermes_core.gateway.access import Access
+        from hermes_core.gateway.conversations import Conversations
+        from hermes_core.gateway.messages import envelope_of
+        from hermes_core.gateway.outgoing import answer_to, said
+        from hermes_core.store.codec import plain_text
+
         if not rest:
             raise UserError("Say where to: /handoff PLATFORM, or a chat's name or address.")
         chat = await self._one(session.owner, rest)
@@ -91,8 +96,11 @@ class _Chats:
         fresh = await self._conversation(session.id).switch()
         return f"{_called(chat)} goes on with {session.id}. Here a new session begins: {fresh.id}."
 
-    def _here(self, session: Session) -> KnownChat | None:
+    def _here(self, session: Session) -> "KnownChat | None":
         """The chat that a command was written in; None in a terminal."""
+        from hermes_core.gateway.conversations import ChatConversation
+        from hermes_core.store.chats import KnownChat
+
         conversation = self._conversation(session.id)
         if not isinstance(conversation, ChatConversation):
             return None
@@ -100,8 +108,10 @@ class _Chats:
         known = {name: getattr(envelope, name) for name in ("platform", "account", "chat", "thread", "kind", "sender")}
         return KnownChat(owner=conversation.owner, name=envelope.chat_name, **known)
 
-    async def _one(self, owner: Principal, target: str) -> KnownChat:
+    async def _one(self, owner: Principal, target: str) -> "KnownChat":
         """The one chat that a target means. Raises UnknownName, UserError."""
+        from hermes_core.gateway.targets import resolve
+
         store = await self._runtime.store()
         found = resolve(target, await store.list_chats(owner))
         if len(found) != 1:
@@ -109,7 +119,7 @@ class _Chats:
         return found[0]
 
 
-def _called(chat: KnownChat) -> str:
+def _called(chat: "KnownChat") -> str:
     return f"{chat.name} ({chat.address})" if chat.name else chat.address
 
 

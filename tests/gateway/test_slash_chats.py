@@ -32,7 +32,7 @@ class Chats(FakePlatform):
 
     async def until(self, count: int) -> Sequence[str]:
         async with asyncio.timeout(20):
-            while len(found := await self.seen()) < count:
+            while len(found := await self.seen()) < count:  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
         return found
 
@@ -49,7 +49,7 @@ class Terminal(FakePlatform):
         for number, line in enumerate(lines, len(await self.seen()) + 1):
             await self.say(line)
             async with asyncio.timeout(20):
-                while len(await self.seen()) < number:
+                while len(await self.seen()) < number:  # noqa: ASYNC110
                     await asyncio.sleep(0.01)
         await self.leave()
         await task
@@ -139,7 +139,7 @@ async def test_home_is_said_in_the_chat_or_from_elsewhere(hermes, scripted, chat
         await chats.until(1)
         chats.write("Hi.", chat="c2", chat_name="Second")
         await chats.until(2)
-        chats.write("/sethome", chat="c2")
+        chats.write("/sethome", chat="c2", chat_name="Second")
         assert (await chats.until(3))[2] == "Second (chat:c2) is home on chat from now on."
         store = await hermes.runtime.store()
         assert [c.chat for c in await store.list_chats(ME) if c.home] == ["c2"]
