@@ -99,7 +99,7 @@ class Intake:
         store = await self._runtime.store()
         conversation = await self._conversations.find(envelope, access)
         owner = conversation.owner
-        await store.remember_chat(owner, envelope)
+        await store.remember_chat(owner, envelope, access.principal)
         if self._commands.is_command(envelope):
             row = await store.hear_command(owner, envelope, trace.current())
             await platform.ack(envelope)

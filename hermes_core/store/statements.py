@@ -201,6 +201,7 @@ _at_end, _at_start = (
 )
 _server_hits = sa.select(_by_index.c.rowid).limit(_b("limit"))
 _earlier = calls.alias("earlier")
+_MIRROR: sa.ColumnElement[str] = sa.literal_column("'mirror'")
 _renamed = sa.func.coalesce(sa.func.nullif(_b("name"), ""), chats.c.name)
 _owned_chats = (
     _get(chats, *CHAT, "kind", "name", "sender", "home", "dead", "seen")
@@ -400,6 +401,14 @@ STATEMENTS: dict[str, sa.Executable] = {
     )
     .order_by(grants.c.id),
     "grant_forget": sa.delete(grants).where(*_is(grants, "owner", "id")),
+    # what was said in a chat from elsewhere, while a turn runs in its session
+    "mirror_add": _add(
+        inbox, "owner", "platform", "account", "event_id", "session_id", "body", "received", turn_id=_MIRROR
+    ).on_conflict_do_nothing(),
+    "mirrored": _get(inbox, "body").where(*_is(inbox, "session_id"), inbox.c.turn_id == _MIRROR).order_by(inbox.c.id),
+    "mirrors_done": sa.update(inbox)
+    .where(*_is(inbox, "session_id"), inbox.c.turn_id == _MIRROR)
+    .values(turn_id=sa.literal_column("'mirrored'")),
     # chats
     "chat_seen": _add(chats, "owner", *CHAT, "kind", "name", "sender", "seen").on_conflict_do_update(
         index_elements=["owner", *CHAT],
