@@ -76,7 +76,7 @@ class Feed:
                     raise
                 asked = getattr(error, "retry_after", None)
                 pause = asked or random.uniform(0.5, 1.0) * min(_LONGEST_PAUSE, 2.0 ** (failures - 2))
-                self._log.warning("matrix: %s; trying again in %.1f s.", error, pause)
+                self._log.warning("%s; trying again in %.1f s.", error, pause)
                 await asyncio.sleep(pause)
 
     async def _sync(self) -> News:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from hermes_core.errors import HermesError
+
 if TYPE_CHECKING:
     import httpx2
 
@@ -15,12 +17,12 @@ JSONDict = dict[str, Any]
 _BODY = 100_000_000  # bytes of an answer in JSON; a first sync of a large account is the largest
 
 
-class Refused(Exception):
+class Refused(HermesError):
     """The homeserver said no. ``code`` is Matrix's own (``M_FORBIDDEN``), or empty; ``retry_after`` is in seconds."""
 
     def __init__(self, status: int, code: str, text: str, retry_after: float | None, answer: JSONDict) -> None:
-        super().__init__(f"the homeserver answers {status} {code}: {text[:300]}".rstrip(": "))
-        self.status, self.code, self.text, self.retry_after, self.answer = status, code, text, retry_after, answer
+        super().__init__(f"Matrix: the homeserver answers {status} {code}: {text[:300]}".rstrip(": "))
+        self.status, self.code, self.said, self.retry_after, self.answer = status, code, text, retry_after, answer
 
     @property
     def unknown_token(self) -> bool:
@@ -33,7 +35,7 @@ class Refused(Exception):
         return self.status == 429 or self.code == "M_LIMIT_EXCEEDED"
 
 
-class Cut(Exception):
+class Cut(HermesError):
     """The homeserver was not reached, or cut the connection. ``asked``: it may have done what was asked."""
 
     def __init__(self, text: str, *, asked: bool) -> None:
@@ -91,7 +93,7 @@ class Homeserver:
                 declared = response.headers.get("content-length", "")
                 return None if declared.isdigit() and int(declared) > limit else await _read(response, limit)
         except TimeoutError:
-            raise Cut(f"{self.url} did not give a file within {seconds:g} seconds", asked=True) from None
+            raise Cut(f"Matrix: {self.url} did not give a file within {seconds:g} seconds", asked=True) from None
 
     async def close(self) -> None:
         """Close the connections."""
@@ -172,10 +174,10 @@ class _Answer:
         import httpx2
 
         if isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.PoolTimeout | httpx2.InvalidURL):
-            raise Cut(f"{self._url} cannot be reached: {_said(error)}", asked=False) from error
+            raise Cut(f"Matrix: {self._url} cannot be reached: {_said(error)}", asked=False) from error
         broken = isinstance(error, httpx2.HTTPError | httpx2.StreamError | OSError)
         if broken and not isinstance(error, TimeoutError):
-            raise Cut(f"{self._url} did not answer in full: {_said(error)}", asked=True) from error
+            raise Cut(f"Matrix: {self._url} did not answer in full: {_said(error)}", asked=True) from error
 
 
 def _said(error: BaseException) -> str:

@@ -34,11 +34,11 @@ class Login:
     """Logs in by the token that is set, the one that was kept, or the password."""
 
     def __init__(self, config: Config, resolve: Callable[[str], str], folder: Path) -> None:
-        self._config, self._resolve, self._file = config, resolve, folder / "credentials.json"
+        self._config, self.resolve, self._file = config, resolve, folder / "credentials.json"
 
     async def enter(self, server: Homeserver) -> Credentials:
         """Log in; ``server`` has its token then. Raises UserError for what only a person can mend; Refused, Cut."""
-        token = self._resolve(self._config.access_token)
+        token = self.resolve(self._config.access_token)
         kept = self.kept()
         if kept and kept.homeserver != server.url:
             kept = None
@@ -57,7 +57,7 @@ class Login:
             self._write(evolve(kept, token=""))
 
     async def _by_password(self, server: Homeserver, kept: Credentials | None) -> Credentials:
-        password, user = self._resolve(self._config.password), self._config.user
+        password, user = self.resolve(self._config.password), self._config.user
         if not password:
             raise user_error("there is neither an access token nor a password", "access_token")
         if not user:
@@ -75,7 +75,7 @@ class Login:
             answer = await server.ask("POST", path("v3", "login"), body)
         except Refused as refused:
             if refused.status in (400, 401, 403) and not refused.limited:
-                raise user_error(f"the password was refused for {user} ({refused.text[:100]})", "password") from None
+                raise user_error(f"the password was refused for {user} ({refused.said[:100]})", "password") from None
             raise
         server.token = str(answer["access_token"])
         return self._keep(kept, server.url, str(answer["user_id"]), str(answer["device_id"]), token=server.token)

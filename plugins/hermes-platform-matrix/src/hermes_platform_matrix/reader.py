@@ -8,12 +8,12 @@ from attrs import frozen
 
 from hermes_core.types import Blob, Envelope, Message
 from hermes_platform_matrix.config import Config
-from hermes_platform_matrix.e2ee.machine import Machine, NoKey, Plain, Unreadable
-from hermes_platform_matrix.homeserver import Homeserver, Refused, path
+from hermes_platform_matrix.connection import Connection
+from hermes_platform_matrix.e2ee.machine import NoKey, Plain, Unreadable
+from hermes_platform_matrix.homeserver import Refused, path
 from hermes_platform_matrix.incoming import addresses, parts, read, replied_to, thread_of, without_name
-from hermes_platform_matrix.media import Media, NoFile
-from hermes_platform_matrix.rooms import Room, Rooms
-from hermes_platform_matrix.shelf import Shelf
+from hermes_platform_matrix.media import NoFile
+from hermes_platform_matrix.rooms import Room
 
 __all__ = ["Locked", "Reader"]
 
@@ -34,20 +34,10 @@ class Locked:
 class Reader:
     """Reads events for one account."""
 
-    def __init__(
-        self,
-        server: Homeserver,
-        shelf: Shelf,
-        rooms: Rooms,
-        machine: Machine | None,
-        media: Media,
-        me: str,
-        names: tuple[str, ...],
-        config: Config,
-        log: logging.Logger,
-    ) -> None:
-        self._server, self._shelf, self._rooms, self._machine, self._media = server, shelf, rooms, machine, media
-        self._me, self._names, self._config, self._log = me, names, config, log
+    def __init__(self, connection: Connection, config: Config, log: logging.Logger) -> None:
+        self._server, self._shelf, self._rooms = connection.server, connection.shelf, connection.rooms
+        self._machine, self._media = connection.machine, connection.media
+        self._me, self._names, self._config, self._log = connection.user, connection.names, config, log
         self._authors: dict[str, str] = {}
 
     def author(self, event_id: str) -> str:

@@ -11,7 +11,7 @@ from hermes_platform_matrix.e2ee.devices import own_key
 from hermes_platform_matrix.e2ee.signing import decoded, encoded, is_signed, signed
 from hermes_platform_matrix.homeserver import Homeserver, Refused, path
 
-__all__ = ["BadRecoveryKey", "CrossSigning", "recovery_key_bytes"]
+__all__ = ["BadRecoveryKey", "CrossSigning", "recovery_key_bytes", "unseal"]
 
 _ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _SECRET = "m.cross_signing.self_signing"  # the name of a secret, not a secret
