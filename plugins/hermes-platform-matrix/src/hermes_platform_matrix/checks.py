@@ -44,7 +44,9 @@ async def _look(server: object, config: Config, resolve: Callable[[str], str], f
     if not server.token:
         if resolve(config.password) and config.user:
             await server.ask("GET", "/_matrix/client/versions")
-            return [Finding(level="ok", text=f"Matrix: {server.url} answers; {config.user} logs in at the first start.")]
+            return [
+                Finding(level="ok", text=f"Matrix: {server.url} answers; {config.user} logs in at the first start.")
+            ]
         fix = "Set MATRIX_ACCESS_TOKEN, or MATRIX_PASSWORD and platforms.matrix.user."
         return [Finding(level="fault", text="Matrix: there is neither an access token nor a password.", fix=fix)]
     try:
@@ -67,7 +69,9 @@ def _encryption(folder: Path, user: str, device: str) -> Finding:
 
     if not device:
         fix = "Take the token of a login; one of an application service has no device."
-        return Finding(level="warning", text="Matrix: the token has no device; encrypted rooms are closed to it.", fix=fix)
+        return Finding(
+            level="warning", text="Matrix: the token has no device; encrypted rooms are closed to it.", fix=fix
+        )
     file = shelf_file(folder, user)
     if not file.is_file():
         return Finding(level="ok", text="Matrix: encryption is set up at the first start.")

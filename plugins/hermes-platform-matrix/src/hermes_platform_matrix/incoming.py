@@ -77,7 +77,9 @@ def addresses(content: Mapping[str, Any], text: str, user: str, names: tuple[str
             return True
         return without_name(text, user, names) != text
     html = content.get("formatted_body")
-    if isinstance(html, str) and any(unescape(p).replace("%40", "@").replace("%3A", ":") == user for p in _PILL.findall(html)):
+    if isinstance(html, str) and any(
+        unescape(p).replace("%40", "@").replace("%3A", ":") == user for p in _PILL.findall(html)
+    ):
         return True
     words = "|".join(re.escape(n) for n in (user, *names) if n)
     return bool(re.search(rf"(?<!\w)(?:{words})(?!\w)", text, re.IGNORECASE))

@@ -48,6 +48,8 @@ class Receiver:
 
     async def _listen(self) -> None:
         connection = self._connection
+        if connection.machine:
+            connection.machine.own.reload()
         feed = Feed(
             connection.server,
             self._shelf,
@@ -190,7 +192,9 @@ class Receiver:
                 continue
             self._shelf.drop("invited", room_id)
             return
-        self._log.warning("matrix: the invitation to %s could not be accepted now; tried again at the next start.", room_id)
+        self._log.warning(
+            "matrix: the invitation to %s could not be accepted now; tried again at the next start.", room_id
+        )
 
     async def _receipts(self) -> None:
         """Tell people how far was read; the last one of a room says it for all before."""

@@ -37,6 +37,10 @@ class OwnDevice:
         self.shelf.put(self.space, "account", account.pickle(self.key))
         return account
 
+    def reload(self) -> None:
+        """Take it as it is on the shelf: another process of this machine may have served the account until now."""
+        self.account = self._load()
+
     def save(self) -> None:
         """Keep the account as it is now; after everything that used up or made a key."""
         self.shelf.put(self.space, "account", self.account.pickle(self.key))

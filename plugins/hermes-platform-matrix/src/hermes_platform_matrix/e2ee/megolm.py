@@ -78,9 +78,7 @@ class Megolm:
             raise Unreadable("the room key is not what it says")
         return self._learn(room, session, asked["sender"], str(content.get("sender_key", "")))
 
-    def _learn(
-        self, room: str, session: "InboundGroupSession", sender: str, curve25519: str
-    ) -> tuple[str, str] | None:
+    def _learn(self, room: str, session: "InboundGroupSession", sender: str, curve25519: str) -> tuple[str, str] | None:
         at = f"{room} {session.session_id}"
         known = self._shelf.get(self._in, at)
         if known and (known["sender"] != sender or known["first"] <= session.first_known_index):
