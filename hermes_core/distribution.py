@@ -89,6 +89,7 @@ HERMES = Distribution(
         "hermes-memory-compressor",
         "hermes-memory-files",
         "hermes-platform-cli",
+        "hermes-platform-matrix",
         "hermes-provider-anthropic",
         "hermes-provider-offline",
         "hermes-provider-openai",
