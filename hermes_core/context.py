@@ -23,14 +23,17 @@ __all__ = [
     "PluginPaths",
     "SecretsBroker",
     "SessionsBroker",
+    "StoreBroker",
 ]
 
 KERNEL_PERMISSIONS = (
     "sessions.read",
     "sessions.write",
+    "turns.run",
     "llm.call",
     "messages.send",
     "history.rewrite",
+    "store.connect",
     "tools.override",
 )
 
@@ -41,6 +44,10 @@ class SecretsBroker(ABC):
     @abstractmethod
     def get(self, name: str) -> str:
         """The secret, or an empty string when it is not set. Raises NotPermitted for an undeclared name."""
+
+    @abstractmethod
+    def set(self, name: str, value: str) -> None:
+        """Keep a secret of one's own, such as a key that was made. Raises NotPermitted, and UserError as it says."""
 
     @abstractmethod
     def resolve(self, value: str) -> str:
@@ -99,6 +106,17 @@ class HistoryBroker(ABC):
         """
 
 
+class StoreBroker(ABC):
+    """The database of the kernel, for an engine that keeps its own tables in it. Needs ``store.connect``."""
+
+    @abstractmethod
+    def address(self) -> str:
+        """The server's address, with its password: it never goes into a text. Empty when the store is a file.
+
+        Raises UserError when ``store.url`` refers to a secret that is not set.
+        """
+
+
 @frozen(kw_only=True)
 class PluginPaths:
     """Folders a plugin may use: its own data and cache, and the home for reading what the user put there.
@@ -133,6 +151,7 @@ class PluginContext:
     sessions: SessionsBroker
     llm: LlmBroker
     history: HistoryBroker
+    store: StoreBroker
     endpoints: Mapping[str, Endpoint] = Factory(dict)
     strict: bool = field(default=False)
     state: dict[str, Any] = Factory(dict)

@@ -244,11 +244,16 @@ class DeliveryError(HermesError):
 
 
 class NotSent(DeliveryError):
-    """It surely did not arrive, and may be sent again. ``retry_after`` is seconds to wait, when the service said it."""
+    """It surely did not arrive, and may be sent again. ``retry_after`` is seconds to wait, when the service said it.
 
-    def __init__(self, text: str, *, retry_after: float | None = None, hint: str = "") -> None:
+    ``everywhere``: the whole account has to wait, not this chat alone.
+    """
+
+    def __init__(
+        self, text: str, *, retry_after: float | None = None, everywhere: bool = False, hint: str = ""
+    ) -> None:
         super().__init__(text, hint=hint)
-        self.retry_after = retry_after
+        self.retry_after, self.everywhere = retry_after, everywhere
 
 
 class Undeliverable(DeliveryError):

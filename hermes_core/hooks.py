@@ -23,7 +23,7 @@ from typing import Any, Literal, TypeVar
 import pluggy
 
 from hermes_core.context import PluginContext
-from hermes_core.kinds import Backend, Memory, Platform, Provider, Tool, Workspace
+from hermes_core.kinds import Backend, Memory, Platform, Provider, Tool, TurnQueue, Workspace
 from hermes_core.types import (
     Check,
     Command,
@@ -115,6 +115,11 @@ def register_platforms(ctx: PluginContext) -> Iterable[Platform]:  # type: ignor
 @contribute
 def register_memories(ctx: PluginContext) -> Iterable[Memory]:  # type: ignore[empty-body]
     """The memories you add: stores that last across sessions."""
+
+
+@contribute
+def register_engines(ctx: PluginContext) -> Iterable[TurnQueue]:  # type: ignore[empty-body]
+    """The engines you add: who hands out the turns that wait. ``workers.engine`` names the one in use."""
 
 
 @contribute

@@ -36,6 +36,7 @@ from hermes_core.types import (
     Fault,
     Principal,
     Prompt,
+    PromptBlock,
     Request,
     Response,
     Session,
@@ -113,6 +114,7 @@ class Parts:
         self.route: Route | None = None
         self.router = Router(settings, index, self.loader, self.dispatch)
         self._other_routes: list[Route] = []
+        self._asked_for: dict[str, Route] = {}
         self._toolbox: Toolbox | None = None
         self._store: asyncio.Task[Store] | None = None
         self._hooks_loaded = False
@@ -134,20 +136,24 @@ class Parts:
         from hermes_core.store.journal import open_store
 
         config = self.settings.config.store
-        transcripts = self.home.transcripts if config.transcripts else None
+        return open_store(
+            self.home.database,
+            url=self.store_address(),
+            durability=config.durability,
+            transcripts=self.home.transcripts if config.transcripts else None,
+            clean=self.settings.masks.data,
+        )
+
+    def store_address(self) -> str:
+        """Where the store's server is, with its password; empty when it is a file. Raises UserError."""
+        config = self.settings.config.store
         url = self.settings.secrets.get(config.url.reference) if config.url.reference else config.url
         if config.url.reference and not url:  # never quietly somewhere else
             raise UserError(
                 f"store.url refers to {config.url.reference}, which is not set.",
                 hint=f"Set it with: {self.home.brand} config set {config.url.reference} postgresql://…",
             )
-        return open_store(
-            self.home.database,
-            url=url,
-            durability=config.durability,
-            transcripts=transcripts,
-            clean=self.settings.masks.data,
-        )
+        return url
 
     def shut_store(self) -> None:
         """Let no more be written, whatever still runs: for a process that must leave everything as it is."""
@@ -169,8 +175,13 @@ class Parts:
             )
         return self._toolbox
 
-    async def routed(self) -> Route:
-        """Who answers. Raises UserError when nobody can."""
+    async def routed(self, words: str = "") -> Route:
+        """Who answers: ``model`` or ``provider:model``, else who was configured. Raises UserError when nobody can."""
+        if words:
+            if words not in self._asked_for:
+                known = self.settings, self.index, self.loader, self.dispatch
+                self._asked_for[words] = await choose(*known, model=words)
+            return self._asked_for[words]
         if self.route is None:
             provider, model = self._wanted
             self.route = await choose(
@@ -178,17 +189,25 @@ class Parts:
             )
         return self.route
 
+    async def routed_for(self, words: str, effort: str) -> Route:
+        """Who answers in a conversation that chose for itself; the usual one where it did not, or that one is gone."""
+        route = None
+        with contextlib.suppress(HermesError):
+            route = await self.routed(words)
+        route = route or await self.routed()
+        return evolve(route, effort=effort) if effort else route
+
     async def route_to(self, provider: str, model: str) -> Route | None:
         """Who was named, whatever this process was started with; None when they are not there."""
         mine = await self.routed()
-        if (mine.name, mine.model) == (provider, model):
-            return mine
+        known = (mine, *self._other_routes)
+        if route := next((r for r in known if (r.name, r.model) == (provider, model)), None):
+            return route
         try:
             route = await choose(self.settings, self.index, self.loader, self.dispatch, provider=provider, model=model)
         except HermesError:
             return None
-        if route.provider is not mine.provider:
-            self._other_routes.append(route)
+        self._other_routes.append(route)
         return route
 
     async def use_model(self, words: str) -> Route:
@@ -230,7 +249,13 @@ class Parts:
         ]
         guarded = guarded_paths(self.settings)
         return make_context(
-            installed, self.settings, store=self.store, complete=self.complete, skills=skills, guarded=guarded
+            installed,
+            self.settings,
+            store=self.store,
+            address=self.store_address,
+            complete=self.complete,
+            skills=skills,
+            guarded=guarded,
         )
 
     async def complete(self, request: Request, task: str = "", session: Session | None = None) -> Response:
@@ -265,11 +290,14 @@ class Parts:
         loaded = (self.index.get(label) for label in self.loader.loaded)
         return {one.label for one in loaded if one and one.manifest and "pre_tool_call" in one.manifest.hooks}
 
-    async def prompt(self, session: Session) -> Prompt:
-        """The system prompt a session starts with."""
+    async def prompt(self, session: Session, system: str = "") -> Prompt:
+        """The system prompt a session starts with. ``system`` is what its caller adds."""
         config = self.settings.config
         identity, soul, window = config.agent.identity, self.home.root / "SOUL.md", config.model.context_length
         prompt = await build_prompt(session, self.memory(), identity=identity, soul=soul, window=window)
+        if system:
+            said = PromptBlock(name="caller", text=system, tier="context")
+            prompt = evolve(prompt, blocks=(*prompt.blocks, said))
         tools = {name: tool.toolset for name, tool in self.toolbox().offered(session).items()}
         return await self.dispatch.transform("transform_prompt", "prompt", evolve(prompt, tools=tools), session=session)
 
@@ -302,9 +330,9 @@ class Parts:
         """Let go of the provider and the store."""
         if self.dispatch.faults:
             self._keep_faults()
-        for route in (self.route, *self._other_routes):
-            if route is not None:
-                await route.provider.close()
+        routes = (self.route, *self._other_routes, *self._asked_for.values())
+        for provider in {id(route.provider): route.provider for route in routes if route}.values():
+            await provider.close()
         await self.router.close()
         await self.dispatch.settle()
         if self._store is not None:

@@ -2,8 +2,9 @@
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 
+from hermes_core import trace
 from hermes_core.agent.live import Live, LiveSessions
 from hermes_core.agent.route.choice import Route
 from hermes_core.store.killpoints import die_at
@@ -12,6 +13,7 @@ from hermes_core.types import Envelope, Message
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.store.journal import Store, Turn
+    from hermes_core.store.outbox import Outgoing
 
 __all__ = ["Rows"]
 
@@ -33,7 +35,7 @@ class Rows:
     @property
     def there(self) -> bool:
         """Whether they are written."""
-        return self._opening.done()
+        return self._opening.done() and not self._opening.cancelled() and self._opening.exception() is None
 
     async def get(self) -> "tuple[Store, Turn]":
         """The store and this turn's row. A turn that is interrupted still gets its row: what was said is kept."""
@@ -62,6 +64,7 @@ class Rows:
             model=route.model,
             left=live.left,
             waited=waited,
+            trace=trace.current(),
         )
         die_at("journaled")
         opened = await self.opened(store, turn)
@@ -74,11 +77,11 @@ class Rows:
         self._fence, self._live.left = turn.fence, 0
         return store, turn
 
-    async def close(self, state: str, error: str) -> None:
-        """Write down that the turn ended. Raises whatever the opening or the store raises."""
+    async def close(self, state: str, error: str, outgoing: "Sequence[Outgoing]" = ()) -> None:
+        """Write down that the turn ended, and what is to be sent. Raises whatever the opening or the store raises."""
         try:
             store, turn = await self.get()
-            await store.close_turn(turn, state=state, error=error)
+            await store.close_turn(turn, state=state, error=error, outgoing=outgoing)
         except BaseException:
             self._live.left = self._fence or self._live.left
             raise

@@ -14,11 +14,13 @@ from weakref import WeakValueDictionary
 
 from attrs import evolve
 
+from hermes_core import trace
 from hermes_core.agent.budget import Budgets
 from hermes_core.agent.failed import cause, failed
 from hermes_core.agent.live import LiveSessions
 from hermes_core.agent.parts import Parts
 from hermes_core.agent.policy.judge import AskPerson
+from hermes_core.agent.surface import Surface
 from hermes_core.agent.turn import TurnRun
 from hermes_core.errors import HermesError, UserError
 from hermes_core.kinds import Memory
@@ -72,20 +74,30 @@ class Runtime(Parts):
         envelope: Envelope | None = None,
         ask: AskPerson | None = None,
         stored: Callable[[], Awaitable[None]] | None = None,
+        system: str = "",
+        model: str = "",
     ) -> AsyncGenerator[Event, None]:
         """Answer one message; yields events, an Ended last. Closing the iterator interrupts the turn.
 
-        While another turn runs in the session, it waits.
+        While another turn runs in the session, it waits. ``system`` is what a caller adds to a new session's prompt; a
+        session whose prompt says something else hears it with the message, as prompts do not change. ``model`` (or
+        ``provider:model``) answers this turn.
         """
         owner = owner or self.owner
         envelope = envelope or _envelope(message, session, origin, owner)
-        return self._events(session, partial(self._play, envelope, session, origin, owner, ask, stored))
+        surface = Surface(ask=ask, model=model)
+        return self._events(session, partial(self._play, envelope, session, origin, owner, surface, stored, system))
 
     def resume(
-        self, session: str, *, owner: Principal | None = None, ask: AskPerson | None = None
+        self,
+        session: str,
+        *,
+        owner: Principal | None = None,
+        ask: AskPerson | None = None,
+        surface: Surface | None = None,
     ) -> AsyncGenerator[Event, None]:
         """Finish the turn of a session that a dead process left open; yields as ``turn`` does, or nothing."""
-        return self._events(session, partial(self._finish, session, owner or self.owner, ask))
+        return self._events(session, partial(self._finish, session, owner or self.owner, surface or Surface(ask=ask)))
 
     async def _events(
         self, session: str, play: Callable[[_Emit], Awaitable[TurnRun | None]]
@@ -96,7 +108,8 @@ class Runtime(Parts):
             if events.qsize() < _BACKLOG or not isinstance(event, Progress):
                 events.put_nowait(event)
 
-        work = asyncio.create_task(self._guarded(session, play, emit))
+        with trace.using():  # the task keeps it
+            work = asyncio.create_task(self._guarded(session, play, emit))
         work.add_done_callback(lambda _: events.put_nowait(None))
         names = {session}
         try:
@@ -121,6 +134,11 @@ class Runtime(Parts):
         """Stop the turn that runs in a session; its last event still comes. False when none runs."""
         work = self._playing.get(session)
         return work is not None and work.cancel()
+
+    @property
+    def playing(self) -> int:
+        """How many turns run."""
+        return len(set(self._playing.values()))
 
     def busy(self, session: str) -> bool:
         """Whether a turn runs in a session."""
@@ -154,14 +172,20 @@ class Runtime(Parts):
         live = await self.sessions.take(session, origin, owner)
         store = await self.store()
         await self.sessions.keep(live, store)
-        await store.wait(live.session.id, said.message, mode=mode, envelope=original)
+        with trace.using() as known:
+            await store.wait(live.session.id, said.message, mode=mode, envelope=original, trace=known)
         die_at("received")
 
     def follow(
-        self, session: str, *, owner: Principal | None = None, ask: AskPerson | None = None
+        self,
+        session: str,
+        *,
+        owner: Principal | None = None,
+        ask: AskPerson | None = None,
+        surface: Surface | None = None,
     ) -> AsyncGenerator[Event, None]:
         """Play the message that waits longest in a session; yields as ``turn`` does, or nothing when none waits."""
-        return self._events(session, partial(self._follow, session, owner or self.owner, ask))
+        return self._events(session, partial(self._follow, session, owner or self.owner, surface or Surface(ask=ask)))
 
     async def _play(
         self,
@@ -169,13 +193,18 @@ class Runtime(Parts):
         session_id: str,
         origin: str,
         owner: Principal,
-        ask: AskPerson | None,
+        surface: Surface,
         stored: Callable[[], Awaitable[None]] | None,
+        system: str,
+        model: str,
         emit: _Emit,
     ) -> TurnRun:
         envelope = await self._admitted(original, session_id)
-        run = await self._run(session_id, origin, owner, ask, emit)
-        await run.play(envelope.message, original=original, stored=stored)
+        await self.routed(surface.model)  # one that is not there is an error, not a reason to ask another
+        live = await self.sessions.take(session_id, origin, owner, system)
+        message = envelope.message if system in live.prompt else _instructed(envelope.message, clean(system))
+        run = TurnRun(self.sessions, live, budgets=self.budgets, surface=surface, emit=emit)
+        await run.play(message, original=original, stored=stored)
         return run
 
     async def _admitted(self, original: Envelope, session_id: str) -> Envelope:
@@ -187,23 +216,24 @@ class Runtime(Parts):
             raise UserError(f"This message was not let in: {verdict.reason or verdict.by}")
         return envelope
 
-    async def _run(self, session_id: str, origin: str, owner: Principal, ask: AskPerson | None, emit: _Emit) -> TurnRun:
+    async def _run(self, session_id: str, origin: str, owner: Principal, surface: Surface, emit: _Emit) -> TurnRun:
         live = await self.sessions.take(session_id, origin, owner)
-        return TurnRun(self.sessions, live, budgets=self.budgets, ask=ask, emit=emit)
+        return TurnRun(self.sessions, live, budgets=self.budgets, surface=surface, emit=emit)
 
-    async def _follow(self, session_id: str, owner: Principal, ask: AskPerson | None, emit: _Emit) -> TurnRun | None:
+    async def _follow(self, session_id: str, owner: Principal, surface: Surface, emit: _Emit) -> TurnRun | None:
         store = await self.store()
         waiting = await store.waiting(session_id)
         if not waiting:  # nor does anything in a session that has no row yet
             return None
         await store.session(session_id, owner)  # nobody plays what waits for another
-        run = await self._run(session_id, "", owner, ask, emit)
-        await run.play(waiting[0].message, waited=waiting[0].id)
+        with trace.using(waiting[0].trace):
+            run = await self._run(session_id, "", owner, surface, emit)
+            await run.play(waiting[0].message, waited=waiting[0].id)
         return run
 
-    async def _finish(self, session_id: str, owner: Principal, ask: AskPerson | None, emit: _Emit) -> TurnRun | None:
+    async def _finish(self, session_id: str, owner: Principal, surface: Surface, emit: _Emit) -> TurnRun | None:
         await (await self.store()).session(session_id, owner)  # one that is not there is not made
-        run = await self._run(session_id, "", owner, ask, emit)
+        run = await self._run(session_id, "", owner, surface, emit)
         return run if await run.resume() else None
 
     async def _guarded(self, session_id: str, play: Callable[[_Emit], Awaitable[TurnRun | None]], emit: _Emit) -> None:
@@ -257,6 +287,12 @@ def _sound(message: Message) -> Message:
         )
     parts = tuple(evolve(part, text=clean(part.text)) if isinstance(part, Text) else part for part in message.parts)
     return message if parts == tuple(message.parts) else evolve(message, parts=parts)
+
+
+def _instructed(message: Message, system: str) -> Message:
+    """What a person said, below what their program says now of how to answer."""
+    words = Text(text=f"<instructions>\n{system}\n</instructions>\n\n")
+    return evolve(message, parts=(words, *message.parts))
 
 
 def _envelope(message: str | Message, session: str, origin: str, owner: Principal) -> Envelope:

@@ -15,6 +15,7 @@ from typing import Literal
 
 from attrs import evolve
 
+from hermes_core import trace
 from hermes_core.agent import grace
 from hermes_core.agent import usage as usages
 from hermes_core.agent.bounds import Limits, Meter
@@ -23,10 +24,10 @@ from hermes_core.agent.exchange import Exchange
 from hermes_core.agent.failed import cause, failed, given_up
 from hermes_core.agent.live import Live, LiveSessions
 from hermes_core.agent.loops import Loops
-from hermes_core.agent.policy.judge import AskPerson
 from hermes_core.agent.policy.taint import Seen
 from hermes_core.agent.rows import Rows
 from hermes_core.agent.stuck import ask_what_now
+from hermes_core.agent.surface import Surface
 from hermes_core.agent.tools import CallRunner, output_room
 from hermes_core.agent.whole import has_calls, text_of
 from hermes_core.errors import BudgetReached, HermesError
@@ -69,11 +70,11 @@ class TurnRun:
         live: Live,
         *,
         budgets: Budgets,
-        ask: AskPerson | None = None,
+        surface: Surface,
         emit: Callable[[Event], None],
     ) -> None:
         self._sessions, self._parts, self._live = sessions, sessions.parts, live
-        self._asker, self._emit = self._parts.asker(ask, emit), emit
+        self._asker, self._emit, self._surface = self._parts.asker(surface.ask, emit), emit, surface
         self._allowance = Allowance(budgets, live.session, self._parts.store)
         self._budgets = budgets
         workers = self._parts.settings.config.agent.tool_workers
@@ -109,7 +110,7 @@ class TurnRun:
         turn. ``stored`` is called when it has its row.
         """
         parts, session = self._parts, self._live.session
-        self._model.route = await parts.routed()
+        self._model.route = await parts.routed_for(self._surface.model, self._surface.effort)
         await self._live.closed()
         history = await (await parts.store()).history(session.id) if self._live.known else []
         self._model.messages = valid([*history, message])
@@ -128,7 +129,8 @@ class TurnRun:
         self._allowance.used = self._allowance.booked = taken.usage
         await self._as_begun(taken.provider, taken.model)
         steps = self._rest(taken.calls) if taken.resumes < _RESUMES else self._give_up(taken.calls)
-        await self._run(self._rows.opened(store, taken.turn), steps)
+        with trace.using(taken.trace):
+            await self._run(self._rows.opened(store, taken.turn), steps)
         return True
 
     async def _as_begun(self, provider: str, model: str) -> None:
@@ -285,14 +287,16 @@ class TurnRun:
         self._allowance.booked = usages.add(self._allowance.booked, used)
 
     async def _close(self, state: State, answer: str = "", error: str = "") -> None:
-        stored = await self._store_end(state, error)
+        stored = await self._store_end(state, error, answer)
         self._end(state if stored else "failed", answer if stored else "")
 
-    async def _store_end(self, state: State, error: str = "") -> bool:
+    async def _store_end(self, state: State, error: str = "", answer: str = "") -> bool:
         """Write down that the turn ended. False, told, when that could not be, and the turn did not fail anyway."""
         self._log(state, error)
+        deliver = self._surface.deliver
+        outgoing = deliver(self._id, state, self._noted(answer), error) if deliver else ()
         try:
-            await self._rows.close(state, error)
+            await self._rows.close(state, error, outgoing)
         except Exception as fault:  # noqa: BLE001 - the store fails, or never opened
             if state != "failed":
                 self._emit(failed(cause(fault), self._parts.settings.masks.text))
@@ -301,9 +305,17 @@ class TurnRun:
 
     def _end(self, state: State, answer: str = "") -> None:
         ids = {"session_id": self._live.session.id, "turn_id": self._id}
-        known = (self._model.note, self._model.compacted) if answer else ()
-        note = " ".join(filter(None, (self._changed, *known)))
+        note = self._note(answer)
         self._emit(Ended(**ids, answer=answer, reason=state, usage=self._allowance.used, note=note))
+
+    def _note(self, answer: str) -> str:
+        known = (self._model.note, self._model.compacted) if answer else ()
+        return " ".join(filter(None, (self._changed, *known)))
+
+    def _noted(self, answer: str) -> str:
+        """The answer as it is sent: with what the person should know of it."""
+        note = self._note(answer)
+        return f"{answer}\n\n({note})" if answer and note else answer
 
     def _log(self, state: str, error: str) -> None:
         used = self._allowance.used

@@ -5,6 +5,7 @@ import logging
 import time
 from functools import cached_property
 
+from hermes_core import trace
 from hermes_core.errors import HermesError
 
 TYPE_CHECKING = False
@@ -27,7 +28,7 @@ def start_logging(home: "Home", settings: "Settings") -> None:
 
 
 class _LogFile(logging.Handler):
-    """A record as JSON: time, level, logger, event, the fields given as ``extra={"fields": {…}}``, and a traceback."""
+    """A record as JSON: time, level, logger, event, trace, what ``extra={"fields": {…}}`` gives, and a traceback."""
 
     def __init__(self, home: "Home", settings: "Settings") -> None:
         super().__init__()
@@ -56,6 +57,7 @@ class _LogFile(logging.Handler):
             "level": record.levelname,
             "logger": record.name,
             "event": record.getMessage(),
+            **({"trace": known} if (known := trace.current()) else {}),
             **getattr(record, "fields", {}),
         }
         if record.exc_info:

@@ -25,6 +25,7 @@ __all__ = ["COMMANDS", "root", "run"]
 COMMANDS = {
     "setup": ("setup", "The first minutes: who answers, and where commands run."),
     "chat": ("chat", "Talk, or answer one message (-q)."),
+    "gateway": ("gateway", "Be reached on chat services: run, start, stop, status, pair, install."),
     "resume": ("resume", "Finish turns that were cut off when Hermes was killed."),
     "sessions": ("sessions", "List, show, search, export, rename, delete, prune."),
     "approvals": ("approvals", "Questions that wait for your yes; answer them here."),

@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple, Union, get_args, get_origin
 import attrs
 
 from hermes_core.config.build import NAMES, types_of
+from hermes_core.config.gateway import PlatformSettings
 from hermes_core.config.schema import PLUGIN_SPACES, WIRES, Config
 from hermes_core.options import Secret
 from hermes_core.types.base import JSON
@@ -45,6 +46,13 @@ def full_schema(sections: Mapping[str, type]) -> dict[str, JSON]:
     for space in PLUGIN_SPACES:
         inner = {p.split(".", 1)[1]: json_schema(cls) for p, cls in sections.items() if p.startswith(f"{space}.")}
         properties[space] = {"type": ["object", "null"], "properties": inner, "additionalProperties": True}
+    ours = json_schema(PlatformSettings)["properties"]
+    for part in ours.values():
+        if part.get("type") == "array":  # ids are numbers on some services, and one may stand alone
+            part |= {"type": ["array", "string", "integer"], "items": {"type": ["string", "integer"]}}
+    for section in properties["platforms"]["properties"].values():
+        section["properties"] = {**ours, **section["properties"]}
+    properties["platforms"]["additionalProperties"] = {"type": ["object", "null"], "properties": ours}
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Hermes settings", **schema}
 
 

@@ -1,14 +1,16 @@
 """The kernel's own settings. Imported on every start: few classes, no logic but the spellings of ``model``."""
 
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from typing import Any, Literal
 
 from attrs.validators import optional
 
+from hermes_core.config.gateway import GatewaySettings, PlatformSettings
 from hermes_core.options import Secret, ge, gt, option, settings
 from hermes_core.types.base import JSON
 
 PLUGIN_SPACES = ("platforms", "tools", "backends", "memories")  # their children are plugins' sections
+PLATFORM_KEYS = tuple(PlatformSettings.__annotations__)  # of each section of ``platforms``: not the plugin's
 VERSION = 1
 
 Wire = Literal["", "chat", "responses", "messages"]
@@ -233,6 +235,21 @@ class StoreSettings:
 
 
 @settings
+class WorkerSettings:
+    """Who plays the turns that the gateway takes in."""
+
+    engine: str = option(
+        "Who hands out turns: local, or a plugin's engine for several machines, such as procrastinate.", default="local"
+    )
+    count: int = option("Turns that one process plays side by side at most.", default=200, validator=ge(1))
+    poll_seconds: float = option(
+        "Seconds between two looks for turns that nobody plays, such as those of a machine that died.",
+        default=5.0,
+        validator=gt(0),
+    )
+
+
+@settings
 class MemorySettings:
     """What lasts across sessions."""
 
@@ -278,7 +295,9 @@ class Config:
     policy: PolicySettings = option("What may be done without asking.", factory=PolicySettings)
     security: SecuritySettings = option("What tools may reach, and what texts may hold.", factory=SecuritySettings)
     display: DisplaySettings = option("What is shown.", factory=DisplaySettings)
+    gateway: GatewaySettings = option("How people are reached on chat services.", factory=GatewaySettings)
     store: StoreSettings = option("Where sessions are kept.", factory=StoreSettings)
+    workers: WorkerSettings = option("Who plays the turns.", factory=WorkerSettings)
     memory: MemorySettings = option("What lasts across sessions.", factory=MemorySettings)
     plugins: PluginSettings = option("In which order plugins are asked.", factory=PluginSettings)
     privacy: PrivacySettings = option("What is told of people.", factory=PrivacySettings)
@@ -306,11 +325,31 @@ def spelled_out(data: dict[str, JSON]) -> dict[str, JSON]:
         result["fallback_providers"] = [_stand_in(entry) for entry in data["fallback_providers"]]
     if isinstance(data.get("auxiliary"), dict):
         result["auxiliary"] = {task: _with_fallback(entry) for task, entry in data["auxiliary"].items()}
+    if isinstance(gateway := data.get("gateway"), dict):
+        people = gateway.get("people")
+        listing = {"people": with_lists(people, people)} if isinstance(people, dict) else {}
+        result["gateway"] = {**with_lists(gateway, ("allowed_users", "admins", "trusted_with_shell")), **listing}
     if isinstance(model, dict):
         result["model"] = model = _one_wire(model)
         if "model" in model and "default" not in model:
             model["default"] = model.pop("model")
     return result
+
+
+def with_lists(section: dict[str, JSON], names: Iterable[str]) -> dict[str, JSON]:
+    """The section with lists of texts where one id stands alone or ids are numbers, as those of chat services are."""
+
+    def text(entry: JSON) -> JSON:
+        return str(entry) if type(entry) is int else entry
+
+    made = {}
+    for name in names:
+        value = section.get(name)
+        if isinstance(value, list):
+            made[name] = [text(entry) for entry in value]
+        elif isinstance(text(value), str):
+            made[name] = [text(value)]
+    return {**section, **made}
 
 
 def _stand_in(entry: JSON) -> JSON:

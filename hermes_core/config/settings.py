@@ -8,19 +8,22 @@ from contextlib import suppress
 from functools import cached_property
 from typing import Any, TypeVar
 
-from attrs import asdict, has
+from attrs import asdict, fields, has
 
 from hermes_core import __version__
 from hermes_core.config.build import Keys, Problem, Refused, build
 from hermes_core.config.files import explain, write_atomic
+from hermes_core.config.gateway import PlatformSettings
 from hermes_core.config.paths import Home
 from hermes_core.config.schema import (
+    PLATFORM_KEYS,
     PLUGIN_SPACES,
     Config,
     EndpointSettings,
     ModelSettings,
     StandInSettings,
     spelled_out,
+    with_lists,
 )
 from hermes_core.config.secrets import Secrets
 from hermes_core.errors import ConfigError, UnknownName, UserError
@@ -70,6 +73,10 @@ class Settings:
         Raises ConfigError with file and line for every problem in it.
         """
         return self._sound(*read_section(self.raw, self.secrets, path, cls))
+
+    def platform(self, name: str) -> PlatformSettings:
+        """Who may talk on a platform: the kernel's part of its section. Raises ConfigError."""
+        return self._sound(*read_platform(self.raw, self.secrets, name))
 
     def _sound(self, made: T | None, problems: list[Problem]) -> T:
         if made is None:
@@ -197,14 +204,32 @@ def read_kernel(raw: dict[str, JSON], secrets: Secrets) -> tuple[Config | None, 
     config, problems = _read(spelled_out(kernel), secrets, "", Config)
     for space in PLUGIN_SPACES:
         problems += structure(_OUTLINE, raw.get(space), space)[1]
+    if isinstance(platforms := raw.get("platforms"), dict):
+        problems += [problem for name in platforms for problem in read_platform(raw, secrets, str(name))[1]]
     return None if problems else config, problems
 
 
 def read_section(raw: JSON, secrets: Secrets, path: str, cls: type[T]) -> tuple[T | None, list[Problem]]:
     """One plugin's section of a mapping, or every problem in it; a missing section is an empty one."""
+    section = _at(raw, path)
+    if path.startswith("platforms.") and isinstance(section, dict):
+        own = {field.name for field in fields(cls)} if has(cls) else set()
+        section = {key: value for key, value in section.items() if key in own or key not in PLATFORM_KEYS}
+    return _read(section, secrets, path, cls)
+
+
+def read_platform(raw: JSON, secrets: Secrets, name: str) -> tuple[PlatformSettings | None, list[Problem]]:
+    """The kernel's part of a platform's section, or every problem in it."""
+    path, section = f"platforms.{name}", _at(raw, f"platforms.{name}")
+    given = {key: section[key] for key in PLATFORM_KEYS if key in section} if isinstance(section, dict) else {}
+    names = (key for key in given if key.startswith(("allowed_", "admins", "free_")))
+    return _read(with_lists(given, names), secrets, path, PlatformSettings)
+
+
+def _at(raw: JSON, path: str) -> JSON:
     for key in path.split("."):
         raw = raw.get(key) if isinstance(raw, dict) else None
-    return _read(raw, secrets, path, cls)
+    return raw
 
 
 def _read(data: JSON, secrets: Secrets, path: str, cls: type[T]) -> tuple[T | None, list[Problem]]:

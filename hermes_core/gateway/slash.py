@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from typing import Literal
 
 from attrs import evolve
 
@@ -10,12 +11,14 @@ from hermes_core.agent.policy.itself import run_by_tool
 from hermes_core.agent.runtime import Runtime
 from hermes_core.config.schema import EFFORTS
 from hermes_core.errors import UserError
+from hermes_core.gateway.access import listing, usable
 from hermes_core.types import Envelope, Session, SlashCommand
 
 __all__ = ["AT_ONCE", "BEHIND", "QUEUED", "STEERED", "WAITS", "Conversation", "slash_commands"]
 
 # Commands that need not wait for the end of a turn, as they change nothing that it works with.
 AT_ONCE = frozenset({"help", "permission", "queue", "search", "sessions", "steer", "stop", "tools", "usage"})
+_ADMIN = frozenset({"effort", "model"})  # they hold for everybody until the program ends
 QUEUED = "Queued: it has its turn when this one ends. /steer says it now, /stop ends the turn."
 STEERED = "Passed on: the model sees it with the next result, or as the next message."
 WAITS = "This command waits for the end of the turn; /stop ends it."
@@ -72,13 +75,18 @@ def slash_commands(runtime: Runtime, conversation: Callable[[str], Conversation]
         ("usage", "tokens and cost of this session", desk.usage, ""),
         ("permission", "show or change what needs your yes", desk.permission, "[ask|smart|off|grants|forget N]"),
     )
-    found = {n: SlashCommand(name=n, summary=s, run=run, usage=u) for n, s, run, u in own}
+    found = {n: SlashCommand(name=n, summary=s, run=run, usage=u, who=_who(n)) for n, s, run, u in own}
     desk.table = found
     runtime.loader.load_contributing("slash")
     for _, command in runtime.dispatch.contributions("register_slash_commands"):
         if isinstance(command, SlashCommand):
             found.setdefault(command.name, command)
     return found
+
+
+def _who(name: str) -> Literal["everyone", "admin"]:
+    """Who may use one of the kernel's own: what changes more than a person's own conversations is for admins."""
+    return "admin" if name in _ADMIN else "everyone"
 
 
 class _Commands:
@@ -90,8 +98,7 @@ class _Commands:
         self.table: dict[str, SlashCommand] = {}
 
     async def help(self, _session: Session, _rest: str) -> str:
-        width = max(len(f"{c.name} {c.usage}") for c in self.table.values()) + 2
-        return "\n".join(f"    /{f'{c.name} {c.usage}':<{width}}{c.summary}" for c in self.table.values())
+        return listing(usable(self.table, "admin", "terminal"))
 
     async def new(self, session: Session, _rest: str) -> str:
         fresh = await self._conversation(session.id).switch()

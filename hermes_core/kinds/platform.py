@@ -1,9 +1,10 @@
 """Services that people write on."""
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator
 
 from hermes_core.errors import UserError
+from hermes_core.kinds.desk import Desk
 from hermes_core.types import (
     Chat,
     Envelope,
@@ -12,32 +13,14 @@ from hermes_core.types import (
     Message,
     Question,
     Sent,
-    SlashCommand,
     Verdict,
 )
 
-__all__ = ["Desk", "Platform"]
-
-
-class Desk(ABC):
-    """What the kernel tells a platform, and what a platform may ask of it."""
-
-    @property
-    @abstractmethod
-    def commands(self) -> Sequence[SlashCommand]:
-        """The slash commands that work in a conversation, for completion and menus. The kernel runs them."""
-
-    @abstractmethod
-    def status(self, chat: str) -> Mapping[str, str]:
-        """What to show about a chat: ``session``, ``title``, ``provider``, ``model``, ``cwd``, ``mode``, ``notice``."""
-
-    @abstractmethod
-    async def interrupt(self, chat: str) -> bool:
-        """Stop the running turn of a chat; False when none runs."""
+__all__ = ["Platform"]
 
 
 class Platform(ABC):
-    """A message service. ``limit`` is the longest message it takes, in characters; 0 means no limit.
+    """A message service. ``limit`` is the longest message it takes, as ``length`` counts; 0 means no limit.
 
     ``account`` is who the bot is there.
     """
@@ -68,6 +51,10 @@ class Platform(ABC):
         ``key`` is an idempotency key: with Feature.IDEMPOTENT a send that is repeated is seen once. Raises NotSent when
         it surely did not arrive, Undeliverable when it never will. Any other error is taken for "perhaps it did".
         """
+
+    def length(self, text: str) -> int:
+        """How long a text is for the service's ``limit``; in characters, unless it counts otherwise."""
+        return len(text)
 
     async def ack(self, envelope: Envelope) -> None:
         """The kernel has stored the message; the service may forget it."""

@@ -179,13 +179,15 @@ def withdraw(tx: Transaction, session_id: str) -> None:
 
 
 def _settle(tx: Transaction, owner: int, found: Approval, verdict: Verdict, state: str) -> bool:
-    choice = verdict.choice if verdict.choice in found.choices else "once"
+    said = found.kind != "approval" or verdict.choice in found.choices  # what is no approval takes any words
+    choice = verdict.choice if said else "once"
     if verdict.choice == "always" and choice == "once" and "session" in found.choices:
         choice = "session"  # as far as it could be granted
     allowed = verdict.outcome == "allow" and verdict.choice != "deny"
     values = {"verdict": "allow" if allowed else "deny", "choice": choice if allowed else "deny"}
-    said = {"reason": clean(verdict.reason), "answered_by": clean(verdict.by), "state": state}
-    return bool(tx.change("approval_settle", owner=owner, id=found.id, answered=time.time(), **values, **said).rowcount)
+    values |= {"reason": verdict.reason, "answered_by": verdict.by, "state": state}
+    texts = {name: clean(text) for name, text in values.items()}
+    return bool(tx.change("approval_settle", owner=owner, id=found.id, answered=time.time(), **texts).rowcount)
 
 
 def _keep(tx: Transaction, owner: int, settled: Approval) -> None:

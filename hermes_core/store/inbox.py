@@ -6,47 +6,82 @@ moment loses and repeats nothing.
 
 import json
 import time
+from typing import Any
 
-from attrs import evolve, frozen
+from attrs import NOTHING, evolve, fields, frozen
 
 from hermes_core.store.codec import clean, dumps, message_from_json, message_to_json
 from hermes_core.store.engine import Transaction
 from hermes_core.store.leases import Duplicate
 from hermes_core.types import Blob, Envelope, Message, Text, ToolResult
 
-__all__ = ["CLOSE", "OPEN", "Waiting", "drop", "receive", "steered", "take", "wait", "waiting"]
+__all__ = [
+    "CLOSE",
+    "OPEN",
+    "Waiting",
+    "address_from_json",
+    "address_to_json",
+    "drop",
+    "read",
+    "receive",
+    "steered",
+    "take",
+    "wait",
+    "waiting",
+]
 
 OPEN, CLOSE = "<note-from-user>", "</note-from-user>"
 
 
 @frozen(kw_only=True)
 class Waiting:
-    """A message that waits in a session. ``mode`` is steer (with the next tool result) or queue (a turn of its own)."""
+    """A message that waits in a session. ``mode`` is steer (with the next tool result) or queue (a turn of its own).
+
+    ``envelope`` is how it came, with the message as it waits; None for what waits since before that was stored.
+    """
 
     id: int
     message: Message
     mode: str
+    trace: str = ""
+    envelope: Envelope | None = None
 
 
-def receive(tx: Transaction, envelope: Envelope, owner: int, turn_id: str) -> None:
+def receive(tx: Transaction, envelope: Envelope, owner: int, turn_id: str, trace: str = "") -> None:
     """Write down that an incoming message was received. Raises Duplicate."""
-    key = _key(envelope)
-    if not tx.change("inbox_add", **key, owner=owner, turn_id=turn_id, received=time.time()).rowcount:
-        raise Duplicate(f"Message {'/'.join(key.values())} was received before.")
+    row = {**_row(envelope, owner, trace), "turn_id": turn_id}
+    if not tx.change("inbox_add", **row).rowcount:
+        raise _duplicate(envelope)
 
 
-def wait(tx: Transaction, envelope: Envelope, owner: int, session_id: str, message: Message, mode: str) -> None:
-    """Write down a message that waits. Raises Duplicate."""
-    key, body = _key(envelope), dumps(message_to_json(message))
-    row = {**key, "owner": owner, "session_id": session_id, "body": body, "mode": mode, "received": time.time()}
-    if not tx.change("inbox_wait", **row).rowcount:
-        raise Duplicate(f"Message {'/'.join(key.values())} was received before.")
+def wait(
+    tx: Transaction, envelope: Envelope, owner: int, session_id: str, message: Message, mode: str, trace: str = ""
+) -> int:
+    """Write down a message that waits; its row. Raises Duplicate."""
+    row = {**_row(envelope, owner, trace), "session_id": session_id, "mode": mode}
+    done = tx.change("inbox_wait", **row, body=dumps(message_to_json(message)))
+    if not done.rowcount:
+        raise _duplicate(envelope)
+    return int(done.lastrowid or 0)
 
 
 def waiting(tx: Transaction, session_id: str) -> list[Waiting]:
     """What waits in a session, in the order it came."""
-    rows = tx.rows("inbox_waiting", session_id=session_id)
-    return [Waiting(id=r["id"], mode=r["mode"], message=message_from_json(json.loads(r["body"]))) for r in rows]
+    return [read(row) for row in tx.rows("inbox_waiting", session_id=session_id)]
+
+
+def address_to_json(envelope: Envelope) -> str:
+    """An envelope without its message, as JSON text; what says nothing is left out."""
+    known = {one.name: getattr(envelope, one.name) for one in fields(Envelope) if one.name != "message"}
+    unsaid = {one.name: one.default for one in fields(Envelope) if one.default is not NOTHING}
+    return dumps({name: value for name, value in known.items() if name not in unsaid or value != unsaid[name]})
+
+
+def address_from_json(text: str, message: Message) -> Envelope:
+    """The envelope that ``address_to_json`` wrote, around a message. Raises ValueError or TypeError for other text."""
+    known = {one.name for one in fields(Envelope)}
+    data = {name: value for name, value in json.loads(text).items() if name in known}
+    return Envelope(**{**data, "roles": tuple(data.get("roles", ()))}, message=message)
 
 
 def take(tx: Transaction, row: int, turn_id: str) -> None:
@@ -78,5 +113,21 @@ def _marked(message: Message) -> list[Text | Blob]:
     return [Text(text=f"\n\n{OPEN}\n{words}\n{CLOSE}"), *rest]
 
 
+def read(row: Any) -> Waiting:
+    """A row of the inbox that has a message."""
+    message = message_from_json(json.loads(row["body"]))
+    envelope = address_from_json(row["envelope"], message) if row["envelope"] else None
+    return Waiting(id=row["id"], mode=row["mode"], message=message, trace=row["trace"], envelope=envelope)
+
+
+def _row(envelope: Envelope, owner: int, trace: str) -> dict[str, Any]:
+    known = {"envelope": address_to_json(envelope), "trace": trace, "owner": owner, "received": time.time()}
+    return {**known, **_key(envelope)}
+
+
 def _key(envelope: Envelope) -> dict[str, str]:
     return {name: clean(getattr(envelope, name)) for name in ("platform", "account", "event_id")}
+
+
+def _duplicate(envelope: Envelope) -> Duplicate:
+    return Duplicate(f"Message {'/'.join(_key(envelope).values())} was received before.")

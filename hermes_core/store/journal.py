@@ -9,20 +9,23 @@ from pathlib import Path
 import attrs
 
 from hermes_core.errors import StoreError, UnknownName, UserError
-from hermes_core.store import approvals, inbox, leases
+from hermes_core.store import accounts, approvals, branches, chats, inbox, leases, outbox
 from hermes_core.store.codec import canonical, clean, dumps, message_from_json, message_to_json
 from hermes_core.store.engine import READ, Engine, Transaction
+from hermes_core.store.heard import Heard
 from hermes_core.store.inbox import Waiting
 from hermes_core.store.killpoints import die_at
 from hermes_core.store.leases import Busy, Duplicate, Resumed, StaleLease, Turn
 from hermes_core.store.migrate import to_head
 from hermes_core.store.outside import carried, result_of
+from hermes_core.store.people import People
+from hermes_core.store.routes import Routes
 from hermes_core.store.search import index_words, server_words
-from hermes_core.store.sessions import SessionRow, get_session, made, stored, transaction
+from hermes_core.store.sessions import SessionRow, get_session, made, owner_row, stored, transaction
 from hermes_core.store.spending import UsageRow, book, sums
 from hermes_core.store.transcripts import Transcripts
 from hermes_core.store.validity import INTERRUPTED, NO_RESULT, NOT_RUN, misfit, result_message, said, valid
-from hermes_core.types import Envelope, Message, Principal, ToolCall, ToolResult, Usage
+from hermes_core.types import Envelope, Message, Principal, SessionRow, ToolCall, ToolResult, Usage
 from hermes_core.types.base import JSON
 
 __all__ = [
@@ -75,7 +78,7 @@ def _server(url: str) -> Engine:
     return Server(url)
 
 
-class Store(approvals.Approvals):
+class Store(outbox.Outbox, accounts.Accounts, branches.Branches, chats.Chats, Heard, People, Routes):
     """What lasts. Used from one event loop; thread-safe inside. Every method raises StoreError."""
 
     @property
@@ -88,6 +91,11 @@ class Store(approvals.Approvals):
         self._engine.close()
         if self._transcripts:
             self._transcripts.close()
+
+    @transaction(READ)
+    def answers(self, tx: Transaction) -> None:
+        """Read something, and return: whether file or server answer."""
+        tx.rows("owner_count")
 
     @transaction()
     def save_prompt(self, tx: Transaction, session_id: str, prompt: str, tools: str) -> None:
@@ -116,6 +124,7 @@ class Store(approvals.Approvals):
         model: str,
         left: int = 0,
         waited: int = 0,
+        trace: str = "",
     ) -> Turn:
         """Take the session, mend what an interrupted turn left behind, and store what the person said: one commit.
 
@@ -125,7 +134,7 @@ class Store(approvals.Approvals):
         """
         owner = _session_facts(tx, session_id)[0]
         if envelope is not None:
-            inbox.receive(tx, envelope, owner, turn_id)
+            inbox.receive(tx, envelope, owner, turn_id, trace)
         if waited:
             inbox.take(tx, waited, turn_id)
         fence = leases.take(tx, session_id, holder, left)
@@ -154,6 +163,7 @@ class Store(approvals.Approvals):
             provider=row["provider"],
             model=row["model"],
             resumes=row["holder"].count(" "),
+            trace=row["trace"] or "",
         )
 
     def _repair(self, tx: Transaction, session_id: str) -> None:
@@ -260,20 +270,29 @@ class Store(approvals.Approvals):
         _book(tx, turn, usage, calls, task)
 
     @transaction()
-    def close_turn(self, tx: Transaction, turn: Turn, *, state: str, error: str = "") -> None:
-        """End a turn (done, failed, interrupted) and let go of the session. Raises StaleLease."""
+    def close_turn(
+        self, tx: Transaction, turn: Turn, *, state: str, error: str = "", outgoing: Sequence[outbox.Outgoing] = ()
+    ) -> None:
+        """End a turn (done, failed, interrupted), let go of the session, and put what is to be said into the outbox.
+
+        Raises StaleLease.
+        """
         leases.hold(tx, turn)
         self._answer_open_calls(tx, turn.session_id, turn.id)
         approvals.withdraw(tx, turn.session_id)
         tx.change("turn_close", id=turn.id, state=state, error=clean(error), ended=time.time())
         tx.change("lease_drop", session_id=turn.session_id, fence=turn.fence)
+        for one in outgoing:
+            outbox.put(tx, owner_row(tx, one.owner), one)
 
     # --- messages that wait -----------------------------------------------------------------------------------
 
     @transaction()
-    def wait(self, tx: Transaction, session_id: str, message: Message, *, mode: str, envelope: Envelope) -> None:
+    def wait(
+        self, tx: Transaction, session_id: str, message: Message, *, mode: str, envelope: Envelope, trace: str = ""
+    ) -> None:
         """Store a message that waits: ``steer`` or ``queue``. Raises UnknownName, and Duplicate when it came before."""
-        inbox.wait(tx, envelope, _session_facts(tx, session_id)[0], session_id, message, mode)
+        inbox.wait(tx, envelope, _session_facts(tx, session_id)[0], session_id, message, mode, trace)
 
     @transaction(READ)
     def waiting(self, tx: Transaction, session_id: str) -> list[Waiting]:

@@ -26,10 +26,14 @@ POINTS = {
     "tool_done": "a call did what it does; its result is not stored",
     "tool_stored": "the result of a call is stored",
     "answered": "the answer is stored; the turn is not closed",
+    "outboxed": "what has to go out is stored; nobody began to send it",
+    "sending": "a message is stored as being sent; the service was not asked",
+    "accepted": "the service took a message; its receipt is not stored",
+    "receipted": "the receipt of a message is stored",
     "compacting": "a compacted context is written; not committed",
     "compacted": "the compacted context is stored; the request did not leave",
 }
-RESERVED = ("acked", "outboxed", "sending", "accepted", "receipted")
+RESERVED = ("acked",)
 
 
 def die_at(point: str) -> None:

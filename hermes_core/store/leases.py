@@ -64,6 +64,7 @@ class Resumed:
     provider: str
     model: str
     resumes: int  # how often it was taken over before
+    trace: str = ""
 
 
 def check_free(tx: Transaction, session_id: str, left: int = 0) -> int:
@@ -80,8 +81,7 @@ def check_free(tx: Transaction, session_id: str, left: int = 0) -> int:
 def take(tx: Transaction, session_id: str, holder: str, left: int = 0) -> int:
     """Take the lease on a session; the new token. Raises Busy when a live holder has it."""
     fence = check_free(tx, session_id, left) + 1
-    values = {"fence": fence, "holder": holder, "place": _place(), "pid": os.getpid(), "beat": _now(tx)}
-    tx.change("lease_take", session_id=session_id, **values)
+    tx.change("lease_take", session_id=session_id, fence=fence, holder=holder, **mark(tx))
     die_at("leased")
     return fence
 
@@ -93,6 +93,11 @@ def hold(tx: Transaction, turn: Turn) -> None:
             f"Turn {turn.id} no longer holds session {turn.session_id}; nothing was written.",
             hint="Another process took the session over. Send the message again.",
         )
+
+
+def mark(tx: Transaction) -> dict[str, str | int | float]:
+    """What a lease says of a holder that is this process, now."""
+    return {"place": _place(), "pid": os.getpid(), "beat": _now(tx)}
 
 
 def alive(tx: Transaction, holder: str, place: str, pid: int, beat: float) -> bool:

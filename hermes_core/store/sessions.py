@@ -17,7 +17,7 @@ from hermes_core.store.leases import Busy, alive, check_free
 from hermes_core.store.search import index_words, match_query, searchable, server_query, snippet
 from hermes_core.store.transcripts import Transcripts
 from hermes_core.store.validity import said
-from hermes_core.types import HistoryEntry, Hit, Message, Principal, Role, Session, ToolResult, Usage
+from hermes_core.types import HistoryEntry, Hit, Message, Principal, Role, Session, SessionRow, ToolResult, Usage
 
 S = TypeVar("S", bound="Sessions")
 T = TypeVar("T")
@@ -28,22 +28,6 @@ Step: TypeAlias = Callable[Concatenate[S, P], Coroutine[object, object, T]]
 LONGEST_TITLE = 100
 _PREVIEW = 80
 _END = 2**62
-
-
-@frozen(kw_only=True)
-class SessionRow:
-    """A session as lists show it; ``preview`` is the start of what the person said first.
-
-    ``state`` is idle, running, or interrupted: its process died in the middle of a turn.
-    """
-
-    session: Session
-    messages: int
-    tool_calls: int
-    updated: float
-    usage: Usage
-    preview: str
-    state: str
 
 
 @frozen(kw_only=True)
@@ -91,6 +75,9 @@ class Sessions:
     @transaction()
     def create_session(self, tx: Transaction, session: Session) -> None:
         """Store a new session. Raises UserError when the id is taken."""
+        self._create(tx, session)
+
+    def _create(self, tx: Transaction, session: Session) -> None:
         if tx.row("session_facts", id=session.id):
             raise UserError(f"The name {session.id} cannot be used here.", hint="Choose another one.")
         number, created = owner_row(tx, session.owner), session.created or time.time()
@@ -162,6 +149,21 @@ class Sessions:
         found = [*tx.rows("turns_open", owner=number), *tx.rows("sessions_waiting", owner=number)]
         return list(dict.fromkeys(session_id for session_id, *holder in found if not alive(tx, *holder)))
 
+    @transaction(READ, long=True)
+    def unplayed(self, tx: Transaction, *, limit: int = 100) -> list[tuple[str, Principal]]:
+        """The same of all owners, as far as it came in through the gateway: the oldest first."""
+        found: dict[str, Principal] = {}
+        for session_id, profile, person, *holder in (*tx.rows("turns_unplayed"), *tx.rows("inbox_unplayed")):
+            if len(found) < limit and session_id not in found and not alive(tx, *holder):
+                found[session_id] = Principal(profile=profile, person=person)
+        return list(found.items())
+
+    @transaction(READ)
+    def session_owner(self, tx: Transaction, session_id: str) -> Principal | None:
+        """Whose a session is, for who is only given its id; None when there is no such session."""
+        row = tx.row("session_owner", id=session_id)
+        return Principal(profile=row["profile"], person=row["person"]) if row else None
+
     @transaction()
     def rename_session(self, tx: Transaction, session_id: str, title: str, owner: Principal) -> None:
         """Give a session another title. Raises UnknownName, and UserError when another session has it."""
@@ -196,7 +198,8 @@ class Sessions:
         known = () if tx.server else tx.rows("messages_from", session_id=session_id, start=0, limit=-1)
         for row, body in known:  # on a server they go with the messages
             tx.change("search_drop", rowid=row, words=index_words(stored(body), number))
-        tx.change("session_delete", id=session_id)  # the inbox keeps its row: the same event must not come in again
+        tx.change("inbox_forget", session_id=session_id)  # its rows stay: the same event must not come in again
+        tx.change("session_delete", id=session_id)
         if self._transcripts:
             files = self._transcripts
             tx.committed.append(lambda: files.forget(session_id))

@@ -44,7 +44,17 @@ APPROVAL = (
     "session_id", "root", "turn_id", "call_id", "kind", "subject", "risk", "choices", "covers", "rules", "state",
     "verdict", "choice", "reason", "answered_by", "asked", "answered",
 )  # fmt: skip
+ROUTE = ("key", "session_id", "overrides", "made", "used")
 GRANT = ("session_id", "rule", "words", "folder", "approval_id", "created")
+CHAT = ("platform", "account", "chat", "thread")
+OUTGOING = (
+    "key", "session_id", "turn_id", "trace", "kind", "platform", "account", "chat", "thread", "reply_to", "body",
+    "state", "created",
+)  # fmt: skip
+OUTBOX = ("id", *OUTGOING, "placeholder", "message_id", "error", "holder", "tries", "repeated", "due", "sent")
+OWNED_CHAT = ("owner", "platform", "account", "chat", "thread")
+PERSON = ("platform", "sender", "person", "role", "name", "by", "since")
+PAIRING = ("platform", "sender", "account", "chat", "name", "salt", "hash", "created", "expires")
 CALL = ("session_id", "turn_id", "message_id", "call_id", "name", "arguments", "mark")
 
 
@@ -89,6 +99,11 @@ def _found(
     )
 
 
+def _of_turn(role: str) -> sa.Select[tuple[object, ...]]:
+    said = messages.c.role == sa.literal_column(f"'{role}'")
+    return _get(messages, "body").where(*_is(messages, "session_id", "turn_id"), said)
+
+
 def _calls(*more: sa.ColumnElement[bool]) -> sa.Executable:
     names = ("session_id", "turn_id", "call_id", "name", "outcome", "started", "seconds", "repeats", "arguments")
     return (
@@ -111,10 +126,39 @@ def _used(quarter: sa.ColumnElement[object]) -> sa.Executable:
     )
 
 
+def _whose(of: sa.Table, *rows: sa.ColumnElement[bool]) -> sa.Select[tuple[object, ...]]:
+    """The sessions that rows are of, with their owners, and who works on them."""
+    return (
+        sa.select(of.c.session_id, owners.c.profile, owners.c.person, *(leases.c[name] for name in HOLDER))
+        .join_from(of, sessions, of.c.session_id == sessions.c.id)
+        .join(owners)
+        .outerjoin(leases, leases.c.session_id == of.c.session_id)
+        .where(*rows)
+    )
+
+
 def _replaced(name: str) -> sa.ColumnElement[object]:
     return sa.func.coalesce(sa.func.nullif(_b(name), ""), sessions.c[name])
 
 
+def _these(of: sa.Table, *names: str) -> list[sa.ColumnElement[bool]]:
+    """Each column equal to the parameter of its name, unless that is empty."""
+    return [(_b(name) == sa.literal_column("''")) | (of.c[name] == _b(name)) for name in names]
+
+
+def _outbox() -> sa.Select[tuple[object, ...]]:
+    return _get(outbox, *OUTBOX).add_columns(owners.c.profile, owners.c.person).join_from(outbox, owners)
+
+
+def _in(*states: str) -> sa.ColumnElement[bool]:
+    """Whether an outbox row is in one of these states; written so that the index of what waits is used."""
+    return outbox.c.state.in_([sa.literal_column(f"'{state}'") for state in states])
+
+
+_unsent = sa.select(sa.func.min(outbox.c.id)).where(*_is(outbox, "platform", "account"), _in("waiting", "sending"))
+_unsent = _unsent.group_by(outbox.c.chat, outbox.c.thread)
+_draft = outbox.c.state == sa.literal_column("'draft'")
+_sending = (outbox.c.holder == _b("holder")) & _in("sending")
 _open = approvals.c.state == sa.literal_column("'open'")
 _words: sa.BindParameter[str] = _b("words")
 _named = (sa.func.substr(sessions.c.id, 1, sa.func.length(_words)) == _words) | (sessions.c.title != "")
@@ -129,7 +173,10 @@ _listed = (sessions.c.origin == _b("origin")) | (
 _newest = sessions.c["last"].desc(), sessions.c.created.desc(), sessions.c.id.desc()
 _owner = sa.select(sessions.c.owner).where(sessions.c.id == _b("session_id"))
 _preview = sa.select(messages.c.body).where(messages.c.session_id == sessions.c.id, messages.c.role == "user")
+_trace = sa.select(inbox.c.trace).where(inbox.c.turn_id == turns.c.id).order_by(inbox.c.id).limit(1)
 _seconds = sa.func.sum(sa.case((turns.c.ended > 0, turns.c.ended), else_=_b("now")) - turns.c.started)
+_came = sa.exists().where(inbox.c.turn_id == turns.c.id, inbox.c.envelope != "")
+_served = (*_is(accounts, "platform", "account", "fence"), accounts.c.holder != "")
 _held = (*_is(leases, "session_id", "fence"), leases.c.holder != "")
 _hits = sa.select(search.c.rowid).where(search.c.search.op("MATCH")(_b("query"))).limit(_b("limit"))
 _held_words = sa.func.string_to_array(search.c.words, sa.literal_column("' '")).op("@>")(_b("words"))
@@ -146,6 +193,12 @@ _at_end, _at_start = (
 )
 _server_hits = sa.select(_by_index.c.rowid).limit(_b("limit"))
 _earlier = calls.alias("earlier")
+_renamed = sa.func.coalesce(sa.func.nullif(_b("name"), ""), chats.c.name)
+_owned_chats = (
+    _get(chats, *CHAT, "kind", "name", "sender", "home", "dead", "seen")
+    .add_columns(owners.c.profile, owners.c.person)
+    .join_from(chats, owners, chats.c.owner == owners.c.id)
+)
 _same = (_earlier.c[name] == calls.c[name] for name in ("session_id", "mark", "name", "arguments"))
 _repeats = sa.select(sa.func.count()).select_from(_earlier).where(*_same, _earlier.c.id < calls.c.id)
 _repeats = _repeats.where(_earlier.c.outcome != "pending")
@@ -201,26 +254,37 @@ STATEMENTS: dict[str, sa.Executable] = {
     "lease_beat": sa.update(leases).where(*_held).values(_given("beat")),
     "lease_drop": sa.update(leases).where(*_held).values(holder=sa.literal_column("''")),
     "inbox_add": _add(
-        inbox, "owner", "platform", "account", "event_id", "turn_id", "received"
+        inbox, "owner", "platform", "account", "event_id", "turn_id", "received", "envelope", "trace"
     ).on_conflict_do_nothing(),
     "inbox_wait": _add(
-        inbox, "owner", "platform", "account", "event_id", "session_id", "body", "mode", "received"
+        inbox, "owner", "platform", "account", "event_id", "session_id", "body", "mode", "received", "envelope", "trace"
     ).on_conflict_do_nothing(),
-    "inbox_waiting": _get(inbox, "id", "body", "mode")
+    "inbox_waiting": _get(inbox, "id", "body", "mode", "envelope", "trace")
     .where(*_is(inbox, "session_id"), inbox.c.turn_id == sa.literal_column("''"))
     .order_by(inbox.c.id),
     "inbox_taken": _set(inbox, "turn_id").where(inbox.c.turn_id == sa.literal_column("''")),
+    "inbox_forget": sa.update(inbox)
+    .where(
+        sa.and_(*_is(inbox, "session_id"), inbox.c.turn_id.in_(sa.literal_column(t) for t in ("''", "'dropped'")))
+        | inbox.c.turn_id.in_(_get(turns, "id").where(*_is(turns, "session_id")))
+    )
+    .values(body="", envelope=""),
     "sessions_waiting": sa.select(inbox.c.session_id, *(leases.c[name] for name in HOLDER))
     .join_from(inbox, sessions, inbox.c.session_id == sessions.c.id)
     .outerjoin(leases, leases.c.session_id == inbox.c.session_id)
     .where(*_is(sessions, "owner"), inbox.c.turn_id == sa.literal_column("''"))
     .order_by(inbox.c.id),
+    "inbox_unplayed": _whose(inbox, inbox.c.turn_id == sa.literal_column("''"), inbox.c.envelope != "").order_by(
+        inbox.c.id
+    ),
+    "turns_unplayed": _whose(turns, turns.c.state == sa.literal_column("'open'"), _came).order_by(turns.c.seq),
+    "session_owner": _get(owners, "profile", "person").join(sessions).where(*_is(sessions, "id")),
     "turn_add": _add(turns, "id", "session_id", "owner", "holder", "state", "provider", "model", "started"),
     "turn_usage": _set(turns, **{name: turns.c[name] + _b(name) for name in USAGE}),
     "turn_held": _set(turns, holder=turns.c.holder + " " + _b("by")),
-    "turn_open": _get(turns, "id", "holder", "provider", "model", *USAGE).where(
-        *_is(turns, "session_id"), turns.c.state == "open"
-    ),
+    "turn_open": _get(turns, "id", "holder", "provider", "model", *USAGE)
+    .add_columns(_trace.scalar_subquery().label("trace"))
+    .where(*_is(turns, "session_id"), turns.c.state == "open"),
     "turn_last": _get(turns, "state", "error", "provider", "model", "started", "ended", *USAGE)
     .where(*_is(turns, "session_id"))
     .order_by(turns.c.seq.desc())
@@ -229,6 +293,28 @@ STATEMENTS: dict[str, sa.Executable] = {
     .join_from(leases, turns, turns.c.session_id == leases.c.session_id)
     .where(*_is(turns, "owner"), turns.c.state == "open", leases.c.holder != "", _own)
     .order_by(turns.c.seq),
+    "turn_newest": _get(turns, "id").where(*_is(turns, "session_id")).order_by(turns.c.seq.desc()).limit(1),
+    "turn_of_event": _get(inbox, "turn_id", "body")
+    .add_columns(inbox.c.session_id.label("waits_in"), *_get(leases, *HOLDER).selected_columns)
+    .add_columns(*(turns.c[n] for n in ("session_id", "state", "error", "provider", "model", "started", "ended")))
+    .add_columns(*(turns.c[name] for name in USAGE))
+    .outerjoin_from(inbox, turns, turns.c.id == inbox.c.turn_id)
+    .outerjoin(leases, leases.c.session_id == turns.c.session_id)
+    .where(*_is(inbox, "owner", "platform", "account", "event_id")),
+    "turn_first": _of_turn("user").order_by(messages.c.id).limit(1),
+    "turn_final": _of_turn("assistant").order_by(messages.c.id.desc()).limit(1),
+    "turn_end": _get(messages, "id")
+    .where(*_is(messages, "session_id", "turn_id"))
+    .order_by(messages.c.id.desc())
+    .limit(1),
+    "event_forget": sa.delete(inbox).where(*_is(inbox, "owner", "platform", "account", "event_id")),
+    "head_find": _get(routes, "session_id", "overrides").where(*_is(routes, "owner", "key")),
+    "head_set": _add(routes, "key", "owner", "session_id", "overrides", "made", "used").on_conflict_do_update(
+        index_elements=["key"], set_=_given("owner", "session_id", "overrides", "made", "used")
+    ),
+    "heads_drop": sa.delete(routes).where(
+        *_is(routes, "session_id", "owner"), sa.func.substr(routes.c.key, 1, 5) == sa.literal_column("'head:'")
+    ),
     "turn_close": _set(turns, "state", "error", "ended"),
     "turns_abandon": sa.update(turns)
     .where(*_is(turns, "session_id"), turns.c.state == "open")
@@ -295,7 +381,111 @@ STATEMENTS: dict[str, sa.Executable] = {
     )
     .order_by(grants.c.id),
     "grant_forget": sa.delete(grants).where(*_is(grants, "owner", "id")),
+    # chats
+    "chat_seen": _add(chats, "owner", *CHAT, "kind", "name", "sender", "seen").on_conflict_do_update(
+        index_elements=["owner", *CHAT],
+        set_={
+            **_given("kind", "sender", "seen"),
+            "name": sa.func.coalesce(sa.func.nullif(_b("name"), ""), chats.c.name),
+        },
+    ),
+    "chats_list": _owned_chats.where(
+        _b("every", type_=sa.Boolean()) | (chats.c.owner == _b("owner")),
+        (_b("platform") == "") | (chats.c.platform == _b("platform")),
+    ).order_by(chats.c.seen.desc(), chats.c.id.desc()),
+    "chat_get": _owned_chats.where(*_is(chats, "owner", *CHAT)),
+    "chat_homeless": sa.update(chats).where(*_is(chats, "owner", "platform")).values(home=sa.literal_column("0")),
+    "chat_home": sa.update(chats).where(*_is(chats, "owner", *CHAT)).values(home=sa.literal_column("1")),
+    "chat_dead": sa.update(chats).where(*_is(chats, *CHAT), chats.c.dead != _b("dead")).values(_given("dead")),
+    "chat_asked": _get(inbox, "envelope")
+    .join_from(turns, inbox, inbox.c.turn_id == turns.c.id)
+    .where(turns.c.session_id == _b("session_id"))
+    .order_by(turns.c.seq.desc(), inbox.c.id.desc())
+    .limit(1),
+    # accounts on services
+    "account_get": _get(accounts, *LEASE).where(*_is(accounts, "platform", "account")),
+    "account_take": _add(accounts, "platform", "account", "since", *LEASE, state="connecting").on_conflict_do_update(
+        index_elements=["platform", "account"], set_={**_given("since", *LEASE), "state": "connecting", "error": ""}
+    ),
+    "account_beat": sa.update(accounts).where(*_served).values(_given("beat")),
+    "account_tell": sa.update(accounts)
+    .where(*_is(accounts, "platform", "account"))
+    .values(_given("state", "error", "since")),
+    "account_drop": sa.update(accounts).where(*_served).values(holder=sa.literal_column("''"), state="stopped"),
+    "accounts_list": _get(accounts, "platform", "account", "state", "error", "since", *HOLDER).order_by(
+        accounts.c.platform, accounts.c.account
+    ),
+    # what has to go out
+    "outbox_put": _add(outbox, "owner", *OUTGOING).on_conflict_do_update(
+        index_elements=["key"], set_=_given("body", "state", "reply_to", "created"), where=_draft
+    ),
+    "outbox_draft": _add(outbox, "owner", *OUTGOING).on_conflict_do_nothing(),
+    "outbox_drafted": _set(outbox, "placeholder").where(_draft),
+    "outbox_due": _outbox()
+    .where(outbox.c.id.in_(_unsent), outbox.c.due <= _b("now"))
+    .where((outbox.c.state == sa.literal_column("'waiting'")) | (outbox.c.holder != _b("holder")))
+    .order_by(outbox.c.id)
+    .limit(_b("limit")),
+    "outbox_next": sa.select(sa.func.min(outbox.c.due)).where(*_is(outbox, "platform", "account"), _in("waiting")),
+    "outbox_sending": sa.update(outbox)
+    .where(*_is(outbox, "id"), outbox.c.state == _b("was"), outbox.c.holder == _b("by"), _in("waiting", "sending"))
+    .values({**_given("body", "holder", "repeated", "tries", "sent"), "state": "sending"}),
+    "outbox_placeholder": _set(outbox, "placeholder", "tries").where(_sending),
+    "outbox_mark": _set(outbox, "message_id", "placeholder", "error", "state", "sent", "tries", "due").where(_sending),
+    "outbox_end": _set(outbox, "state", "error", "sent").where(_sending),
+    "outbox_abandon": _set(outbox, "error", "sent", state="abandoned").where(_in("draft", "waiting")),
+    "outbox_list": _outbox()
+    .where((outbox.c.owner == _b("owner")) | (_b("owner") == _b("everybody")))
+    .where(*_these(outbox, "key", "trace", "turn_id", "session_id", "platform", "account", "state"))
+    .order_by(outbox.c.id.desc())
+    .limit(_b("limit")),
+    "outbox_counts": _get(outbox, "platform", "account", "state")
+    .add_columns(sa.func.count())
+    .group_by(outbox.c.platform, outbox.c.account, outbox.c.state),
+    "outbox_prune": sa.delete(outbox).where(
+        (_in("sent", "failed", "abandoned") & (outbox.c.sent < _b("before")))
+        | (_draft & (outbox.c.created < _b("before")))
+    ),
+    "outbox_chat_dead": _add(chats, *OWNED_CHAT, "dead").on_conflict_do_update(
+        index_elements=list(OWNED_CHAT), set_=_given("dead")
+    ),
+    "chat_alive": sa.update(chats)
+    .where(*_is(chats, *OWNED_CHAT), chats.c.dead != sa.literal_column("''"))
+    .values(dead=sa.literal_column("''")),
     "calls_of_session": _calls(*_is(calls, "session_id")),
+    # the way in of the gateway
+    "turn_begun_by": _get(inbox, "id", "body", "mode", "envelope", "trace")
+    .join_from(inbox, turns, inbox.c.turn_id == turns.c.id)
+    .where(*_is(turns, "session_id"), turns.c.state == "open", inbox.c.body != sa.literal_column("''"))
+    .order_by(inbox.c.id)
+    .limit(1),
+    "commands_waiting": _get(inbox, "id", "body", "mode", "envelope", "trace")
+    .where(*_is(inbox, "platform", "account"), inbox.c.turn_id == sa.literal_column("''"))
+    .where(inbox.c.mode == sa.literal_column("'command'"))
+    .order_by(inbox.c.id),
+    # session keys
+    "route_get": _get(routes, *ROUTE).where(*_is(routes, "key", "owner")),
+    "routes_of": _get(routes, *ROUTE).where(*_is(routes, "session_id")).order_by(routes.c.used.desc()),
+    "route_put": _add(routes, "owner", *ROUTE).on_conflict_do_update(
+        index_elements=["key"], set_=_given("owner", "session_id", "overrides", "made", "used")
+    ),
+    # who may talk
+    "person_get": _get(people, *PERSON).where(*_is(people, "platform", "sender")),
+    "people_list": _get(people, *PERSON).order_by(people.c.since, people.c.platform, people.c.sender),
+    "person_put": _add(people, *PERSON).on_conflict_do_update(
+        index_elements=["platform", "sender"], set_=_given("person", "role", "name", "by", "since")
+    ),
+    "person_drop": sa.delete(people).where(*_is(people, "platform", "sender")),
+    "pairing_add": _add(pairings, *PAIRING),
+    "pairing_get": _get(pairings, "id", *PAIRING).where(*_is(pairings, "id")),
+    "pairings_of": _get(pairings, "id", *PAIRING).where(*_is(pairings, "platform")),
+    "pairings_list": _get(pairings, "id", *PAIRING).order_by(pairings.c.id),
+    "pairing_drop": sa.delete(pairings).where(*_is(pairings, "platform", "sender")),
+    "pairing_lock_get": _get(locks, "failures", "until").where(*_is(locks, "platform")),
+    "pairing_lock_put": _add(locks, "platform", "failures", "until").on_conflict_do_update(
+        index_elements=["platform"], set_=_given("failures", "until")
+    ),
+    "route_used": sa.update(routes).where(*_is(routes, "key")).values(_given("used")),
 }
 
 

@@ -11,9 +11,11 @@ if TYPE_CHECKING:
     from hermes_core.testing.contract_memory import MemoryContract
     from hermes_core.testing.contract_platform import PlatformContract
     from hermes_core.testing.contract_provider import ProviderContract
+    from hermes_core.testing.contract_queue import TurnQueueContract
     from hermes_core.testing.contract_tool import ToolContract
     from hermes_core.testing.fake_context import FakeToolContext, plugin_context
-    from hermes_core.testing.fakes import FakeBackend, FakeDesk, FakePlatform, FakeService, FakeWorkspace
+    from hermes_core.testing.fake_desk import FakeDesk
+    from hermes_core.testing.fakes import FakeBackend, FakePlatform, FakeService, FakeWorkspace
     from hermes_core.testing.scaffold import new_plugin
     from hermes_core.testing.scripted import Call, Fail, Say, ScriptedProvider
     from hermes_core.testing.witness import Witness, off_the_record
@@ -36,6 +38,7 @@ __all__ = [
     "Say",
     "ScriptedProvider",
     "ToolContract",
+    "TurnQueueContract",
     "Witness",
     "new_plugin",
     "off_the_record",
@@ -48,7 +51,7 @@ _HOMES = {
     "Call": "scripted",
     "Fail": "scripted",
     "FakeBackend": "fakes",
-    "FakeDesk": "fakes",
+    "FakeDesk": "fake_desk",
     "FakePlatform": "fakes",
     "FakeService": "fakes",
     "FakeToolContext": "fake_context",
@@ -60,6 +63,7 @@ _HOMES = {
     "Say": "scripted",
     "ScriptedProvider": "scripted",
     "ToolContract": "contract_tool",
+    "TurnQueueContract": "contract_queue",
     "Witness": "witness",
     "new_plugin": "scaffold",
     "off_the_record": "witness",

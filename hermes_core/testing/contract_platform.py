@@ -12,7 +12,8 @@ from attrs import frozen
 from hermes_core.errors import HermesError, UserError
 from hermes_core.kinds import Platform
 from hermes_core.testing.contract_base import PluginContract
-from hermes_core.testing.fakes import FakeDesk, FakeService
+from hermes_core.testing.fake_desk import FakeDesk
+from hermes_core.testing.fakes import FakeService
 from hermes_core.types import Blob, Chat, Ended, Envelope, Failed, Feature, Message, Said, Sent, Started, Text, Usage
 
 __all__ = ["PlatformContract"]

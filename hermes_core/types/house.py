@@ -27,6 +27,7 @@ class SlashCommand:
 
     Or it returns a Message: then that is what the person said, and the model answers it.
     One that is ``at_once`` does not wait for the end of a running turn: it changes nothing that a turn works with.
+    ``who`` may use it and ``where``: only what stays within one's own conversations is for everyone.
     """
 
     name: str
@@ -34,6 +35,8 @@ class SlashCommand:
     run: Callable[[Session, str], Awaitable[str | Message]]
     usage: str = ""
     at_once: bool = False
+    who: Literal["everyone", "admin"] = "admin"
+    where: Sequence[Literal["terminal", "chat", "api"]] = ("terminal", "chat", "api")
 
 
 @frozen(kw_only=True)

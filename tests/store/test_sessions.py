@@ -125,11 +125,14 @@ async def test_only_what_is_given_is_updated(store: Store) -> None:
 async def test_what_is_forgotten_is_gone(store: Store, folder: Path, sql: Sql) -> None:
     await make(store, "a")
     said = Message(role="user", parts=(Text(text="hello"),))
-    envelope = Envelope(platform="irc", account="a", event_id="1", chat="c", sender="s", message=said)
+    envelope = Envelope(platform="irc", account="a", event_id="1", chat="c", sender="s", quote="hello?", message=said)
     await store.save_prompt("a", "prompt", "[]")
     turn = await store.open_turn("a", said, turn_id="t", holder="x", envelope=envelope, provider="", model="")
     with pytest.raises(Busy):
         await store.delete_session("a", ME)
+    await store.wait("a", said, mode="queue", envelope=evolve(envelope, event_id="2"))
+    await store.drop_waiting("a")
+    await store.wait("a", said, mode="queue", envelope=evolve(envelope, event_id="3"))
     await store.close_turn(turn, state="done")
     await store.delete_session("a", ME)
     assert await store.list_sessions(ME) == []
@@ -138,6 +141,7 @@ async def test_what_is_forgotten_is_gone(store: Store, folder: Path, sql: Sql) -
     assert list(folder.iterdir()) == []
     for table in ("messages", "contexts", "inbox"):
         assert sql(f"SELECT 1 FROM {table} WHERE body LIKE '%hello%'") == [], table
+    assert sql("SELECT event_id, envelope FROM inbox ORDER BY event_id") == [("1", ""), ("2", ""), ("3", "")]
 
 
 async def test_sessions_not_used_for_long_are_pruned(store: Store, sql: Sql) -> None:

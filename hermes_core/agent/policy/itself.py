@@ -16,6 +16,7 @@ _MARK = b"HERMES_RUN="  # what backends put into the environment of the commands
 _WIDENERS = {
     "approvals": {"allow", "deny"},
     "config": {"edit", "set", "unset"},
+    "gateway": {"install", "uninstall"},
     "grants": {"forget"},
     "model": {"choose"},
     "plugins": {"disable", "enable", "install", "remove", "sync"},

@@ -33,6 +33,14 @@ def upgrade() -> None:
         op.add_column("inbox", _text(name))
     op.create_index("inbox_traces", "inbox", ["trace"], unique=False)
     op.create_index("inbox_turns", "inbox", ["turn_id"], unique=False)
+    op.create_index(
+        "turns_open",
+        "turns",
+        ["session_id"],
+        unique=False,
+        sqlite_where=sa.text("state = 'open'"),
+        postgresql_where=sa.text("state = 'open'"),
+    )
     op.create_table(
         "outbox",
         sa.Column("id", number, nullable=False),
@@ -89,7 +97,7 @@ def upgrade() -> None:
         sa.Column("account", sa.Text(), nullable=False),
         sa.Column("chat", sa.Text(), nullable=False),
         sa.Column("thread", sa.Text(), nullable=False),
-        *(_text(n) for n in ("kind", "name", "dead")),
+        *(_text(n) for n in ("kind", "name", "sender", "dead")),
         _count("home"),
         _time("seen"),
         sa.ForeignKeyConstraint(["owner"], ["owners.id"]),

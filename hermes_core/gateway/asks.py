@@ -1,0 +1,118 @@
+"""Questions to people who read later: a message with buttons, and an answer that may come from anywhere.
+
+A question is a row before it is sent, and whoever answers first has answered: with a button or in words, in the chat or
+in a terminal, or, after a death, to the same question put again.
+"""
+
+import asyncio
+import hashlib
+
+from attrs import evolve, frozen
+
+from hermes_core.agent.runtime import Runtime
+from hermes_core.gateway.outgoing import answer_to, said
+from hermes_core.store.approvals import Approval
+from hermes_core.types import Button, Buttons, Envelope, Message, Principal, Question, Verdict
+
+__all__ = ["Asked", "Asks"]
+
+_LOOK = 0.5  # seconds between two looks at whether it was answered
+_LABELS = {"once": "Yes, once", "session": "Yes, in this conversation", "always": "Yes, always", "deny": "No"}
+_LONGEST = 3000  # characters of what is asked about that are shown; all of it is in `hermes approvals show`
+
+
+@frozen(kw_only=True)
+class Asked:
+    """Of which turn a question is: where it came from, and whose it is."""
+
+    address: Envelope
+    owner: Principal
+    session_id: str
+    trace: str = ""
+
+
+class Asks:
+    """Puts the questions of turns into chats, and lets messages answer them."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self._seconds = runtime.settings.config.policy.ask_seconds
+        self.elsewhere = False  # whether turns run in other processes, too
+
+    async def ask(self, of: Asked, question: Question) -> Verdict | None:
+        """Ask, and wait for the answer; None when none came in time. A cancelled question stays in the chat."""
+        if question.kind == "approval":  # it has its row, and the asker looks out for the answer
+            await self._send(of, question)
+            await asyncio.Event().wait()
+        number = hashlib.sha256(question.id.encode()).hexdigest()[:12]
+        question = evolve(question, id=number)
+        store, session = (
+            await self._runtime.store(),
+            await self._runtime.take_up(of.session_id, origin="", owner=of.owner),
+        )
+        wanted = Approval(id=number, session_id=session.id, turn_id=session.turn, subject=question.subject)
+        await store.ask_approval(session, evolve(wanted, kind=question.kind, choices=tuple(question.choices)))
+        await self._send(of, question)
+        try:
+            async with asyncio.timeout(self._seconds):
+                while True:
+                    row = await store.approval(of.owner, number)
+                    if row is not None and row.state != "open":
+                        return row.answer if row.state == "answered" else None
+                    await asyncio.sleep(_LOOK)
+        except TimeoutError:
+            await store.settle_approval(of.owner, number, Verdict(outcome="deny"), state="expired")
+            return None
+
+    async def waits(self, owner: Principal, session_id: str) -> Approval | None:
+        """The question that waits for words in a session."""
+        if not self._runtime.busy(session_id) and not self.elsewhere:
+            return None
+        store = await self._runtime.store()
+        rows = [
+            row for row in await store.list_approvals(owner) if row.session_id == session_id and row.kind != "approval"
+        ]
+        return rows[-1] if rows else None  # the one asked first
+
+    async def answer(self, row: Approval, owner: Principal, text: str, by: str) -> None:
+        """Let words answer a question; a number means the choice of that number."""
+        number = int(text) if text.isdecimal() and len(text) < 4 else 0
+        choice = row.choices[number - 1] if 0 < number <= len(row.choices) else text
+        verdict = Verdict(outcome="allow", choice=choice, by=by)
+        await (await self._runtime.store()).settle_approval(owner, row.id, verdict)
+
+    async def _send(self, of: Asked, question: Question) -> None:
+        key = f"question:{of.address.platform}:{question.id}"
+        kinds = {"kind": "question", "trace": of.trace, "session_id": of.session_id}
+        await (await self._runtime.store()).send_later(
+            answer_to(of.address, of.owner, _shown(question), key=key, **kinds)
+        )
+
+
+def _shown(question: Question) -> Message:
+    """A question as people read it, with the choices as buttons and the way to answer in words."""
+    if question.kind == "text":
+        return said(f"{question.subject}\n\nAnswer with your next message.")
+    if question.kind == "choice":
+        listed = "\n".join(f"{number}. {choice}" for number, choice in enumerate(question.choices, 1))
+        buttons = tuple(Button(label=choice[:40], says=str(n)) for n, choice in enumerate(question.choices, 1))
+        return said(
+            f"{question.subject}\n\n{listed}\n\nAnswer with a number, or in your own words.", Buttons(buttons=buttons)
+        )
+    subject = question.subject if len(question.subject) <= _LONGEST else f"{question.subject[:_LONGEST]}…"
+    lines = ["**May I do this?**", _fenced(subject), question.risk]
+    lasting = [choice for choice in question.choices if choice in ("session", "always")]
+    if question.covers and lasting:
+        lines.append(f"Beyond this once it would allow: {question.covers}")
+    words = "|".join(choice for choice in question.choices if choice != "deny")
+    lines.append(f"`/approve {question.id} {words}` or `/deny {question.id}`")
+    says = {c: f"/deny {question.id}" if c == "deny" else f"/approve {question.id} {c}" for c in question.choices}
+    buttons = tuple(Button(label=_LABELS.get(choice, choice), says=words) for choice, words in says.items())
+    return said("\n\n".join(filter(None, lines)), Buttons(buttons=buttons))
+
+
+def _fenced(text: str) -> str:
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return f"{fence}\n{text}\n{fence}"

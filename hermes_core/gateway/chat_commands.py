@@ -1,0 +1,196 @@
+"""Slash commands on chat services: the kernel's and the plugins', and those that only make sense there."""
+
+from collections.abc import Awaitable, Callable, Sequence
+
+from attrs import evolve
+
+from hermes_core.agent.live import new_session_id
+from hermes_core.agent.runtime import Runtime
+from hermes_core.errors import UnknownName, UserError, nearest
+from hermes_core.gateway.access import Access, listing, usable
+from hermes_core.gateway.conversations import ChatConversation
+from hermes_core.gateway.slash import AT_ONCE, slash_commands
+from hermes_core.kinds import TurnQueue
+from hermes_core.store.approvals import Approval
+from hermes_core.store.codec import plain_text
+from hermes_core.types import Envelope, Message, Outcome, Session, SlashCommand, Text, Verdict
+
+__all__ = ["ChatCommands"]
+
+_SIGNS = "/!"  # some clients keep what begins with a slash to themselves
+_NOW = AT_ONCE | {"approve", "deny", "status", "whoami", "cost", "platforms", "background"}
+
+
+class ChatCommands:
+    """Runs the commands that people write. ``status`` says how the platforms are."""
+
+    def __init__(self, runtime: Runtime, queue: TurnQueue, status: Callable[[], Sequence[str]]) -> None:
+        self._runtime, self._queue, self._status = runtime, queue, status
+        self._running: dict[str, tuple[ChatConversation, Access]] = {}
+        self._table = slash_commands(runtime, self._of)
+        self._add(
+            ("status", "this conversation, and how Hermes is", self.status, ""),
+            ("whoami", "who you are here, and what you may do", self.whoami, ""),
+            ("approve", "say yes to a question", self.approve, "[ID] [once|session|always]"),
+            ("deny", "say no to a question", self.deny, "[ID]"),
+            ("background", "have something done beside this conversation", self.background, "TEXT"),
+            ("cost", "what this conversation cost", self._table["usage"].run, ""),
+            ("model", "show or change the model of this chat", self.model, "[[provider:]model|default]"),
+            ("effort", "show or change how hard the model thinks in this chat", self.effort, "[EFFORT|default]"),
+            ("retry", "ask the last question again", self.retry, ""),
+            ("stop", "stop the running turn", self.stop, ""),
+            ("help", "list the commands", self.help, ""),
+        )
+
+    @property
+    def table(self) -> Sequence[SlashCommand]:
+        """All commands, for menus."""
+        return tuple(usable(self._table, "admin", "chat").values())
+
+    def is_command(self, envelope: Envelope) -> bool:
+        """Whether a message is a command: with a slash, or with ``!`` before the name of one."""
+        text = plain_text(envelope.message.parts).strip()
+        if text.startswith("/"):
+            return not text.startswith("//") and self._name(text) != ""
+        return text.startswith("!") and self._name(text) in self._table
+
+    def at_once(self, envelope: Envelope) -> bool:
+        """Whether it is one that waits for nothing that came before."""
+        name = self._name(plain_text(envelope.message.parts).strip())
+        known = self._table.get(name)
+        return self.is_command(envelope) and (name in _NOW or bool(known and known.at_once))
+
+    async def run(self, conversation: ChatConversation, envelope: Envelope, access: Access) -> str | Message:
+        """Carry a command out; what is to be said of it, or what the model is to hear. Raises HermesError."""
+        text = plain_text(envelope.message.parts).strip()
+        name, rest = self._name(text), text.partition(" ")[2].strip()
+        usable_here = usable(self._table, access.role, "chat")
+        command = usable_here.get(name)
+        if command is None:
+            close = nearest(name, usable_here)
+            return f"There is no command /{name}." + (f" Did you mean /{close}?" if close else " /help lists all.")
+        session = await conversation.take_up()
+        self._running[session.id] = conversation, access
+        try:
+            return await command.run(session, rest)
+        finally:
+            self._running.pop(session.id, None)
+
+    @staticmethod
+    def _name(text: str) -> str:
+        """The command's name; services put the bot's own behind it: ``/new@my_bot``."""
+        head = text.split(maxsplit=1)[0] if text else ""
+        return head[1:].partition("@")[0].casefold().replace("_", "-") if head[:1] in _SIGNS and head else ""
+
+    def _add(self, *commands: tuple[str, str, Callable[[Session, str], Awaitable[str | Message]], str]) -> None:
+        for name, summary, run, usage in commands:
+            command = SlashCommand(name=name, summary=summary, run=run, usage=usage, at_once=name in _NOW)
+            self._table[name] = evolve(command, who="everyone")
+
+    def _of(self, session_id: str) -> ChatConversation:
+        return self._running[session_id][0]
+
+    # --- the commands -----------------------------------------------------------------------------------------------
+
+    async def help(self, session: Session, _rest: str) -> str:
+        return listing(usable(self._table, self._running[session.id][1].role, "chat"))
+
+    async def status(self, session: Session, _rest: str) -> str:
+        conversation, access = self._running[session.id]
+        route = await self._runtime.routed_for(str(conversation.overrides.get("model", "")), "")
+        waiting = await (await self._runtime.store()).waiting(session.id)
+        lines = [
+            f"Conversation: {session.id} {session.title}".rstrip(),
+            f"Model: {route.model} from {route.name}",
+            f"Mode: {self._runtime.policy.mode(session.id)}",
+            f"Now: {'working' if self._runtime.busy(session.id) else 'idle'}, {len(waiting)} waiting",
+        ]
+        return "\n".join([*lines, *(self._status() if access.role == "admin" else ())])
+
+    async def whoami(self, session: Session, _rest: str) -> str:
+        conversation, access = self._running[session.id]
+        envelope = conversation.envelope
+        name = f" ({envelope.sender_name})" if envelope.sender_name else ""
+        return (
+            f"You are {envelope.sender}{name} on {envelope.platform}, here {access.principal.person}, "
+            f"{access.role}. Let in by {access.by}."
+        )
+
+    async def approve(self, session: Session, rest: str) -> str:
+        words = rest.split()
+        choice = next((word for word in words if word in ("once", "session", "always")), "once")
+        return await self._answer(session, [word for word in words if word != choice], "allow", choice)
+
+    async def deny(self, session: Session, rest: str) -> str:
+        return await self._answer(session, rest.split(), "deny", "deny")
+
+    async def _answer(self, session: Session, words: Sequence[str], outcome: Outcome, choice: str) -> str:
+        conversation, _ = self._running[session.id]
+        store = await self._runtime.store()
+        found = await self._question(session, words[0] if words else "")
+        if found.state != "open":
+            return f"That is already {found.told}."
+        by = conversation.envelope.sender_name or conversation.envelope.sender
+        reason = "" if outcome == "allow" else "refused by the person"
+        verdict = Verdict(outcome=outcome, choice=choice, by=by, reason=reason)
+        settled, mine = await store.settle_approval(session.owner, found.id, verdict)
+        if not mine:
+            return f"That is already {settled.told}."
+        if settled.verdict != "allow":
+            return "Denied."
+        return f"Allowed ({settled.choice})." + (f" It covers: {settled.covers}" if settled.choice != "once" else "")
+
+    async def _question(self, session: Session, words: str) -> Approval:
+        """The question that is meant: by its id, or the only one that is open here."""
+        store = await self._runtime.store()
+        if words:
+            return await store.find_approval(session.owner, words)
+        rows = [row for row in await store.list_approvals(session.owner) if row.kind == "approval"]
+        here = [row for row in rows if session.id in (row.session_id, row.root)] or rows
+        if not here:
+            raise UserError("No question is open.")
+        if len(here) > 1:
+            shown = "\n".join(f"{row.id}  {row.subject[:80]}" for row in here)
+            raise UserError(f"Several questions are open; say which one:\n{shown}")
+        return here[0]
+
+    async def background(self, session: Session, rest: str) -> str:
+        if not rest:
+            raise UserError("Say what is to be done: /background TEXT")
+        envelope = self._running[session.id][0].envelope
+        message = Message(role="user", parts=(Text(text=rest),))
+        beside = evolve(envelope, event_id=f"{envelope.event_id}#beside", message=message)
+        name = new_session_id()
+        known = {"owner": session.owner, "origin": session.origin, "envelope": beside}
+        await self._runtime.queue(name, message, **known)
+        await self._queue.put(name)
+        return f"Begun beside this conversation, in {name}. The answer comes here."
+
+    async def model(self, session: Session, rest: str) -> str:
+        conversation, _ = self._running[session.id]
+        if rest:
+            wanted = "" if rest == "default" else rest
+            route = await self._runtime.routed_for(wanted, "")
+            if wanted and route.model != wanted.rpartition(":")[2] and not wanted.endswith(route.model):
+                raise UnknownName("model", wanted, hint="Write /model provider:model.")
+            await conversation.choose(model=f"{route.name}:{route.model}" if wanted else "")
+        route = await self._runtime.routed_for(str(conversation.overrides.get("model", "")), "")
+        return f"{'From now on' if rest else 'Here'} {route.model} from {route.name} answers in this chat."
+
+    async def effort(self, session: Session, rest: str) -> str:
+        from hermes_core.config.schema import EFFORTS
+
+        conversation, _ = self._running[session.id]
+        if rest and rest not in (*EFFORTS, "default"):
+            raise UserError(f"There is no effort {rest!r}: {', '.join(EFFORTS)}.")
+        if rest:
+            await conversation.choose(effort="" if rest == "default" else rest)
+        return f"Effort in this chat: {conversation.overrides.get('effort') or 'as it is set up'}."
+
+    async def retry(self, session: Session, _rest: str) -> Message | str:
+        rows = await (await self._runtime.store()).history(session.id)
+        last = next((message for message in reversed(rows) if message.role == "user"), None)
+        return last or "There is no question to ask again."
+
+    async def stop(self, session: Session, _rest: str) -> str:
+        return "Stopped." if self._runtime.interrupt(session.id) else "Nothing runs."

@@ -1,0 +1,122 @@
+"""What a chat talks to: its session, found by its key, and what was chosen for it."""
+
+import asyncio
+from collections.abc import Mapping
+from weakref import WeakValueDictionary
+
+from attrs import evolve
+
+from hermes_core.agent.live import new_session_id
+from hermes_core.agent.runtime import Runtime
+from hermes_core.config.gateway import ResetSettings
+from hermes_core.gateway.access import Access
+from hermes_core.gateway.keys import is_over, session_key
+from hermes_core.gateway.slash import Conversation
+from hermes_core.store.routes import Route
+from hermes_core.types import JSON, Envelope, Principal, Session
+
+__all__ = ["ChatConversation", "Conversations"]
+
+
+class ChatConversation(Conversation):
+    """A chat's side of a conversation. ``envelope`` is the message that is being seen to.
+
+    ``begins`` says why a new conversation begins with it, where an earlier one ended by itself.
+    """
+
+    def __init__(self, runtime: Runtime, envelope: Envelope, owner: Principal, key: str, route: Route | None) -> None:
+        super().__init__(runtime, envelope.platform)
+        self.envelope, self.owner, self.key = envelope, owner, key
+        self.overrides: dict[str, JSON] = dict(route.overrides) if route else {}
+        self.wanted = route.session_id if route else ""
+        self.begins = ""
+
+    async def take_up(self) -> Session:
+        """The session of this chat, made when first needed."""
+        if self.session is None:
+            fresh = not self.wanted
+            self.wanted = self.wanted or new_session_id()
+            self.session = await self._runtime.take_up(self.wanted, origin=self._origin, owner=self.owner)
+            if fresh:
+                await self._lead()
+        return self.session
+
+    async def switch(self, session_id: str = "") -> Session:
+        """Go on in another session, or in a new one."""
+        self.session, self.wanted = None, session_id or new_session_id()
+        session = await self.take_up()
+        await self._lead()
+        return session
+
+    async def choose(self, **overrides: str) -> None:
+        """Keep what was chosen for this chat: ``model``, ``effort``; an empty text takes it back."""
+        known = {**self.overrides, **overrides}
+        self.overrides = {name: value for name, value in known.items() if value}
+        await self.take_up()
+        await self._lead()
+
+    async def _lead(self) -> None:
+        store = await self._runtime.store()
+        await store.lead(self.key, self.wanted, self.owner, self.overrides)
+
+
+class Conversations:
+    """Finds the conversation of each message."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self._config = runtime.settings.config.gateway
+        self._finding: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    async def find(self, envelope: Envelope, access: Access) -> ChatConversation:
+        """The conversation a message belongs to; a new one where there was none, or the last one is over."""
+        config = self._config
+        alone = config.thread_sessions_per_user if envelope.thread else config.group_sessions_per_user
+        owner = access.owner(envelope, shared=envelope.kind != "dm" and not alone)
+        key = session_key(
+            envelope,
+            owner,
+            per_user=config.group_sessions_per_user,
+            thread_per_user=config.thread_sessions_per_user,
+        )
+        lock = self._finding.setdefault(key, asyncio.Lock())
+        async with lock:
+            store = await self._runtime.store()
+            route = await store.route(key, owner)
+            found = ChatConversation(self._runtime, envelope, owner, key, route)
+            policy = self._reset(envelope)
+            if route and (why := is_over(route, policy)) and not self._runtime.busy(route.session_id):
+                found.begins = why if policy.notify else ""
+                await found.switch()
+            elif route:
+                await store.used(key)
+            await found.take_up()
+        return found
+
+    def _reset(self, envelope: Envelope) -> ResetSettings:
+        given: Mapping[str, ResetSettings] = self._config.resets
+        special = given.get(f"{envelope.platform}.{envelope.kind}") or given.get(envelope.platform)
+        return special or self._config.reset
+
+
+def dressed(envelope: Envelope, *, shared: bool) -> Envelope:
+    """The message as its model should read it: who says it where several speak, and what it answers."""
+    from hermes_core.types import Text
+
+    lines = []
+    if shared:
+        lines.append(f"[{_one_line(envelope.sender_name or envelope.sender)}]")
+    if envelope.quote:
+        quoted = envelope.quote if len(envelope.quote) <= _QUOTED else f"{envelope.quote[:_QUOTED]}…"
+        lines += [f"> {line}" for line in quoted.splitlines()]
+    if not lines:
+        return envelope
+    head = Text(text="\n".join(lines) + "\n")
+    return evolve(envelope, message=evolve(envelope.message, parts=(head, *envelope.message.parts)))
+
+
+_QUOTED = 500  # characters of an earlier message that are shown with its answer
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split()).replace("]", ")")[:80]

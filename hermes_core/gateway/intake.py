@@ -1,0 +1,185 @@
+"""The way in: who it is from, which conversation it belongs to, and what happens to it now.
+
+A message is a row before its service hears that it was received, and before anything is done about it. So a death at
+any moment loses nothing, and what a service delivers again is known.
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable
+from functools import partial
+
+from attrs import evolve
+
+from hermes_core import trace
+from hermes_core.agent.runtime import Runtime
+from hermes_core.errors import HermesError
+from hermes_core.gateway.access import Access
+from hermes_core.gateway.asks import Asks
+from hermes_core.gateway.chat_commands import ChatCommands
+from hermes_core.gateway.conversations import ChatConversation, Conversations, dressed
+from hermes_core.gateway.lanes import Lanes
+from hermes_core.gateway.media_in import keep_files
+from hermes_core.gateway.outgoing import answer_to, said
+from hermes_core.gateway.slash import QUEUED, STEERED
+from hermes_core.kinds import Platform, TurnQueue
+from hermes_core.store.codec import plain_text
+from hermes_core.store.inbox import Waiting
+from hermes_core.store.killpoints import die_at
+from hermes_core.store.leases import Duplicate
+from hermes_core.types import Chat, Envelope, Feature, Message, Principal
+
+__all__ = ["Intake"]
+
+log = logging.getLogger(__name__)
+_HEARD, _BEHIND = "👀", "⏳"
+
+
+class Intake:
+    """Takes what platforms receive. ``admit`` says whose a message is, or None: then it has been seen to."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        queue: TurnQueue,
+        commands: ChatCommands,
+        admit: Callable[[Envelope], Awaitable[Access | None]],
+    ) -> None:
+        self._runtime, self._queue, self._commands, self._admit = runtime, queue, commands, admit
+        self._asks = Asks(runtime)
+        self._conversations = Conversations(runtime)
+        self._lanes = Lanes()
+
+    def hear(self, platform: Platform, envelope: Envelope) -> None:
+        """Take a message in, after those of the same chat that came before; what ends or answers a turn at once."""
+        work = partial(self._hear, platform, envelope)
+        if self._commands.at_once(envelope):
+            self._lanes.beside(work)
+        else:
+            self._lanes.put(f"{envelope.platform} {envelope.account} {envelope.chat} {envelope.thread}", work)
+
+    async def begin(self, platform: Platform) -> None:
+        """Carry out the commands that were heard before a death."""
+        store = await self._runtime.store()
+        for waiting in await store.commands_waiting(platform.name, platform.account):
+            if waiting.envelope:
+                work = partial(self._again, platform, waiting)
+                self._lanes.put(f"{platform.name} {platform.account} {waiting.envelope.chat}", work)
+
+    async def settle(self) -> None:
+        """Wait until everything that was heard has its row."""
+        await self._lanes.settle()
+
+    async def close(self) -> None:
+        """Stop whatever is being done."""
+        await self._lanes.close()
+
+    async def _hear(self, platform: Platform, envelope: Envelope) -> None:
+        acked = False
+        with trace.using(trace.new()):
+            try:
+                access = await self._admit(envelope)
+                acked = access is not None and await self._take(platform, envelope, access)
+            except Duplicate:  # delivered again; it was seen to, or will be
+                log.info("message %s of %s came again", envelope.event_id, platform.name)
+            except HermesError as error:
+                await self._tell(envelope, str(error))
+            if not acked:
+                await platform.ack(envelope)
+
+    async def _take(self, platform: Platform, envelope: Envelope, access: Access) -> bool:
+        """See to a message; whether its service was told that it was received."""
+        store = await self._runtime.store()
+        conversation = await self._conversations.find(envelope, access)
+        owner = conversation.owner
+        await store.remember_chat(owner, envelope)
+        if self._commands.is_command(envelope):
+            row = await store.hear_command(owner, envelope, trace.current())
+            await platform.ack(envelope)
+            die_at("acked")
+            await self._command(platform, envelope, conversation, access, row)
+            return True
+        text = plain_text(envelope.message.parts).strip()
+        if text and (question := await self._asks.waits(owner, conversation.wanted)):
+            row = await store.hear_command(owner, envelope, trace.current())
+            await self._asks.answer(question, owner, text, envelope.sender_name or envelope.sender)
+            await store.done_command(row, ())
+            return False
+        await self._say(platform, conversation, envelope)
+        if conversation.begins:
+            await self._tell(envelope, f"A new conversation begins: {conversation.begins}.", owner=owner, mark="begins")
+        return True
+
+    async def _say(self, platform: Platform, conversation: ChatConversation, envelope: Envelope) -> None:
+        """Let a message have its turn, or reach the one that runs."""
+        runtime, session = self._runtime, await conversation.take_up()
+        busy = runtime.busy(session.id)
+        mode = runtime.settings.config.agent.busy if busy else "queue"
+        whole = dressed(await keep_files(envelope, self._runtime.home.outputs / session.id), shared=_shared(envelope))
+        put = runtime.steer if mode == "steer" else runtime.queue
+        await put(session.id, whole.message, owner=session.owner, origin=platform.name, envelope=whole)
+        await platform.ack(envelope)
+        die_at("acked")
+        if busy and mode == "interrupt":
+            runtime.interrupt(session.id)
+        if busy and mode != "interrupt" and not await self._react(platform, envelope, _BEHIND):
+            await self._tell(envelope, STEERED if mode == "steer" else QUEUED, owner=session.owner, mark="receipt")
+        elif not busy or mode == "interrupt":
+            await self._react(platform, envelope, _HEARD)
+        await self._queue.put(session.id)
+
+    async def _command(
+        self, platform: Platform, envelope: Envelope, conversation: ChatConversation, access: Access, row: int
+    ) -> None:
+        """Carry out a command; its answer is stored with the fact that it was."""
+        try:
+            answer = await self._commands.run(conversation, envelope, access)
+        except HermesError as error:
+            answer = str(error)
+        key = f"{envelope.platform}:{envelope.account}:{envelope.event_id}"
+        if isinstance(answer, Message):  # what the model is to hear
+            again = evolve(envelope, event_id=f"{envelope.event_id}#said", message=answer)
+            with contextlib.suppress(Duplicate):
+                await self._say(platform, conversation, again)
+            answer = ""
+        known = {"key": f"{key}:answer", "trace": trace.current(), "session_id": conversation.wanted}
+        answers = [answer_to(envelope, conversation.owner, said(answer), **known)] if answer else []
+        await (await self._runtime.store()).done_command(row, answers)
+
+    async def _again(self, platform: Platform, waiting: Waiting) -> None:
+        envelope = waiting.envelope
+        assert envelope
+        with trace.using(waiting.trace):
+            access = await self._admit(envelope)
+            if access is not None:
+                conversation = await self._conversations.find(envelope, access)
+                await self._command(platform, envelope, conversation, access, waiting.id)
+
+    async def _react(self, platform: Platform, envelope: Envelope, sign: str) -> bool:
+        """Show that a message was heard; False where that cannot be seen."""
+        if not (self._runtime.settings.config.gateway.reactions and envelope.message_id):
+            return False
+        if Feature.REACTIONS not in platform.features:
+            return False
+        try:
+            async with asyncio.timeout(10):
+                await platform.react(Chat(envelope.chat, envelope.thread), envelope.message_id, sign)
+        except Exception as error:  # noqa: BLE001 - a sign that is not seen is no reason to stop
+            log.info("no reaction on %s: %s", platform.name, error)
+            return False
+        return True
+
+    async def _tell(self, envelope: Envelope, text: str, owner: Principal | None = None, mark: str = "failed") -> None:
+        """Say something to whoever wrote a message, once."""
+        key = f"{envelope.platform}:{envelope.account}:{envelope.event_id}:{mark}"
+        owner = owner or Principal(profile=self._runtime.home.profile, person=f"{envelope.platform}:{envelope.sender}")
+        text = self._runtime.settings.masks.text(text)
+        await (await self._runtime.store()).send_later(
+            answer_to(envelope, owner, said(text), key=key, trace=trace.current())
+        )
+
+
+def _shared(envelope: Envelope) -> bool:
+    """Whether others may speak in the same conversation."""
+    return envelope.kind != "dm"

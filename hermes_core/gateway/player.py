@@ -1,0 +1,97 @@
+"""Plays what waits in a session: the turn that a death cut off, then one message after another."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, Callable, Sequence
+from functools import partial
+from typing import Protocol
+
+from attrs import evolve
+
+from hermes_core import trace
+from hermes_core.agent.runtime import Runtime
+from hermes_core.agent.surface import Surface
+from hermes_core.gateway.asks import Asked, Asks
+from hermes_core.gateway.outgoing import answer_to, said
+from hermes_core.store.inbox import Waiting
+from hermes_core.store.outbox import Outgoing
+from hermes_core.types import Ended, Event, Principal, Started
+
+__all__ = ["Player", "Show"]
+
+
+class Show(Protocol):
+    """Shows a turn while it runs, where people can see that."""
+
+    async def event(self, event: Event) -> None:
+        """One thing that happened."""
+
+    async def close(self) -> None:
+        """Nothing more happens."""
+
+
+class Player:
+    """Plays the sessions of people. ``show`` makes what shows a turn in its chat, or None where nobody can see it."""
+
+    def __init__(self, runtime: Runtime, show: Callable[[Asked, str], Show | None]) -> None:
+        self._runtime, self._show = runtime, show
+        self._asks = Asks(runtime)
+
+    async def play(self, session_id: str) -> None:
+        """Play everything that waits in a session."""
+        store = await self._runtime.store()
+        owner = await store.session_owner(session_id)
+        if owner is None:
+            return
+        cut = await store.begun_by(session_id)
+        if cut is not None and not await self._one(session_id, owner, cut, self._runtime.resume):
+            return  # whoever plays it lives
+        while waiting := await store.waiting(session_id):
+            if not await self._one(session_id, owner, waiting[0], self._runtime.follow):
+                return
+
+    async def _one(
+        self,
+        session_id: str,
+        owner: Principal,
+        waiting: Waiting,
+        play: Callable[..., AsyncGenerator[Event, None]],
+    ) -> bool:
+        """One turn; False when there was none to play, or somebody else plays it."""
+        address = waiting.envelope
+        with trace.using(waiting.trace):
+            surface = await self._surface(session_id, owner, waiting)
+            asked = Asked(address=address, owner=owner, session_id=session_id, trace=waiting.trace) if address else None
+            shown: Show | None = None
+            ended = None
+            try:
+                async with contextlib.aclosing(play(session_id, owner=owner, surface=surface)) as events:
+                    async for event in events:
+                        if isinstance(event, Started) and asked:
+                            shown = self._show(asked, event.turn_id)
+                        if shown:
+                            await shown.event(event)
+                        if isinstance(event, Ended):
+                            ended = event
+            finally:
+                if shown:
+                    await asyncio.shield(shown.close())
+        return ended is not None and bool(ended.turn_id)
+
+    async def _surface(self, session_id: str, owner: Principal, waiting: Waiting) -> Surface:
+        store = await self._runtime.store()
+        routes = await store.routes_of(session_id)
+        chosen = routes[0].overrides if routes else {}
+        surface = Surface(model=str(chosen.get("model", "")), effort=str(chosen.get("effort", "")))
+        if waiting.envelope is None or not waiting.envelope.chat:  # said in a terminal, and answered there
+            return surface
+        asked = Asked(address=waiting.envelope, owner=owner, session_id=session_id, trace=waiting.trace)
+        return evolve(surface, ask=partial(self._asks.ask, asked), deliver=partial(self._deliver, asked))
+
+    def _deliver(self, of: Asked, turn_id: str, state: str, answer: str, error: str) -> Sequence[Outgoing]:
+        """What is to be said of a turn's end. One that was stopped was stopped by its person, who was told so."""
+        text = answer if state == "done" else error if state == "failed" else ""
+        if not text.strip():
+            return ()
+        known = {"key": f"turn:{turn_id}", "kind": "answer", "trace": of.trace, "session_id": of.session_id}
+        return (answer_to(of.address, of.owner, said(text), turn_id=turn_id, **known),)

@@ -1,0 +1,168 @@
+"""The gateway: platforms kept alive, what they hear played, and what is to be said sent, until it is told to stop."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Sequence
+
+from hermes_core.agent.runtime import Runtime
+from hermes_core.errors import HermesError
+from hermes_core.gateway.access import Access, AccessRules, admit
+from hermes_core.gateway.chat_commands import ChatCommands
+from hermes_core.gateway.desk import RuntimeDesk
+from hermes_core.gateway.intake import Intake
+from hermes_core.gateway.keeper import Keeper
+from hermes_core.gateway.player import Player
+from hermes_core.gateway.queue import LocalQueue
+from hermes_core.kinds import Platform, TurnQueue
+from hermes_core.types import Envelope, SlashCommand
+
+__all__ = ["Gateway"]
+
+log = logging.getLogger(__name__)
+_SWEEP = 5.0  # seconds between two looks for what a queue forgot
+_LOOK = 0.05  # seconds between two looks at whether all is done
+_FLUSH = 1.5  # seconds for what is to be sent when everything stops
+
+
+class Gateway:
+    """One process of the gateway. Without ``platforms`` it only plays; without ``work`` it only listens and sends."""
+
+    def __init__(
+        self, runtime: Runtime, platforms: Sequence[Platform], *, queue: TurnQueue | None = None, work: bool = True
+    ) -> None:
+        self._runtime, self._work = runtime, work
+        self._queue = queue or LocalQueue()
+        self._rules: dict[str, AccessRules] = {}
+        self.commands = ChatCommands(runtime, self._queue, self.told)
+        self._intake = Intake(runtime, self._queue, self.commands, self._admit)
+        self._player = Player(runtime, lambda _of, _turn: None)
+        config, holder = runtime.settings.config.gateway, runtime.sessions.holder
+        self.keepers = [
+            Keeper(
+                platform,
+                _Desk(runtime, platform, self.commands),
+                holder,
+                runtime.store,
+                config,
+                self._intake.hear,
+                self._send,
+                self._intake.begin,
+            )
+            for platform in platforms
+        ]
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Serve until ``stop`` is set or every platform has nothing more to say. Raises HermesError at the start."""
+        await self._runtime.store()
+        self._runtime.load_hooks()
+        keeping = [asyncio.create_task(keeper.serve(), name=keeper.platform.name) for keeper in self.keepers]
+        playing = [asyncio.create_task(self._play()), asyncio.create_task(self._sweep())] if self._work else []
+        stopped = asyncio.create_task(stop.wait())
+        ended = asyncio.gather(*keeping) if keeping else asyncio.get_running_loop().create_future()
+        try:
+            await asyncio.wait({stopped, ended, *playing}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            await self._drain(keeping, playing)
+            stopped.cancel()
+            ended.cancel()
+            await asyncio.gather(*keeping, *playing, stopped, ended, return_exceptions=True)
+
+    def told(self) -> Sequence[str]:
+        """How each platform is, a line each."""
+        return [
+            f"{k.platform.name} {k.platform.account}".strip() + f": {k.state}" + (f" ({k.error})" if k.error else "")
+            for k in self.keepers
+        ]
+
+    def keeper(self, name: str) -> Keeper | None:
+        """Who keeps a platform alive."""
+        return next((keeper for keeper in self.keepers if keeper.platform.name == name), None)
+
+    # --- in ---------------------------------------------------------------------------------------------------------
+
+    async def _admit(self, envelope: Envelope) -> Access | None:
+        """Who speaks; None when nobody may, which whoever should know was told."""
+        settings = self._runtime.settings
+        rules = self._rules.get(envelope.platform) or AccessRules.of(settings, envelope.platform)
+        self._rules[envelope.platform] = rules
+        store = await self._runtime.store()
+        access = admit(envelope, rules, await store.person(envelope.platform, envelope.sender))
+        if access.outcome == "in":
+            return access
+        log.info("not let in: %s %s: %s", envelope.platform, envelope.sender, access.by)
+        return None
+
+    # --- turns ------------------------------------------------------------------------------------------------------
+
+    async def _play(self) -> None:
+        workers = self._runtime.settings.config.gateway.workers
+        await self._queue.work(self._player.play, workers)
+
+    async def _sweep(self) -> None:
+        """Put what waits and is in no queue: from before the start, of a worker that died, of another machine."""
+        while True:
+            try:
+                for session_id, _ in await (await self._runtime.store()).unplayed():
+                    if not self._runtime.busy(session_id):
+                        await self._queue.put(session_id)
+            except HermesError as error:
+                log.warning("what waits could not be looked for: %s", error)
+            await asyncio.sleep(_SWEEP)
+
+    # --- out --------------------------------------------------------------------------------------------------------
+
+    async def _send(self, platform: Platform) -> None:
+        from attrs import evolve
+
+        store = await self._runtime.store()
+        while True:
+            for row in await store.due(platform.name, platform.account, 9e12):
+                await store.mark_sending(row, "x", [row.outgoing.message], repeated=False, now=0.0)
+                row = evolve(row, pieces=(row.outgoing.message,))
+                sent = await platform.send(row.outgoing.chat, row.outgoing.message, row.outgoing.key)
+                await store.mark_sent(row, "x", [sent.message_id if sent else ""])
+            await asyncio.sleep(0.02)
+
+    # --- the end ----------------------------------------------------------------------------------------------------
+
+    async def _drain(self, keeping: Sequence["asyncio.Task[None]"], playing: Sequence["asyncio.Task[None]"]) -> None:
+        """Hear nothing new, let turns end, send what they said; what is cut off is resumed at the next start."""
+        for keeper in self.keepers:
+            keeper.deaf()
+        seconds = self._runtime.settings.config.gateway.drain_seconds
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._intake.settle()
+                while self._runtime.playing:
+                    await asyncio.sleep(_LOOK)
+        cut = self._runtime.playing
+        with contextlib.suppress(TimeoutError, HermesError):
+            async with asyncio.timeout(_FLUSH):
+                while await self._unsent():
+                    await asyncio.sleep(_LOOK)
+        if cut:
+            log.warning("%d turns are cut off; they go on at the next start", cut)
+            self._runtime.shut_store()  # so that they stay open: whoever starts next finds them
+        for task in (*playing, *keeping):
+            task.cancel()
+        await self._intake.close()
+        await self._queue.close()
+
+    async def _unsent(self) -> bool:
+        """Whether something is to be sent now by a platform that is connected."""
+        mine = {(k.platform.name, k.platform.account) for k in self.keepers if k.state == "connected"}
+        counts = await (await self._runtime.store()).outbox_counts()
+        return any((name, account) in mine and state in ("waiting", "sending") for name, account, state in counts)
+
+
+class _Desk(RuntimeDesk):
+    """The same for platforms that people write on: with the commands of a chat."""
+
+    def __init__(self, runtime: Runtime, platform: Platform, commands: ChatCommands) -> None:
+        super().__init__(runtime, platform)
+        self._commands = commands
+
+    @property
+    def commands(self) -> Sequence[SlashCommand]:
+        return self._commands.table

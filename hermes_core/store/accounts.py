@@ -1,0 +1,90 @@
+"""Who serves an account on a service: a lease with a heartbeat and a fencing token, and how far it came."""
+
+import time
+
+from attrs import asdict, field, frozen
+
+from hermes_core.errors import StoreError
+from hermes_core.store import leases
+from hermes_core.store.codec import clean
+from hermes_core.store.engine import READ, Transaction
+from hermes_core.store.sessions import Sessions, made, transaction
+
+__all__ = ["Account", "Accounts", "Serving", "StaleAccount", "prove"]
+
+
+class StaleAccount(StoreError):
+    """Another gateway serves the account now; nothing was written."""
+
+
+@frozen(kw_only=True)
+class Serving:
+    """The right to serve one account, with the token that proves it."""
+
+    platform: str
+    account: str
+    holder: str
+    fence: int
+
+
+@frozen(kw_only=True)
+class Account:
+    """An account as it is shown. ``served`` says whether its holder is still there; ``since`` is seconds since 1970."""
+
+    platform: str
+    account: str
+    holder: str
+    state: str
+    error: str
+    since: float
+    served: bool = field(default=False)
+
+
+class Accounts(Sessions):
+    """Each account has one holder at a time, on whatever machine."""
+
+    @transaction()
+    def serve(self, tx: Transaction, platform: str, account: str, *, holder: str) -> Serving | None:
+        """Take the lease on an account; None while somebody alive has it."""
+        platform, account = clean(platform), clean(account)
+        tx.alone(f"account {platform} {account}")
+        row = tx.row("account_get", platform=platform, account=account)
+        if row and leases.alive(tx, *(row[name] for name in ("holder", "place", "pid", "beat"))):
+            return None
+        serving = Serving(platform=platform, account=account, holder=holder, fence=(row["fence"] if row else 0) + 1)
+        tx.change("account_take", **asdict(serving), **leases.mark(tx), since=time.time())
+        return serving
+
+    @transaction()
+    def keep_serving(self, tx: Transaction, serving: Serving) -> None:
+        """Extend the lease. Raises StaleAccount when another took it."""
+        prove(tx, serving)
+
+    @transaction()
+    def tell_account(self, tx: Transaction, serving: Serving, state: str, error: str = "") -> None:
+        """Write down how it stands: connecting, connected, parked. Extends the lease. Raises StaleAccount."""
+        prove(tx, serving)
+        told = {"state": clean(state), "error": clean(error), "since": time.time()}
+        tx.change("account_tell", platform=serving.platform, account=serving.account, **told)
+
+    @transaction()
+    def stop_serving(self, tx: Transaction, serving: Serving) -> None:
+        """Let go of an account, so that another takes it at once. Quiet when another has it."""
+        tx.change("account_drop", platform=serving.platform, account=serving.account, fence=serving.fence)
+
+    @transaction(READ)
+    def accounts(self, tx: Transaction) -> list[Account]:
+        """Every account that was ever served, by platform and name."""
+        rows = tx.rows("accounts_list")
+        held = ("holder", "place", "pid", "beat")
+        return [made(Account, row, served=leases.alive(tx, *(row[name] for name in held))) for row in rows]
+
+
+def prove(tx: Transaction, serving: Serving) -> None:
+    """Prove the token and extend the lease, in a transaction that writes for the account. Raises StaleAccount."""
+    known = {"platform": serving.platform, "account": serving.account, "fence": serving.fence}
+    if not tx.change("account_beat", **known, beat=leases.mark(tx)["beat"]).rowcount:
+        raise StaleAccount(
+            f"Another gateway serves {serving.platform} {serving.account} now; nothing was written.",
+            hint="See: hermes gateway status",
+        )

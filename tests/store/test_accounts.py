@@ -1,0 +1,141 @@
+"""One gateway at a time serves an account, whatever dies; and what nobody plays is found, whoever it belongs to."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+
+import pytest
+
+from hermes_core.store import leases
+from hermes_core.store.accounts import StaleAccount
+from hermes_core.store.journal import Store
+from hermes_core.types import Envelope, Message, Principal, Session, Text
+
+ANNA, BEN = Principal(person="anna"), Principal(person="ben")
+
+
+@pytest.fixture
+def grave() -> int:
+    """The id of a process that is no more."""
+    child = subprocess.Popen([sys.executable, "-c", ""])
+    child.wait()
+    return child.pid
+
+
+def user(text: str) -> Message:
+    return Message(role="user", parts=(Text(text=text),))
+
+
+async def arrived(store: Store, sql: Callable[[str], object], session: Session, event: str, *, by_chat: bool) -> None:
+    """A message that waits in a session, with the address of a chat or without one."""
+    envelope = Envelope(
+        platform="demo", account="bot", event_id=event, chat="1", sender=session.owner.person, message=user(event)
+    )
+    await store.wait(session.id, envelope.message, mode="queue", envelope=envelope)
+    if by_chat:
+        sql(f"UPDATE inbox SET envelope = '{{}}' WHERE event_id = '{event}'")
+
+
+# --- accounts -----------------------------------------------------------------------------------------------------
+
+
+async def test_one_holder_at_a_time(reopen: Callable[..., Store]) -> None:
+    here, there = reopen(), reopen()
+    first = await here.serve("demo", "bot", holder="one")
+    assert first is not None
+    assert await there.serve("demo", "bot", holder="two") is None
+    assert await there.serve("demo", "other bot", holder="two") is not None
+    await here.keep_serving(first)
+
+
+async def test_who_stops_is_followed_at_once(reopen: Callable[..., Store]) -> None:
+    here, there = reopen(), reopen()
+    first = await here.serve("demo", "bot", holder="one")
+    assert first
+    await here.stop_serving(first)
+    second = await there.serve("demo", "bot", holder="two")
+    assert second is not None
+    assert second.fence > first.fence
+    await here.stop_serving(first)  # late, and quiet
+    await there.keep_serving(second)
+
+
+async def test_who_died_on_this_machine_is_followed_at_once(
+    store: Store, grave: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setattr(os, "getpid", lambda: grave)
+        first = await store.serve("demo", "bot", holder="one")
+    second = await store.serve("demo", "bot", holder="two")
+    assert first is not None
+    assert second is not None
+    for write in (store.keep_serving(first), store.tell_account(first, "connected")):
+        with pytest.raises(StaleAccount, match="Another gateway serves demo bot now"):
+            await write
+    await store.keep_serving(second)
+
+
+async def test_who_is_silent_is_followed_after_a_while(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = await store.serve("demo", "bot", holder="one")
+    assert await store.serve("demo", "bot", holder="two") is None
+    monkeypatch.setattr(leases, "LIFE", -1.0)
+    second = await store.serve("demo", "bot", holder="two")
+    assert first is not None
+    assert second is not None
+    with pytest.raises(StaleAccount):
+        await store.keep_serving(first)
+
+
+async def test_how_an_account_stands_is_told(store: Store) -> None:
+    serving = await store.serve("demo", "bot", holder="one")
+    assert serving
+    [row] = await store.accounts()
+    assert (row.platform, row.account, row.holder, row.state, row.served) == ("demo", "bot", "one", "connecting", True)
+    await store.tell_account(serving, "parked", "The token was refused.")
+    [row] = await store.accounts()
+    assert (row.state, row.error) == ("parked", "The token was refused.")
+    await store.stop_serving(serving)
+    [row] = await store.accounts()
+    assert (row.holder, row.state, row.served) == ("", "stopped", False)
+    assert await store.serve("demo", "bot", holder="one")
+    [row] = await store.accounts()
+    assert (row.state, row.error) == ("connecting", "")
+
+
+# --- what nobody plays --------------------------------------------------------------------------------------------
+
+
+async def test_what_waits_is_found_whoever_it_belongs_to(store: Store, sql: Callable[[str], object]) -> None:
+    for number, owner in enumerate((ANNA, BEN, ANNA)):
+        session = Session(id=f"s{number}", origin="demo", owner=owner, cwd="/")
+        await store.create_session(session)
+        await arrived(store, sql, session, f"event {number}", by_chat=number < 2)
+    assert await store.unplayed() == [("s0", ANNA), ("s1", BEN)]  # the third is somebody's at a terminal
+    assert await store.unplayed(limit=1) == [("s0", ANNA)]
+    assert await store.session_owner("s1") == BEN
+    assert await store.session_owner("nobody's") is None
+
+
+async def test_a_turn_that_was_cut_off_comes_first_and_one_that_plays_not_at_all(
+    store: Store, sql: Callable[[str], object], grave: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("waits", "plays", "cut"):
+        session = Session(id=name, origin="demo", owner=ANNA, cwd="/")
+        await store.create_session(session)
+        await arrived(store, sql, session, name, by_chat=True)
+    for name, pid in (("plays", os.getpid()), ("cut", grave)):
+        with monkeypatch.context() as where:
+            where.setattr(os, "getpid", lambda pid=pid: pid)
+            [one] = await store.waiting(name)
+            given = {"turn_id": f"turn of {name}", "holder": name, "provider": "p", "model": "m"}
+            await store.open_turn(name, one.message, waited=one.id, **given)
+    assert [name for name, _ in await store.unplayed()] == ["cut", "waits"]
+
+
+async def test_what_waited_in_a_deleted_session_is_not_found(store: Store, sql: Callable[[str], object]) -> None:
+    session = Session(id="gone", origin="demo", owner=ANNA, cwd="/")
+    await store.create_session(session)
+    await arrived(store, sql, session, "late", by_chat=True)
+    await store.delete_session("gone", ANNA)
+    assert await store.unplayed() == []
