@@ -87,6 +87,7 @@ HERMES = Distribution(
         "hermes-backend-ssh",
         "hermes-memory-compressor",
         "hermes-memory-files",
+        "hermes-platform-api",
         "hermes-platform-cli",
         "hermes-provider-anthropic",
         "hermes-provider-offline",
