@@ -88,6 +88,7 @@ HERMES = Distribution(
         "hermes-backend-ssh",
         "hermes-memory-compressor",
         "hermes-memory-files",
+        "hermes-platform-api",
         "hermes-platform-cli",
         "hermes-platform-matrix",
         "hermes-provider-anthropic",
