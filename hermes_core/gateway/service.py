@@ -6,16 +6,18 @@ import logging
 from collections.abc import Sequence
 
 from hermes_core.agent.runtime import Runtime
-from hermes_core.errors import HermesError
+from hermes_core.errors import DeliveryError, HermesError
 from hermes_core.gateway.access import Access, AccessRules, admit
 from hermes_core.gateway.chat_commands import ChatCommands
 from hermes_core.gateway.desk import RuntimeDesk
 from hermes_core.gateway.intake import Intake
 from hermes_core.gateway.keeper import Keeper
+from hermes_core.gateway.outgoing import said
+from hermes_core.gateway.pairing import code_for
 from hermes_core.gateway.player import Player
 from hermes_core.gateway.queue import LocalQueue
 from hermes_core.kinds import Platform, TurnQueue
-from hermes_core.types import Envelope, SlashCommand
+from hermes_core.types import Chat, Envelope, SlashCommand
 
 __all__ = ["Gateway"]
 
@@ -91,6 +93,11 @@ class Gateway:
         if access.outcome == "in":
             return access
         log.info("not let in: %s %s: %s", envelope.platform, envelope.sender, access.by)
+        words = await code_for(store, envelope, brand=self._runtime.home.brand) if access.outcome == "pair" else ""
+        if words and (keeper := self.keeper(envelope.platform)):
+            key = f"{envelope.platform}:{envelope.account}:{envelope.event_id}:code"
+            with contextlib.suppress(DeliveryError):  # not through the outbox, where its row would tell the code
+                await keeper.platform.send(Chat(envelope.chat, envelope.thread), said(words), key)
         return None
 
     # --- turns ------------------------------------------------------------------------------------------------------
