@@ -114,7 +114,8 @@ class GatewaySettings:
     )
     backend: str = option("The backend for everybody but you; empty: terminal.backend.", default="")
     trusted_with_shell: list[str] = option(
-        "People who may run commands on this machine, with your rights; others only in an isolated workspace.",
+        "People who may run commands on this machine, with your rights; others only in an isolated workspace. "
+        "`*` is everybody.",
         factory=list,
         example=["anna"],
     )

@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 
 from hermes_core.agent.runtime import Runtime
-from hermes_core.errors import HermesError
+from hermes_core.errors import DeliveryError, HermesError
 from hermes_core.gateway.access import Access, AccessRules, admit
 from hermes_core.gateway.asks import Asks
 from hermes_core.gateway.chat_commands import ChatCommands
@@ -119,8 +119,11 @@ class Gateway:
         if access.outcome == "in":
             return access
         log.info("not let in: %s %s: %s", envelope.platform, envelope.sender, access.by)
-        if access.outcome == "pair" and (words := await code_for(store, envelope, brand=self._runtime.home.brand)):
-            await platform.send(Chat(envelope.chat, envelope.thread), said(words), os.urandom(8).hex())  # kept nowhere
+        words = await code_for(store, envelope, brand=self._runtime.home.brand) if access.outcome == "pair" else ""
+        if words:
+            key = f"{envelope.platform}:{envelope.account}:{envelope.event_id}:code"
+            with contextlib.suppress(DeliveryError):  # not through the outbox, where its row would tell the code
+                await platform.send(Chat(envelope.chat, envelope.thread), said(words), key)
         return None
 
     # --- turns ------------------------------------------------------------------------------------------------------
