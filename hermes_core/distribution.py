@@ -88,6 +88,7 @@ HERMES = Distribution(
         "hermes-memory-compressor",
         "hermes-memory-files",
         "hermes-platform-cli",
+        "hermes-platform-telegram",
         "hermes-provider-anthropic",
         "hermes-provider-offline",
         "hermes-provider-openai",

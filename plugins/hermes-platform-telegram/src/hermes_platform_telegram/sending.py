@@ -286,7 +286,7 @@ def _open(blob: Blob, opened: ExitStack) -> "tuple[bytes | IO[bytes], int]":
     if blob.data is not None:
         return blob.data, len(blob.data)
     try:
-        file = opened.enter_context(Path(blob.path or "").open("rb"))
+        file = opened.enter_context(Path(blob.path or "").open("rb"))  # noqa: SIM115 - closed with the stack
         return file, file.seek(0, 2)
     except OSError as error:
         raise Undeliverable(f"The file {blob.name or blob.path} cannot be read: {error.strerror}.") from error
