@@ -9,7 +9,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))  # the server and the rules of formatting lie beside the tests
 
-from telegram_service import TOKEN, BotApiServer  # noqa: E402
+from telegram_service import TOKEN, BotApiServer
 
 from hermes_core.plugins.manifest import read_manifest
 from hermes_core.testing import FakeDesk, plugin_context

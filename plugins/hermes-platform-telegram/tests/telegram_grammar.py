@@ -40,9 +40,7 @@ def _alone(entity, wide, size):
     found = [f"{kind} has {more}"] if more else []
     if start < 0 or length <= 0 or start + length > size:
         return [*found, f"entity beginning at UTF-16 offset {start} ends after the end of the text"]
-    for at in (start, start + length):
-        if at < size and 0xDC00 <= int.from_bytes(wide[2 * at : 2 * at + 2], "little") <= 0xDFFF:
-            found.append(f"entity begins or ends in a middle of a UTF-16 symbol at offset {at}")
+    found += [f"{kind} splits the symbol at UTF-16 offset {at}" for at in (start, start + length) if _low(wide, at)]
     if not wide[2 * start : 2 * (start + length)].decode("utf-16-le", "replace").strip():
         found.append(f"{kind} covers nothing that is seen")
     if kind == "text_link":
@@ -50,6 +48,10 @@ def _alone(entity, wide, size):
         if parts.scheme not in ("http", "https", "tg") or "." not in (parts.hostname or ""):
             found.append(f"wrong link {entity.get('url')!r}")
     return found
+
+
+def _low(wide, at):
+    return 0xDC00 <= int.from_bytes(wide[2 * at : 2 * at + 2], "little") <= 0xDFFF
 
 
 def _together(one, other):
