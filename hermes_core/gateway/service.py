@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import logging
-import os
 from collections.abc import Sequence
 
 from hermes_core.agent.runtime import Runtime
@@ -12,8 +11,8 @@ from hermes_core.gateway.access import Access, AccessRules, admit
 from hermes_core.gateway.asks import Asks
 from hermes_core.gateway.chat_commands import ChatCommands
 from hermes_core.gateway.desk import RuntimeDesk
-from hermes_core.gateway.intake import Intake
 from hermes_core.gateway.health import Health
+from hermes_core.gateway.intake import Intake
 from hermes_core.gateway.keeper import Keeper
 from hermes_core.gateway.notify import Pulse, ServiceManager
 from hermes_core.gateway.outgoing import said
