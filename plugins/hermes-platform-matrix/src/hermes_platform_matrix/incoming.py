@@ -4,13 +4,14 @@ import re
 from collections.abc import Mapping
 from html import unescape
 from typing import Any
+from urllib.parse import unquote
 
 from attrs import frozen
 
 from hermes_core.types import Blob, Text
 from hermes_platform_matrix.markup import sound
 
-__all__ = ["FILES", "Said", "addresses", "read", "replied_to", "thread_of", "without_name"]
+__all__ = ["FILES", "Said", "addresses", "parts", "read", "replied_to", "thread_of", "without_name"]
 
 FILES = ("m.image", "m.file", "m.audio", "m.video")
 _FALLBACK = re.compile(r"\A(?:>[^\n]*\n)+\n?")
@@ -69,7 +70,7 @@ def replied_to(content: Mapping[str, Any]) -> str:
 
 
 def addresses(content: Mapping[str, Any], text: str, user: str, names: tuple[str, ...]) -> bool:
-    """Whether a message speaks to ``user`` by name: it mentions them, links to them, or begins with a name of theirs."""
+    """Whether a message speaks to ``user`` by name: by a mention, a link, or how it begins."""
     mentions = content.get("m.mentions")
     if isinstance(mentions, Mapping):
         users = mentions.get("user_ids")
@@ -77,9 +78,8 @@ def addresses(content: Mapping[str, Any], text: str, user: str, names: tuple[str
             return True
         return without_name(text, user, names) != text
     html = content.get("formatted_body")
-    if isinstance(html, str) and any(
-        unescape(p).replace("%40", "@").replace("%3A", ":") == user for p in _PILL.findall(html)
-    ):
+    pills = [unquote(unescape(p)) for p in _PILL.findall(html)] if isinstance(html, str) else []
+    if user in pills:
         return True
     words = "|".join(re.escape(n) for n in (user, *names) if n)
     return bool(re.search(rf"(?<!\w)(?:{words})(?!\w)", text, re.IGNORECASE))
