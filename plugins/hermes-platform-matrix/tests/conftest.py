@@ -112,3 +112,12 @@ def synapse(tmp_path_factory):
     running.start()
     yield running
     running.stop()
+
+
+@pytest.fixture
+async def stage(synapse, tmp_path):
+    from matrix_stage import Stage
+
+    made = Stage(synapse, tmp_path)
+    yield made
+    await made.close()
