@@ -15,6 +15,7 @@ __all__ = ["FILES", "Said", "addresses", "parts", "read", "replied_to", "thread_
 
 FILES = ("m.image", "m.file", "m.audio", "m.video")
 _FALLBACK = re.compile(r"\A(?:>[^\n]*\n)+\n?")
+_EVENT = re.compile(r"\$[\x21-\x7e]{1,254}")
 _PILL = re.compile(r'href="https://matrix\.to/#/([^"/?]+)')
 
 
@@ -55,8 +56,7 @@ def relation(content: Mapping[str, Any]) -> Mapping[str, Any]:
 def thread_of(content: Mapping[str, Any]) -> str:
     """The first event of the thread it is in, or an empty string."""
     found = relation(content)
-    root = found.get("event_id")
-    return root if found.get("rel_type") == "m.thread" and isinstance(root, str) else ""
+    return _event_id(found.get("event_id")) if found.get("rel_type") == "m.thread" else ""
 
 
 def replied_to(content: Mapping[str, Any]) -> str:
@@ -65,8 +65,12 @@ def replied_to(content: Mapping[str, Any]) -> str:
     answered = found.get("m.in_reply_to")
     if found.get("is_falling_back") is True or not isinstance(answered, Mapping):
         return ""
-    event = answered.get("event_id")
-    return event if isinstance(event, str) else ""
+    return _event_id(answered.get("event_id"))
+
+
+def _event_id(value: Any) -> str:
+    """The id of an event; whoever writes an event may put anything in its place."""
+    return value if isinstance(value, str) and _EVENT.fullmatch(value) else ""
 
 
 def addresses(content: Mapping[str, Any], text: str, user: str, names: tuple[str, ...]) -> bool:
