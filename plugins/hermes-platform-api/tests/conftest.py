@@ -1,7 +1,9 @@
 """A kernel with a scripted model behind a real server on a real port."""
 
+import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from inspect import isawaitable
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,18 @@ class Running:
     @property
     def url(self) -> str:
         return self.api.address
+
+    async def until(self, true: Callable[[], Any]) -> None:
+        """Wait until something is so."""
+        async with asyncio.timeout(30):
+            while not (await found if isawaitable(found := true()) else found):  # noqa: ASYNC110 - nothing tells
+                await asyncio.sleep(0.01)
+
+    @property
+    def running(self) -> int:
+        """How many turns run."""
+        service = self.api._service
+        return service.turns.running if service else 0
 
     def again(self) -> Any:
         """The same, once more."""

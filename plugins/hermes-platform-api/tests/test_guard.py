@@ -143,8 +143,7 @@ async def test_the_cap_turns_clients_away_and_lets_them_in_again(serve: Any, scr
     model.stream = held
     async with serve(model, {"platforms.api.max_turns": 1}) as server, server.http() as http:
         first = asyncio.create_task(http.post("/v1/chat/completions", json=SAID))
-        while not server.api._service.turns.running:
-            await asyncio.sleep(0.01)
+        await server.until(lambda: server.running)
         for path, body in (
             ("/v1/chat/completions", SAID),
             ("/v1/chat/completions", {**SAID, "stream": True}),
@@ -178,18 +177,25 @@ async def test_a_client_that_leaves_stops_its_turn(serve: Any, scripted: Any, st
     model.stream = endless
     async with serve(model) as server:
         body = json.dumps({**SAID, "stream": stream}).encode()
-        head = f"POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer owners-key-0123456789\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
+        lines = (
+            "POST /v1/chat/completions HTTP/1.1",
+            "host: localhost",
+            "authorization: Bearer owners-key-0123456789",
+            "content-type: application/json",
+            f"content-length: {len(body)}",
+        )
         host, port = server.url.removeprefix("http://").rsplit(":", 1)
         _, writer = await asyncio.open_connection(host, int(port))
-        writer.write(head.encode() + body)
+        writer.write("\r\n".join([*lines, "", ""]).encode() + body)
         await began.wait()
         writer.close()
-        async with asyncio.timeout(20):
-            await stopped.wait()
-            while server.api._service.turns.running:
-                await asyncio.sleep(0.01)
-            while (await server.desk.sessions.list())[0].state != "idle":
-                await asyncio.sleep(0.01)
+        await stopped.wait()
+        await server.until(lambda: not server.running)
+
+        async def idle() -> bool:
+            return (await server.desk.sessions.list())[0].state == "idle"
+
+        await server.until(idle)
 
 
 async def test_a_stream_that_is_silent_is_kept_alive(serve: Any, scripted: Any) -> None:
@@ -202,12 +208,15 @@ async def test_a_stream_that_is_silent_is_kept_alive(serve: Any, scripted: Any) 
             yield delta
 
     model.stream = held
-    async with serve(model, {"platforms.api.keep_alive_seconds": 0.1}) as server, server.http() as http:
-        async with http.stream("POST", "/v1/chat/completions", json={**SAID, "stream": True}) as answer:
-            lines = answer.aiter_lines()
-            seen = [line async for line in _until(lines, ": keep-alive", 2)]
-            go.set()
-            rest = [line async for line in lines]
+    async with (
+        serve(model, {"platforms.api.keep_alive_seconds": 0.1}) as server,
+        server.http() as http,
+        http.stream("POST", "/v1/chat/completions", json={**SAID, "stream": True}) as answer,
+    ):
+        lines = answer.aiter_lines()
+        seen = [line async for line in _until(lines, ": keep-alive", 2)]
+        go.set()
+        rest = [line async for line in lines]
     assert seen.count(": keep-alive") == 2
     assert rest[-2:] == ["data: [DONE]", ""]
 

@@ -53,8 +53,7 @@ async def test_a_client_that_left_finds_its_answer(serve: Any, scripted: Any) ->
     model.stream = held
     async with serve(model) as server, server.http() as http:
         left = asyncio.create_task(http.post("/v1/chat/completions", json=BODY, headers=KEY))
-        while not server.api._service.turns.running:
-            await asyncio.sleep(0.01)
+        await server.until(lambda: server.running)
         left.cancel()
         await asyncio.wait({left})
         await asyncio.sleep(0.1)
@@ -73,8 +72,8 @@ async def test_what_failed_is_not_done_again(serve: Any, scripted: Any) -> None:
 
 
 async def test_the_same_key_of_two_people_are_two(serve: Any, scripted: Any) -> None:
-    async with serve(scripted("Mine.", "Hers.")) as server:
-        async with server.http() as http, server.http("alices-key-0123456789") as her:
-            mine = await http.post("/v1/chat/completions", json=BODY, headers=KEY)
-            hers = await her.post("/v1/chat/completions", json=BODY, headers=KEY)
+    model = scripted("Mine.", "Hers.")
+    async with serve(model) as server, server.http() as http, server.http("alices-key-0123456789") as her:
+        mine = await http.post("/v1/chat/completions", json=BODY, headers=KEY)
+        hers = await her.post("/v1/chat/completions", json=BODY, headers=KEY)
     assert [a.json()["choices"][0]["message"]["content"] for a in (mine, hers)] == ["Mine.", "Hers."]

@@ -50,11 +50,12 @@ async def test_the_official_client_reads_the_events(serve: Any, scripted: Any) -
 
 
 async def test_the_clients_own_helper_puts_the_stream_together(serve: Any, scripted: Any) -> None:
-    async with serve(scripted("One two three.")) as server, server.client() as client:
-        async with client.responses.stream(**ASK) as stream:
-            async for _ in stream:
-                pass
-            whole = await stream.get_final_response()
+    async with (
+        serve(scripted("One two three.")) as server,
+        server.client() as client,
+        client.responses.stream(**ASK) as stream,
+    ):
+        whole = await stream.get_final_response()
     assert whole.output_text == "One two three."
 
 
