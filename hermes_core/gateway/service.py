@@ -13,14 +13,13 @@ from hermes_core.gateway.desk import RuntimeDesk
 from hermes_core.gateway.intake import Intake
 from hermes_core.gateway.keeper import Keeper
 from hermes_core.gateway.player import Player
-from hermes_core.gateway.queue import LocalQueue
+from hermes_core.gateway.queue import open_queue
 from hermes_core.kinds import Platform, TurnQueue
 from hermes_core.types import Envelope, SlashCommand
 
 __all__ = ["Gateway"]
 
 log = logging.getLogger(__name__)
-_SWEEP = 5.0  # seconds between two looks for what a queue forgot
 _LOOK = 0.05  # seconds between two looks at whether all is done
 _FLUSH = 1.5  # seconds for what is to be sent when everything stops
 
@@ -32,7 +31,7 @@ class Gateway:
         self, runtime: Runtime, platforms: Sequence[Platform], *, queue: TurnQueue | None = None, work: bool = True
     ) -> None:
         self._runtime, self._work = runtime, work
-        self._queue = queue or LocalQueue()
+        self._queue = queue or open_queue(runtime)
         self._rules: dict[str, AccessRules] = {}
         self.commands = ChatCommands(runtime, self._queue, self.told)
         self._intake = Intake(runtime, self._queue, self.commands, self._admit)
@@ -63,10 +62,16 @@ class Gateway:
         try:
             await asyncio.wait({stopped, ended, *playing}, return_when=asyncio.FIRST_COMPLETED)
         finally:
+            if stop.is_set():
+                self._queue.rest()
             await self._drain(keeping, playing)
             stopped.cancel()
             ended.cancel()
             await asyncio.gather(*keeping, *playing, stopped, ended, return_exceptions=True)
+            await self._queue.close()
+        for task in playing:
+            if not task.cancelled() and (error := task.exception()):
+                raise error
 
     def told(self) -> Sequence[str]:
         """How each platform is, a line each."""
@@ -96,8 +101,7 @@ class Gateway:
     # --- turns ------------------------------------------------------------------------------------------------------
 
     async def _play(self) -> None:
-        workers = self._runtime.settings.config.gateway.workers
-        await self._queue.work(self._player.play, workers)
+        await self._queue.work(self._player.play, self._runtime.settings.config.workers.count)
 
     async def _sweep(self) -> None:
         """Put what waits and is in no queue: from before the start, of a worker that died, of another machine."""
@@ -108,7 +112,7 @@ class Gateway:
                         await self._queue.put(session_id)
             except HermesError as error:
                 log.warning("what waits could not be looked for: %s", error)
-            await asyncio.sleep(_SWEEP)
+            await asyncio.sleep(self._runtime.settings.config.workers.poll_seconds)
 
     # --- out --------------------------------------------------------------------------------------------------------
 
@@ -147,7 +151,6 @@ class Gateway:
         for task in (*playing, *keeping):
             task.cancel()
         await self._intake.close()
-        await self._queue.close()
 
     async def _unsent(self) -> bool:
         """Whether something is to be sent now by a platform that is connected."""
