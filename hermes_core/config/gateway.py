@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 from hermes_core.options import ge, gt, option, settings
 
-__all__ = ["GatewaySettings", "PlatformSettings", "ResetSettings", "listed"]
+__all__ = ["PERSON", "GatewaySettings", "PlatformSettings", "ResetSettings", "listed"]
 
-_PERSON = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
+PERSON = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
 _PLATFORM = re.compile(r"[a-z0-9][a-z0-9_-]*")
 
 
@@ -28,7 +28,7 @@ def _accounts(_instance: Any, _attribute: Any, value: list[str]) -> None:
 def _persons(_instance: Any, _attribute: Any, value: dict[str, list[str]]) -> None:
     taken: dict[str, str] = {}
     for person, accounts in value.items():
-        if not _PERSON.fullmatch(person):
+        if not PERSON.fullmatch(person):
             raise ValueError(f"{person!r} cannot be a person's name: lower-case letters, digits, - _ . and no more")
         for name in listed(accounts):
             if ":" not in name:
@@ -83,6 +83,14 @@ class ResetSettings:
 
 
 @settings
+class HealthSettings:
+    """Where orchestrators ask how the gateway is: /healthz, /readyz."""
+
+    host: str = option("The address to listen at.", default="127.0.0.1")
+    port: int = option("The port; 0: nowhere.", default=0, validator=ge(0))
+
+
+@settings
 class GatewaySettings:
     """How people are reached on chat services."""
 
@@ -119,6 +127,7 @@ class GatewaySettings:
     )
     group_sessions_per_user: bool = option("In groups everybody has a conversation of their own.", default=True)
     thread_sessions_per_user: bool = option("In threads of groups too.", default=False)
+    health: HealthSettings = option("Where orchestrators ask how the gateway is.", factory=HealthSettings)
     reactions: bool = option("Mark messages that were heard, where the platform can.", default=True)
     drain_seconds: float = option(
         "Seconds running turns have to end when the gateway stops.", default=8.0, validator=ge(0)

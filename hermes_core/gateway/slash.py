@@ -12,6 +12,7 @@ from hermes_core.agent.runtime import Runtime
 from hermes_core.config.schema import EFFORTS
 from hermes_core.errors import UserError
 from hermes_core.gateway.access import listing, usable
+from hermes_core.gateway.slash_chats import chat_slash_commands
 from hermes_core.types import Envelope, Session, SlashCommand
 
 __all__ = ["AT_ONCE", "BEHIND", "QUEUED", "STEERED", "WAITS", "Conversation", "slash_commands"]
@@ -75,7 +76,9 @@ def slash_commands(runtime: Runtime, conversation: Callable[[str], Conversation]
         ("usage", "tokens and cost of this session", desk.usage, ""),
         ("permission", "show or change what needs your yes", desk.permission, "[ask|smart|off|grants|forget N]"),
     )
+    pair = SlashCommand(name="pair", summary="let somebody in", run=desk.pair, usage="CODE", where=("chat",))
     found = {n: SlashCommand(name=n, summary=s, run=run, usage=u, who=_who(n)) for n, s, run, u in own}
+    found |= {command.name: command for command in (pair, *chat_slash_commands(runtime, conversation))}
     desk.table = found
     runtime.loader.load_contributing("slash")
     for _, command in runtime.dispatch.contributions("register_slash_commands"):
@@ -188,6 +191,15 @@ class _Commands:
         left = await self._runtime.budgets.left(session, await self._runtime.store())
         rest = "".join(f"\nLeft of budget.{name}: {amount:,.4g}" for name, amount in left.items())
         return f"{used.calls} model calls, {used.input:,} tokens in{cached}, {used.output:,} out{cost}.{rest}"
+
+    async def pair(self, session: Session, rest: str) -> str:
+        from hermes_core.gateway.pairing import approve
+
+        if not rest:
+            raise UserError("Say the code that they were given: /pair CODE")
+        owner, store = session.owner, await self._runtime.store()
+        known = await approve(store, rest, by=owner.person, where=session.origin, profile=owner.profile)
+        return f"{known.name or known.sender} on {known.platform} may talk to me now."
 
     async def permission(self, session: Session, rest: str) -> str:
         words, _, number = rest.partition(" ")

@@ -42,7 +42,7 @@ LEASE = ("fence", *HOLDER)
 END_ROWS = 2000
 APPROVAL = (
     "session_id", "root", "turn_id", "call_id", "kind", "subject", "risk", "choices", "covers", "rules", "state",
-    "verdict", "choice", "reason", "answered_by", "asked", "answered",
+    "verdict", "choice", "reason", "answered_by", "asked", "answered", "addressee",
 )  # fmt: skip
 ROUTE = ("key", "session_id", "overrides", "made", "used")
 GRANT = ("session_id", "rule", "words", "folder", "approval_id", "created")
@@ -160,6 +160,13 @@ _unsent = _unsent.group_by(outbox.c.chat, outbox.c.thread)
 _draft = outbox.c.state == sa.literal_column("'draft'")
 _sending = (outbox.c.holder == _b("holder")) & _in("sending")
 _open = approvals.c.state == sa.literal_column("'open'")
+_asked = _get(approvals, "id", *APPROVAL).add_columns(owners.c.profile, owners.c.person).join_from(approvals, owners)
+# What somebody may answer: what is put to them, and as an admin what is put to admins of their profile.
+_answerable = (_is(approvals, "owner")[0] & (approvals.c.addressee == sa.literal_column("''"))) | (
+    _b("admin", type_=sa.Boolean())
+    & (approvals.c.addressee == sa.literal_column("'admin'"))
+    & _is(owners, "profile")[0]
+)
 _words: sa.BindParameter[str] = _b("words")
 _named = (sa.func.substr(sessions.c.id, 1, sa.func.length(_words)) == _words) | (sessions.c.title != "")
 _titled = sa.func.lower(sessions.c.title) == sa.func.lower(_b("title"))
@@ -194,6 +201,7 @@ _at_end, _at_start = (
 )
 _server_hits = sa.select(_by_index.c.rowid).limit(_b("limit"))
 _earlier = calls.alias("earlier")
+_MIRROR: sa.ColumnElement[str] = sa.literal_column("'mirror'")
 _renamed = sa.func.coalesce(sa.func.nullif(_b("name"), ""), chats.c.name)
 _owned_chats = (
     _get(chats, *CHAT, "kind", "name", "sender", "home", "dead", "seen")
@@ -253,6 +261,9 @@ STATEMENTS: dict[str, sa.Executable] = {
         index_elements=["session_id"], set_=_given(*LEASE)
     ),
     "lease_beat": sa.update(leases).where(*_held).values(_given("beat")),
+    "leases_leave": sa.update(leases)
+    .where(*_is(leases, "holder"))
+    .values(place="", pid=0, beat=_b("gone"), fence=leases.c.fence + 1),
     "lease_drop": sa.update(leases).where(*_held).values(holder=sa.literal_column("''")),
     "inbox_add": _add(
         inbox, "owner", "platform", "account", "event_id", "turn_id", "received", "envelope", "trace"
@@ -262,6 +273,7 @@ STATEMENTS: dict[str, sa.Executable] = {
     ).on_conflict_do_nothing(),
     "inbox_waiting": _get(inbox, "id", "body", "mode", "envelope", "trace")
     .where(*_is(inbox, "session_id"), inbox.c.turn_id == sa.literal_column("''"))
+    .where(inbox.c.mode != sa.literal_column("'stop'"))
     .order_by(inbox.c.id),
     "inbox_taken": _set(inbox, "turn_id").where(inbox.c.turn_id == sa.literal_column("''")),
     "inbox_forget": sa.update(inbox)
@@ -320,7 +332,17 @@ STATEMENTS: dict[str, sa.Executable] = {
     .values({**_given("ended"), "state": "interrupted"}),
     "usage_by_quarter": _used(sa.cast(model_calls.c.created / 900, sa.Integer)),
     "model_call_add": _add(
-        model_calls, "owner", "session_id", "turn_id", "task", "provider", "model", "created", "priced", *USAGE
+        model_calls,
+        "owner",
+        "session_id",
+        "turn_id",
+        "task",
+        "provider",
+        "model",
+        "created",
+        "seconds",
+        "priced",
+        *USAGE,
     ),
     "turns_since": sa.select(
         *(sa.func.sum(turns.c[name]).label(name) for name in USAGE), _seconds.label("seconds")
@@ -354,14 +376,14 @@ STATEMENTS: dict[str, sa.Executable] = {
     "calls_list": _calls(),
     # approvals and grants
     "approval_add": _add(approvals, "id", "owner", *APPROVAL).on_conflict_do_nothing(),
-    "approval_get": _get(approvals, "id", *APPROVAL).where(*_is(approvals, "owner", "id")),
-    "approvals_named": _get(approvals, "id")
-    .where(*_is(approvals, "owner"), sa.func.substr(approvals.c.id, 1, sa.func.length(_words)) == _words)
-    .limit(2),
-    "approvals_list": _get(approvals, "id", *APPROVAL)
-    .where(*_is(approvals, "owner"), _open | _b("closed", type_=sa.Boolean()))
+    "approval_get": _asked.where(*_is(approvals, "owner", "id")),
+    "approvals_named": _asked.where(
+        _answerable, sa.func.substr(approvals.c.id, 1, sa.func.length(_words)) == _words
+    ).limit(20),
+    "approvals_list": _asked.where(_answerable, _open | _b("closed", type_=sa.Boolean()))
     .order_by(approvals.c.asked.desc(), approvals.c.id)
     .limit(_b("limit")),
+    "approvals_open": _asked.where(*_is(approvals, "owner", "addressee"), _open).limit(1000),
     "approval_settle": sa.update(approvals)
     .where(*_is(approvals, "owner", "id"), _open)
     .values(_given("state", "verdict", "choice", "reason", "answered_by", "answered")),
@@ -380,6 +402,14 @@ STATEMENTS: dict[str, sa.Executable] = {
     )
     .order_by(grants.c.id),
     "grant_forget": sa.delete(grants).where(*_is(grants, "owner", "id")),
+    # what was said in a chat from elsewhere, while a turn runs in its session
+    "mirror_add": _add(
+        inbox, "owner", "platform", "account", "event_id", "session_id", "body", "received", turn_id=_MIRROR
+    ).on_conflict_do_nothing(),
+    "mirrored": _get(inbox, "body").where(*_is(inbox, "session_id"), inbox.c.turn_id == _MIRROR).order_by(inbox.c.id),
+    "mirrors_done": sa.update(inbox)
+    .where(*_is(inbox, "session_id"), inbox.c.turn_id == _MIRROR)
+    .values(turn_id=sa.literal_column("'mirrored'")),
     # chats
     "chat_seen": _add(chats, "owner", *CHAT, "kind", "name", "sender", "seen").on_conflict_do_update(
         index_elements=["owner", *CHAT],
@@ -462,6 +492,11 @@ STATEMENTS: dict[str, sa.Executable] = {
     .where(*_is(turns, "session_id"), turns.c.state == "open", inbox.c.body != sa.literal_column("''"))
     .order_by(inbox.c.id)
     .limit(1),
+    "stops_waiting": _get(inbox, "id").where(
+        *_is(inbox, "session_id"),
+        inbox.c.turn_id == sa.literal_column("''"),
+        inbox.c.mode == sa.literal_column("'stop'"),
+    ),
     "commands_waiting": _get(inbox, "id", "body", "mode", "envelope", "trace")
     .where(*_is(inbox, "platform", "account"), inbox.c.turn_id == sa.literal_column("''"))
     .where(inbox.c.mode == sa.literal_column("'command'"))
