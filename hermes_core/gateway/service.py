@@ -88,12 +88,18 @@ class Gateway:
         finally:
             self._why_not = "it stops"
             self._manager.stopping("running turns end")
+            if stop.is_set():
+                self._queue.rest()
             await self._drain(keeping, playing)
             await health.close()
             watching.cancel()
             stopped.cancel()
             ended.cancel()
             await asyncio.gather(*keeping, *playing, stopped, ended, watching, return_exceptions=True)
+            await self._queue.close()
+        for task in playing:
+            if not task.cancelled() and (error := task.exception()):
+                raise error
 
     def told(self) -> Sequence[str]:
         """How each platform is, a line each."""
@@ -163,7 +169,6 @@ class Gateway:
         for task in (*playing, *keeping):
             task.cancel()
         await self._intake.close()
-        await self._queue.close()
 
     async def _all_sent(self) -> None:
         """Wait until nothing is to be sent by a platform that is connected."""
