@@ -145,7 +145,7 @@ def start(scope: Scope, names: Sequence[str]) -> None:
         words[:1] = [sys.executable, "-m", "hermes_core"]
     scope.home.logs.mkdir(parents=True, exist_ok=True)
     with (scope.home.logs / "gateway.out").open("ab") as out:
-        process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True)  # noqa: S603
+        process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True)
     end = time.monotonic() + _PATIENCE
     while process.pid not in running(folder):
         if process.poll() is not None or time.monotonic() > end:
