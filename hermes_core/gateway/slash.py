@@ -12,6 +12,7 @@ from hermes_core.agent.runtime import Runtime
 from hermes_core.config.schema import EFFORTS
 from hermes_core.errors import UserError
 from hermes_core.gateway.access import listing, usable
+from hermes_core.gateway.slash_chats import chat_slash_commands
 from hermes_core.types import Envelope, Session, SlashCommand
 
 __all__ = ["AT_ONCE", "BEHIND", "QUEUED", "STEERED", "WAITS", "Conversation", "slash_commands"]
@@ -76,7 +77,10 @@ def slash_commands(runtime: Runtime, conversation: Callable[[str], Conversation]
         ("usage", "tokens and cost of this session", desk.usage, ""),
         ("permission", "show or change what needs your yes", desk.permission, "[ask|smart|off|grants|forget N]"),
     )
+    pair = SlashCommand(name="pair", summary="let somebody in", run=desk.pair, usage="CODE", where=("chat",))
+    found = {n: SlashCommand(name=n, summary=s, run=run, usage=u, who=_who(n)) for n, s, run, u in own} | {"pair": pair}
     found = {n: SlashCommand(name=n, summary=s, run=run, usage=u, who=_who(n)) for n, s, run, u in own}
+    found.update((command.name, command) for command in chat_slash_commands(runtime, conversation))
     desk.table = found
     runtime.loader.load_contributing("slash")
     for _, command in runtime.dispatch.contributions("register_slash_commands"):
@@ -190,13 +194,14 @@ class _Commands:
         rest = "".join(f"\nLeft of budget.{name}: {amount:,.4g}" for name, amount in left.items())
         return f"{used.calls} model calls, {used.input:,} tokens in{cached}, {used.output:,} out{cost}.{rest}"
 
-    async def why(self, session: Session, rest: str) -> str:
-        from hermes_core.gateway.why import told
+    async def pair(self, session: Session, rest: str) -> str:
+        from hermes_core.gateway.pairing import approve
 
-        found = await (await self._runtime.store()).paths(rest or "latest", session.owner)
-        if not found:
-            return f"No message of yours is named {rest!r}." if rest else "You have said nothing yet."
-        return self._runtime.settings.masks.text(told(found[0], self._runtime.home.brand, lambda _: "somebody"))
+        if not rest:
+            raise UserError("Say the code that they were given: /pair CODE")
+        owner, store = session.owner, await self._runtime.store()
+        known = await approve(store, rest, by=owner.person, where=session.origin, profile=owner.profile)
+        return f"{known.name or known.sender} on {known.platform} may talk to me now."
 
     async def permission(self, session: Session, rest: str) -> str:
         words, _, number = rest.partition(" ")

@@ -22,7 +22,7 @@ from hermes_core.store.paths import Paths
 from hermes_core.store.people import People
 from hermes_core.store.routes import Routes
 from hermes_core.store.search import index_words, server_words
-from hermes_core.store.sessions import SessionRow, get_session, made, owner_row, stored, transaction
+from hermes_core.store.sessions import get_session, made, owner_row, stored, transaction
 from hermes_core.store.spending import UsageRow, book, sums
 from hermes_core.store.transcripts import Transcripts
 from hermes_core.store.validity import INTERRUPTED, NO_RESULT, NOT_RUN, misfit, result_message, said, valid
@@ -86,6 +86,14 @@ class Store(outbox.Outbox, accounts.Accounts, branches.Branches, chats.Chats, He
     def place(self) -> str:
         """Where it is, for people: a path, or a server without its password."""
         return self._engine.place
+
+    def watch(self, name: str, ring: Callable[[], None]) -> Callable[[], None]:
+        """Call ``ring`` in this event loop whenever something changed; what ends that.
+
+        ``outbox``: there is something to send. On a server other processes are heard too. A ring may be lost with a
+        connection: look now and then all the same.
+        """
+        return self._engine.watch(name, ring)
 
     def close(self) -> None:
         """Let go of the files; closing twice is quiet."""
@@ -175,6 +183,7 @@ class Store(outbox.Outbox, accounts.Accounts, branches.Branches, chats.Chats, He
         last = tx.row("messages_before", session_id=session_id, before=2**62, limit=1)
         if last and stored(last["body"]).role != "assistant":
             self._append(tx, session_id, said("assistant", INTERRUPTED), "")
+        self._append_mirrored(tx, session_id)
 
     def _answer_open_calls(self, tx: Transaction, session_id: str, turn_id: str) -> None:
         """Give every call of the session that has no result one that says why."""
@@ -187,6 +196,11 @@ class Store(outbox.Outbox, accounts.Accounts, branches.Branches, chats.Chats, He
     def beat(self, tx: Transaction, turn: Turn) -> None:
         """Extend the lease. Raises StaleLease when the turn was taken over."""
         leases.hold(tx, turn)
+
+    @transaction()
+    def leave(self, tx: Transaction, holder: str) -> None:
+        """Leave the open turns of a holder to whoever comes next, at once: nothing the holder writes counts any more."""
+        tx.change("leases_leave", holder=holder, gone=leases.GONE)
 
     @transaction()
     def add_reply(
@@ -280,11 +294,36 @@ class Store(outbox.Outbox, accounts.Accounts, branches.Branches, chats.Chats, He
         """
         leases.hold(tx, turn)
         self._answer_open_calls(tx, turn.session_id, turn.id)
+        self._append_mirrored(tx, turn.session_id)
         approvals.withdraw(tx, turn.session_id)
         tx.change("turn_close", id=turn.id, state=state, error=clean(error), ended=time.time())
         tx.change("lease_drop", session_id=turn.session_id, fence=turn.fence)
         for one in outgoing:
             outbox.put(tx, owner_row(tx, one.owner), one)
+
+    @transaction()
+    def post(self, tx: Transaction, session_id: str, outgoing: outbox.Outgoing, told: Message | None) -> bool:
+        """Put a message into the outbox; in the same commit the conversation of its chat is ``told`` of it.
+
+        While a turn runs there, it is told at that turn's end. False when the key is there already. Raises UnknownName.
+        """
+        new = outbox.put(tx, owner_row(tx, outgoing.owner), outgoing)
+        if new and told:
+            owner = _session_facts(tx, session_id)[0]
+            row = {"platform": "mirror", "account": "", "event_id": clean(outgoing.key), "session_id": session_id}
+            body = dumps(message_to_json(told))
+            tx.change("mirror_add", **row, owner=owner, body=body, received=time.time())
+            if tx.row("turn_open", session_id=session_id) is None:
+                self._append_mirrored(tx, session_id)
+        return new
+
+    def _append_mirrored(self, tx: Transaction, session_id: str) -> None:
+        """Add what was said in a session's chat from elsewhere: between turns, where it breaks nothing apart."""
+        found = tx.rows("mirrored", session_id=session_id)
+        for row in found:
+            self._append(tx, session_id, stored(row["body"]), "")
+        if found:
+            tx.change("mirrors_done", session_id=session_id)
 
     # --- messages that wait -----------------------------------------------------------------------------------
 

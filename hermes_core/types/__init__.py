@@ -47,7 +47,7 @@ from hermes_core.types.model import (
     Usage,
     UsageDelta,
 )
-from hermes_core.types.people import Chat, Envelope, Principal, Question, Sent, Verdict
+from hermes_core.types.people import Chat, Envelope, Principal, Question, Sent, Target, Verdict
 from hermes_core.types.work import ExecRequest, ExecResult, Memo, Source
 
 __all__ = [
@@ -109,6 +109,7 @@ __all__ = [
     "Source",
     "Started",
     "StopReason",
+    "Target",
     "Text",
     "TextDelta",
     "Thinking",

@@ -31,6 +31,7 @@ def upgrade() -> None:
     """Add the tables, and what an inbox row must say so that another machine can answer it."""
     for name in ("envelope", "trace"):
         op.add_column("inbox", _text(name))
+    op.add_column("approvals", _text("addressee"))
     op.create_index("inbox_traces", "inbox", ["trace"], unique=False)
     op.create_index("inbox_turns", "inbox", ["turn_id"], unique=False)
     op.create_index(
