@@ -194,6 +194,14 @@ class _Commands:
         rest = "".join(f"\nLeft of budget.{name}: {amount:,.4g}" for name, amount in left.items())
         return f"{used.calls} model calls, {used.input:,} tokens in{cached}, {used.output:,} out{cost}.{rest}"
 
+    async def why(self, session: Session, rest: str) -> str:
+        from hermes_core.gateway.why import told
+
+        found = await (await self._runtime.store()).paths(rest or "latest", session.owner)
+        if not found:
+            return f"No message of yours is named {rest!r}." if rest else "You have said nothing yet."
+        return self._runtime.settings.masks.text(told(found[0], self._runtime.home.brand, lambda _: "somebody"))
+
     async def pair(self, session: Session, rest: str) -> str:
         from hermes_core.gateway.pairing import approve
 

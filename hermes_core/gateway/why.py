@@ -38,7 +38,7 @@ def steps(path: Path, name: Callable[[str], str]) -> list[Step]:
 def _received(row: Row, name: Callable[[str], str]) -> Step:
     address, mine = row["address"], row["mine"]
     sender = address.get("sender_name") or address.get("sender", "") if mine else name(address.get("sender", ""))
-    kind = "" if row["platform"] == row["account"] == "" else address.get("kind", "dm")
+    kind = address.get("kind", "dm") if row["account"] else ""
     what = " ".join(filter(None, (row["platform"], kind, f"from {sender}" if sender else "")))
     became = {"": f"waits ({row['mode'] or 'queue'})", "dropped": "given up", "command": "carried out"}
     return Step(at=row["received"], step="received", what=what, outcome=became.get(row["turn_id"], "let in"))
@@ -53,7 +53,7 @@ def _turn(turn: Row) -> Iterator[Step]:
         who = f"{call['provider']}:{call['model']}" + (f" ({call['task']})" if call["task"] else "")
         cost = f", {'~' if call['priced'] == 'estimated' else ''}${call['cost']:.4f}" if call["priced"] else ""
         used = f"{call['input']:,} in, {call['output']:,} out{cost}"
-        at = call["created"] - call["seconds"]
+        at = max(call["created"] - call["seconds"], turn["started"])  # the first one leaves beside the turn's row
         yield Step(at=at, step="model", what=who, outcome=used, seconds=call["seconds"])
     asked = {question["call_id"]: question for question in turn["questions"] if question["call_id"]}
     for question in turn["questions"]:

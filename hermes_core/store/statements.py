@@ -161,7 +161,7 @@ _draft = outbox.c.state == sa.literal_column("'draft'")
 _sending = (outbox.c.holder == _b("holder")) & _in("sending")
 
 
-def _asked(of: sa.Table) -> sa.ColumnElement[bool]:
+def _seen_by(of: sa.Table) -> sa.ColumnElement[bool]:
     """The rows of an owner, or with -2, which no owner has, everybody's."""
     return (of.c.owner == _b("owner")) | (_b("owner") == -2)
 
@@ -533,7 +533,7 @@ STATEMENTS: dict[str, sa.Executable] = {
     # the path of a message
     "why_inbox_found": _get(inbox, "trace", "turn_id")
     .where(
-        _asked(inbox),
+        _seen_by(inbox),
         sa.or_(
             *(inbox.c[name] == _b("word") for name in ("trace", "turn_id", "event_id")),
             inbox.c.envelope.like(_b("address"), escape="\\"),
@@ -541,10 +541,10 @@ STATEMENTS: dict[str, sa.Executable] = {
     )
     .order_by(inbox.c.id.desc())
     .limit(20),
-    "why_turn_found": _get(turns, "id").where(_asked(turns), turns.c.id == _b("word")),
+    "why_turn_found": _get(turns, "id").where(_seen_by(turns), turns.c.id == _b("word")),
     "why_outbox_found": _get(outbox, "trace", "turn_id")
     .where(
-        _asked(outbox),
+        _seen_by(outbox),
         sa.or_(
             *(outbox.c[name] == _b("word") for name in ("trace", "key", "message_id")),
             outbox.c.id == _b("number"),
@@ -554,18 +554,18 @@ STATEMENTS: dict[str, sa.Executable] = {
     .order_by(outbox.c.id.desc())
     .limit(20),
     "why_latest": _get(inbox, "trace", "turn_id")
-    .where(_asked(inbox), inbox.c.mode != sa.literal_column("'command'"))
+    .where(_seen_by(inbox), inbox.c.mode != sa.literal_column("'command'"))
     .order_by(inbox.c.id.desc())
     .limit(1),
     "why_inbox": _get(inbox, "owner", "platform", "account", "event_id", "session_id", "turn_id", "mode", "trace")
     .add_columns(inbox.c.envelope, inbox.c.received, owners.c.person)
     .join_from(inbox, owners, inbox.c.owner == owners.c.id)
-    .where(_asked(inbox), _about(inbox))
+    .where(_seen_by(inbox), _about(inbox))
     .order_by(inbox.c.id),
     "why_turn": _get(turns, "id", "owner", "session_id", "state", "error", "provider", "model", "started", "ended")
     .add_columns(*(turns.c[name] for name in USAGE), *(leases.c[name] for name in HOLDER))
     .outerjoin_from(turns, leases, leases.c.session_id == turns.c.session_id)
-    .where(_asked(turns), turns.c.id == _b("turn_id")),
+    .where(_seen_by(turns), turns.c.id == _b("turn_id")),
     "why_model_calls": _get(model_calls, "provider", "model", "task", "created", "seconds", "priced", *USAGE)
     .where(*_is(model_calls, "owner", "turn_id"), model_calls.c.created >= _b("since"))
     .order_by(model_calls.c.id),
@@ -587,7 +587,7 @@ STATEMENTS: dict[str, sa.Executable] = {
     .outerjoin_from(
         outbox, accounts, (accounts.c.platform == outbox.c.platform) & (accounts.c.account == outbox.c.account)
     )
-    .where(_asked(outbox), _about(outbox))
+    .where(_seen_by(outbox), _about(outbox))
     .order_by(outbox.c.id),
     "why_lease": _get(leases, *HOLDER).where(*_is(leases, "session_id")),
 }
