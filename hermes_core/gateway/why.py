@@ -65,7 +65,8 @@ def _turn(turn: Row) -> Iterator[Step]:
         at = call["started"] or call["created"]
         yield Step(at=at, step="tool", what=call["name"], outcome=f"{call['outcome']}{said}", seconds=call["seconds"])
     if turn["answered"] and turn["state"] == "done":
-        yield Step(at=turn["answered"], step="answer", what="stored")
+        booked = (call["created"] for call in turn["models"])  # in the commit that stored the answer
+        yield Step(at=max(turn["answered"], *booked, 0.0), step="answer", what="stored")
 
 
 def _answer(question: Row) -> str:

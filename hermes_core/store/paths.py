@@ -52,6 +52,8 @@ def _found(tx: Transaction, word: str, owner: int) -> list[Row]:
     word = clean(word.strip())
     if word == "latest":
         return [_plain(row) for row in tx.rows("why_latest", owner=owner)]
+    if not word:
+        return []
     quoted = json.dumps(word, ensure_ascii=False)
     number = int(word) if word.isdecimal() and len(word) < 19 else -1
     inbox = {"word": word, "address": f'%"message_id":{_escaped(quoted)}%', "owner": owner}
