@@ -61,6 +61,7 @@ def serve(scope: Scope, names: Sequence[str] | None, *, work: bool) -> int:
 
 
 async def _serve(scope: Scope, names: Sequence[str] | None, *, work: bool) -> int:
+    from hermes_core.gateway.notify import ServiceManager
     from hermes_core.gateway.service import Gateway
 
     async with scope.hermes() as hermes:
@@ -71,7 +72,7 @@ async def _serve(scope: Scope, names: Sequence[str] | None, *, work: bool) -> in
                 "There is no platform to serve.",
                 hint="Configure one, such as: hermes config set TELEGRAM_BOT_TOKEN …; see docs/how-to/gateway.md.",
             )
-        gateway = Gateway(runtime, platforms, work=work)
+        gateway = Gateway(runtime, platforms, work=work, manager=ServiceManager())
         stop = asyncio.Event()
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):

@@ -199,7 +199,7 @@ class Store(outbox.Outbox, accounts.Accounts, branches.Branches, chats.Chats, He
 
     @transaction()
     def leave(self, tx: Transaction, holder: str) -> None:
-        """Leave the open turns of a holder to whoever comes next, at once: nothing the holder writes counts any more."""
+        """Leave the open turns of a holder to whoever comes next, at once: nothing it writes counts any more."""
         tx.change("leases_leave", holder=holder, gone=leases.GONE)
 
     @transaction()
