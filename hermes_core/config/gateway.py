@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 from hermes_core.options import ge, gt, option, settings
 
-__all__ = ["GatewaySettings", "PlatformSettings", "ResetSettings", "listed"]
+__all__ = ["PERSON", "GatewaySettings", "PlatformSettings", "ResetSettings", "listed"]
 
-_PERSON = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
+PERSON = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
 _PLATFORM = re.compile(r"[a-z0-9][a-z0-9_-]*")
 
 
@@ -28,7 +28,7 @@ def _accounts(_instance: Any, _attribute: Any, value: list[str]) -> None:
 def _persons(_instance: Any, _attribute: Any, value: dict[str, list[str]]) -> None:
     taken: dict[str, str] = {}
     for person, accounts in value.items():
-        if not _PERSON.fullmatch(person):
+        if not PERSON.fullmatch(person):
             raise ValueError(f"{person!r} cannot be a person's name: lower-case letters, digits, - _ . and no more")
         for name in listed(accounts):
             if ":" not in name:

@@ -6,6 +6,7 @@ in a terminal, or, after a death, to the same question put again.
 
 import asyncio
 import hashlib
+from collections.abc import Callable
 
 from attrs import evolve, frozen
 
@@ -34,8 +35,8 @@ class Asked:
 class Asks:
     """Puts the questions of turns into chats, and lets messages answer them."""
 
-    def __init__(self, runtime: Runtime) -> None:
-        self._runtime = runtime
+    def __init__(self, runtime: Runtime, wake: Callable[[Envelope], None]) -> None:
+        self._runtime, self._wake = runtime, wake
         self._seconds = runtime.settings.config.policy.ask_seconds
         self.elsewhere = False  # whether turns run in other processes, too
 
@@ -87,6 +88,7 @@ class Asks:
         await (await self._runtime.store()).send_later(
             answer_to(of.address, of.owner, _shown(question), key=key, **kinds)
         )
+        self._wake(of.address)
 
 
 def _shown(question: Question) -> Message:

@@ -37,7 +37,10 @@ _HEARD, _BEHIND = "👀", "⏳"
 
 
 class Intake:
-    """Takes what platforms receive. ``admit`` says whose a message is, or None: then it has been seen to."""
+    """Takes what platforms receive. ``admit`` says whose a message is, or None: then it has been seen to.
+
+    ``wake`` tells the sender that something is to be said where a message came from.
+    """
 
     def __init__(
         self,
@@ -45,9 +48,11 @@ class Intake:
         queue: TurnQueue,
         commands: ChatCommands,
         admit: Callable[[Envelope], Awaitable[Access | None]],
+        wake: Callable[[Envelope], None],
     ) -> None:
         self._runtime, self._queue, self._commands, self._admit = runtime, queue, commands, admit
-        self._asks = Asks(runtime)
+        self._wake = wake
+        self._asks = Asks(runtime, wake)
         self._conversations = Conversations(runtime)
         self._lanes = Lanes()
 
@@ -87,6 +92,7 @@ class Intake:
                 await self._tell(envelope, str(error))
             if not acked:
                 await platform.ack(envelope)
+            self._wake(envelope)
 
     async def _take(self, platform: Platform, envelope: Envelope, access: Access) -> bool:
         """See to a message; whether its service was told that it was received."""

@@ -15,7 +15,7 @@ from hermes_core.gateway.asks import Asked, Asks
 from hermes_core.gateway.outgoing import answer_to, said
 from hermes_core.store.inbox import Waiting
 from hermes_core.store.outbox import Outgoing
-from hermes_core.types import Ended, Event, Principal, Started
+from hermes_core.types import Ended, Envelope, Event, Principal, Started
 
 __all__ = ["Player", "Show"]
 
@@ -33,9 +33,11 @@ class Show(Protocol):
 class Player:
     """Plays the sessions of people. ``show`` makes what shows a turn in its chat, or None where nobody can see it."""
 
-    def __init__(self, runtime: Runtime, show: Callable[[Asked, str], Show | None]) -> None:
-        self._runtime, self._show = runtime, show
-        self._asks = Asks(runtime)
+    def __init__(
+        self, runtime: Runtime, wake: Callable[[Envelope], None], show: Callable[[Asked, str], Show | None]
+    ) -> None:
+        self._runtime, self._wake, self._show = runtime, wake, show
+        self._asks = Asks(runtime, wake)
 
     async def play(self, session_id: str) -> None:
         """Play everything that waits in a session."""
@@ -73,6 +75,8 @@ class Player:
                             await shown.event(event)
                         if isinstance(event, Ended):
                             ended = event
+                            if address:
+                                self._wake(address)
             finally:
                 if shown:
                     await asyncio.shield(shown.close())

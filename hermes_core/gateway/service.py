@@ -14,6 +14,7 @@ from hermes_core.gateway.intake import Intake
 from hermes_core.gateway.keeper import Keeper
 from hermes_core.gateway.player import Player
 from hermes_core.gateway.queue import LocalQueue
+from hermes_core.gateway.senders import Senders
 from hermes_core.kinds import Platform, TurnQueue
 from hermes_core.types import Envelope, SlashCommand
 
@@ -35,8 +36,9 @@ class Gateway:
         self._queue = queue or LocalQueue()
         self._rules: dict[str, AccessRules] = {}
         self.commands = ChatCommands(runtime, self._queue, self.told)
-        self._intake = Intake(runtime, self._queue, self.commands, self._admit)
-        self._player = Player(runtime, lambda _of, _turn: None)
+        self._senders = Senders(runtime)
+        self._intake = Intake(runtime, self._queue, self.commands, self._admit, self._senders.wake)
+        self._player = Player(runtime, self._senders.wake, lambda _of, _turn: None)
         config, holder = runtime.settings.config.gateway, runtime.sessions.holder
         self.keepers = [
             Keeper(
@@ -46,7 +48,7 @@ class Gateway:
                 runtime.store,
                 config,
                 self._intake.hear,
-                self._send,
+                self._senders.send,
                 self._intake.begin,
             )
             for platform in platforms
@@ -110,20 +112,6 @@ class Gateway:
                 log.warning("what waits could not be looked for: %s", error)
             await asyncio.sleep(_SWEEP)
 
-    # --- out --------------------------------------------------------------------------------------------------------
-
-    async def _send(self, platform: Platform) -> None:
-        from attrs import evolve
-
-        store = await self._runtime.store()
-        while True:
-            for row in await store.due(platform.name, platform.account, 9e12):
-                await store.mark_sending(row, "x", [row.outgoing.message], repeated=False, now=0.0)
-                row = evolve(row, pieces=(row.outgoing.message,))
-                sent = await platform.send(row.outgoing.chat, row.outgoing.message, row.outgoing.key)
-                await store.mark_sent(row, "x", [sent.message_id if sent else ""])
-            await asyncio.sleep(0.02)
-
     # --- the end ----------------------------------------------------------------------------------------------------
 
     async def _drain(self, keeping: Sequence["asyncio.Task[None]"], playing: Sequence["asyncio.Task[None]"]) -> None:
@@ -134,26 +122,29 @@ class Gateway:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._intake.settle()
-                while self._runtime.playing:
-                    await asyncio.sleep(_LOOK)
+                await self._runtime.rest()
         cut = self._runtime.playing
         with contextlib.suppress(TimeoutError, HermesError):
             async with asyncio.timeout(_FLUSH):
-                while await self._unsent():
-                    await asyncio.sleep(_LOOK)
+                await self._all_sent()
         if cut:
             log.warning("%d turns are cut off; they go on at the next start", cut)
-            self._runtime.shut_store()  # so that they stay open: whoever starts next finds them
+            with contextlib.suppress(HermesError):  # else they are taken over when this process is gone
+                await (await self._runtime.store()).leave(self._runtime.sessions.holder)
         for task in (*playing, *keeping):
             task.cancel()
         await self._intake.close()
         await self._queue.close()
 
-    async def _unsent(self) -> bool:
-        """Whether something is to be sent now by a platform that is connected."""
+    async def _all_sent(self) -> None:
+        """Wait until nothing is to be sent by a platform that is connected."""
         mine = {(k.platform.name, k.platform.account) for k in self.keepers if k.state == "connected"}
-        counts = await (await self._runtime.store()).outbox_counts()
-        return any((name, account) in mine and state in ("waiting", "sending") for name, account, state in counts)
+        store = await self._runtime.store()
+        while True:
+            counts = await store.outbox_counts()
+            if not any((name, account) in mine and state in ("waiting", "sending") for name, account, state in counts):
+                return
+            await asyncio.sleep(_LOOK)
 
 
 class _Desk(RuntimeDesk):

@@ -76,6 +76,8 @@ def slash_commands(runtime: Runtime, conversation: Callable[[str], Conversation]
         ("usage", "tokens and cost of this session", desk.usage, ""),
         ("permission", "show or change what needs your yes", desk.permission, "[ask|smart|off|grants|forget N]"),
     )
+    pair = SlashCommand(name="pair", summary="let somebody in", run=desk.pair, usage="CODE", where=("chat",))
+    found = {n: SlashCommand(name=n, summary=s, run=run, usage=u, who=_who(n)) for n, s, run, u in own} | {"pair": pair}
     found = {n: SlashCommand(name=n, summary=s, run=run, usage=u, who=_who(n)) for n, s, run, u in own}
     found.update((command.name, command) for command in chat_slash_commands(runtime, conversation))
     desk.table = found
@@ -190,6 +192,15 @@ class _Commands:
         left = await self._runtime.budgets.left(session, await self._runtime.store())
         rest = "".join(f"\nLeft of budget.{name}: {amount:,.4g}" for name, amount in left.items())
         return f"{used.calls} model calls, {used.input:,} tokens in{cached}, {used.output:,} out{cost}.{rest}"
+
+    async def pair(self, session: Session, rest: str) -> str:
+        from hermes_core.gateway.pairing import approve
+
+        if not rest:
+            raise UserError("Say the code that they were given: /pair CODE")
+        owner, store = session.owner, await self._runtime.store()
+        known = await approve(store, rest, by=owner.person, where=session.origin, profile=owner.profile)
+        return f"{known.name or known.sender} on {known.platform} may talk to me now."
 
     async def permission(self, session: Session, rest: str) -> str:
         words, _, number = rest.partition(" ")

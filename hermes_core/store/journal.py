@@ -86,6 +86,14 @@ class Store(outbox.Outbox, accounts.Accounts, branches.Branches, chats.Chats, He
         """Where it is, for people: a path, or a server without its password."""
         return self._engine.place
 
+    def watch(self, name: str, ring: Callable[[], None]) -> Callable[[], None]:
+        """Call ``ring`` in this event loop whenever something changed; what ends that.
+
+        ``outbox``: there is something to send. On a server other processes are heard too. A ring may be lost with a
+        connection: look now and then all the same.
+        """
+        return self._engine.watch(name, ring)
+
     def close(self) -> None:
         """Let go of the files; closing twice is quiet."""
         self._engine.close()
@@ -189,6 +197,11 @@ class Store(outbox.Outbox, accounts.Accounts, branches.Branches, chats.Chats, He
         leases.hold(tx, turn)
 
     @transaction()
+    def leave(self, tx: Transaction, holder: str) -> None:
+        """Leave the open turns of a holder to whoever comes next, at once: nothing the holder writes counts any more."""
+        tx.change("leases_leave", holder=holder, gone=leases.GONE)
+
+    @transaction()
     def add_reply(
         self,
         tx: Transaction,
@@ -197,11 +210,11 @@ class Store(outbox.Outbox, accounts.Accounts, branches.Branches, chats.Chats, He
         usage: Usage,
         reason: str,
         *,
-        calls: Sequence[tuple[str, str, Usage]] = (),
+        calls: Sequence[tuple[str, str, Usage, float]] = (),
     ) -> int:
         """Store a model's reply, whole, with a pending row for each call it makes; the row's id. Raises StaleLease.
 
-        In the same commit ``calls`` are booked, the model calls that led to it: provider, model and usage of each.
+        In the same commit ``calls`` are booked, the model calls behind it: provider, model, usage and seconds of each.
         """
         leases.hold(tx, turn)
         asks = [part for part in message.parts if isinstance(part, ToolCall)]
@@ -263,7 +276,7 @@ class Store(outbox.Outbox, accounts.Accounts, branches.Branches, chats.Chats, He
         turn: Turn,
         usage: Usage,
         *,
-        calls: Sequence[tuple[str, str, Usage]] = (),
+        calls: Sequence[tuple[str, str, Usage, float]] = (),
         task: str = "",
     ) -> None:
         """Book model calls that led to no reply, under their task. Raises StaleLease."""
@@ -426,11 +439,13 @@ def _waiting(tx: Transaction, turn: Turn, call_id: str, *outcomes: str) -> int:
     return int(row["id"])
 
 
-def _book(tx: Transaction, turn: Turn, usage: Usage, calls: Sequence[tuple[str, str, Usage]], task: str = "") -> None:
+def _book(
+    tx: Transaction, turn: Turn, usage: Usage, calls: Sequence[tuple[str, str, Usage, float]], task: str = ""
+) -> None:
     used = sums(usage)
     tx.change("session_usage", id=turn.session_id, **used)
     tx.change("turn_usage", id=turn.id, **used)
     owner = _session_facts(tx, turn.session_id)[0]
-    for provider, model, part in calls:
+    for provider, model, part, seconds in calls:
         where = {"session_id": turn.session_id, "turn_id": turn.id, "task": task, "provider": provider, "model": model}
-        book(tx, owner, part, **where)
+        book(tx, owner, part, seconds, **where)

@@ -77,6 +77,7 @@ def put(tx: Transaction, owner: int, outgoing: Outgoing) -> bool:
     """Write down that a message has to go out, or finish its draft; False when its key is there already."""
     new = bool(tx.change("outbox_put", **_values(owner, outgoing), state="waiting").rowcount)
     tx.committed.append(partial(die_at, "outboxed"))
+    tx.tell("outbox")
     return new
 
 

@@ -42,7 +42,7 @@ LEASE = ("fence", *HOLDER)
 END_ROWS = 2000
 APPROVAL = (
     "session_id", "root", "turn_id", "call_id", "kind", "subject", "risk", "choices", "covers", "rules", "state",
-    "verdict", "choice", "reason", "answered_by", "asked", "answered",
+    "verdict", "choice", "reason", "answered_by", "asked", "answered", "addressee",
 )  # fmt: skip
 ROUTE = ("key", "session_id", "overrides", "made", "used")
 GRANT = ("session_id", "rule", "words", "folder", "approval_id", "created")
@@ -160,6 +160,13 @@ _unsent = _unsent.group_by(outbox.c.chat, outbox.c.thread)
 _draft = outbox.c.state == sa.literal_column("'draft'")
 _sending = (outbox.c.holder == _b("holder")) & _in("sending")
 _open = approvals.c.state == sa.literal_column("'open'")
+_asked = _get(approvals, "id", *APPROVAL).add_columns(owners.c.profile, owners.c.person).join_from(approvals, owners)
+# What somebody may answer: what is put to them, and as an admin what is put to admins of their profile.
+_answerable = (_is(approvals, "owner")[0] & (approvals.c.addressee == sa.literal_column("''"))) | (
+    _b("admin", type_=sa.Boolean())
+    & (approvals.c.addressee == sa.literal_column("'admin'"))
+    & _is(owners, "profile")[0]
+)
 _words: sa.BindParameter[str] = _b("words")
 _named = (sa.func.substr(sessions.c.id, 1, sa.func.length(_words)) == _words) | (sessions.c.title != "")
 _titled = sa.func.lower(sessions.c.title) == sa.func.lower(_b("title"))
@@ -175,7 +182,8 @@ _owner = sa.select(sessions.c.owner).where(sessions.c.id == _b("session_id"))
 _preview = sa.select(messages.c.body).where(messages.c.session_id == sessions.c.id, messages.c.role == "user")
 _trace = sa.select(inbox.c.trace).where(inbox.c.turn_id == turns.c.id).order_by(inbox.c.id).limit(1)
 _seconds = sa.func.sum(sa.case((turns.c.ended > 0, turns.c.ended), else_=_b("now")) - turns.c.started)
-_came = sa.exists().where(inbox.c.turn_id == turns.c.id, inbox.c.envelope != "")
+_by_chat = sa.exists().where(*(chats.c[name] == inbox.c[name] for name in ("owner", "platform", "account")))
+_came = sa.exists().where(inbox.c.turn_id == turns.c.id, _by_chat)
 _served = (*_is(accounts, "platform", "account", "fence"), accounts.c.holder != "")
 _held = (*_is(leases, "session_id", "fence"), leases.c.holder != "")
 _hits = sa.select(search.c.rowid).where(search.c.search.op("MATCH")(_b("query"))).limit(_b("limit"))
@@ -253,6 +261,9 @@ STATEMENTS: dict[str, sa.Executable] = {
         index_elements=["session_id"], set_=_given(*LEASE)
     ),
     "lease_beat": sa.update(leases).where(*_held).values(_given("beat")),
+    "leases_leave": sa.update(leases)
+    .where(*_is(leases, "holder"))
+    .values(place="", pid=0, beat=_b("gone"), fence=leases.c.fence + 1),
     "lease_drop": sa.update(leases).where(*_held).values(holder=sa.literal_column("''")),
     "inbox_add": _add(
         inbox, "owner", "platform", "account", "event_id", "turn_id", "received", "envelope", "trace"
@@ -275,9 +286,7 @@ STATEMENTS: dict[str, sa.Executable] = {
     .outerjoin(leases, leases.c.session_id == inbox.c.session_id)
     .where(*_is(sessions, "owner"), inbox.c.turn_id == sa.literal_column("''"))
     .order_by(inbox.c.id),
-    "inbox_unplayed": _whose(inbox, inbox.c.turn_id == sa.literal_column("''"), inbox.c.envelope != "").order_by(
-        inbox.c.id
-    ),
+    "inbox_unplayed": _whose(inbox, inbox.c.turn_id == sa.literal_column("''"), _by_chat).order_by(inbox.c.id),
     "turns_unplayed": _whose(turns, turns.c.state == sa.literal_column("'open'"), _came).order_by(turns.c.seq),
     "session_owner": _get(owners, "profile", "person").join(sessions).where(*_is(sessions, "id")),
     "turn_add": _add(turns, "id", "session_id", "owner", "holder", "state", "provider", "model", "started"),
@@ -322,7 +331,17 @@ STATEMENTS: dict[str, sa.Executable] = {
     .values({**_given("ended"), "state": "interrupted"}),
     "usage_by_quarter": _used(sa.cast(model_calls.c.created / 900, sa.Integer)),
     "model_call_add": _add(
-        model_calls, "owner", "session_id", "turn_id", "task", "provider", "model", "created", "priced", *USAGE
+        model_calls,
+        "owner",
+        "session_id",
+        "turn_id",
+        "task",
+        "provider",
+        "model",
+        "created",
+        "seconds",
+        "priced",
+        *USAGE,
     ),
     "turns_since": sa.select(
         *(sa.func.sum(turns.c[name]).label(name) for name in USAGE), _seconds.label("seconds")
@@ -356,14 +375,14 @@ STATEMENTS: dict[str, sa.Executable] = {
     "calls_list": _calls(),
     # approvals and grants
     "approval_add": _add(approvals, "id", "owner", *APPROVAL).on_conflict_do_nothing(),
-    "approval_get": _get(approvals, "id", *APPROVAL).where(*_is(approvals, "owner", "id")),
-    "approvals_named": _get(approvals, "id")
-    .where(*_is(approvals, "owner"), sa.func.substr(approvals.c.id, 1, sa.func.length(_words)) == _words)
-    .limit(2),
-    "approvals_list": _get(approvals, "id", *APPROVAL)
-    .where(*_is(approvals, "owner"), _open | _b("closed", type_=sa.Boolean()))
+    "approval_get": _asked.where(*_is(approvals, "owner", "id")),
+    "approvals_named": _asked.where(
+        _answerable, sa.func.substr(approvals.c.id, 1, sa.func.length(_words)) == _words
+    ).limit(20),
+    "approvals_list": _asked.where(_answerable, _open | _b("closed", type_=sa.Boolean()))
     .order_by(approvals.c.asked.desc(), approvals.c.id)
     .limit(_b("limit")),
+    "approvals_open": _asked.where(*_is(approvals, "owner", "addressee"), _open).limit(1000),
     "approval_settle": sa.update(approvals)
     .where(*_is(approvals, "owner", "id"), _open)
     .values(_given("state", "verdict", "choice", "reason", "answered_by", "answered")),

@@ -29,6 +29,7 @@ from hermes_core.types.events import (
     SessionRow,
     Started,
     Thinking,
+    TurnEnd,
 )
 from hermes_core.types.house import Check, Command, Fault, Finding, Phase, SlashCommand
 from hermes_core.types.model import (
@@ -115,6 +116,7 @@ __all__ = [
     "ToolCall",
     "ToolResult",
     "ToolSpec",
+    "TurnEnd",
     "Usage",
     "UsageDelta",
     "Verdict",

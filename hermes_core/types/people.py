@@ -82,6 +82,8 @@ class Sent:
 class Question:
     """Something only a person can decide. ``subject`` shows exactly what will happen, or is what is asked.
 
+    It is put ``to`` the person of the conversation, or to an admin of this Hermes, whom nobody else may answer for.
+
     ``covers`` says in words what the choices ``session`` and ``always`` of an approval allow beyond this once; a
     surface shows it with them. A choice or text is answered by a Verdict of ``allow`` whose ``choice`` is the answer.
     """
@@ -92,6 +94,7 @@ class Question:
     risk: str = ""
     choices: Sequence[str] = ("once", "session", "always", "deny")
     covers: str = ""
+    to: Literal["person", "admin"] = "person"
 
 
 @frozen(kw_only=True)
