@@ -62,6 +62,7 @@ def serve(scope: Scope, names: Sequence[str] | None, *, work: bool) -> int:
 
 async def _serve(scope: Scope, names: Sequence[str] | None, *, work: bool) -> int:
     from hermes_core.gateway.service import Gateway
+    from hermes_core.gateway.supervision import supervised
 
     async with scope.hermes() as hermes:
         runtime = hermes.runtime
@@ -76,11 +77,12 @@ async def _serve(scope: Scope, names: Sequence[str] | None, *, work: bool) -> in
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             loop.add_signal_handler(number, stop.set)
-        serving = asyncio.create_task(gateway.run(stop))
         telling = asyncio.create_task(_tell(gateway.told))
         try:
+            store = await runtime.store()
             with here(_folder(scope)):
-                await serving
+                async with supervised(store.answers, runtime.settings.config.gateway.health, stop, gateway.told):
+                    await gateway.run(stop)
         finally:
             telling.cancel()
     return 0
