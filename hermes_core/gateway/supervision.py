@@ -5,12 +5,23 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 
 from hermes_core.config.gateway import HealthSettings
+from hermes_core.errors import UserError
 from hermes_core.gateway.health import Health
 from hermes_core.gateway.notify import Answers, Pulse, ServiceManager
 
-__all__ = ["supervised"]
+__all__ = ["probes_at", "supervised"]
 
 _LOOK = 2.0  # seconds between two looks at how the platforms are
+
+
+def probes_at(place: str, settings: HealthSettings) -> HealthSettings:
+    """Where to listen for probes: at ``HOST:PORT``, or as the settings say. Raises UserError."""
+    if not place:
+        return settings
+    host, _, port = place.rpartition(":")
+    if not host or not port.isdecimal() or not 0 < int(port) < 65536:
+        raise UserError(f"{place!r} is no place to listen at.", hint="Write it as 127.0.0.1:8644.")
+    return HealthSettings(host=host.strip("[]"), port=int(port))
 
 
 @asynccontextmanager

@@ -13,6 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from hermes_core.config.gateway import HealthSettings
+from hermes_core.errors import UserError
+from hermes_core.gateway.supervision import probes_at
+
 
 class Gateway:
     """``hermes gateway work`` in a process of its own, started as systemd would: it needs no platform."""
@@ -23,14 +27,14 @@ class Gateway:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
-        config = {"model": {"provider": "offline"}, "gateway": {"health": {"port": self.port}}}
+        config = {"model": {"provider": "offline"}}
         (self.home / "config.yaml").write_text(json.dumps(config))
         self.receiver = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.receiver.bind(str(root / "notify"))
         self.receiver.settimeout(60)
         environ = {"PATH": os.environ["PATH"], "HOME": str(root), "HERMES_HOME": str(self.home)}
         environ |= {"NOTIFY_SOCKET": str(root / "notify"), "WATCHDOG_USEC": "300000"}
-        command = [sys.executable, "-m", "hermes_core", "gateway", "work"]
+        command = [sys.executable, "-m", "hermes_core", "gateway", "work", "--health", f"127.0.0.1:{self.port}"]
         self.log = (root / "log").open("w+b")
         self.process = subprocess.Popen(command, env=environ, cwd=root, stdout=self.log, stderr=self.log)
 
@@ -96,9 +100,20 @@ def test_a_port_that_is_taken_is_told_and_ends_it(tmp_path: Path, gateway: Gatew
     gateway.until("READY=1")
     other = tmp_path / "other"
     other.mkdir()
-    (other / "config.yaml").write_bytes((gateway.home / "config.yaml").read_bytes())
+    (other / "config.yaml").write_text(json.dumps({"gateway": {"health": {"port": gateway.port}}}))
     environ = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "HERMES_HOME": str(other)}
     command = [sys.executable, "-m", "hermes_core", "gateway", "work"]
     done = subprocess.run(command, env=environ, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert f"cannot listen for probes at 127.0.0.1:{gateway.port}" in done.stderr
+
+
+@pytest.mark.parametrize("place", ["8644", ":8644", "here:", "here:port", "here:0", "here:65536"])
+def test_a_place_that_is_none_is_refused(place: str):
+    with pytest.raises(UserError, match="is no place to listen at"):
+        probes_at(place, HealthSettings())
+
+
+def test_a_place_goes_before_the_settings():
+    assert probes_at("[::1]:8644", HealthSettings(port=1)) == HealthSettings(host="::1", port=8644)
+    assert probes_at("", HealthSettings(port=1)) == HealthSettings(port=1)
