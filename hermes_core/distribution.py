@@ -101,6 +101,7 @@ HERMES = Distribution(
         "hermes-tool-delegate",
         "hermes-tool-files",
         "hermes-tool-guard",
+        "hermes-tool-message",
         "hermes-tool-recall",
         "hermes-tool-skills",
         "hermes-tool-terminal",
