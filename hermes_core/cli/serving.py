@@ -67,7 +67,6 @@ def serve(scope: Scope, names: Sequence[str] | None, *, work: bool, health: str 
 
 
 async def _serve(scope: Scope, names: Sequence[str] | None, *, work: bool, health: str) -> int:
-    from hermes_core.gateway.notify import ServiceManager
     from hermes_core.gateway.service import Gateway
     from hermes_core.gateway.supervision import probes_at, supervised
 
@@ -79,7 +78,7 @@ async def _serve(scope: Scope, names: Sequence[str] | None, *, work: bool, healt
                 "There is no platform to serve.",
                 hint="Configure one, such as: hermes config set TELEGRAM_BOT_TOKEN …; see docs/how-to/gateway.md.",
             )
-        gateway = Gateway(runtime, platforms, work=work, manager=ServiceManager())
+        gateway = Gateway(runtime, platforms, work=work)
         stop = asyncio.Event()
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
