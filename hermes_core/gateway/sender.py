@@ -22,7 +22,7 @@ from hermes_core.gateway.pieces import is_text, pieces_of, said
 from hermes_core.kinds import Platform
 from hermes_core.store.journal import Store
 from hermes_core.store.killpoints import die_at
-from hermes_core.store.outbox import KEPT, LISTENERS, OutboxRow
+from hermes_core.store.outbox import KEPT, OutboxRow
 from hermes_core.types import Blob, Message, Sent
 
 __all__ = ["PLACEHOLDER", "Prepare", "Sender", "Shown"]
@@ -72,19 +72,16 @@ class Sender:
         self._busy: dict[tuple[str, str], asyncio.Task[None]] = {}
         self.shown: dict[str, Shown] = {}
         self._woken = asyncio.Event()
-        self._loop: asyncio.AbstractEventLoop | None = None
         self._stopping = False
         self._pruned = 0.0
 
     def wake(self) -> None:
-        """Something was put into the outbox, or the service can be reached again. Any thread may call it."""
-        if self._loop and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._woken.set)
+        """Something was put into the outbox, or the service can be reached again."""
+        self._woken.set()
 
     async def run(self) -> None:
         """Send what is due and what comes, until ``stop`` or cancelled: what is being sent then may have arrived."""
-        self._loop = asyncio.get_running_loop()
-        LISTENERS.add(self)
+        deaf = self._store.watch("outbox", self.wake)
         try:
             while not self._stopping:
                 self._woken.clear()
@@ -93,7 +90,7 @@ class Sender:
                     await asyncio.wait_for(self._woken.wait(), wait)
             await self.rest()
         finally:
-            LISTENERS.discard(self)
+            deaf()
             for task in self._busy.values():
                 task.cancel()
             await self.rest()

@@ -11,8 +11,6 @@ import sqlite3
 import time
 from collections.abc import Sequence
 from functools import partial
-from typing import Protocol
-from weakref import WeakSet
 
 from attrs import frozen
 
@@ -23,19 +21,9 @@ from hermes_core.store.killpoints import die_at
 from hermes_core.store.sessions import made, owner_number, owner_row, transaction
 from hermes_core.types import Chat, Message, Principal
 
-__all__ = ["KEPT", "LISTENERS", "Outbox", "OutboxRow", "Outgoing", "put"]
+__all__ = ["KEPT", "Outbox", "OutboxRow", "Outgoing", "put"]
 
 KEPT = 7 * 86400.0  # seconds that a row stays after it was sent or given up
-
-
-class Listener(Protocol):
-    """Who sends what is put; ``wake`` may be called in any thread."""
-
-    def wake(self) -> None:
-        """Something was put, perhaps for somebody else."""
-
-
-LISTENERS: "WeakSet[Listener]" = WeakSet()  # in this process; others look now and then
 
 
 @frozen(kw_only=True)
@@ -89,13 +77,8 @@ def put(tx: Transaction, owner: int, outgoing: Outgoing) -> bool:
     """Write down that a message has to go out, or finish its draft; False when its key is there already."""
     new = bool(tx.change("outbox_put", **_values(owner, outgoing), state="waiting").rowcount)
     tx.committed.append(partial(die_at, "outboxed"))
-    tx.committed.append(_tell)
+    tx.tell("outbox")
     return new
-
-
-def _tell() -> None:
-    for listener in list(LISTENERS):
-        listener.wake()
 
 
 class Outbox(Approvals):
