@@ -23,7 +23,7 @@ from hermes_core.agent.toolbox import Toolbox
 from hermes_core.config.files import explain, write_atomic
 from hermes_core.config.gateway import listed
 from hermes_core.config.settings import Settings
-from hermes_core.context import PluginContext
+from hermes_core.context import MessagesBroker, PluginContext
 from hermes_core.environment import switched_on
 from hermes_core.errors import HermesError, UnknownName, UserError
 from hermes_core.kinds import Backend, Memory, Tool, Workspace
@@ -132,6 +132,7 @@ class Parts:
         self._toolbox: Toolbox | None = None
         self._store: asyncio.Task[Store] | None = None
         self._hooks_loaded = False
+        self.messages: Callable[[], MessagesBroker] | None = None  # who sends to chats; set by who made this
 
     def asker(self, person: AskPerson | None, emit: Callable[[Event], None]) -> Asker:
         """Who puts the questions of one turn to its person. Of a child's it is its parent who sets the time."""
@@ -278,16 +279,20 @@ class Parts:
             store=self.store,
             address=self.store_address,
             complete=self.complete,
+            messages=self.messages,
             skills=skills,
             guarded=guarded,
         )
 
     async def complete(self, request: Request, task: str = "", session: Session | None = None) -> Response:
         """One model call outside of a turn, booked under its task. Raises ProviderError."""
+        began = time.monotonic()
         response, route = await self.router.complete(await self.routed(), request, task)
+        seconds = time.monotonic() - began
         store, owner = await self.store(), session.owner if session else self.owner
         where = {"session_id": session.id, "turn_id": session.turn} if session else {}
-        await store.add_model_call(owner, response.usage, task=task, provider=route.name, model=route.model, **where)
+        who = {"task": task, "provider": route.name, "model": route.model, **where}
+        await store.add_model_call(owner, response.usage, seconds=seconds, **who)
         return response
 
     def options(self) -> dict[str, JSON]:

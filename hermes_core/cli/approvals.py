@@ -62,7 +62,7 @@ def show(scope: Scope, which: str, as_json: bool) -> None:
     )
     for name, text in lines:
         if text:
-            click.echo(f"{name}: {_visible(text)}")
+            click.echo(f"{name}: {visible(text)}")
 
 
 @approvals.command()
@@ -106,12 +106,12 @@ def _answer(scope: Scope, which: str, outcome: Outcome, choice: str, as_json: bo
     if as_json:
         emit([{**_facts(row), "asked": row.asked, "risk": row.risk, "call": row.subject}], (), as_json=True, empty="")
     elif row.verdict != "allow":
-        click.echo(f"Denied: {_visible(row.subject)}")
+        click.echo(f"Denied: {visible(row.subject)}")
     else:
-        click.echo(f"Allowed ({row.choice}): {_visible(row.subject)}")
+        click.echo(f"Allowed ({row.choice}): {visible(row.subject)}")
         if row.choice != "once":
             how_long = "From now on allowed" if row.choice == "always" else "Allowed until this conversation ends"
-            click.echo(f"{how_long}: {_visible(row.covers)}")
+            click.echo(f"{how_long}: {visible(row.covers)}")
 
 
 @click.group(invoke_without_command=True)
@@ -182,6 +182,6 @@ def _facts(row: Approval) -> dict[str, object]:
     }
 
 
-def _visible(text: str) -> str:
+def visible(text: str) -> str:
     """Text in which nothing moves the cursor or hides."""
     return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)

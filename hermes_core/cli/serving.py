@@ -61,6 +61,7 @@ def serve(scope: Scope, names: Sequence[str] | None, *, work: bool) -> int:
 
 
 async def _serve(scope: Scope, names: Sequence[str] | None, *, work: bool) -> int:
+    from hermes_core.gateway.notify import ServiceManager
     from hermes_core.gateway.service import Gateway
 
     async with scope.hermes() as hermes:
@@ -71,7 +72,7 @@ async def _serve(scope: Scope, names: Sequence[str] | None, *, work: bool) -> in
                 "There is no platform to serve.",
                 hint="Configure one, such as: hermes config set TELEGRAM_BOT_TOKEN …; see docs/how-to/gateway.md.",
             )
-        gateway = Gateway(runtime, platforms, work=work)
+        gateway = Gateway(runtime, platforms, work=work, manager=ServiceManager())
         stop = asyncio.Event()
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
@@ -145,7 +146,7 @@ def start(scope: Scope, names: Sequence[str]) -> None:
         words[:1] = [sys.executable, "-m", "hermes_core"]
     scope.home.logs.mkdir(parents=True, exist_ok=True)
     with (scope.home.logs / "gateway.out").open("ab") as out:
-        process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True)  # noqa: S603
+        process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True)
     end = time.monotonic() + _PATIENCE
     while process.pid not in running(folder):
         if process.poll() is not None or time.monotonic() > end:

@@ -83,6 +83,14 @@ class ResetSettings:
 
 
 @settings
+class HealthSettings:
+    """Where orchestrators ask how the gateway is: /healthz, /readyz."""
+
+    host: str = option("The address to listen at.", default="127.0.0.1")
+    port: int = option("The port; 0: nowhere.", default=0, validator=ge(0))
+
+
+@settings
 class GatewaySettings:
     """How people are reached on chat services."""
 
@@ -120,7 +128,7 @@ class GatewaySettings:
     )
     group_sessions_per_user: bool = option("In groups everybody has a conversation of their own.", default=True)
     thread_sessions_per_user: bool = option("In threads of groups too.", default=False)
-    workers: int = option("Turns that run side by side at most.", default=256, validator=ge(1))
+    health: HealthSettings = option("Where orchestrators ask how the gateway is.", factory=HealthSettings)
     reactions: bool = option("Mark messages that were heard, where the platform can.", default=True)
     drain_seconds: float = option(
         "Seconds running turns have to end when the gateway stops.", default=8.0, validator=ge(0)

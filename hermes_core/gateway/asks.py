@@ -6,12 +6,14 @@ in a terminal, or, after a death, to the same question put again.
 
 import asyncio
 import hashlib
+from collections.abc import Callable
 
 from attrs import evolve, frozen
 
 from hermes_core.agent.runtime import Runtime
 from hermes_core.gateway.admins import admin_chats
 from hermes_core.gateway.outgoing import answer_to, said
+from hermes_core.gateway.turns import Turns
 from hermes_core.store.approvals import Approval
 from hermes_core.types import Button, Buttons, Envelope, Message, Principal, Question, Verdict
 
@@ -36,10 +38,9 @@ class Asked:
 class Asks:
     """Puts the questions of turns into chats, and lets messages answer them."""
 
-    def __init__(self, runtime: Runtime) -> None:
-        self._runtime = runtime
+    def __init__(self, runtime: Runtime, turns: Turns, wake: Callable[[Envelope], None]) -> None:
+        self._runtime, self._turns, self._wake = runtime, turns, wake
         self._seconds = runtime.settings.config.policy.ask_seconds
-        self.elsewhere = False  # whether turns run in other processes, too
 
     async def ask(self, of: Asked, question: Question) -> Verdict | None:
         """Ask, and wait for the answer; None when none came in time. A cancelled question stays in the chat."""
@@ -68,7 +69,7 @@ class Asks:
 
     async def waits(self, owner: Principal, session_id: str) -> Approval | None:
         """The question that waits for words in a session."""
-        if not self._runtime.busy(session_id) and not self.elsewhere:
+        if not await self._turns.busy(session_id):
             return None
         store = await self._runtime.store()
         rows = [
@@ -95,8 +96,10 @@ class Asks:
                 # It is the admin's message: whose call it is about says the text, and nothing else of theirs.
                 theirs = f"{key}:{chat.owner.person}"
                 await store.send_later(answer_to(to, chat.owner, asks, key=theirs, kind="question"))
+                self._wake(to)
             shown = said(f"This needs the yes of an admin, who was asked:\n\n{_fenced(question.subject[:_LONGEST])}")
         await store.send_later(answer_to(of.address, of.owner, shown, key=key, **kinds))
+        self._wake(of.address)
 
 
 def _shown(question: Question) -> Message:

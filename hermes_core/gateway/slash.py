@@ -12,6 +12,7 @@ from hermes_core.agent.runtime import Runtime
 from hermes_core.config.schema import EFFORTS
 from hermes_core.errors import UserError
 from hermes_core.gateway.access import listing, usable
+from hermes_core.gateway.slash_chats import chat_slash_commands
 from hermes_core.types import Envelope, Session, SlashCommand
 
 __all__ = ["AT_ONCE", "BEHIND", "QUEUED", "STEERED", "WAITS", "Conversation", "slash_commands"]
@@ -76,7 +77,8 @@ def slash_commands(runtime: Runtime, conversation: Callable[[str], Conversation]
         ("permission", "show or change what needs your yes", desk.permission, "[ask|smart|off|grants|forget N]"),
     )
     pair = SlashCommand(name="pair", summary="let somebody in", run=desk.pair, usage="CODE", where=("chat",))
-    found = {n: SlashCommand(name=n, summary=s, run=run, usage=u, who=_who(n)) for n, s, run, u in own} | {"pair": pair}
+    found = {n: SlashCommand(name=n, summary=s, run=run, usage=u, who=_who(n)) for n, s, run, u in own}
+    found |= {command.name: command for command in (pair, *chat_slash_commands(runtime, conversation))}
     desk.table = found
     runtime.loader.load_contributing("slash")
     for _, command in runtime.dispatch.contributions("register_slash_commands"):

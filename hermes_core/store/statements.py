@@ -182,7 +182,8 @@ _owner = sa.select(sessions.c.owner).where(sessions.c.id == _b("session_id"))
 _preview = sa.select(messages.c.body).where(messages.c.session_id == sessions.c.id, messages.c.role == "user")
 _trace = sa.select(inbox.c.trace).where(inbox.c.turn_id == turns.c.id).order_by(inbox.c.id).limit(1)
 _seconds = sa.func.sum(sa.case((turns.c.ended > 0, turns.c.ended), else_=_b("now")) - turns.c.started)
-_came = sa.exists().where(inbox.c.turn_id == turns.c.id, inbox.c.envelope != "")
+_by_chat = sa.exists().where(*(chats.c[name] == inbox.c[name] for name in ("owner", "platform", "account")))
+_came = sa.exists().where(inbox.c.turn_id == turns.c.id, _by_chat)
 _served = (*_is(accounts, "platform", "account", "fence"), accounts.c.holder != "")
 _held = (*_is(leases, "session_id", "fence"), leases.c.holder != "")
 _hits = sa.select(search.c.rowid).where(search.c.search.op("MATCH")(_b("query"))).limit(_b("limit"))
@@ -200,6 +201,7 @@ _at_end, _at_start = (
 )
 _server_hits = sa.select(_by_index.c.rowid).limit(_b("limit"))
 _earlier = calls.alias("earlier")
+_MIRROR: sa.ColumnElement[str] = sa.literal_column("'mirror'")
 _renamed = sa.func.coalesce(sa.func.nullif(_b("name"), ""), chats.c.name)
 _owned_chats = (
     _get(chats, *CHAT, "kind", "name", "sender", "home", "dead", "seen")
@@ -259,6 +261,9 @@ STATEMENTS: dict[str, sa.Executable] = {
         index_elements=["session_id"], set_=_given(*LEASE)
     ),
     "lease_beat": sa.update(leases).where(*_held).values(_given("beat")),
+    "leases_leave": sa.update(leases)
+    .where(*_is(leases, "holder"))
+    .values(place="", pid=0, beat=_b("gone"), fence=leases.c.fence + 1),
     "lease_drop": sa.update(leases).where(*_held).values(holder=sa.literal_column("''")),
     "inbox_add": _add(
         inbox, "owner", "platform", "account", "event_id", "turn_id", "received", "envelope", "trace"
@@ -268,6 +273,7 @@ STATEMENTS: dict[str, sa.Executable] = {
     ).on_conflict_do_nothing(),
     "inbox_waiting": _get(inbox, "id", "body", "mode", "envelope", "trace")
     .where(*_is(inbox, "session_id"), inbox.c.turn_id == sa.literal_column("''"))
+    .where(inbox.c.mode != sa.literal_column("'stop'"))
     .order_by(inbox.c.id),
     "inbox_taken": _set(inbox, "turn_id").where(inbox.c.turn_id == sa.literal_column("''")),
     "inbox_forget": sa.update(inbox)
@@ -281,9 +287,7 @@ STATEMENTS: dict[str, sa.Executable] = {
     .outerjoin(leases, leases.c.session_id == inbox.c.session_id)
     .where(*_is(sessions, "owner"), inbox.c.turn_id == sa.literal_column("''"))
     .order_by(inbox.c.id),
-    "inbox_unplayed": _whose(inbox, inbox.c.turn_id == sa.literal_column("''"), inbox.c.envelope != "").order_by(
-        inbox.c.id
-    ),
+    "inbox_unplayed": _whose(inbox, inbox.c.turn_id == sa.literal_column("''"), _by_chat).order_by(inbox.c.id),
     "turns_unplayed": _whose(turns, turns.c.state == sa.literal_column("'open'"), _came).order_by(turns.c.seq),
     "session_owner": _get(owners, "profile", "person").join(sessions).where(*_is(sessions, "id")),
     "turn_add": _add(turns, "id", "session_id", "owner", "holder", "state", "provider", "model", "started"),
@@ -328,7 +332,17 @@ STATEMENTS: dict[str, sa.Executable] = {
     .values({**_given("ended"), "state": "interrupted"}),
     "usage_by_quarter": _used(sa.cast(model_calls.c.created / 900, sa.Integer)),
     "model_call_add": _add(
-        model_calls, "owner", "session_id", "turn_id", "task", "provider", "model", "created", "priced", *USAGE
+        model_calls,
+        "owner",
+        "session_id",
+        "turn_id",
+        "task",
+        "provider",
+        "model",
+        "created",
+        "seconds",
+        "priced",
+        *USAGE,
     ),
     "turns_since": sa.select(
         *(sa.func.sum(turns.c[name]).label(name) for name in USAGE), _seconds.label("seconds")
@@ -388,6 +402,14 @@ STATEMENTS: dict[str, sa.Executable] = {
     )
     .order_by(grants.c.id),
     "grant_forget": sa.delete(grants).where(*_is(grants, "owner", "id")),
+    # what was said in a chat from elsewhere, while a turn runs in its session
+    "mirror_add": _add(
+        inbox, "owner", "platform", "account", "event_id", "session_id", "body", "received", turn_id=_MIRROR
+    ).on_conflict_do_nothing(),
+    "mirrored": _get(inbox, "body").where(*_is(inbox, "session_id"), inbox.c.turn_id == _MIRROR).order_by(inbox.c.id),
+    "mirrors_done": sa.update(inbox)
+    .where(*_is(inbox, "session_id"), inbox.c.turn_id == _MIRROR)
+    .values(turn_id=sa.literal_column("'mirrored'")),
     # chats
     "chat_seen": _add(chats, "owner", *CHAT, "kind", "name", "sender", "seen").on_conflict_do_update(
         index_elements=["owner", *CHAT],
@@ -436,9 +458,13 @@ STATEMENTS: dict[str, sa.Executable] = {
     "outbox_next": sa.select(sa.func.min(outbox.c.due)).where(*_is(outbox, "platform", "account"), _in("waiting")),
     "outbox_sending": sa.update(outbox)
     .where(*_is(outbox, "id"), outbox.c.state == _b("was"), outbox.c.holder == _b("by"), _in("waiting", "sending"))
-    .values({**_given("body", "holder", "repeated", "tries", "sent"), "state": "sending"}),
+    .values(
+        {**_given("body", "holder", "repeated", "tries", "sent"), "state": "sending", "due": sa.literal_column("0")}
+    ),
     "outbox_placeholder": _set(outbox, "placeholder", "tries").where(_sending),
-    "outbox_mark": _set(outbox, "message_id", "placeholder", "error", "state", "sent", "tries", "due").where(_sending),
+    "outbox_mark": _set(
+        outbox, "message_id", "placeholder", "error", "state", "sent", "tries", "due", "repeated"
+    ).where(_sending),
     "outbox_end": _set(outbox, "state", "error", "sent").where(_sending),
     "outbox_abandon": _set(outbox, "error", "sent", state="abandoned").where(_in("draft", "waiting")),
     "outbox_list": _outbox()
@@ -466,6 +492,11 @@ STATEMENTS: dict[str, sa.Executable] = {
     .where(*_is(turns, "session_id"), turns.c.state == "open", inbox.c.body != sa.literal_column("''"))
     .order_by(inbox.c.id)
     .limit(1),
+    "stops_waiting": _get(inbox, "id").where(
+        *_is(inbox, "session_id"),
+        inbox.c.turn_id == sa.literal_column("''"),
+        inbox.c.mode == sa.literal_column("'stop'"),
+    ),
     "commands_waiting": _get(inbox, "id", "body", "mode", "envelope", "trace")
     .where(*_is(inbox, "platform", "account"), inbox.c.turn_id == sa.literal_column("''"))
     .where(inbox.c.mode == sa.literal_column("'command'"))

@@ -55,6 +55,22 @@ class Envelope:
 
 
 @frozen(kw_only=True)
+class Target:
+    """A chat that a message can be sent to. ``address`` names it, as ``name`` does where only one has that.
+
+    ``home`` is the one of its platform; ``dead`` says why nothing can be delivered there. ``served``: a gateway is
+    connected with it now; else what is sent waits until one is.
+    """
+
+    address: str
+    name: str = ""
+    kind: str = "dm"
+    home: bool = False
+    dead: str = ""
+    served: bool = False
+
+
+@frozen(kw_only=True)
 class Sent:
     """Where a sent message can be found again."""
 

@@ -65,6 +65,8 @@ def upgrade() -> None:
         postgresql_where=sa.text("state IN ('waiting', 'sending')"),
     )
     op.create_index("outbox_turns", "outbox", ["turn_id"], unique=False)
+    op.create_index("outbox_traces", "outbox", ["trace"], unique=False)
+    op.add_column("model_calls", _time("seconds"))
     op.create_table(
         "people",
         sa.Column("platform", sa.Text(), nullable=False),
