@@ -40,6 +40,7 @@ from hermes_core.types import (
     SlashCommand,
     ToolCall,
     ToolResult,
+    TurnEnd,
     Verdict,
 )
 
@@ -151,13 +152,30 @@ async def on_session_end(ctx: PluginContext, session: Session, end: SessionEnd) 
 
 
 @observe
-async def post_llm_call(ctx: PluginContext, session: Session, request: Request, response: Response) -> None:
-    """A model replied, and the reply is stored."""
+async def on_turn_start(ctx: PluginContext, session: Session, message: Message) -> None:
+    """A turn begins, or is taken up after its process died. ``message`` is the last thing that was said to it."""
 
 
 @observe
-async def post_tool_call(ctx: PluginContext, session: Session, call: ToolCall, result: ToolResult) -> None:
-    """A tool call has its result, and the result is stored. Refused and invalid calls are reported too."""
+async def on_turn_end(ctx: PluginContext, session: Session, end: TurnEnd) -> None:
+    """A turn is over, and its end is stored. The last hook of every turn that began here."""
+
+
+@observe
+async def post_llm_call(
+    ctx: PluginContext, session: Session, request: Request, response: Response, seconds: float
+) -> None:
+    """A model replied, and the reply is stored. ``seconds`` is how long that took, with all tries."""
+
+
+@observe
+async def post_tool_call(
+    ctx: PluginContext, session: Session, call: ToolCall, result: ToolResult, outcome: str, seconds: float
+) -> None:
+    """A tool call has its result, and the result is stored. Refused and invalid calls are reported too.
+
+    ``outcome`` is ok, failed, refused or unknown; ``seconds`` is how long it ran, without waiting for a yes.
+    """
 
 
 @observe

@@ -106,12 +106,10 @@ class LiveSessions:
             id=session_id or new_session_id(),
             origin=origin,
             owner=owner,
-            cwd=parts.settings.config.terminal.cwd or here(),
+            cwd=self._folder(owner),
             created=time.time(),
         )
-        session = evolve(
-            session, provider=route.name, model=route.model, backend=parts.settings.config.terminal.backend
-        )
+        session = evolve(session, provider=route.name, model=route.model, backend=parts.backend(owner))
         begun = _read_specs(stored[1]) if stored else ()
         window = parts.settings.config.model.context_length
         specs = parts.toolbox().specs(session, window=window, begun=begun)
@@ -126,6 +124,13 @@ class LiveSessions:
         await parts.dispatch.observe("on_session_start", session=session)
         await self._let_go()
         return live
+
+    def _folder(self, owner: Principal) -> str:
+        """Where a new session works: a guest's in their own folder."""
+        guests = self.parts.guests
+        if guests.is_guest(owner):
+            return str(guests.folder(owner))
+        return self.parts.settings.config.terminal.cwd or here()
 
     async def _let_go(self) -> None:
         """End what this process did in the sessions that rest longest; not where something still runs."""

@@ -13,15 +13,17 @@ from hermes_core import hooks
 from hermes_core.agent.asking import Asker
 from hermes_core.agent.bounds import LEVELS, Bounds
 from hermes_core.agent.policy.guarded import guarded_paths, read_only, readable
+from hermes_core.agent.policy.guests import Guests
 from hermes_core.agent.policy.judge import AskPerson, Policy
 from hermes_core.agent.policy.risks import own_code
 from hermes_core.agent.prompt import build_prompt
 from hermes_core.agent.route.choice import Route, choose
 from hermes_core.agent.route.router import Router
 from hermes_core.agent.toolbox import Toolbox
-from hermes_core.config.files import write_atomic
+from hermes_core.config.files import explain, write_atomic
+from hermes_core.config.gateway import listed
 from hermes_core.config.settings import Settings
-from hermes_core.context import PluginContext
+from hermes_core.context import MessagesBroker, PluginContext
 from hermes_core.environment import switched_on
 from hermes_core.errors import HermesError, UnknownName, UserError
 from hermes_core.kinds import Backend, Memory, Tool, Workspace
@@ -61,6 +63,7 @@ class Parts:
         consent: Consent,
         *,
         owner: Principal,
+        host: Principal | None = None,
         provider: str = "",
         model: str = "",
         toolsets: Sequence[str] = (),
@@ -70,13 +73,23 @@ class Parts:
         recipe: Mapping[str, JSON] | None = None,
         bounds: Bounds | None = None,
     ) -> None:
-        """``recipe`` is from what a child's process makes this kernel anew; ``bounds`` are those of a child."""
+        """``recipe`` is from what a child's process makes this kernel anew; ``bounds`` are those of a child.
+
+        ``owner`` is whose sessions these are where nobody says so, ``host`` whose machine this is: the same, if unsaid.
+        """
         self.recipe, self.bounds = recipe or {}, bounds
         self.levels = bounds.levels if bounds else LEVELS
         self.settings = settings
         self.home = settings.home
         self.index, self._consent = index, consent
-        self.owner = owner
+        self.owner, self.host = owner, host or owner
+        gateway = settings.config.gateway
+        self.guests = Guests(
+            host=self.host,
+            people=settings.home.root / "people",
+            trusted=tuple(listed(gateway.trusted_with_shell)),
+            asks_admin=gateway.approvals == "admin",
+        )
         self._wanted = (provider, model)
         self._toolsets = tuple(toolsets) or tuple(settings.config.toolsets)
         self._own_tools = tuple(tools)
@@ -110,6 +123,7 @@ class Parts:
             machine=settings.config.terminal.backend,
             store=self.store,
             fixed=fixed,
+            guests=self.guests,
         )
         self.route: Route | None = None
         self.router = Router(settings, index, self.loader, self.dispatch)
@@ -118,6 +132,7 @@ class Parts:
         self._toolbox: Toolbox | None = None
         self._store: asyncio.Task[Store] | None = None
         self._hooks_loaded = False
+        self.messages: Callable[[], MessagesBroker] | None = None  # who sends to chats; set by who made this
 
     def asker(self, person: AskPerson | None, emit: Callable[[Event], None]) -> Asker:
         """Who puts the questions of one turn to its person. Of a child's it is its parent who sets the time."""
@@ -228,9 +243,19 @@ class Parts:
         found: dict[str, Memory] = {m.name: m for _, m in self.dispatch.contributions("register_memories")}
         return found.get(name)
 
+    def backend(self, owner: Principal) -> str:
+        """The name of the backend that somebody's commands run on."""
+        config = self.settings.config
+        return (self.guests.is_guest(owner) and config.gateway.backend) or config.terminal.backend
+
     async def workspace(self, session: Session) -> Workspace:
         """The place where this session's commands run. Raises UserError when there is none."""
-        name = self.settings.config.terminal.backend
+        name = self.backend(session.owner)
+        if self.guests.is_guest(session.owner):
+            try:
+                self.guests.folder(session.owner).mkdir(mode=0o700, parents=True, exist_ok=True)
+            except OSError as error:
+                raise explain(error, "make", self.guests.folder(session.owner)) from error
         self.loader.load_contributing("backends", [name])
         found: dict[str, Backend] = {b.name: b for _, b in self.dispatch.contributions("register_backends")}
         if name not in found:
@@ -254,16 +279,20 @@ class Parts:
             store=self.store,
             address=self.store_address,
             complete=self.complete,
+            messages=self.messages,
             skills=skills,
             guarded=guarded,
         )
 
     async def complete(self, request: Request, task: str = "", session: Session | None = None) -> Response:
         """One model call outside of a turn, booked under its task. Raises ProviderError."""
+        began = time.monotonic()
         response, route = await self.router.complete(await self.routed(), request, task)
+        seconds = time.monotonic() - began
         store, owner = await self.store(), session.owner if session else self.owner
         where = {"session_id": session.id, "turn_id": session.turn} if session else {}
-        await store.add_model_call(owner, response.usage, task=task, provider=route.name, model=route.model, **where)
+        who = {"task": task, "provider": route.name, "model": route.model, **where}
+        await store.add_model_call(owner, response.usage, seconds=seconds, **who)
         return response
 
     def options(self) -> dict[str, JSON]:

@@ -140,6 +140,12 @@ class Runtime(Parts):
         """How many turns run."""
         return len(set(self._playing.values()))
 
+    async def rest(self) -> None:
+        """Wait until no turn runs."""
+        while self._playing:
+            await asyncio.wait({*self._playing.values()})
+            await asyncio.sleep(0)
+
     def busy(self, session: str) -> bool:
         """Whether a turn runs in a session."""
         return session in self._playing
@@ -196,7 +202,6 @@ class Runtime(Parts):
         surface: Surface,
         stored: Callable[[], Awaitable[None]] | None,
         system: str,
-        model: str,
         emit: _Emit,
     ) -> TurnRun:
         envelope = await self._admitted(original, session_id)

@@ -9,6 +9,7 @@ from hermes_core.addresses import UrlRules
 from hermes_core.context import (
     HistoryBroker,
     LlmBroker,
+    MessagesBroker,
     PluginContext,
     PluginPaths,
     SecretsBroker,
@@ -29,6 +30,7 @@ from hermes_core.types import (
     Request,
     Response,
     Session,
+    Target,
     Verdict,
 )
 
@@ -51,12 +53,14 @@ def plugin_context(
     urls: UrlRules = UrlRules(),  # noqa: B008 - a value
     skills: Sequence[tuple[str, Path]] = (),
     store: str = "",
+    messages: MessagesBroker | None = None,
 ) -> PluginContext:
     """A context as the kernel would make it, with an empty past and folders under ``home``.
 
     ``secrets`` holds values by name, ``replies`` what ``llm.complete`` answers, ``histories`` the contexts in force by
     session id, with which ``history.replace`` is as strict as the kernel, ``urls`` what may be opened, ``store`` the
-    address of the store's server. Permissions are enforced as always.
+    address of the store's server, ``messages`` what sends them (else there is no chat). Permissions are
+    enforced as always.
     """
     data, cache = home / "data" / manifest.name, home / "cache" / manifest.name
     for folder in (data, cache):
@@ -71,6 +75,7 @@ def plugin_context(
         sessions=sessions or _NoSessions(manifest),
         llm=_Replies(manifest, replies),
         history=_Histories(manifest, histories or {}),
+        messages=messages or _NoChats(manifest),
         store=_Store(manifest, store),
         endpoints=dict(endpoints or {}),
         strict=True,
@@ -206,6 +211,26 @@ class _NoSessions(SessionsBroker):
     async def tool_history(self, owner: Principal, session_id: str, *, limit: int = 50) -> Sequence[HistoryEntry]:
         _require(self._manifest, "sessions.read")
         return ()
+
+
+class _NoChats(MessagesBroker):
+    def __init__(self, manifest: "Manifest") -> None:
+        self._manifest = manifest
+
+    async def targets(self, owner: Principal) -> Sequence[Target]:
+        _require(self._manifest, "messages.send")
+        return ()
+
+    async def find(self, owner: Principal, target: str, session: Session | None = None) -> Sequence[Target]:
+        _require(self._manifest, "messages.send")
+        if target in ("local", "origin"):
+            return ()
+        raise UnknownName("target", target)
+
+    async def send(
+        self, owner: Principal, target: str, message: Message, session: Session | None = None, key: str = ""
+    ) -> Sequence[Target]:
+        return await self.find(owner, target, session)
 
 
 class _Histories(HistoryBroker):

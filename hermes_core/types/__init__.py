@@ -29,6 +29,7 @@ from hermes_core.types.events import (
     SessionRow,
     Started,
     Thinking,
+    TurnEnd,
 )
 from hermes_core.types.house import Check, Command, Fault, Finding, Phase, SlashCommand
 from hermes_core.types.model import (
@@ -46,7 +47,7 @@ from hermes_core.types.model import (
     Usage,
     UsageDelta,
 )
-from hermes_core.types.people import Chat, Envelope, Principal, Question, Sent, Verdict
+from hermes_core.types.people import Chat, Envelope, Principal, Question, Sent, Target, Verdict
 from hermes_core.types.work import ExecRequest, ExecResult, Memo, Source
 
 __all__ = [
@@ -108,12 +109,14 @@ __all__ = [
     "Source",
     "Started",
     "StopReason",
+    "Target",
     "Text",
     "TextDelta",
     "Thinking",
     "ToolCall",
     "ToolResult",
     "ToolSpec",
+    "TurnEnd",
     "Usage",
     "UsageDelta",
     "Verdict",

@@ -80,6 +80,19 @@ class SessionEnd:
 
 
 @frozen(kw_only=True)
+class TurnEnd:
+    """How a turn came to its end. ``error`` is one word for why it failed: of REASONS, or its error's kind.
+
+    ``seconds`` are those since it began, or was taken up, in this process; ``usage`` is that of the whole turn.
+    """
+
+    reason: Literal["done", "failed", "interrupted"]
+    usage: Usage
+    seconds: float
+    error: str = ""
+
+
+@frozen(kw_only=True)
 class PromptBlock:
     """A named piece of the system prompt. Tiers are joined in the order stable, context, volatile."""
 

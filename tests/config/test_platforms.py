@@ -61,11 +61,10 @@ def test_mistakes_are_told_with_their_line_and_what_was_meant(tmp_path: Path) ->
     text = "platforms:\n  poll:\n    alowed_users: [1]\n    unknown: pairs\n    admins: [true]\n    seconds: x\n"
     with pytest.raises(ConfigError) as caught:
         loaded(tmp_path, text)
-    assert [line for line in caught.value.problems if "platforms.poll" in line] == [
-        "config.yaml:4 platforms.poll.unknown: must be one of \"\", pair, ignore; did you mean pair?",
-        "config.yaml:5 platforms.poll.admins[0]: must be text, not true (YAML reads a bare yes, no, on and off so; "
-        "put it in quotes)",
-    ]
+    told = "\n".join(caught.value.problems)
+    assert 'config.yaml:4 platforms.poll.unknown: must be one of "", pair, ignore; did you mean pair?' in told
+    assert "config.yaml:5 platforms.poll.admins[0]: must be text, not true (YAML reads a bare yes" in told
+    assert "seconds" not in told  # that is the plugin's, and asked for with its class
     found = config_problems(Home(tmp_path), {"platforms.poll": Poll})
     assert "config.yaml:3 platforms.poll.alowed_users: no such setting; did you mean allowed_users?" in found
     assert "config.yaml:6 platforms.poll.seconds: must be a whole number, not text" in found

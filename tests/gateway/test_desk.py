@@ -47,7 +47,7 @@ async def open_desk(hermes: Bench) -> AsyncIterator[Any]:
         hermes.runtime.loader.load_contributing("platforms")
         return RuntimeDesk(hermes.runtime, platform)
 
-    yield made
+    return made
 
 
 async def texts(desk: RuntimeDesk, session: str, person: str = "") -> Sequence[str]:
@@ -189,7 +189,7 @@ async def test_sessions_are_made_renamed_forked_and_deleted(open_desk: Any, scri
     with pytest.raises(UnknownName):
         await desk.sessions.get(made.id, "alice")
     assert await texts(desk, fork.id, "alice") == ["a", "One.", "c", "Fork."]
-    with pytest.raises(UserError, match="no such|cannot be"):
+    with pytest.raises(UserError, match=r"no such|cannot be"):
         await desk.sessions.create("bob", session="../etc")
 
 

@@ -1,0 +1,1 @@
+"""End-to-end encryption: Olm and Megolm on vodozemac, their keys and devices."""

@@ -1,0 +1,102 @@
+"""Matrix events as envelopes: what was said, to whom, in answer to what."""
+
+import re
+from collections.abc import Mapping
+from html import unescape
+from typing import Any
+from urllib.parse import unquote
+
+from attrs import frozen
+
+from hermes_core.types import Blob, Text
+from hermes_platform_matrix.markup import sound
+
+__all__ = ["FILES", "Said", "addresses", "parts", "read", "replied_to", "thread_of", "without_name"]
+
+FILES = ("m.image", "m.file", "m.audio", "m.video")
+_FALLBACK = re.compile(r"\A(?:>[^\n]*\n)+\n?")
+_EVENT = re.compile(r"\$[\x21-\x7e]{1,254}")
+_PILL = re.compile(r'href="https://matrix\.to/#/([^"/?]+)')
+
+
+@frozen(kw_only=True)
+class Said:
+    """What an event says: its text, and whether a file comes with it."""
+
+    text: str
+    file: bool = False
+
+
+def read(kind: str, content: Mapping[str, Any]) -> Said | None:
+    """What an event says to us; None for what is no message: edits, notices of other bots, reactions, calls."""
+    body, sort = content.get("body"), content.get("msgtype")
+    if kind == "m.sticker":
+        return Said(text=f"[sticker: {sound(body)[:200]}]") if isinstance(body, str) else None
+    if kind != "m.room.message" or not isinstance(body, str) or relation(content).get("rel_type") == "m.replace":
+        return None
+    text = sound(body)
+    if sort == "m.text":
+        return Said(text=_FALLBACK.sub("", text) if replied_to(content) else text)
+    if sort == "m.emote":
+        return Said(text=f"* {text}")
+    if sort == "m.location":
+        return Said(text=f"{text}\n{sound(str(content.get('geo_uri', '')))[:200]}".strip())
+    if sort in FILES:
+        name = content.get("filename")
+        return Said(text=text if isinstance(name, str) and name != body else "", file=True)
+    return None
+
+
+def relation(content: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What an event says of another."""
+    found = content.get("m.relates_to")
+    return found if isinstance(found, Mapping) else {}
+
+
+def thread_of(content: Mapping[str, Any]) -> str:
+    """The first event of the thread it is in, or an empty string."""
+    found = relation(content)
+    return _event_id(found.get("event_id")) if found.get("rel_type") == "m.thread" else ""
+
+
+def replied_to(content: Mapping[str, Any]) -> str:
+    """The event it answers, or an empty string. In a thread the last event is named too, and that is no answer."""
+    found = relation(content)
+    answered = found.get("m.in_reply_to")
+    if found.get("is_falling_back") is True or not isinstance(answered, Mapping):
+        return ""
+    return _event_id(answered.get("event_id"))
+
+
+def _event_id(value: Any) -> str:
+    """The id of an event; whoever writes an event may put anything in its place."""
+    return value if isinstance(value, str) and _EVENT.fullmatch(value) else ""
+
+
+def addresses(content: Mapping[str, Any], text: str, user: str, names: tuple[str, ...]) -> bool:
+    """Whether a message speaks to ``user`` by name: by a mention, a link, or how it begins."""
+    mentions = content.get("m.mentions")
+    if isinstance(mentions, Mapping):
+        users = mentions.get("user_ids")
+        if isinstance(users, list) and user in users:
+            return True
+        return without_name(text, user, names) != text
+    html = content.get("formatted_body")
+    pills = [unquote(unescape(p)) for p in _PILL.findall(html)] if isinstance(html, str) else []
+    if user in pills:
+        return True
+    words = "|".join(re.escape(n) for n in (user, *names) if n)
+    return bool(re.search(rf"(?<!\w)(?:{words})(?!\w)", text, re.IGNORECASE))
+
+
+def without_name(text: str, user: str, names: tuple[str, ...]) -> str:
+    """The text without our name at its start: ``Hermes: /status`` says ``/status``."""
+    words = "|".join(re.escape(n) for n in sorted({user, *names} - {""}, key=len, reverse=True))
+    found = re.match(rf"\s*(?:@?(?:{words})\s*[:,]|@(?:{words})(?!\w))\s*", text, re.IGNORECASE)
+    return text[found.end() :] if found and found.end() < len(text) else text
+
+
+def parts(said: Said, blob: Blob | None, note: str) -> tuple[Text | Blob, ...]:
+    """The parts of a message: the file, then what was said with it, or why there is no file."""
+    text = "\n".join(t for t in (said.text, note) if t)
+    return (*((blob,) if blob else ()), *((Text(text=text),) if text or not blob else ()))

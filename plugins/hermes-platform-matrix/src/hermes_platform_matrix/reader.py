@@ -1,0 +1,140 @@
+"""Makes envelopes of events: decrypts, fetches files and quotes, and says of each whether it speaks to us."""
+
+import logging
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from attrs import frozen
+
+from hermes_core.types import Blob, Envelope, Message
+from hermes_platform_matrix.config import Config
+from hermes_platform_matrix.connection import Connection
+from hermes_platform_matrix.e2ee.machine import NoKey, Plain, Unreadable
+from hermes_platform_matrix.homeserver import Refused, path
+from hermes_platform_matrix.incoming import addresses, parts, read, replied_to, thread_of, without_name
+from hermes_platform_matrix.media import NoFile
+from hermes_platform_matrix.rooms import Room
+
+__all__ = ["Locked", "Reader"]
+
+_QUOTE = 2000  # characters
+_REMEMBERED = 500  # who wrote an event, for replies
+
+
+@frozen(kw_only=True)
+class Locked:
+    """An event that cannot be read. ``session`` names the key that is missing, if that is why."""
+
+    room: str
+    event: Mapping[str, Any]
+    session: str = ""
+    why: str = ""
+
+
+class Reader:
+    """Reads events for one account."""
+
+    def __init__(self, connection: Connection, config: Config, log: logging.Logger) -> None:
+        self._server, self._shelf, self._rooms = connection.server, connection.shelf, connection.rooms
+        self._machine, self._media = connection.machine, connection.media
+        self._me, self._names, self._config, self._log = connection.user, connection.names, config, log
+        self._authors: dict[str, str] = {}
+
+    def author(self, event_id: str) -> str:
+        """Who wrote an event that came in lately, or an empty string."""
+        return self._authors.get(event_id, "")
+
+    async def read(self, room_id: str, event: Mapping[str, Any]) -> Envelope | Locked | None:
+        """The envelope of an event; None when it says nothing to us. Raises Refused, Cut when asking on fails."""
+        sender, event_id, content = event.get("sender"), event.get("event_id"), event.get("content")
+        if not isinstance(sender, str) or not isinstance(event_id, str) or not isinstance(content, Mapping):
+            return None
+        if sender == self._me or "state_key" in event or not content:
+            return None
+        kind = str(event.get("type"))
+        outer = content
+        if kind == "m.room.encrypted":
+            try:
+                plain = await self._opened(room_id, event)
+            except NoKey as missing:
+                return Locked(room=room_id, event=event, session=missing.session)
+            except Unreadable as error:
+                return Locked(room=room_id, event=event, why=str(error))
+            kind, content = plain.type, plain.content
+            if "m.relates_to" in outer:
+                content = {**content, "m.relates_to": outer["m.relates_to"]}
+        return await self._envelope(await self._rooms.get(room_id), kind, content, sender, event_id)
+
+    async def _opened(self, room_id: str, event: Mapping[str, Any]) -> Plain:
+        if self._machine is None:
+            raise Unreadable("encryption is switched off here")
+        return await self._machine.decrypt(room_id, event)
+
+    async def _envelope(
+        self, room: Room, kind: str, content: Mapping[str, Any], sender: str, event_id: str
+    ) -> Envelope | None:
+        said = read(kind, content)
+        if said is None:
+            return None
+        self._remember(event_id, sender)
+        answered, thread = replied_to(content), thread_of(content)
+        author, quote = await self._quoted(room.id, answered) if answered else ("", "")
+        chat_kind: Literal["dm", "group"] = "dm" if room.is_dm else "group"
+        names = (*self._names, room.people.get(self._me, ""))
+        addressed = (
+            room.is_dm
+            or author == self._me
+            or addresses(content, said.text, self._me, names)
+            or bool(thread and self._shelf.get("threads", thread))
+        )
+        threads = self._config.dm_auto_thread if room.is_dm else self._config.auto_thread
+        if not thread and addressed and threads:
+            thread = event_id
+        text = without_name(said.text, self._me, names) if addressed else said.text
+        blob, note = await self._file(content) if said.file else (None, "")
+        said = type(said)(text=text, file=said.file)
+        return Envelope(
+            platform="matrix",
+            account=self._me,
+            event_id=event_id,
+            chat=room.id,
+            sender=sender,
+            message=Message(role="user", parts=parts(said, blob, note)),
+            thread=thread,
+            kind=chat_kind,
+            addressed=addressed,
+            sender_name=room.name_of(sender),
+            chat_name=room.name,
+            message_id=event_id,
+            quote=quote,
+        )
+
+    async def _file(self, content: Mapping[str, Any]) -> tuple[Blob | None, str]:
+        try:
+            return await self._media.fetch(content), ""
+        except NoFile as error:
+            name = str(content.get("filename") or content.get("body"))[:100]
+            self._log.warning("matrix: a file was not fetched: %s", error)
+            return None, f"[the file {name!r} could not be fetched: {error}]"
+
+    async def _quoted(self, room_id: str, event_id: str) -> tuple[str, str]:
+        """Who wrote an event, and what it says as far as it can be read."""
+        try:
+            event = await self._server.ask("GET", path("v3", "rooms", room_id, "event", event_id))
+            author, kind, content = str(event.get("sender", "")), str(event.get("type")), event.get("content")
+            if kind == "m.room.encrypted":
+                plain = await self._opened(room_id, event)
+                kind, content = plain.type, plain.content
+        except Refused as refused:
+            if refused.limited or refused.status >= 500:
+                raise
+            return "", ""
+        except Unreadable:  # what we wrote ourselves among it: its author is told all the same
+            return author, ""
+        said = read(kind, content) if isinstance(content, Mapping) else None
+        return author, said.text[:_QUOTE] if said else ""
+
+    def _remember(self, event_id: str, author: str) -> None:
+        while len(self._authors) >= _REMEMBERED:
+            del self._authors[next(iter(self._authors))]
+        self._authors[event_id] = author
