@@ -25,7 +25,7 @@ def blobs(envelope):
 
 async def until(condition):
     async with asyncio.timeout(10):
-        while not condition():  # noqa: ASYNC110 - the server has no event for it
+        while not condition():
             await asyncio.sleep(0.005)
 
 
