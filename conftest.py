@@ -1,4 +1,16 @@
-"""For every test of the repository: a slow or busy machine is not a failure."""
+"""For every test of the repository: a slow machine is not a failure, and a PostgreSQL server of the session's own."""
+
+import os
+import pwd
+import random
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -12,4 +24,130 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """How often tests repeat that find more the longer they look."""
     parser.addoption("--rounds", type=int, default=3, help="How often the process is killed at each point.")
     parser.addoption("--cases", type=int, default=1500, help="How many spoiled replies are played.")
+    parser.addoption(
+        "--seeds", type=int, default=25, help="With how many dice messages are sent to services that fail."
+    )
     parser.addoption("--commits", type=int, default=200, help="How often each of many processes writes.")
+
+
+FAST = ("fsync=off", "full_page_writes=off", "synchronous_commit=off", "shared_buffers=32MB", "max_connections=60")
+
+
+class Cluster:
+    """A throwaway server. It refuses to run as root, so root lends it the user ``postgres``."""
+
+    def __init__(self, folder: Path, *settings: str) -> None:
+        programs = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
+        found = programs[-1] if programs else shutil.which("initdb")
+        if found is None:
+            pytest.skip("PostgreSQL is not installed")
+        self.bin = Path(found).parent
+        self.folder, self.data = folder, folder / "data"
+        self._user: list[str] = []
+        if os.geteuid() == 0:
+            user = pwd.getpwnam("postgres")
+            os.chown(folder, user.pw_uid, user.pw_gid)
+            self._user = ["setpriv", "--reuid", "postgres", "--regid", "postgres", "--init-groups"]
+        folder.chmod(0o700)
+        self.port = _free_port()
+        self._settings = ("listen_addresses=127.0.0.1", f"unix_socket_directories={folder}", *settings)
+        self._made = 0
+
+    def create(self) -> None:
+        """Make the data folder."""
+        options = ("-A", "trust", "-U", "postgres", "--no-sync", "-E", "UTF8", "--locale=C.UTF-8")
+        self.run("initdb", "-D", str(self.data), *options)
+
+    def run(
+        self, program: str, *words: str, check: bool = True, within: Sequence[str] = ()
+    ) -> subprocess.CompletedProcess[str]:
+        """Run one of the server's programs as its user."""
+        command = [*within, *self._user, str(self.bin / program), *words]
+        with (self.folder / "programs.log").open("a") as log:  # a pipe would be kept open by the server
+            return subprocess.run(
+                command, check=check, cwd="/", text=True, stdin=subprocess.DEVNULL, stdout=log, stderr=log
+            )
+
+    def start(self, within: Sequence[str] = ()) -> None:
+        """Start it, ``within`` a command that runs another."""
+        options = " ".join(f"-c {setting}" for setting in self._settings)
+        log = str(self.folder / "server.log")
+        words = ("-D", str(self.data), "-w", "-l", log, "-o", f"-p {self.port} {options}", "start")
+        for _ in range(40):  # processes of a server that was cut off may still hold its memory for a moment
+            if not self.run("pg_ctl", *words, within=within, check=False).returncode:
+                return
+            time.sleep(0.25)
+        raise RuntimeError((self.folder / "server.log").read_text()[-2000:])
+
+    def stop(self, mode: str = "immediate") -> None:
+        self.run("pg_ctl", "-D", str(self.data), "-m", mode, "-w", "stop", check=False)
+
+    def url(self, database: str = "postgres", user: str = "postgres") -> str:
+        return f"postgresql://{user}@127.0.0.1:{self.port}/{database}"
+
+    def sql(self, *statements: str, database: str = "postgres") -> list[tuple[object, ...]]:
+        """Run statements, each by itself; the rows of the last."""
+        import psycopg
+
+        with psycopg.connect(self.url(database), autocommit=True) as connection:
+            for statement in statements:
+                cursor = connection.execute(statement)  # type: ignore[call-overload]
+            return cursor.fetchall() if cursor.description else []
+
+    def database(self, template: str = "template0") -> str:
+        """The address of a new database."""
+        self._made += 1
+        name = f"{template.replace('template0', 't')}{self._made}"
+        self.sql(f"CREATE DATABASE {name} TEMPLATE {template}")
+        return self.url(name)
+
+    def drop(self, url: str) -> None:
+        """Remove a database, whoever is connected to it."""
+        self.sql(f"DROP DATABASE IF EXISTS {url.rpartition('/')[2]} WITH (FORCE)")
+
+
+def _free_port() -> int:
+    """A port below those that the system hands out: one that is still free when a server starts again."""
+    while True:
+        port = random.randrange(15000, 32000)  # noqa: S311 - no secret
+        with socket.socket() as trial, suppress(OSError):
+            trial.bind(("127.0.0.1", port))
+            return port
+
+
+@pytest.fixture(scope="session")
+def clusters() -> Iterator[object]:
+    """Make servers: ``clusters(*settings)`` gives one that is not started yet. They go with the test session."""
+    made: list[Cluster] = []
+
+    def make(*settings: str, create: bool = True) -> Cluster:
+        cluster = Cluster(Path(tempfile.mkdtemp(prefix="hermes-pg-")), *FAST, *settings)
+        made.append(cluster)
+        if create:
+            cluster.create()
+        return cluster
+
+    yield make
+    for cluster in made:
+        cluster.stop()
+        shutil.rmtree(cluster.folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def cluster(clusters) -> Cluster:  # type: ignore[no-untyped-def]
+    """The server that most tests share, with a database ``hermes`` that holds the tables at head."""
+    from hermes_core.store.journal import open_store
+
+    made: Cluster = clusters()
+    made.start()
+    made.sql("CREATE DATABASE hermes TEMPLATE template0")
+    open_store(Path("unused"), url=made.url("hermes")).close()
+    return made
+
+
+@pytest.fixture
+def database_url(cluster: Cluster) -> Iterator[str]:
+    """The address of a database with empty tables, for one test."""
+    url = cluster.database("hermes")
+    yield url
+    cluster.drop(url)

@@ -204,6 +204,7 @@ def _assemble(order: Mapping[str, JSON]) -> Runtime:
         distribution.installed(home, safe_mode=recipe["safe_mode"]),
         distribution.consent(home, safe_mode=recipe["safe_mode"]),
         owner=Principal(**order["owner"]),
+        host=Principal(**order["host"]),
         provider=order["provider"],
         model=order["model"],
         recipe=recipe,

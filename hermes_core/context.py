@@ -13,24 +13,28 @@ from typing import Any, Literal
 from attrs import Factory, field, frozen
 
 from hermes_core.addresses import UrlRules
-from hermes_core.types import Endpoint, HistoryEntry, Hit, Message, Principal, Request, Response, Session
+from hermes_core.types import Endpoint, HistoryEntry, Hit, Message, Principal, Request, Response, Session, Target
 
 __all__ = [
     "KERNEL_PERMISSIONS",
     "HistoryBroker",
     "LlmBroker",
+    "MessagesBroker",
     "PluginContext",
     "PluginPaths",
     "SecretsBroker",
     "SessionsBroker",
+    "StoreBroker",
 ]
 
 KERNEL_PERMISSIONS = (
     "sessions.read",
     "sessions.write",
+    "turns.run",
     "llm.call",
     "messages.send",
     "history.rewrite",
+    "store.connect",
     "tools.override",
 )
 
@@ -41,6 +45,10 @@ class SecretsBroker(ABC):
     @abstractmethod
     def get(self, name: str) -> str:
         """The secret, or an empty string when it is not set. Raises NotPermitted for an undeclared name."""
+
+    @abstractmethod
+    def set(self, name: str, value: str) -> None:
+        """Keep a secret of one's own, such as a key that was made. Raises NotPermitted, and UserError as it says."""
 
     @abstractmethod
     def resolve(self, value: str) -> str:
@@ -99,6 +107,44 @@ class HistoryBroker(ABC):
         """
 
 
+class MessagesBroker(ABC):
+    """Messages to the chats of one owner. Needs ``messages.send``."""
+
+    @abstractmethod
+    async def targets(self, owner: Principal) -> Sequence[Target]:
+        """The chats of an owner, last used first."""
+
+    @abstractmethod
+    async def find(self, owner: Principal, target: str, session: Session | None = None) -> Sequence[Target]:
+        """The chats that a target means.
+
+        ``origin`` is the one that ``session`` was last asked in; ``local`` and an origin that is no chat mean none.
+        ``all`` is home on every platform, ``PLATFORM`` home on that; else ``PLATFORM:CHAT[:THREAD]`` or a name.
+        Raises UnknownName for what is no chat of the owner's, UserError for one that cannot be reached.
+        """
+
+    @abstractmethod
+    async def send(
+        self, owner: Principal, target: str, message: Message, session: Session | None = None, key: str = ""
+    ) -> Sequence[Target]:
+        """Write a message down to be sent, and say to which chats; raises as ``find``.
+
+        What is sent twice with one ``key`` is sent once. Where the chat is not the one that ``session`` was asked in,
+        the conversation there is told of it too. A message of what comes from outside says so (``untrusted``).
+        """
+
+
+class StoreBroker(ABC):
+    """The database of the kernel, for an engine that keeps its own tables in it. Needs ``store.connect``."""
+
+    @abstractmethod
+    def address(self) -> str:
+        """The server's address, with its password: it never goes into a text. Empty when the store is a file.
+
+        Raises UserError when ``store.url`` refers to a secret that is not set.
+        """
+
+
 @frozen(kw_only=True)
 class PluginPaths:
     """Folders a plugin may use: its own data and cache, and the home for reading what the user put there.
@@ -133,6 +179,8 @@ class PluginContext:
     sessions: SessionsBroker
     llm: LlmBroker
     history: HistoryBroker
+    messages: MessagesBroker
+    store: StoreBroker
     endpoints: Mapping[str, Endpoint] = Factory(dict)
     strict: bool = field(default=False)
     state: dict[str, Any] = Factory(dict)

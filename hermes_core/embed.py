@@ -11,6 +11,7 @@ import contextlib
 import inspect
 import itertools
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Self, get_type_hints
 
@@ -26,6 +27,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.agent.policy.judge import AskPerson
     from hermes_core.agent.runtime import Runtime
+    from hermes_core.context import MessagesBroker
     from hermes_core.plugins.index import Index
     from hermes_core.types import JSON, Effect, Event, HistoryEntry, Message, Principal
 
@@ -169,7 +171,7 @@ class Hermes:
         )
         home.create()
 
-        return Runtime(
+        runtime = Runtime(
             settings,
             distribution.installed(home, safe_mode=self._safe_mode) if self._index is None else self._index,
             distribution.consent(home, safe_mode=self._safe_mode),
@@ -183,6 +185,14 @@ class Hermes:
             },
             **self._wishes,
         )
+        runtime.messages = partial(_messages, runtime)
+        return runtime
+
+
+def _messages(runtime: "Runtime") -> "MessagesBroker":
+    from hermes_core.gateway.messages import Messages
+
+    return Messages(runtime)
 
 
 class AgentState:

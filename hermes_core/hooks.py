@@ -23,7 +23,7 @@ from typing import Any, Literal, TypeVar
 import pluggy
 
 from hermes_core.context import PluginContext
-from hermes_core.kinds import Backend, Memory, Platform, Provider, Tool, Workspace
+from hermes_core.kinds import Backend, Memory, Platform, Provider, Tool, TurnQueue, Workspace
 from hermes_core.types import (
     Check,
     Command,
@@ -40,6 +40,7 @@ from hermes_core.types import (
     SlashCommand,
     ToolCall,
     ToolResult,
+    TurnEnd,
     Verdict,
 )
 
@@ -118,6 +119,11 @@ def register_memories(ctx: PluginContext) -> Iterable[Memory]:  # type: ignore[e
 
 
 @contribute
+def register_engines(ctx: PluginContext) -> Iterable[TurnQueue]:  # type: ignore[empty-body]
+    """The engines you add: who hands out the turns that wait. ``workers.engine`` names the one in use."""
+
+
+@contribute
 def register_cli_commands(ctx: PluginContext) -> Iterable[Command]:  # type: ignore[empty-body]
     """The ``hermes`` commands you add. The manifest names them, so that help needs no import."""
 
@@ -146,13 +152,30 @@ async def on_session_end(ctx: PluginContext, session: Session, end: SessionEnd) 
 
 
 @observe
-async def post_llm_call(ctx: PluginContext, session: Session, request: Request, response: Response) -> None:
-    """A model replied, and the reply is stored."""
+async def on_turn_start(ctx: PluginContext, session: Session, message: Message) -> None:
+    """A turn begins, or is taken up after its process died. ``message`` is the last thing that was said to it."""
 
 
 @observe
-async def post_tool_call(ctx: PluginContext, session: Session, call: ToolCall, result: ToolResult) -> None:
-    """A tool call has its result, and the result is stored. Refused and invalid calls are reported too."""
+async def on_turn_end(ctx: PluginContext, session: Session, end: TurnEnd) -> None:
+    """A turn is over, and its end is stored. The last hook of every turn that began here."""
+
+
+@observe
+async def post_llm_call(
+    ctx: PluginContext, session: Session, request: Request, response: Response, seconds: float
+) -> None:
+    """A model replied, and the reply is stored. ``seconds`` is how long that took, with all tries."""
+
+
+@observe
+async def post_tool_call(
+    ctx: PluginContext, session: Session, call: ToolCall, result: ToolResult, outcome: str, seconds: float
+) -> None:
+    """A tool call has its result, and the result is stored. Refused and invalid calls are reported too.
+
+    ``outcome`` is ok, failed, refused or unknown; ``seconds`` is how long it ran, without waiting for a yes.
+    """
 
 
 @observe

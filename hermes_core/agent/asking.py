@@ -120,6 +120,8 @@ class Asker:
                 verdict = await self._person(question)
             except Exception:  # the terminal is gone, the service is down: that is no answer
                 log.exception("a question could not be put to the person of the turn")
+        if verdict is None and question.to == "admin":  # a plugin's surface reaches whose session it is
+            return None
         return verdict or await self._dispatch.ask("approve", session=session, question=question)
 
 
@@ -155,5 +157,6 @@ def _row(
         risk=question.risk,
         choices=tuple(question.choices),
         covers=question.covers,
+        addressee="admin" if question.to == "admin" else "",
         rules=tuple(rules),
     )

@@ -91,7 +91,7 @@ class Child:
         """What the parent itself may do, now."""
         parts, session = self._parts, self._runner.session
         policy, tools = parts.policy, parts.toolbox().offered(session)
-        mode, deny, allow = policy.mode(session.id), policy.deny, policy.allow
+        mode, deny, allow = policy.mode(session.id, session.owner), policy.deny, policy.allow
         return Bounds(mode=mode, deny=deny, allow=allow, tools=frozenset(tools), levels=parts.levels, limits=limits)
 
     # --- the process ----------------------------------------------------------------------------------------------
@@ -147,6 +147,7 @@ class Child:
             "recipe": self._parts.recipe,
             "session": {"id": self.id, "parent": session.id, "cwd": session.cwd},
             "owner": asdict(session.owner),
+            "host": asdict(self._parts.host),
             "message": text,
             "untrusted": session.untrusted,
             "provider": name,
@@ -304,7 +305,8 @@ class Child:
 def _question(asked: Mapping[str, JSON]) -> Question:
     words = {name: str(asked[name]) for name in ("id", "subject", "risk", "covers")}
     kind = {"choice": "choice", "text": "text"}.get(asked["kind"], "approval")
-    return Question(kind=kind, choices=tuple(map(str, asked["choices"])), **words)  # type: ignore[arg-type]
+    to = "admin" if asked["to"] == "admin" else "person"
+    return Question(kind=kind, choices=tuple(map(str, asked["choices"])), to=to, **words)  # type: ignore[arg-type]
 
 
 def _usage(used: Mapping[str, JSON]) -> Usage:

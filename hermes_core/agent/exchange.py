@@ -113,13 +113,13 @@ class Exchange:
             said = evolve(toolsearch.unwrapped(response.message), untrusted=outside(self.messages))
             response = evolve(response, message=said, usage=unbooked)
             store, turn = await self._rows.get()
-            request = self._calls[-1].request
+            request, seconds = self._calls[-1].request, sum(call.seconds for call in self._calls)
             await store.add_reply(turn, response.message, unbooked, response.reason, calls=self._booked())
             self._allowance.booked = self._allowance.used
         die_at("replied")
         self.messages.append(response.message)
-        session = self._live.session
-        await self._parts.dispatch.observe("post_llm_call", session=session, request=request, response=response)
+        what = {"request": request, "response": response, "seconds": seconds}
+        await self._parts.dispatch.observe("post_llm_call", session=self._live.session, **what)
         return response.message
 
     async def _whole(self, request: Request) -> Response:
@@ -148,10 +148,10 @@ class Exchange:
                 await store.spend(turn, self._allowance.unbooked, calls=self._booked())
                 self._allowance.booked = self._allowance.used
 
-    def _booked(self) -> list[tuple[str, str, Usage]]:
-        """Who answered the calls that are booked now, and what each used."""
+    def _booked(self) -> list[tuple[str, str, Usage, float]]:
+        """Who answered the calls that are booked now, what each used, and its seconds."""
         calls, self._calls = self._calls, []
-        return [(call.route.name, call.request.model, call.response.usage) for call in calls]
+        return [(call.route.name, call.request.model, call.response.usage, call.seconds) for call in calls]
 
     async def _stream(self, request: Request) -> ModelCall:
         if self.over:  # a plugin swallowed the end of its turn; nothing is asked in its name

@@ -72,13 +72,16 @@ class LiveSessions:
         self._live: dict[str, Live] = {}
         self._taking: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
-    async def take(self, session_id: str, origin: str, owner: Principal) -> Live:
-        """A session by its exact id, or a new one (with that id, when it is given and free)."""
+    async def take(self, session_id: str, origin: str, owner: Principal, system: str = "") -> Live:
+        """A session by its exact id, or a new one (with that id, when it is given and free).
+
+        ``system`` is what a caller adds to the prompt of a new one.
+        """
         lock = self._taking.setdefault(session_id, asyncio.Lock()) if session_id else asyncio.Lock()
         async with lock:
-            return await self._take(session_id, origin, owner)
+            return await self._take(session_id, origin, owner, system)
 
-    async def _take(self, session_id: str, origin: str, owner: Principal) -> Live:
+    async def _take(self, session_id: str, origin: str, owner: Principal, system: str) -> Live:
         parts = self.parts
         if session_id and (live := self._live.get(session_id)):
             if live.session.owner != owner:
@@ -103,12 +106,10 @@ class LiveSessions:
             id=session_id or new_session_id(),
             origin=origin,
             owner=owner,
-            cwd=parts.settings.config.terminal.cwd or here(),
+            cwd=self._folder(owner),
             created=time.time(),
         )
-        session = evolve(
-            session, provider=route.name, model=route.model, backend=parts.settings.config.terminal.backend
-        )
+        session = evolve(session, provider=route.name, model=route.model, backend=parts.backend(owner))
         begun = _read_specs(stored[1]) if stored else ()
         window = parts.settings.config.model.context_length
         specs = parts.toolbox().specs(session, window=window, begun=begun)
@@ -117,12 +118,19 @@ class LiveSessions:
                 specs = begun  # the same tools: then the request's first bytes stay what they were
             live = Live(session, stored[0], specs, begun, known=True, stored=True)
         else:
-            prompt = await parts.prompt(session)
+            prompt = await parts.prompt(session, system)
             live = Live(session, prompt_text(prompt), specs, specs, known=known, stored=False)
         self._live[session.id] = live
         await parts.dispatch.observe("on_session_start", session=session)
         await self._let_go()
         return live
+
+    def _folder(self, owner: Principal) -> str:
+        """Where a new session works: a guest's in their own folder."""
+        guests = self.parts.guests
+        if guests.is_guest(owner):
+            return str(guests.folder(owner))
+        return self.parts.settings.config.terminal.cwd or here()
 
     async def _let_go(self) -> None:
         """End what this process did in the sessions that rest longest; not where something still runs."""
@@ -140,16 +148,21 @@ class LiveSessions:
         live.session = evolve(live.session, title=title)
         return live.session
 
-    async def keep(self, live: Live, store: "Store") -> None:
-        """Give a session its rows, once."""
+    async def keep(self, live: Live, store: "Store", history: Sequence[Message] = ()) -> None:
+        """Give a session its rows, once; a new one begins with what was said elsewhere before."""
         self._live[live.session.id] = live  # it may have been let go before its turn began
         async with live.keeping:
             if not live.known:
-                await store.create_session(live.session)
-                live.known = True
+                await store.begin_session(live.session, live.prompt, _specs_json(live.specs), history)
+                live.known = live.stored = True
             if not live.stored:
                 await store.save_prompt(live.session.id, live.prompt, _specs_json(live.specs))
                 live.stored = True
+
+    async def forget(self, session_id: str) -> None:
+        """Let go of a session whose rows are gone."""
+        if live := self._live.pop(session_id, None):
+            await self._end(live)
 
     async def say_next(self, live: Live, words: str) -> None:
         """What a person said in a turn that ends now waits as the next message."""

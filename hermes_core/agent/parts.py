@@ -13,16 +13,17 @@ from hermes_core import hooks
 from hermes_core.agent.asking import Asker
 from hermes_core.agent.bounds import LEVELS, Bounds
 from hermes_core.agent.policy.guarded import guarded_paths, read_only, readable
+from hermes_core.agent.policy.guests import Guests
 from hermes_core.agent.policy.judge import AskPerson, Policy
 from hermes_core.agent.policy.risks import own_code
 from hermes_core.agent.prompt import build_prompt
 from hermes_core.agent.route.choice import Route, choose
 from hermes_core.agent.route.router import Router
 from hermes_core.agent.toolbox import Toolbox
-from hermes_core.config.files import write_atomic
-from hermes_core.config.schema import split_model
+from hermes_core.config.files import explain, write_atomic
+from hermes_core.config.gateway import listed
 from hermes_core.config.settings import Settings
-from hermes_core.context import PluginContext
+from hermes_core.context import MessagesBroker, PluginContext
 from hermes_core.environment import switched_on
 from hermes_core.errors import HermesError, UnknownName, UserError
 from hermes_core.kinds import Backend, Memory, Tool, Workspace
@@ -37,6 +38,7 @@ from hermes_core.types import (
     Fault,
     Principal,
     Prompt,
+    PromptBlock,
     Request,
     Response,
     Session,
@@ -61,6 +63,7 @@ class Parts:
         consent: Consent,
         *,
         owner: Principal,
+        host: Principal | None = None,
         provider: str = "",
         model: str = "",
         toolsets: Sequence[str] = (),
@@ -70,13 +73,23 @@ class Parts:
         recipe: Mapping[str, JSON] | None = None,
         bounds: Bounds | None = None,
     ) -> None:
-        """``recipe`` is from what a child's process makes this kernel anew; ``bounds`` are those of a child."""
+        """``recipe`` is from what a child's process makes this kernel anew; ``bounds`` are those of a child.
+
+        ``owner`` is whose sessions these are where nobody says so, ``host`` whose machine this is: the same, if unsaid.
+        """
         self.recipe, self.bounds = recipe or {}, bounds
         self.levels = bounds.levels if bounds else LEVELS
         self.settings = settings
         self.home = settings.home
         self.index, self._consent = index, consent
-        self.owner = owner
+        self.owner, self.host = owner, host or owner
+        gateway = settings.config.gateway
+        self.guests = Guests(
+            host=self.host,
+            people=settings.home.root / "people",
+            trusted=tuple(listed(gateway.trusted_with_shell)),
+            asks_admin=gateway.approvals == "admin",
+        )
         self._wanted = (provider, model)
         self._toolsets = tuple(toolsets) or tuple(settings.config.toolsets)
         self._own_tools = tuple(tools)
@@ -110,13 +123,16 @@ class Parts:
             machine=settings.config.terminal.backend,
             store=self.store,
             fixed=fixed,
+            guests=self.guests,
         )
         self.route: Route | None = None
         self.router = Router(settings, index, self.loader, self.dispatch)
         self._other_routes: list[Route] = []
+        self._asked_for: dict[str, Route] = {}
         self._toolbox: Toolbox | None = None
         self._store: asyncio.Task[Store] | None = None
         self._hooks_loaded = False
+        self.messages: Callable[[], MessagesBroker] | None = None  # who sends to chats; set by who made this
 
     def asker(self, person: AskPerson | None, emit: Callable[[Event], None]) -> Asker:
         """Who puts the questions of one turn to its person. Of a child's it is its parent who sets the time."""
@@ -135,20 +151,24 @@ class Parts:
         from hermes_core.store.journal import open_store
 
         config = self.settings.config.store
-        transcripts = self.home.transcripts if config.transcripts else None
+        return open_store(
+            self.home.database,
+            url=self.store_address(),
+            durability=config.durability,
+            transcripts=self.home.transcripts if config.transcripts else None,
+            clean=self.settings.masks.data,
+        )
+
+    def store_address(self) -> str:
+        """Where the store's server is, with its password; empty when it is a file. Raises UserError."""
+        config = self.settings.config.store
         url = self.settings.secrets.get(config.url.reference) if config.url.reference else config.url
         if config.url.reference and not url:  # never quietly somewhere else
             raise UserError(
                 f"store.url refers to {config.url.reference}, which is not set.",
                 hint=f"Set it with: {self.home.brand} config set {config.url.reference} postgresql://…",
             )
-        return open_store(
-            self.home.database,
-            url=url,
-            durability=config.durability,
-            transcripts=transcripts,
-            clean=self.settings.masks.data,
-        )
+        return url
 
     def shut_store(self) -> None:
         """Let no more be written, whatever still runs: for a process that must leave everything as it is."""
@@ -170,8 +190,13 @@ class Parts:
             )
         return self._toolbox
 
-    async def routed(self) -> Route:
-        """Who answers. Raises UserError when nobody can."""
+    async def routed(self, words: str = "") -> Route:
+        """Who answers: ``model`` or ``provider:model``, else who was configured. Raises UserError when nobody can."""
+        if words:
+            if words not in self._asked_for:
+                known = self.settings, self.index, self.loader, self.dispatch
+                self._asked_for[words] = await choose(*known, model=words)
+            return self._asked_for[words]
         if self.route is None:
             provider, model = self._wanted
             self.route = await choose(
@@ -181,14 +206,11 @@ class Parts:
 
     async def routed_for(self, words: str, effort: str) -> Route:
         """Who answers in a conversation that chose for itself; the usual one where it did not, or that one is gone."""
-        mine = await self.routed()
-        if words:
-            provider, model = split_model(words, self._provider_names())
-            mine = await self.route_to(provider or mine.name, model) or mine
-        return evolve(mine, effort=effort) if effort else mine
-
-    def _provider_names(self) -> set[str]:
-        return {"custom", *self.settings.config.providers, *self.index.offered("providers")}
+        route = None
+        with contextlib.suppress(HermesError):
+            route = await self.routed(words)
+        route = route or await self.routed()
+        return evolve(route, effort=effort) if effort else route
 
     async def route_to(self, provider: str, model: str) -> Route | None:
         """Who was named, whatever this process was started with; None when they are not there."""
@@ -221,9 +243,19 @@ class Parts:
         found: dict[str, Memory] = {m.name: m for _, m in self.dispatch.contributions("register_memories")}
         return found.get(name)
 
+    def backend(self, owner: Principal) -> str:
+        """The name of the backend that somebody's commands run on."""
+        config = self.settings.config
+        return (self.guests.is_guest(owner) and config.gateway.backend) or config.terminal.backend
+
     async def workspace(self, session: Session) -> Workspace:
         """The place where this session's commands run. Raises UserError when there is none."""
-        name = self.settings.config.terminal.backend
+        name = self.backend(session.owner)
+        if self.guests.is_guest(session.owner):
+            try:
+                self.guests.folder(session.owner).mkdir(mode=0o700, parents=True, exist_ok=True)
+            except OSError as error:
+                raise explain(error, "make", self.guests.folder(session.owner)) from error
         self.loader.load_contributing("backends", [name])
         found: dict[str, Backend] = {b.name: b for _, b in self.dispatch.contributions("register_backends")}
         if name not in found:
@@ -242,15 +274,25 @@ class Parts:
         ]
         guarded = guarded_paths(self.settings)
         return make_context(
-            installed, self.settings, store=self.store, complete=self.complete, skills=skills, guarded=guarded
+            installed,
+            self.settings,
+            store=self.store,
+            address=self.store_address,
+            complete=self.complete,
+            messages=self.messages,
+            skills=skills,
+            guarded=guarded,
         )
 
     async def complete(self, request: Request, task: str = "", session: Session | None = None) -> Response:
         """One model call outside of a turn, booked under its task. Raises ProviderError."""
+        began = time.monotonic()
         response, route = await self.router.complete(await self.routed(), request, task)
+        seconds = time.monotonic() - began
         store, owner = await self.store(), session.owner if session else self.owner
         where = {"session_id": session.id, "turn_id": session.turn} if session else {}
-        await store.add_model_call(owner, response.usage, task=task, provider=route.name, model=route.model, **where)
+        who = {"task": task, "provider": route.name, "model": route.model, **where}
+        await store.add_model_call(owner, response.usage, seconds=seconds, **who)
         return response
 
     def options(self) -> dict[str, JSON]:
@@ -277,11 +319,14 @@ class Parts:
         loaded = (self.index.get(label) for label in self.loader.loaded)
         return {one.label for one in loaded if one and one.manifest and "pre_tool_call" in one.manifest.hooks}
 
-    async def prompt(self, session: Session) -> Prompt:
-        """The system prompt a session starts with."""
+    async def prompt(self, session: Session, system: str = "") -> Prompt:
+        """The system prompt a session starts with. ``system`` is what its caller adds."""
         config = self.settings.config
         identity, soul, window = config.agent.identity, self.home.root / "SOUL.md", config.model.context_length
         prompt = await build_prompt(session, self.memory(), identity=identity, soul=soul, window=window)
+        if system:
+            said = PromptBlock(name="caller", text=system, tier="context")
+            prompt = evolve(prompt, blocks=(*prompt.blocks, said))
         tools = {name: tool.toolset for name, tool in self.toolbox().offered(session).items()}
         return await self.dispatch.transform("transform_prompt", "prompt", evolve(prompt, tools=tools), session=session)
 
@@ -314,7 +359,8 @@ class Parts:
         """Let go of the provider and the store."""
         if self.dispatch.faults:
             self._keep_faults()
-        for provider in {route.provider: None for route in (self.route, *self._other_routes) if route}:
+        routes = (self.route, *self._other_routes, *self._asked_for.values())
+        for provider in {id(route.provider): route.provider for route in routes if route}.values():
             await provider.close()
         await self.router.close()
         await self.dispatch.settle()

@@ -35,7 +35,7 @@ class Rows:
     @property
     def there(self) -> bool:
         """Whether they are written."""
-        return self._opening.done()
+        return self._opening.done() and not self._opening.cancelled() and self._opening.exception() is None
 
     async def get(self) -> "tuple[Store, Turn]":
         """The store and this turn's row. A turn that is interrupted still gets its row: what was said is kept."""

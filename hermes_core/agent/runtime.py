@@ -74,14 +74,19 @@ class Runtime(Parts):
         envelope: Envelope | None = None,
         ask: AskPerson | None = None,
         stored: Callable[[], Awaitable[None]] | None = None,
+        system: str = "",
+        model: str = "",
     ) -> AsyncGenerator[Event, None]:
         """Answer one message; yields events, an Ended last. Closing the iterator interrupts the turn.
 
-        While another turn runs in the session, it waits.
+        While another turn runs in the session, it waits. ``system`` is what a caller adds to a new session's prompt; a
+        session whose prompt says something else hears it with the message, as prompts do not change. ``model`` (or
+        ``provider:model``) answers this turn.
         """
         owner = owner or self.owner
         envelope = envelope or _envelope(message, session, origin, owner)
-        return self._events(session, partial(self._play, envelope, session, origin, owner, Surface(ask=ask), stored))
+        surface = Surface(ask=ask, model=model)
+        return self._events(session, partial(self._play, envelope, session, origin, owner, surface, stored, system))
 
     def resume(
         self,
@@ -134,6 +139,12 @@ class Runtime(Parts):
     def playing(self) -> int:
         """How many turns run."""
         return len(set(self._playing.values()))
+
+    async def rest(self) -> None:
+        """Wait until no turn runs."""
+        while self._playing:
+            await asyncio.wait({*self._playing.values()})
+            await asyncio.sleep(0)
 
     def busy(self, session: str) -> bool:
         """Whether a turn runs in a session."""
@@ -190,11 +201,15 @@ class Runtime(Parts):
         owner: Principal,
         surface: Surface,
         stored: Callable[[], Awaitable[None]] | None,
+        system: str,
         emit: _Emit,
     ) -> TurnRun:
         envelope = await self._admitted(original, session_id)
-        run = await self._run(session_id, origin, owner, surface, emit)
-        await run.play(envelope.message, original=original, stored=stored)
+        await self.routed(surface.model)  # one that is not there is an error, not a reason to ask another
+        live = await self.sessions.take(session_id, origin, owner, system)
+        message = envelope.message if system in live.prompt else _instructed(envelope.message, clean(system))
+        run = TurnRun(self.sessions, live, budgets=self.budgets, surface=surface, emit=emit)
+        await run.play(message, original=original, stored=stored)
         return run
 
     async def _admitted(self, original: Envelope, session_id: str) -> Envelope:
@@ -277,6 +292,12 @@ def _sound(message: Message) -> Message:
         )
     parts = tuple(evolve(part, text=clean(part.text)) if isinstance(part, Text) else part for part in message.parts)
     return message if parts == tuple(message.parts) else evolve(message, parts=parts)
+
+
+def _instructed(message: Message, system: str) -> Message:
+    """What a person said, below what their program says now of how to answer."""
+    words = Text(text=f"<instructions>\n{system}\n</instructions>\n\n")
+    return evolve(message, parts=(words, *message.parts))
 
 
 def _envelope(message: str | Message, session: str, origin: str, owner: Principal) -> Envelope:

@@ -26,6 +26,6 @@ class Surface:
     """
 
     ask: AskPerson | None = None
-    deliver: Deliver | None = None
+    deliver: "Deliver | None" = None
     model: str = ""
     effort: str = ""

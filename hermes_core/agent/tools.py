@@ -143,13 +143,14 @@ class CallRunner:
         request = request_for(command, folder, risk)
         if request is None or (await self.left()).exhausted:
             return "escalate"
+        began = time.monotonic()
         try:
             response, route = await self.parts.router.complete(await self.parts.routed(), request, "approval")
         except HermesError as error:
             log.warning("no second opinion came: %s", error.text)
             return "escalate"
-        used = response.usage
-        await self.store.spend(self.turn, used, calls=[(route.name, route.model, used)], task="approval")
+        used, seconds = response.usage, time.monotonic() - began
+        await self.store.spend(self.turn, used, calls=[(route.name, route.model, used, seconds)], task="approval")
         self.book(used)
         return advice_in(response)
 
@@ -276,7 +277,8 @@ class CallRunner:
             self.ran.add(call.name)
         fields = {"session": self.session.id, "turn": self.turn.id, "tool": call.name, "outcome": outcome}
         log.info("tool call", extra={"fields": {**fields, "seconds": round(seconds, 3)}})
-        await self.parts.dispatch.observe("post_tool_call", session=self.session, call=call, result=result)
+        how = {"result": result, "outcome": outcome, "seconds": seconds}
+        await self.parts.dispatch.observe("post_tool_call", session=self.session, call=call, **how)
         return result, seconds
 
     async def _run(self, tool: Tool, call: ToolCall, params: Any, outside: bool) -> tuple[ToolResult, bool]:

@@ -30,7 +30,7 @@ from hermes_core.agent.stuck import ask_what_now
 from hermes_core.agent.surface import Surface
 from hermes_core.agent.tools import CallRunner, output_room
 from hermes_core.agent.whole import has_calls, text_of
-from hermes_core.errors import BudgetReached, HermesError
+from hermes_core.errors import BudgetReached, HermesError, ProviderError
 from hermes_core.store.killpoints import die_at
 from hermes_core.store.validity import valid
 from hermes_core.types import (
@@ -45,6 +45,7 @@ from hermes_core.types import (
     Started,
     Text,
     ToolCall,
+    TurnEnd,
     Usage,
 )
 
@@ -83,7 +84,7 @@ class TurnRun:
         self._id = os.urandom(16).hex()
         self._rows = Rows(sessions, live)
         self._model = Exchange(self._parts, live, self._rows, self._allowance, emit)
-        self._changed = ""
+        self._changed = self._error = ""
         self._began = time.monotonic()
 
     @property
@@ -159,6 +160,8 @@ class TurnRun:
         self._live.session = evolve(session, turn=self._id)
         self._emit(Started(session_id=session.id, turn_id=self._id, provider=route.name, model=route.model))
         self._rows.begin(opening)
+        said = next((m for m in reversed(self._model.messages) if m.role == "user"), Message(role="user", parts=()))
+        await self._parts.dispatch.observe("on_turn_start", session=self._live.session, message=said)
         playing = asyncio.create_task(steps)  # of its own, as it may not want to end
         try:
             await asyncio.wait({playing})
@@ -169,15 +172,20 @@ class TurnRun:
             if not isinstance(error, HermesError):
                 log.exception("a turn broke")
             told = cause(error)
-            clean = self._parts.settings.masks.text
-            self._emit(failed(told, clean))
-            await self._close("failed", error=clean(told.text))
+            await self._close("failed", error=self._fail(told))
         else:
             die_at("answered")
             await self._close("done", answer)
         finally:
             self._live.session = evolve(self._live.session, turn="", untrusted=False)
             self._rows.rest()
+
+    def _fail(self, error: HermesError) -> str:
+        """Say why the turn cannot go on, without secrets."""
+        told = failed(error, self._parts.settings.masks.text)
+        self._error = error.reason if isinstance(error, ProviderError) else told.kind
+        self._emit(told)
+        return told.text
 
     async def _interrupted(self, playing: "asyncio.Task[str]") -> None:
         """End within a second, whatever does not want to end or to be written."""
@@ -190,7 +198,7 @@ class TurnRun:
 
         self._live.closing = closing = asyncio.create_task(close())
         done, _ = await asyncio.wait({closing}, timeout=_STOP_GRACE + _CLOSE_GRACE)
-        self._end(closing.result() if done else "interrupted")
+        await self._end(closing.result() if done else "interrupted")
 
     async def _rest(self, calls: Mapping[str, str]) -> str:
         """Go on after the last finished step; ``calls`` are those without a result."""
@@ -288,7 +296,7 @@ class TurnRun:
 
     async def _close(self, state: State, answer: str = "", error: str = "") -> None:
         stored = await self._store_end(state, error, answer)
-        self._end(state if stored else "failed", answer if stored else "")
+        await self._end(state if stored else "failed", answer if stored else "")
 
     async def _store_end(self, state: State, error: str = "", answer: str = "") -> bool:
         """Write down that the turn ended. False, told, when that could not be, and the turn did not fail anyway."""
@@ -299,11 +307,14 @@ class TurnRun:
             await self._rows.close(state, error, outgoing)
         except Exception as fault:  # noqa: BLE001 - the store fails, or never opened
             if state != "failed":
-                self._emit(failed(cause(fault), self._parts.settings.masks.text))
+                self._fail(cause(fault))
                 return False
         return True
 
-    def _end(self, state: State, answer: str = "") -> None:
+    async def _end(self, state: State, answer: str = "") -> None:
+        seconds = time.monotonic() - self._began
+        end = TurnEnd(reason=state, usage=self._allowance.used, seconds=seconds, error=self._error)
+        await self._parts.dispatch.observe("on_turn_end", session=self._live.session, end=end)
         ids = {"session_id": self._live.session.id, "turn_id": self._id}
         note = self._note(answer)
         self._emit(Ended(**ids, answer=answer, reason=state, usage=self._allowance.used, note=note))

@@ -4,7 +4,9 @@ import asyncio
 import contextlib
 import json
 import re
+import signal
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -14,7 +16,7 @@ from hermes_core.agent.policy.rules import idle
 from hermes_core.cli.scope import Scope
 from hermes_core.embed import Hermes
 from hermes_core.errors import UnknownName, UserError
-from hermes_core.types import Called, Ended, Event, Failed, Noticed, Returned, Said
+from hermes_core.types import JSON, Called, Ended, Event, Failed, Noticed, Returned, Said
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 _MENDABLE = ("user_error", "config_error", "unknown_name", "busy")  # kinds of Failed that the person can fix
 _PLUGINS = {"plugin_error", "load_error", "manifest_error", "incompatible", "contract_error", "not_permitted"}
 
-__all__ = ["chat", "converse", "event_json", "oneshot", "show_answer"]
+__all__ = ["chat", "converse", "converse_on", "event_json", "oneshot", "serve", "show_answer"]
 
 
 @click.command()
@@ -165,15 +167,30 @@ def event_json(event: Event) -> str:
 
 def converse(scope: Scope) -> int:
     """A conversation on the configured platform. Raises UnknownName when it is not installed."""
-    return asyncio.run(_converse(scope))
+    name = scope.flags.get("interface") or scope.settings.config.display.interface
+    return asyncio.run(converse_on(scope, name, {}))
 
 
-async def _converse(scope: Scope) -> int:
+async def serve(scope: Scope, name: str, settings: Mapping[str, JSON]) -> int:
+    """The same without a terminal: SIGTERM ends it in good order."""
+    serving = asyncio.create_task(converse_on(scope, name, settings))
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, serving.cancel)
+    try:
+        return await serving
+    except asyncio.CancelledError:
+        serving.cancel()
+        await asyncio.wait({serving})
+        if asyncio.current_task().cancelling():  # type: ignore[union-attr]
+            raise
+        return 0
+
+
+async def converse_on(scope: Scope, name: str, settings: Mapping[str, JSON]) -> int:
+    """A conversation on a platform until it ends. Raises UnknownName when it is not installed."""
     from hermes_core.gateway.carry import Carrier
 
-    async with scope.hermes() as hermes:
+    async with scope.hermes(settings) as hermes:
         runtime = hermes.runtime
-        name = scope.flags.get("interface") or runtime.settings.config.display.interface
         runtime.loader.load_contributing("platforms", [name])
         found = {p.name: p for _, p in runtime.dispatch.contributions("register_platforms")}
         if name not in found:

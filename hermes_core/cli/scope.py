@@ -11,12 +11,15 @@ from hermes_core.errors import HermesError, PluginError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from hermes_core.config.paths import Home
     from hermes_core.config.settings import Settings
     from hermes_core.distribution import Distribution
     from hermes_core.embed import Hermes
     from hermes_core.plugins.consent import Consent
     from hermes_core.plugins.index import Index
+    from hermes_core.types import JSON
 
 __all__ = ["Scope"]
 
@@ -55,7 +58,18 @@ class Scope:
         """Whether only the distribution's own plugins may be used."""
         return self.flags.get("safe_mode") or switched_on("HERMES_SAFE_MODE")
 
-    def hermes(self) -> "Hermes":
+    def serve(self, platform: str, settings: "Mapping[str, JSON] | None" = None) -> int:
+        """Run one platform until it ends; 0. ``settings`` are dotted and beat the user's file.
+
+        Commands of platform plugins reach it through click: ``context.obj.serve("api", {…})``. Raises HermesError.
+        """
+        import asyncio
+
+        from hermes_core.cli.chat import serve
+
+        return asyncio.run(serve(self, platform, settings or {}))
+
+    def hermes(self, settings: "Mapping[str, JSON] | None" = None) -> "Hermes":
         """A Hermes with this command's flags."""
         from hermes_core.cli.log import start_logging
         from hermes_core.embed import Hermes
@@ -66,6 +80,7 @@ class Scope:
             self.distribution,
             home=self.home.base,
             profile=self.home.profile,
+            config=settings,
             provider=flags.get("provider") or "",
             model=flags.get("model") or "",
             toolsets=[t.strip() for t in (flags.get("toolsets") or "").split(",") if t.strip()],

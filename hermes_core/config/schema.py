@@ -235,6 +235,21 @@ class StoreSettings:
 
 
 @settings
+class WorkerSettings:
+    """Who plays the turns that the gateway takes in."""
+
+    engine: str = option(
+        "Who hands out turns: local, or a plugin's engine for several machines, such as procrastinate.", default="local"
+    )
+    count: int = option("Turns that one process plays side by side at most.", default=256, validator=ge(1))
+    poll_seconds: float = option(
+        "Seconds between two looks for turns that nobody plays, such as those of a machine that died.",
+        default=5.0,
+        validator=gt(0),
+    )
+
+
+@settings
 class MemorySettings:
     """What lasts across sessions."""
 
@@ -282,6 +297,7 @@ class Config:
     display: DisplaySettings = option("What is shown.", factory=DisplaySettings)
     gateway: GatewaySettings = option("How people are reached on chat services.", factory=GatewaySettings)
     store: StoreSettings = option("Where sessions are kept.", factory=StoreSettings)
+    workers: WorkerSettings = option("Who plays the turns.", factory=WorkerSettings)
     memory: MemorySettings = option("What lasts across sessions.", factory=MemorySettings)
     plugins: PluginSettings = option("In which order plugins are asked.", factory=PluginSettings)
     privacy: PrivacySettings = option("What is told of people.", factory=PrivacySettings)

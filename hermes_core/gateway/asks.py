@@ -6,16 +6,20 @@ in a terminal, or, after a death, to the same question put again.
 
 import asyncio
 import hashlib
+from collections.abc import Callable
 
 from attrs import evolve, frozen
 
 from hermes_core.agent.runtime import Runtime
+from hermes_core.gateway.admins import admin_chats
 from hermes_core.gateway.outgoing import answer_to, said
+from hermes_core.gateway.turns import Turns
 from hermes_core.store.approvals import Approval
 from hermes_core.types import Button, Buttons, Envelope, Message, Principal, Question, Verdict
 
 __all__ = ["Asked", "Asks"]
 
+_PLACE = ("platform", "account", "chat", "thread", "kind")
 _LOOK = 0.5  # seconds between two looks at whether it was answered
 _LABELS = {"once": "Yes, once", "session": "Yes, in this conversation", "always": "Yes, always", "deny": "No"}
 _LONGEST = 3000  # characters of what is asked about that are shown; all of it is in `hermes approvals show`
@@ -34,10 +38,9 @@ class Asked:
 class Asks:
     """Puts the questions of turns into chats, and lets messages answer them."""
 
-    def __init__(self, runtime: Runtime) -> None:
-        self._runtime = runtime
+    def __init__(self, runtime: Runtime, turns: Turns, wake: Callable[[Envelope], None]) -> None:
+        self._runtime, self._turns, self._wake = runtime, turns, wake
         self._seconds = runtime.settings.config.policy.ask_seconds
-        self.elsewhere = False  # whether turns run in other processes, too
 
     async def ask(self, of: Asked, question: Question) -> Verdict | None:
         """Ask, and wait for the answer; None when none came in time. A cancelled question stays in the chat."""
@@ -66,7 +69,7 @@ class Asks:
 
     async def waits(self, owner: Principal, session_id: str) -> Approval | None:
         """The question that waits for words in a session."""
-        if not self._runtime.busy(session_id) and not self.elsewhere:
+        if not await self._turns.busy(session_id):
             return None
         store = await self._runtime.store()
         rows = [
@@ -84,9 +87,19 @@ class Asks:
     async def _send(self, of: Asked, question: Question) -> None:
         key = f"question:{of.address.platform}:{question.id}"
         kinds = {"kind": "question", "trace": of.trace, "session_id": of.session_id}
-        await (await self._runtime.store()).send_later(
-            answer_to(of.address, of.owner, _shown(question), key=key, **kinds)
-        )
+        store, shown = await self._runtime.store(), _shown(question)
+        if question.to == "admin":
+            name = of.address.sender_name or of.address.sender
+            asks = said(f"{name} ({of.owner.person}) asks on {of.address.platform}:", *shown.parts)
+            for chat in await admin_chats(store, self._runtime.settings):
+                to = Envelope(**{n: getattr(chat, n) for n in _PLACE}, event_id="", sender="", message=asks)
+                # It is the admin's message: whose call it is about says the text, and nothing else of theirs.
+                theirs = f"{key}:{chat.owner.person}"
+                await store.send_later(answer_to(to, chat.owner, asks, key=theirs, kind="question"))
+                self._wake(to)
+            shown = said(f"This needs the yes of an admin, who was asked:\n\n{_fenced(question.subject[:_LONGEST])}")
+        await store.send_later(answer_to(of.address, of.owner, shown, key=key, **kinds))
+        self._wake(of.address)
 
 
 def _shown(question: Question) -> Message:

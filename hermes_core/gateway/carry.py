@@ -12,14 +12,15 @@ from collections.abc import AsyncGenerator, Awaitable, Coroutine, Mapping, Seque
 from attrs import evolve
 
 from hermes_core.agent.failed import failed
-from hermes_core.agent.live import here
 from hermes_core.agent.policy.itself import run_by_tool
 from hermes_core.agent.policy.judge import AskPerson
 from hermes_core.agent.runtime import Runtime
 from hermes_core.errors import HermesError, nearest
+from hermes_core.gateway.access import usable
+from hermes_core.gateway.desk import RuntimeDesk
 from hermes_core.gateway.slash import AT_ONCE, BEHIND, QUEUED, STEERED, WAITS, Conversation, slash_commands
 from hermes_core.gateway.split import split_text
-from hermes_core.kinds import Desk, Platform
+from hermes_core.kinds import Platform
 from hermes_core.store.leases import Duplicate
 from hermes_core.types import (
     Chat,
@@ -43,19 +44,18 @@ log = logging.getLogger(__name__)
 _SOON = 1.0  # seconds; a command that takes longer is shown as work that can be stopped
 
 
-class Carrier(Desk):
+class Carrier(RuntimeDesk):
     """Serves one platform until the people on it leave."""
 
     def __init__(self, runtime: Runtime, platform: Platform, *, session: str = "", origin: str = "") -> None:
-        self._runtime = runtime
-        self._platform = platform
+        super().__init__(runtime, platform)
         self._origin = origin or platform.name
         self._first_session = session
         self._chats: dict[str, Conversation] = {}
         self._waiting: dict[str, asyncio.Queue[Envelope | None]] = {}
         self._workers: set[asyncio.Task[None]] = set()
         self._working: dict[str, asyncio.Future[str | Message]] = {}  # the slash command that runs in a chat
-        self._commands = slash_commands(runtime, self._conversation_of)
+        self._commands = usable(slash_commands(runtime, self._conversation_of), "admin", "terminal")
 
     # --- the desk a platform sees -----------------------------------------------------------------------------------
 
@@ -64,17 +64,7 @@ class Carrier(Desk):
         return tuple(self._commands.values())
 
     def status(self, chat: str) -> Mapping[str, str]:
-        route = self._runtime.route
-        session = self._conversation(chat).session
-        return {
-            "session": session.id if session else "",
-            "title": session.title if session else "",
-            "provider": route.name if route else "",
-            "model": route.model if route else "",
-            "notice": route.notice if route else "",
-            "cwd": session.cwd if session else self._runtime.settings.config.terminal.cwd or here(),
-            "mode": self._runtime.policy.mode(session.id if session else ""),
-        }
+        return self._status("", self._conversation(chat).session)
 
     async def interrupt(self, chat: str) -> bool:
         if work := self._working.get(chat):

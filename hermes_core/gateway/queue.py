@@ -5,9 +5,11 @@ import logging
 from collections.abc import Awaitable, Callable
 from functools import partial
 
+from hermes_core.agent.parts import Parts
+from hermes_core.errors import UnknownName
 from hermes_core.kinds import TurnQueue
 
-__all__ = ["LocalQueue"]
+__all__ = ["LocalQueue", "open_queue"]
 
 log = logging.getLogger(__name__)
 
@@ -26,6 +28,7 @@ class LocalQueue(TurnQueue):
         self._playing: set[str] = set()
         self._again: set[str] = set()
         self._changed = asyncio.Event()
+        self._resting = False
 
     async def put(self, session_id: str) -> None:
         """Something waits in this session. Returns at once."""
@@ -37,9 +40,10 @@ class LocalQueue(TurnQueue):
 
     async def work(self, play: Callable[[str], Awaitable[None]], workers: int) -> None:
         """Play sessions until cancelled. One whose ``play`` fails is logged, and its failure stops no other."""
+        self._resting = False
         async with asyncio.TaskGroup() as tasks:
             while True:
-                while self._ready and len(self._playing) < workers:
+                while self._ready and not self._resting and len(self._playing) < workers:
                     session_id = next(iter(self._ready))
                     del self._ready[session_id]
                     self._playing.add(session_id)
@@ -47,6 +51,10 @@ class LocalQueue(TurnQueue):
                     task.add_done_callback(partial(self._played, session_id))  # also when it never began
                 self._changed.clear()
                 await self._changed.wait()
+
+    def rest(self) -> None:
+        """Take no more; what is put from now on waits for the next ``work``."""
+        self._resting = True
 
     async def _play(self, play: Callable[[str], Awaitable[None]], session_id: str) -> None:
         try:
@@ -60,3 +68,18 @@ class LocalQueue(TurnQueue):
             self._again.discard(session_id)
             self._ready.setdefault(session_id)
         self._changed.set()
+
+
+def open_queue(parts: Parts) -> TurnQueue:
+    """The queue that ``workers.engine`` names, for this process. Raises UnknownName when no plugin has it."""
+    name = parts.settings.config.workers.engine
+    if name == LocalQueue.name:
+        return LocalQueue()
+    parts.loader.load_contributing("engines", [name])
+    found: dict[str, TurnQueue] = {
+        engine.name: engine for _, engine in parts.dispatch.contributions("register_engines")
+    }
+    if name not in found:
+        hint = f"pip install hermes-backend-{name}, or set workers.engine."
+        raise UnknownName("engine", name, [LocalQueue.name, *found], hint=hint)
+    return found[name]

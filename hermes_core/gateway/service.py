@@ -3,23 +3,28 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from hermes_core.agent.runtime import Runtime
-from hermes_core.errors import HermesError
+from hermes_core.errors import DeliveryError, HermesError
 from hermes_core.gateway.access import Access, AccessRules, admit
+from hermes_core.gateway.asks import Asks
 from hermes_core.gateway.chat_commands import ChatCommands
+from hermes_core.gateway.desk import RuntimeDesk
 from hermes_core.gateway.intake import Intake
 from hermes_core.gateway.keeper import Keeper
+from hermes_core.gateway.outgoing import said
+from hermes_core.gateway.pairing import code_for
 from hermes_core.gateway.player import Player
-from hermes_core.gateway.queue import LocalQueue
-from hermes_core.kinds import Desk, Platform, TurnQueue
-from hermes_core.types import Envelope, SlashCommand
+from hermes_core.gateway.queue import LocalQueue, open_queue
+from hermes_core.gateway.senders import Senders
+from hermes_core.gateway.turns import Turns
+from hermes_core.kinds import Platform, TurnQueue
+from hermes_core.types import Chat, Envelope, SlashCommand
 
 __all__ = ["Gateway"]
 
 log = logging.getLogger(__name__)
-_SWEEP = 5.0  # seconds between two looks for what a queue forgot
 _LOOK = 0.05  # seconds between two looks at whether all is done
 _FLUSH = 1.5  # seconds for what is to be sent when everything stops
 
@@ -28,19 +33,35 @@ class Gateway:
     """One process of the gateway. Without ``platforms`` it only plays; without ``work`` it only listens and sends."""
 
     def __init__(
-        self, runtime: Runtime, platforms: Sequence[Platform], *, queue: TurnQueue | None = None, work: bool = True
+        self,
+        runtime: Runtime,
+        platforms: Sequence[Platform],
+        *,
+        queue: TurnQueue | None = None,
+        work: bool = True,
     ) -> None:
         self._runtime, self._work = runtime, work
-        self._queue = queue or LocalQueue()
+        self._queue = queue or open_queue(runtime)
+        turns = Turns(runtime, elsewhere=self._queue.name != LocalQueue.name)
         self._rules: dict[str, AccessRules] = {}
-        self.commands = ChatCommands(runtime, self._queue, self.told)
-        self._intake = Intake(runtime, self._queue, self.commands, self._admit)
-        self._player = Player(runtime, lambda _of, _turn: None)
+        self.commands = ChatCommands(runtime, self._queue, turns, self.told)
+        self._senders = Senders(runtime)
+        asks = Asks(runtime, turns, self._senders.wake)
+        self._intake = Intake(runtime, self._queue, turns, asks, self.commands, self._admit, self._senders.wake)
+        self._player = Player(runtime, turns, asks, self._senders.wake, lambda _of, _turn: None)
         config, holder = runtime.settings.config.gateway, runtime.sessions.holder
-        desk = _Desk(runtime, self.commands)
         self.keepers = [
-            Keeper(one, desk, holder, runtime.store, config, self._intake.hear, self._send, self._intake.begin)
-            for one in platforms
+            Keeper(
+                platform,
+                _Desk(runtime, platform, self.commands),
+                holder,
+                runtime.store,
+                config,
+                self._intake.hear,
+                self._senders.send,
+                self._intake.begin,
+            )
+            for platform in platforms
         ]
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -54,10 +75,16 @@ class Gateway:
         try:
             await asyncio.wait({stopped, ended, *playing}, return_when=asyncio.FIRST_COMPLETED)
         finally:
+            if stop.is_set():
+                self._queue.rest()
             await self._drain(keeping, playing)
             stopped.cancel()
             ended.cancel()
             await asyncio.gather(*keeping, *playing, stopped, ended, return_exceptions=True)
+            await self._queue.close()
+        for task in playing:
+            if not task.cancelled() and (error := task.exception()):
+                raise error
 
     def told(self) -> Sequence[str]:
         """How each platform is, a line each."""
@@ -72,8 +99,8 @@ class Gateway:
 
     # --- in ---------------------------------------------------------------------------------------------------------
 
-    async def _admit(self, envelope: Envelope) -> Access | None:
-        """Who speaks; None when nobody may, which whoever should know was told."""
+    async def _admit(self, platform: Platform, envelope: Envelope) -> Access | None:
+        """Who speaks; None when nobody may. A stranger is given a code, where the settings say so."""
         settings = self._runtime.settings
         rules = self._rules.get(envelope.platform) or AccessRules.of(settings, envelope.platform)
         self._rules[envelope.platform] = rules
@@ -82,13 +109,17 @@ class Gateway:
         if access.outcome == "in":
             return access
         log.info("not let in: %s %s: %s", envelope.platform, envelope.sender, access.by)
+        words = await code_for(store, envelope, brand=self._runtime.home.brand) if access.outcome == "pair" else ""
+        if words:
+            key = f"{envelope.platform}:{envelope.account}:{envelope.event_id}:code"
+            with contextlib.suppress(DeliveryError):  # not through the outbox, where its row would tell the code
+                await platform.send(Chat(envelope.chat, envelope.thread), said(words), key)
         return None
 
     # --- turns ------------------------------------------------------------------------------------------------------
 
     async def _play(self) -> None:
-        workers = self._runtime.settings.config.gateway.workers
-        await self._queue.work(self._player.play, workers)
+        await self._queue.work(self._player.play, self._runtime.settings.config.workers.count)
 
     async def _sweep(self) -> None:
         """Put what waits and is in no queue: from before the start, of a worker that died, of another machine."""
@@ -99,12 +130,7 @@ class Gateway:
                         await self._queue.put(session_id)
             except HermesError as error:
                 log.warning("what waits could not be looked for: %s", error)
-            await asyncio.sleep(_SWEEP)
-
-    # --- out --------------------------------------------------------------------------------------------------------
-
-    async def _send(self, platform: Platform) -> None:
-        await asyncio.Event().wait()
+            await asyncio.sleep(self._runtime.settings.config.workers.poll_seconds)
 
     # --- the end ----------------------------------------------------------------------------------------------------
 
@@ -116,41 +142,37 @@ class Gateway:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._intake.settle()
-                while self._runtime.playing:
-                    await asyncio.sleep(_LOOK)
+                await self._runtime.rest()
         cut = self._runtime.playing
         with contextlib.suppress(TimeoutError, HermesError):
             async with asyncio.timeout(_FLUSH):
-                while await self._unsent():
-                    await asyncio.sleep(_LOOK)
+                await self._all_sent()
         if cut:
             log.warning("%d turns are cut off; they go on at the next start", cut)
-            self._runtime.shut_store()  # so that they stay open: whoever starts next finds them
+            with contextlib.suppress(HermesError):  # else they are taken over when this process is gone
+                await (await self._runtime.store()).leave(self._runtime.sessions.holder)
         for task in (*playing, *keeping):
             task.cancel()
         await self._intake.close()
-        await self._queue.close()
 
-    async def _unsent(self) -> bool:
-        """Whether something is to be sent now by a platform that is connected."""
+    async def _all_sent(self) -> None:
+        """Wait until nothing is to be sent by a platform that is connected."""
         mine = {(k.platform.name, k.platform.account) for k in self.keepers if k.state == "connected"}
-        counts = await (await self._runtime.store()).outbox_counts()
-        return any((name, account) in mine and state in ("waiting", "sending") for name, account, state in counts)
+        store = await self._runtime.store()
+        while True:
+            counts = await store.outbox_counts()
+            if not any((name, account) in mine and state in ("waiting", "sending") for name, account, state in counts):
+                return
+            await asyncio.sleep(_LOOK)
 
 
-class _Desk(Desk):
-    """What chat services are told."""
+class _Desk(RuntimeDesk):
+    """The same for platforms that people write on: with the commands of a chat."""
 
-    def __init__(self, runtime: Runtime, commands: ChatCommands) -> None:
-        self._runtime, self._commands = runtime, commands
+    def __init__(self, runtime: Runtime, platform: Platform, commands: ChatCommands) -> None:
+        super().__init__(runtime, platform)
+        self._commands = commands
 
     @property
     def commands(self) -> Sequence[SlashCommand]:
         return self._commands.table
-
-    def status(self, chat: str) -> Mapping[str, str]:
-        route = self._runtime.route
-        return {"provider": route.name if route else "", "model": route.model if route else ""}
-
-    async def interrupt(self, chat: str) -> bool:
-        return False

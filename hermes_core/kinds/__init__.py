@@ -5,9 +5,10 @@ may wait is ``async`` and must tolerate being cancelled: afterwards the object i
 """
 
 from hermes_core.kinds.backend import Backend, Process, Workspace
+from hermes_core.kinds.desk import Desk, SessionDesk
 from hermes_core.kinds.engine import TurnQueue
 from hermes_core.kinds.memory import Memory
-from hermes_core.kinds.platform import Desk, Platform
+from hermes_core.kinds.platform import Platform
 from hermes_core.kinds.provider import Provider
 from hermes_core.kinds.tool import Tool, ToolContext, ToolOutput, tool
 
@@ -18,6 +19,7 @@ __all__ = [
     "Platform",
     "Process",
     "Provider",
+    "SessionDesk",
     "Tool",
     "ToolContext",
     "ToolOutput",

@@ -1,9 +1,10 @@
 """Services that people write on."""
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator
 
 from hermes_core.errors import UserError
+from hermes_core.kinds.desk import Desk
 from hermes_core.types import (
     Chat,
     Envelope,
@@ -12,28 +13,10 @@ from hermes_core.types import (
     Message,
     Question,
     Sent,
-    SlashCommand,
     Verdict,
 )
 
-__all__ = ["Desk", "Platform"]
-
-
-class Desk(ABC):
-    """What the kernel tells a platform, and what a platform may ask of it."""
-
-    @property
-    @abstractmethod
-    def commands(self) -> Sequence[SlashCommand]:
-        """The slash commands that work in a conversation, for completion and menus. The kernel runs them."""
-
-    @abstractmethod
-    def status(self, chat: str) -> Mapping[str, str]:
-        """What to show about a chat: ``session``, ``title``, ``provider``, ``model``, ``cwd``, ``mode``, ``notice``."""
-
-    @abstractmethod
-    async def interrupt(self, chat: str) -> bool:
-        """Stop the running turn of a chat; False when none runs."""
+__all__ = ["Platform"]
 
 
 class Platform(ABC):

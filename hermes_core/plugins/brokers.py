@@ -6,10 +6,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from hermes_core.addresses import UrlRules
-from hermes_core.context import HistoryBroker, LlmBroker, PluginContext, PluginPaths, SecretsBroker, SessionsBroker
+from hermes_core.context import (
+    HistoryBroker,
+    LlmBroker,
+    MessagesBroker,
+    PluginContext,
+    PluginPaths,
+    SecretsBroker,
+    SessionsBroker,
+    StoreBroker,
+)
+from hermes_core.errors import UserError
 from hermes_core.plugins.index import Installed
 from hermes_core.plugins.loader import config_class
-from hermes_core.types import HistoryEntry, Hit, Message, Principal, Request, Response, Session
+from hermes_core.types import HistoryEntry, Hit, Message, Principal, Request, Response, Session, Target
 
 if TYPE_CHECKING:
     from hermes_core.config.secrets import Secrets
@@ -27,6 +37,10 @@ class _Secrets(SecretsBroker):
     def get(self, name: str) -> str:
         self._installed.require("permissions", "secrets", name, f"asked for the secret {name}")
         return self._secrets.get(name)
+
+    def set(self, name: str, value: str) -> None:
+        self._installed.require("permissions", "secrets", name, f"kept the secret {name}")
+        self._secrets.set(name, value)
 
     def resolve(self, value: str) -> str:
         return self.get(value[4:]) if value.startswith("env:") else str(value)
@@ -82,19 +96,53 @@ class _History(HistoryBroker):
         await (await self._open()).replace_context(owner, session_id, messages, self._installed.label)
 
 
+class _Messages(MessagesBroker):
+    def __init__(self, installed: Installed, messages: Callable[[], MessagesBroker] | None) -> None:
+        self._installed, self._messages = installed, messages
+
+    def _open(self) -> MessagesBroker:
+        self._installed.require("permissions", "kernel", "messages.send", "sent something in your name")
+        if self._messages is None:
+            raise UserError("Nothing can be sent from here.")
+        return self._messages()
+
+    async def targets(self, owner: Principal) -> Sequence[Target]:
+        return await self._open().targets(owner)
+
+    async def find(self, owner: Principal, target: str, session: Session | None = None) -> Sequence[Target]:
+        return await self._open().find(owner, target, session)
+
+    async def send(
+        self, owner: Principal, target: str, message: Message, session: Session | None = None, key: str = ""
+    ) -> Sequence[Target]:
+        key = f"{self._installed.label}:{key}" if key else ""
+        return await self._open().send(owner, target, message, session, key)
+
+
+class _Store(StoreBroker):
+    def __init__(self, installed: Installed, address: Callable[[], str]) -> None:
+        self._installed, self._address = installed, address
+
+    def address(self) -> str:
+        self._installed.require("permissions", "kernel", "store.connect", "asked for the address of the store")
+        return self._address()
+
+
 def make_context(
     installed: Installed,
     settings: "Settings",
     *,
     store: "OpenStore",
     complete: Complete,
+    messages: Callable[[], MessagesBroker] | None = None,
+    address: Callable[[], str] = str,
     skills: Sequence[tuple[str, Path]] = (),
     guarded: Sequence[Path] = (),
 ) -> PluginContext:
     """The context of one plugin. Raises ConfigError when its section of the settings is wrong, UserError.
 
-    ``store`` opens the store when first needed; ``complete`` makes one model call; ``skills`` and ``guarded`` are as in
-    PluginPaths.
+    ``store`` opens the store when first needed, ``address`` says where its server is; ``complete`` makes one model
+    call; ``messages`` sends them; ``skills`` and ``guarded`` are as in PluginPaths.
     """
     manifest = installed.manifest
     assert manifest, f"{installed.label} has no manifest"
@@ -116,6 +164,8 @@ def make_context(
         sessions=_Sessions(installed, store),
         llm=_Llm(installed, complete),
         history=_History(installed, store),
+        messages=_Messages(installed, messages),
+        store=_Store(installed, address),
         endpoints={name: endpoint for name, endpoint in endpoints.items() if endpoint},
         urls=UrlRules(
             allow_private=settings.config.security.allow_private_urls,

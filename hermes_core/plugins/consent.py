@@ -21,9 +21,11 @@ if TYPE_CHECKING:
 _ENFORCED = {
     "sessions.read": "read your sessions",
     "sessions.write": "change your sessions",
+    "turns.run": "talk to the agent in the name of the people it serves",
     "llm.call": "call models on your account",
     "messages.send": "send messages as you",
     "history.rewrite": "rewrite what a model was told",
+    "store.connect": "open the database that holds the sessions of everybody",
     "tools.override": "replace tools of other plugins",
 }
 _DISCLOSED = {

@@ -13,14 +13,18 @@ if TYPE_CHECKING:
 API = 1  # the plugin API this kernel speaks
 FILE = "hermes-plugin.toml"
 KINDS = ("provider", "tool", "backend", "platform", "memory")
-TABLES = ("providers", "tools", "backends", "platforms", "memories", "commands", "slash", "skills")
+TABLES = ("providers", "tools", "backends", "platforms", "memories", "engines", "commands", "slash", "skills")
 # The next two repeat hooks.py and context.py, which cost too much to import here. A test holds them equal.
 HOOKS = (
-    "on_session_start", "on_session_end", "post_llm_call", "post_tool_call", "on_fault",
+    "on_session_start", "on_session_end", "on_turn_start", "on_turn_end",
+    "post_llm_call", "post_tool_call", "on_fault",
     "transform_incoming", "transform_prompt", "pre_llm_call", "transform_tool_result", "transform_outgoing",
     "admit", "pre_tool_call", "approve",
 )  # fmt: skip
-KERNEL = ("sessions.read", "sessions.write", "llm.call", "messages.send", "history.rewrite", "tools.override")
+KERNEL = (
+    "sessions.read", "sessions.write", "turns.run", "llm.call", "messages.send", "history.rewrite",
+    "store.connect", "tools.override",
+)  # fmt: skip
 PERMISSIONS = ("secrets", "kernel", "network", "processes", "files")
 
 _SHAPE: "dict[str, dict[str, type]]" = {
@@ -39,7 +43,7 @@ _PATTERNS = {
     "name": (r"[a-z0-9][a-z0-9_-]*", "must be lower-case letters, digits, - and _"),
     "summary": (r".*\S.*", "is missing: one sentence that says what the plugin does"),
     "class": (r"[\w.]*:\w+", "must look like package.module:Class"),
-    "secrets": (r"[A-Za-z_]\w*", "must be the name of an environment variable"),
+    "secrets": (r"[A-Za-z_]\w*\*?", "must be the name of an environment variable"),
     "skills": (r"(?!/)(?!.*\.\.).+", "must be a folder beside the manifest"),
 }
 

@@ -9,7 +9,7 @@ import sqlite3
 import time
 from collections.abc import Sequence
 
-from attrs import frozen
+from attrs import Factory, frozen
 
 from hermes_core.errors import StoreError, UnknownName, UserError
 from hermes_core.store.codec import clean
@@ -30,6 +30,7 @@ class Approval:
     ``state`` is open, answered, expired (nobody answered in time) or withdrawn (the turn ended, or nobody was there).
     ``covers`` says in words what more than a single yes would allow; ``rules`` are its rules, with words and folder.
     ``root`` is the conversation that a session grant holds in: of a child agent, that of its first parent.
+    ``owner`` is whose call it is; ``addressee`` who may answer: empty, the same person, or ``admin``, any admin.
     ``asked`` and ``answered`` are seconds since 1970.
     """
 
@@ -49,6 +50,8 @@ class Approval:
     choice: str = ""
     reason: str = ""
     answered_by: str = ""
+    addressee: str = ""
+    owner: Principal = Factory(Principal)
     asked: float = 0.0
     answered: float = 0.0
 
@@ -106,24 +109,32 @@ class Approvals(Spending):
         return _approval(tx, owner_number(tx, owner), approval_id)
 
     @transaction(READ)
-    def find_approval(self, tx: Transaction, owner: Principal, words: str) -> Approval:
-        """A question by its id or the start of it. Raises UnknownName, UserError."""
+    def find_approval(self, tx: Transaction, owner: Principal, words: str, *, admin: bool = False) -> Approval:
+        """A question that somebody may answer, by its id or the start of it; as an ``admin`` also those for admins.
+
+        Raises UnknownName, UserError.
+        """
         number, words = owner_number(tx, owner), clean(words).strip()
-        ids = [row["id"] for row in tx.rows("approvals_named", owner=number, words=words)] if words else []
-        if len(ids) > 1 and words not in ids:
-            raise UserError(f"{words!r} could be several approvals.", hint="Give more of the id.")
-        found = _approval(tx, number, words if words in ids else ids[0]) if ids else None
-        if found is None:
+        may = {"owner": number, "admin": admin, "profile": clean(owner.profile)}
+        found = [_read(row) for row in tx.rows("approvals_named", words=words, **may)] if words else []
+        if len(found) > 1:
+            found = [one for one in found if one.id == words]
+            if not found:
+                raise UserError(f"{words!r} could be several approvals.", hint="Give more of the id.")
+        if not found:
             raise UnknownName("approval", words, hint="See: hermes approvals list --all")
-        return found
+        return found[0]
 
     @transaction(READ)
     def list_approvals(
-        self, tx: Transaction, owner: Principal, *, closed: bool = False, limit: int = 50
+        self, tx: Transaction, owner: Principal, *, closed: bool = False, limit: int = 50, admin: bool = False
     ) -> list[Approval]:
-        """The open questions of an owner, newest first; settled ones too when ``closed``."""
-        rows = tx.rows("approvals_list", owner=owner_number(tx, owner), closed=closed, limit=limit)
-        return [_read(row) for row in rows]
+        """The open questions that somebody may answer, newest first; settled ones too when ``closed``.
+
+        As an ``admin`` also those that others' calls put to admins.
+        """
+        may = {"owner": owner_number(tx, owner), "admin": admin, "profile": clean(owner.profile)}
+        return [_read(row) for row in tx.rows("approvals_list", closed=closed, limit=limit, **may)]
 
     @transaction()
     def settle_approval(
@@ -169,7 +180,7 @@ class Approvals(Spending):
 
 _TEXTS = (
     "id", "session_id", "turn_id", "call_id", "kind", "subject", "risk", "covers", "state", "verdict", "choice",
-    "reason", "answered_by",
+    "reason", "answered_by", "addressee",
 )  # fmt: skip
 
 
@@ -201,7 +212,7 @@ def _keep(tx: Transaction, owner: int, settled: Approval) -> None:
 def _answer_alike(tx: Transaction, owner: int, settled: Approval) -> None:
     """Nobody is asked twice for the same: open questions that the new grant covers are answered by it."""
     granted = {rule for rule, _, _ in settled.rules}
-    for other in map(_read, tx.rows("approvals_list", owner=owner, closed=False, limit=1000)):
+    for other in map(_read, tx.rows("approvals_open", owner=owner, addressee=settled.addressee)):
         here = settled.choice == "always" or other.root == settled.root
         if here and other.rules and {rule for rule, _, _ in other.rules} <= granted:
             _settle(tx, owner, other, Verdict(outcome="allow", choice="once", by="grant"), "answered")
@@ -223,4 +234,5 @@ def _approval(tx: Transaction, owner: int, approval_id: str) -> Approval | None:
 
 def _read(row: sqlite3.Row) -> Approval:
     rules = tuple(tuple(rule) for rule in json.loads(row["rules"]))
-    return made(Approval, row, choices=tuple(json.loads(row["choices"])), rules=rules)
+    owner = Principal(profile=row["profile"], person=row["person"])
+    return made(Approval, row, choices=tuple(json.loads(row["choices"])), rules=rules, owner=owner)

@@ -51,7 +51,7 @@ class KnownChat:
 def remember(tx: Transaction, owner: int, envelope: Envelope) -> None:
     """Note, in the transaction that stores a message, where it came from; a chat where one speaks is not dead."""
     name = envelope.chat_name or (envelope.sender_name if envelope.kind == "dm" else "")
-    name = " ".join(clean(name).split())[:_LONGEST_NAME]
+    name = " ".join("".join(c if c.isprintable() else " " for c in clean(name)).split())[:_LONGEST_NAME]
     told = {"kind": envelope.kind, "name": name, "sender": clean(envelope.sender)}
     tx.change("chat_seen", owner=owner, **_of(envelope), **told, seen=time.time())
     tx.change("chat_dead", **_of(envelope), dead="")
@@ -61,9 +61,10 @@ class Chats(Sessions):
     """The part of the store that knows where people can be reached."""
 
     @transaction()
-    def remember_chat(self, tx: Transaction, owner: Principal, envelope: Envelope) -> None:
-        """Note where an owner's message came from."""
-        remember(tx, owner_row(tx, owner), envelope)
+    def remember_chat(self, tx: Transaction, owner: Principal, envelope: Envelope, *others: Principal) -> None:
+        """Note where a message came from: for the owner of its conversation, and for who else said it there."""
+        for one in dict.fromkeys((owner, *others)):
+            remember(tx, owner_row(tx, one), envelope)
 
     @transaction(READ)
     def list_chats(self, tx: Transaction, owner: Principal | None, *, platform: str = "") -> list[KnownChat]:

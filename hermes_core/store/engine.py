@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from hermes_core.errors import StoreError
+from hermes_core.store.bells import Bells
 from hermes_core.store.versions.head import SQL
 from hermes_core.types import JSON
 
@@ -66,6 +67,7 @@ class Transaction:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.connection = connection
         self.committed: list[Callable[[], None]] = []
+        self.told: list[str] = []
 
     def rows(self, name: str, /, **values: JSON) -> list[sqlite3.Row]:
         """Every row of a query."""
@@ -79,6 +81,10 @@ class Transaction:
     def change(self, name: str, /, **values: JSON) -> sqlite3.Cursor:
         """Insert, update or delete; the cursor knows the new row's id and how many rows it met."""
         return self.connection.execute(self.sql[name], values)
+
+    def tell(self, name: str) -> None:
+        """After the commit, call who watches a name; on a server, in all processes."""
+        self.told.append(name)
 
     def alone(self, name: str) -> None:
         """Wait until no other transaction is alone with this name, and keep it until the commit."""
@@ -96,6 +102,7 @@ class Engine:
     def __init__(self, path: Path, *, durability: str = "normal") -> None:
         self.place = str(path)
         self._lock = threading.RLock()
+        self._bells = Bells()
         with suppress(OSError):  # only ever a new file, which holds no locks yet; sqlite3 says what is wrong
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         with explained(self.place):
@@ -179,4 +186,10 @@ class Engine:
             raise
         for follow in transaction.committed:
             follow()
+        if transaction.told:
+            self._bells.ring(*transaction.told)
         return result
+
+    def watch(self, name: str, ring: Callable[[], None]) -> Callable[[], None]:
+        """Call ``ring`` in this event loop whenever a transaction of this process told a name; what ends that."""
+        return self._bells.hang(name, ring)

@@ -9,7 +9,7 @@ from pathlib import Path
 import attrs
 
 from hermes_core.errors import StoreError, UnknownName, UserError
-from hermes_core.store import accounts, approvals, chats, inbox, leases, outbox
+from hermes_core.store import accounts, approvals, branches, chats, inbox, leases, outbox
 from hermes_core.store.codec import canonical, clean, dumps, message_from_json, message_to_json
 from hermes_core.store.engine import READ, Engine, Transaction
 from hermes_core.store.heard import Heard
@@ -18,14 +18,15 @@ from hermes_core.store.killpoints import die_at
 from hermes_core.store.leases import Busy, Duplicate, Resumed, StaleLease, Turn
 from hermes_core.store.migrate import to_head
 from hermes_core.store.outside import carried, result_of
+from hermes_core.store.paths import Paths
 from hermes_core.store.people import People
 from hermes_core.store.routes import Routes
 from hermes_core.store.search import index_words, server_words
-from hermes_core.store.sessions import SessionRow, get_session, made, owner_row, stored, transaction
+from hermes_core.store.sessions import get_session, made, owner_row, stored, transaction
 from hermes_core.store.spending import UsageRow, book, sums
 from hermes_core.store.transcripts import Transcripts
 from hermes_core.store.validity import INTERRUPTED, NO_RESULT, NOT_RUN, misfit, result_message, said, valid
-from hermes_core.types import Envelope, Message, Principal, ToolCall, ToolResult, Usage
+from hermes_core.types import Envelope, Message, Principal, SessionRow, ToolCall, ToolResult, Usage
 from hermes_core.types.base import JSON
 
 __all__ = [
@@ -78,13 +79,21 @@ def _server(url: str) -> Engine:
     return Server(url)
 
 
-class Store(outbox.Outbox, accounts.Accounts, chats.Chats, Heard, People, Routes):
+class Store(outbox.Outbox, accounts.Accounts, branches.Branches, chats.Chats, Heard, Paths, People, Routes):
     """What lasts. Used from one event loop; thread-safe inside. Every method raises StoreError."""
 
     @property
     def place(self) -> str:
         """Where it is, for people: a path, or a server without its password."""
         return self._engine.place
+
+    def watch(self, name: str, ring: Callable[[], None]) -> Callable[[], None]:
+        """Call ``ring`` in this event loop whenever something changed; what ends that.
+
+        ``outbox``: there is something to send. On a server other processes are heard too. A ring may be lost with a
+        connection: look now and then all the same.
+        """
+        return self._engine.watch(name, ring)
 
     def close(self) -> None:
         """Let go of the files; closing twice is quiet."""
@@ -174,6 +183,7 @@ class Store(outbox.Outbox, accounts.Accounts, chats.Chats, Heard, People, Routes
         last = tx.row("messages_before", session_id=session_id, before=2**62, limit=1)
         if last and stored(last["body"]).role != "assistant":
             self._append(tx, session_id, said("assistant", INTERRUPTED), "")
+        self._append_mirrored(tx, session_id)
 
     def _answer_open_calls(self, tx: Transaction, session_id: str, turn_id: str) -> None:
         """Give every call of the session that has no result one that says why."""
@@ -188,6 +198,11 @@ class Store(outbox.Outbox, accounts.Accounts, chats.Chats, Heard, People, Routes
         leases.hold(tx, turn)
 
     @transaction()
+    def leave(self, tx: Transaction, holder: str) -> None:
+        """Leave the open turns of a holder to whoever comes next, at once: nothing it writes counts any more."""
+        tx.change("leases_leave", holder=holder, gone=leases.GONE)
+
+    @transaction()
     def add_reply(
         self,
         tx: Transaction,
@@ -196,11 +211,11 @@ class Store(outbox.Outbox, accounts.Accounts, chats.Chats, Heard, People, Routes
         usage: Usage,
         reason: str,
         *,
-        calls: Sequence[tuple[str, str, Usage]] = (),
+        calls: Sequence[tuple[str, str, Usage, float]] = (),
     ) -> int:
         """Store a model's reply, whole, with a pending row for each call it makes; the row's id. Raises StaleLease.
 
-        In the same commit ``calls`` are booked, the model calls that led to it: provider, model and usage of each.
+        In the same commit ``calls`` are booked, the model calls behind it: provider, model, usage and seconds of each.
         """
         leases.hold(tx, turn)
         asks = [part for part in message.parts if isinstance(part, ToolCall)]
@@ -262,7 +277,7 @@ class Store(outbox.Outbox, accounts.Accounts, chats.Chats, Heard, People, Routes
         turn: Turn,
         usage: Usage,
         *,
-        calls: Sequence[tuple[str, str, Usage]] = (),
+        calls: Sequence[tuple[str, str, Usage, float]] = (),
         task: str = "",
     ) -> None:
         """Book model calls that led to no reply, under their task. Raises StaleLease."""
@@ -279,11 +294,36 @@ class Store(outbox.Outbox, accounts.Accounts, chats.Chats, Heard, People, Routes
         """
         leases.hold(tx, turn)
         self._answer_open_calls(tx, turn.session_id, turn.id)
+        self._append_mirrored(tx, turn.session_id)
         approvals.withdraw(tx, turn.session_id)
         tx.change("turn_close", id=turn.id, state=state, error=clean(error), ended=time.time())
         tx.change("lease_drop", session_id=turn.session_id, fence=turn.fence)
         for one in outgoing:
             outbox.put(tx, owner_row(tx, one.owner), one)
+
+    @transaction()
+    def post(self, tx: Transaction, session_id: str, outgoing: outbox.Outgoing, told: Message | None) -> bool:
+        """Put a message into the outbox; in the same commit the conversation of its chat is ``told`` of it.
+
+        While a turn runs there, it is told at that turn's end. False when the key is there already. Raises UnknownName.
+        """
+        new = outbox.put(tx, owner_row(tx, outgoing.owner), outgoing)
+        if new and told:
+            owner = _session_facts(tx, session_id)[0]
+            row = {"platform": "mirror", "account": "", "event_id": clean(outgoing.key), "session_id": session_id}
+            body = dumps(message_to_json(told))
+            tx.change("mirror_add", **row, owner=owner, body=body, received=time.time())
+            if tx.row("turn_open", session_id=session_id) is None:
+                self._append_mirrored(tx, session_id)
+        return new
+
+    def _append_mirrored(self, tx: Transaction, session_id: str) -> None:
+        """Add what was said in a session's chat from elsewhere: between turns, where it breaks nothing apart."""
+        found = tx.rows("mirrored", session_id=session_id)
+        for row in found:
+            self._append(tx, session_id, stored(row["body"]), "")
+        if found:
+            tx.change("mirrors_done", session_id=session_id)
 
     # --- messages that wait -----------------------------------------------------------------------------------
 
@@ -400,11 +440,13 @@ def _waiting(tx: Transaction, turn: Turn, call_id: str, *outcomes: str) -> int:
     return int(row["id"])
 
 
-def _book(tx: Transaction, turn: Turn, usage: Usage, calls: Sequence[tuple[str, str, Usage]], task: str = "") -> None:
+def _book(
+    tx: Transaction, turn: Turn, usage: Usage, calls: Sequence[tuple[str, str, Usage, float]], task: str = ""
+) -> None:
     used = sums(usage)
     tx.change("session_usage", id=turn.session_id, **used)
     tx.change("turn_usage", id=turn.id, **used)
     owner = _session_facts(tx, turn.session_id)[0]
-    for provider, model, part in calls:
+    for provider, model, part, seconds in calls:
         where = {"session_id": turn.session_id, "turn_id": turn.id, "task": task, "provider": provider, "model": model}
-        book(tx, owner, part, **where)
+        book(tx, owner, part, seconds, **where)

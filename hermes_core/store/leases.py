@@ -21,6 +21,7 @@ from hermes_core.store.killpoints import die_at
 from hermes_core.store.processes import is_running
 from hermes_core.types import Message, Usage
 
+GONE = -1e12  # a beat that no clock has shown
 LIFE = 60.0  # seconds without a beat before a holder is taken for dead
 
 

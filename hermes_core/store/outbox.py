@@ -53,8 +53,9 @@ class OutboxRow:
     ``state`` is draft (its turn still runs), waiting, sending (a service was asked, and there is no receipt yet), sent,
     failed or abandoned. ``pieces`` are the messages it is sent as, once that was decided; ``receipts`` name those that
     arrived, in order, an empty text where the service gave no id. ``placeholders`` are ids of messages that the next
-    pieces are edited into. ``tries`` counts the tries of the next piece that may have arrived. ``repeated``: a part of
-    it may be seen twice. ``sent`` is when it was sent or given up; before that, when its piece was first tried.
+    pieces are edited into; an empty one cannot be edited any more. ``tries`` counts the tries of the next piece that
+    may have arrived. ``repeated`` is the number of the last piece, from 1, that may be seen twice; 0 when none is.
+    ``sent`` is when it was sent or given up; before that, when its next piece was first tried.
     """
 
     id: int
@@ -66,7 +67,7 @@ class OutboxRow:
     error: str = ""
     holder: str = ""
     tries: int = 0
-    repeated: bool = False
+    repeated: int = 0
     created: float = 0.0
     due: float = 0.0
     sent: float = 0.0
@@ -76,6 +77,7 @@ def put(tx: Transaction, owner: int, outgoing: Outgoing) -> bool:
     """Write down that a message has to go out, or finish its draft; False when its key is there already."""
     new = bool(tx.change("outbox_put", **_values(owner, outgoing), state="waiting").rowcount)
     tx.committed.append(partial(die_at, "outboxed"))
+    tx.tell("outbox")
     return new
 
 
@@ -120,18 +122,18 @@ class Outbox(Approvals):
 
     @transaction()
     def mark_sending(
-        self, tx: Transaction, row: OutboxRow, holder: str, pieces: Sequence[Message], *, repeated: bool, now: float
+        self, tx: Transaction, row: OutboxRow, holder: str, pieces: Sequence[Message], *, repeated: int, now: float
     ) -> bool:
         """Before a service is asked: what it will be asked, and that from here on it may have arrived."""
         body = dumps([message_to_json(piece) for piece in pieces])
-        values = {"body": body, "holder": holder, "repeated": int(repeated), "tries": row.tries + 1}
+        values = {"body": body, "holder": holder, "repeated": repeated, "tries": row.tries + 1}
         seen = {"was": row.state, "by": row.holder, "sent": row.sent or now}
         return bool(tx.change("outbox_sending", id=row.id, **values, **seen).rowcount)
 
     @transaction()
     def mark_placeholder(self, tx: Transaction, row: int, holder: str, placeholders: Sequence[str]) -> bool:
-        """Note which messages the next pieces are edited into."""
-        values = {"placeholder": _joined(placeholders), "tries": 0}
+        """Note which messages the next pieces are edited into; that is tried for the first time now."""
+        values = {"placeholder": _joined(placeholders), "tries": 1}
         return bool(tx.change("outbox_placeholder", id=row, holder=holder, **values).rowcount)
 
     @transaction()
@@ -140,7 +142,12 @@ class Outbox(Approvals):
     ) -> bool:
         """Note the receipts so far. With one for each piece it is sent, and its chat is known to live."""
         done = len(receipts) >= len(row.pieces)
-        values = {"message_id": _joined(receipts), "placeholder": _joined(placeholders), "error": ""}
+        values = {
+            "message_id": _joined(receipts),
+            "placeholder": _joined(placeholders),
+            "error": "",
+            "repeated": row.repeated,
+        }
         state = {"state": "sent" if done else "waiting", "sent": time.time() if done else 0.0, "tries": 0, "due": 0.0}
         if not tx.change("outbox_mark", id=row.id, holder=holder, **values, **state).rowcount:
             return False
@@ -149,11 +156,10 @@ class Outbox(Approvals):
         return True
 
     @transaction()
-    def mark_again(self, tx: Transaction, row: OutboxRow, holder: str, due: float, error: str, *, unsure: bool) -> bool:
-        """Send it again later. Unless it is ``unsure`` whether it arrived, the try does not count."""
-        tries, sent = (row.tries, row.sent) if unsure else (max(row.tries - 1, 0), 0.0 if row.tries <= 1 else row.sent)
+    def mark_again(self, tx: Transaction, row: OutboxRow, holder: str, due: float, error: str) -> bool:
+        """Send it again later. ``row`` is as it was before the try, if that surely did not arrive, or else as it is."""
         values = {"message_id": _joined(row.receipts), "placeholder": _joined(row.placeholders), "error": clean(error)}
-        state = {"state": "waiting", "sent": sent, "tries": tries, "due": due}
+        state = {"state": "waiting", "sent": row.sent, "tries": row.tries, "repeated": row.repeated, "due": due}
         return bool(tx.change("outbox_mark", id=row.id, holder=holder, **values, **state).rowcount)
 
     @transaction()
@@ -238,7 +244,7 @@ def _read(row: sqlite3.Row) -> OutboxRow:
     chat = Chat(row["chat"], row["thread"], row["reply_to"])
     known = {"receipts": _parted(row["message_id"]), "placeholders": _parted(row["placeholder"]), "pieces": pieces}
     outgoing = made(Outgoing, row, owner=owner, chat=chat, message=message)
-    return made(OutboxRow, row, outgoing=outgoing, repeated=bool(row["repeated"]), **known)
+    return made(OutboxRow, row, outgoing=outgoing, **known)
 
 
 def _joined(ids: Sequence[str]) -> str:

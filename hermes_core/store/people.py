@@ -36,7 +36,7 @@ class Person:
 class Pairing:
     """A stranger who waits with a code, where they wrote, and the code's hash."""
 
-    id: int
+    id: int = 0
     platform: str
     sender: str
     account: str = ""
@@ -44,8 +44,8 @@ class Pairing:
     name: str = ""
     salt: str
     hash: str
-    created: float
-    expires: float
+    created: float = 0.0
+    expires: float = 0.0
 
 
 class People(Sessions):
@@ -69,20 +69,18 @@ class People(Sessions):
         gone = [tx.change(name, **names).rowcount for name in ("person_drop", "pairing_drop")]
         return any(gone)
 
+    @transaction(READ)
+    def pairing_refused(self, tx: Transaction, platform: str, sender: str, *, now: float | None = None) -> str:
+        """Why a stranger gets no code now: ``soon`` (they got one a short while ago), ``many`` wait; empty: they do."""
+        return _refused(tx, platform, sender, _now(tx, now))
+
     @transaction()
     def ask_pairing(self, tx: Transaction, wanted: Pairing, *, now: float | None = None) -> str:
-        """Let a stranger wait with a code; its ``created`` and ``expires`` are set here.
-
-        Empty when that is so now; else why not: ``soon`` (they have asked a short while ago) or ``many`` wait.
-        """
+        """Let a stranger wait with a code for an hour from now; empty, or why not, as ``pairing_refused``."""
         now = _now(tx, now)
         tx.alone(f"pairing {wanted.platform}")
-        there = [_pairing(row) for row in tx.rows("pairings_of", platform=clean(wanted.platform))]
-        for one in there:
-            if one.sender == clean(wanted.sender) and abs(now - one.created) < PAUSE:
-                return "soon"
-        if sum(_good(one, now) and one.sender != clean(wanted.sender) for one in there) >= MOST_WAITING:
-            return "many"
+        if why := _refused(tx, wanted.platform, wanted.sender, now):
+            return why
         texts = {n: clean(getattr(wanted, n)) for n in ("platform", "sender", "account", "chat", "name")}
         tx.change("pairing_drop", platform=texts["platform"], sender=texts["sender"])
         row = {"salt": wanted.salt, "hash": wanted.hash, "created": now, "expires": now + HOUR}
@@ -132,6 +130,14 @@ class People(Sessions):
         counted = {"failures": 0, "until": 0.0} if right else {"failures": failures + 1, "until": now + HOUR}
         tx.change("pairing_lock_put", platform=where, **counted)
         return True
+
+
+def _refused(tx: Transaction, platform: str, sender: str, now: float) -> str:
+    there = [_pairing(row) for row in tx.rows("pairings_of", platform=clean(platform))]
+    if any(one.sender == clean(sender) and abs(now - one.created) < PAUSE for one in there):
+        return "soon"
+    waiting = sum(_good(one, now) and one.sender != clean(sender) for one in there)
+    return "many" if waiting >= MOST_WAITING else ""
 
 
 def _now(tx: Transaction, given: float | None) -> float:

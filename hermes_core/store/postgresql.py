@@ -7,6 +7,7 @@ A connection that is lost during a commit leaves open whether the commit took pl
 number of the transaction, before anything is done again.
 """
 
+import asyncio
 import random
 import re
 import threading
@@ -24,6 +25,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from hermes_core.errors import StoreError, UserError
 from hermes_core.store import engine
+from hermes_core.store.bells import Bells
 from hermes_core.store.engine import READ, WRITE, Engine, Locked, Transaction
 from hermes_core.store.versions.head.postgresql import SQL
 
@@ -133,6 +135,10 @@ class ServerTransaction(Transaction):
     sql = SQL
     _clock = 0.0
 
+    def tell(self, name: str) -> None:
+        super().tell(name)
+        self.connection.execute("SELECT pg_notify('hermes', %(name)s)", {"name": name})
+
     def alone(self, name: str) -> None:
         [(self._clock,)] = self.connection.execute(_ALONE, {"name": name})
 
@@ -149,6 +155,8 @@ class Server(Engine):
         """Raises UserError for an address that is none, StoreError when the server cannot be used."""
         self._address, self.place = _parsed(url)
         self._lock = threading.RLock()
+        self._bells = Bells()
+        self._listening: asyncio.Task[None] | None = None
         self._idle: list[psycopg.Connection[Row]] = []
         self._closed = self._reached = False
         self._threads: ThreadPoolExecutor = ThreadPoolExecutor(CONNECTIONS, "hermes-store")
@@ -167,6 +175,9 @@ class Server(Engine):
     def close(self) -> None:
         """Close the connections; what runs is finished first. Closing twice is quiet."""
         self._closed = True
+        if self._listening:
+            with suppress(RuntimeError):  # its loop is closed, and it with it
+                self._listening.get_loop().call_soon_threadsafe(self._listening.cancel)
         self._threads.shutdown()
         self._forget_idle()
 
@@ -211,7 +222,26 @@ class Server(Engine):
         with self._lock:
             for follow in transaction.committed:
                 follow()
+        if transaction.told:
+            self._bells.ring(*transaction.told)
         return result
+
+    def watch(self, name: str, ring: Callable[[], None]) -> Callable[[], None]:
+        """The same for transactions of every process, over one connection more."""
+        if self._listening is None or self._listening.done():
+            self._listening = asyncio.create_task(self._listen())
+        return super().watch(name, ring)
+
+    async def _listen(self) -> None:
+        """Hear what other processes tell. Who was deaf for a while is called: something may have been told."""
+        while not self._closed:
+            with suppress(psycopg.Error):
+                async with await psycopg.AsyncConnection.connect(self._address, autocommit=True) as connection:
+                    await connection.execute("LISTEN hermes")
+                    self._bells.ring()
+                    async for heard in connection.notifies():
+                        self._bells.ring(heard.payload)
+            await asyncio.sleep(1.0)
 
     def _committed(self, number: str) -> bool:
         """Ask, once the server can be reached again, whether a transaction took place. Raises StoreError."""

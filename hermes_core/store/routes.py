@@ -7,9 +7,10 @@ from collections.abc import Mapping
 
 from attrs import frozen
 
+from hermes_core.store import outbox
 from hermes_core.store.codec import clean, dumps
 from hermes_core.store.engine import READ, Transaction
-from hermes_core.store.sessions import Sessions, made, owner_number, owner_row, transaction
+from hermes_core.store.sessions import Sessions, get_session, made, owner_number, owner_row, transaction
 from hermes_core.types import JSON, Principal
 
 __all__ = ["Route", "Routes"]
@@ -41,6 +42,15 @@ class Routes(Sessions):
         return [_read(row) for row in tx.rows("routes_of", session_id=session_id)]
 
     @transaction()
+    def hand_over(
+        self, tx: Transaction, key: str, session_id: str, notice: outbox.Outgoing, overrides: Mapping[str, JSON]
+    ) -> None:
+        """Let a key lead to a session from now on, and have that said there: one commit. Raises UnknownName."""
+        get_session(tx, session_id, notice.owner)
+        _put(tx, key, session_id, notice.owner, overrides)
+        outbox.put(tx, owner_row(tx, notice.owner), notice)
+
+    @transaction()
     def lead(
         self,
         tx: Transaction,
@@ -50,14 +60,18 @@ class Routes(Sessions):
         overrides: Mapping[str, JSON] | None = None,
     ) -> None:
         """Let a key lead to a session from now on."""
-        now = time.time()
-        row = {"key": clean(key), "session_id": session_id, "owner": owner_row(tx, owner)}
-        tx.change("route_put", **row, overrides=dumps(dict(overrides or {})), made=now, used=now)
+        _put(tx, key, session_id, owner, overrides or {})
 
     @transaction()
     def used(self, tx: Transaction, key: str) -> None:
         """Something was said there just now."""
         tx.change("route_used", key=clean(key), used=time.time())
+
+
+def _put(tx: Transaction, key: str, session_id: str, owner: Principal, overrides: Mapping[str, JSON]) -> None:
+    now = time.time()
+    row = {"key": clean(key), "session_id": session_id, "owner": owner_row(tx, owner)}
+    tx.change("route_put", **row, overrides=dumps(dict(overrides)), made=now, used=now)
 
 
 def _read(row: sqlite3.Row) -> Route:

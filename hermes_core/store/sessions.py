@@ -17,7 +17,7 @@ from hermes_core.store.leases import Busy, alive, check_free
 from hermes_core.store.search import index_words, match_query, searchable, server_query, snippet
 from hermes_core.store.transcripts import Transcripts
 from hermes_core.store.validity import said
-from hermes_core.types import HistoryEntry, Hit, Message, Principal, Role, Session, ToolResult, Usage
+from hermes_core.types import HistoryEntry, Hit, Message, Principal, Role, Session, SessionRow, ToolResult, Usage
 
 S = TypeVar("S", bound="Sessions")
 T = TypeVar("T")
@@ -28,22 +28,6 @@ Step: TypeAlias = Callable[Concatenate[S, P], Coroutine[object, object, T]]
 LONGEST_TITLE = 100
 _PREVIEW = 80
 _END = 2**62
-
-
-@frozen(kw_only=True)
-class SessionRow:
-    """A session as lists show it; ``preview`` is the start of what the person said first.
-
-    ``state`` is idle, running, or interrupted: its process died in the middle of a turn.
-    """
-
-    session: Session
-    messages: int
-    tool_calls: int
-    updated: float
-    usage: Usage
-    preview: str
-    state: str
 
 
 @frozen(kw_only=True)
@@ -91,6 +75,9 @@ class Sessions:
     @transaction()
     def create_session(self, tx: Transaction, session: Session) -> None:
         """Store a new session. Raises UserError when the id is taken."""
+        self._create(tx, session)
+
+    def _create(self, tx: Transaction, session: Session) -> None:
         if tx.row("session_facts", id=session.id):
             raise UserError(f"The name {session.id} cannot be used here.", hint="Choose another one.")
         number, created = owner_row(tx, session.owner), session.created or time.time()

@@ -67,10 +67,11 @@ class Spending(Sessions):
         model: str = "",
         session_id: str = "",
         turn_id: str = "",
+        seconds: float = 0.0,
     ) -> None:
-        """Book a model call that is no reply of a turn."""
+        """Book a model call that is no reply of a turn; ``seconds`` is how long it took."""
         where = {"session_id": session_id, "turn_id": turn_id}
-        book(tx, owner_row(tx, owner), usage, task=task, provider=provider, model=model, **where)
+        book(tx, owner_row(tx, owner), usage, seconds, task=task, provider=provider, model=model, **where)
 
     @transaction(READ, long=True)
     def usage(self, tx: Transaction, owner: Principal, *, days: int) -> list[UsageRow]:
@@ -102,7 +103,7 @@ def sums(usage: Usage) -> dict[str, float]:
     return {name: value for name, value in attrs.asdict(usage).items() if name != "priced"}
 
 
-def book(tx: Transaction, owner: int, usage: Usage, **where: str) -> None:
-    """Write down what one model call used, and how its cost is known."""
+def book(tx: Transaction, owner: int, usage: Usage, seconds: float, **where: str) -> None:
+    """Write down what one model call used, how long it took, and how its cost is known."""
     values = {name: clean(value) for name, value in where.items()}
-    tx.change("model_call_add", owner=owner, created=time.time(), **values, **attrs.asdict(usage))
+    tx.change("model_call_add", owner=owner, created=time.time(), seconds=seconds, **values, **attrs.asdict(usage))

@@ -42,7 +42,7 @@ LEASE = ("fence", *HOLDER)
 END_ROWS = 2000
 APPROVAL = (
     "session_id", "root", "turn_id", "call_id", "kind", "subject", "risk", "choices", "covers", "rules", "state",
-    "verdict", "choice", "reason", "answered_by", "asked", "answered",
+    "verdict", "choice", "reason", "answered_by", "asked", "answered", "addressee",
 )  # fmt: skip
 ROUTE = ("key", "session_id", "overrides", "made", "used")
 GRANT = ("session_id", "rule", "words", "folder", "approval_id", "created")
@@ -97,6 +97,11 @@ def _found(
         .where(*_is(messages, "owner"))
         .order_by(rows)
     )
+
+
+def _of_turn(role: str) -> sa.Select[tuple[object, ...]]:
+    said = messages.c.role == sa.literal_column(f"'{role}'")
+    return _get(messages, "body").where(*_is(messages, "session_id", "turn_id"), said)
 
 
 def _calls(*more: sa.ColumnElement[bool]) -> sa.Executable:
@@ -154,7 +159,26 @@ _unsent = sa.select(sa.func.min(outbox.c.id)).where(*_is(outbox, "platform", "ac
 _unsent = _unsent.group_by(outbox.c.chat, outbox.c.thread)
 _draft = outbox.c.state == sa.literal_column("'draft'")
 _sending = (outbox.c.holder == _b("holder")) & _in("sending")
+
+
+def _seen_by(of: sa.Table) -> sa.ColumnElement[bool]:
+    """The rows of an owner, or with -2, which no owner has, everybody's."""
+    return (of.c.owner == _b("owner")) | (_b("owner") == -2)
+
+
+def _about(of: sa.Table) -> sa.ColumnElement[bool]:
+    """The rows with a trace, or of a turn, as far as these are given."""
+    return sa.or_(*((of.c[name] == _b(name)) & (_b(name) != sa.literal_column("''")) for name in ("trace", "turn_id")))
+
+
 _open = approvals.c.state == sa.literal_column("'open'")
+_asked = _get(approvals, "id", *APPROVAL).add_columns(owners.c.profile, owners.c.person).join_from(approvals, owners)
+# What somebody may answer: what is put to them, and as an admin what is put to admins of their profile.
+_answerable = (_is(approvals, "owner")[0] & (approvals.c.addressee == sa.literal_column("''"))) | (
+    _b("admin", type_=sa.Boolean())
+    & (approvals.c.addressee == sa.literal_column("'admin'"))
+    & _is(owners, "profile")[0]
+)
 _words: sa.BindParameter[str] = _b("words")
 _named = (sa.func.substr(sessions.c.id, 1, sa.func.length(_words)) == _words) | (sessions.c.title != "")
 _titled = sa.func.lower(sessions.c.title) == sa.func.lower(_b("title"))
@@ -170,7 +194,8 @@ _owner = sa.select(sessions.c.owner).where(sessions.c.id == _b("session_id"))
 _preview = sa.select(messages.c.body).where(messages.c.session_id == sessions.c.id, messages.c.role == "user")
 _trace = sa.select(inbox.c.trace).where(inbox.c.turn_id == turns.c.id).order_by(inbox.c.id).limit(1)
 _seconds = sa.func.sum(sa.case((turns.c.ended > 0, turns.c.ended), else_=_b("now")) - turns.c.started)
-_came = sa.exists().where(inbox.c.turn_id == turns.c.id, inbox.c.envelope != "")
+_by_chat = sa.exists().where(*(chats.c[name] == inbox.c[name] for name in ("owner", "platform", "account")))
+_came = sa.exists().where(inbox.c.turn_id == turns.c.id, _by_chat)
 _served = (*_is(accounts, "platform", "account", "fence"), accounts.c.holder != "")
 _held = (*_is(leases, "session_id", "fence"), leases.c.holder != "")
 _hits = sa.select(search.c.rowid).where(search.c.search.op("MATCH")(_b("query"))).limit(_b("limit"))
@@ -188,6 +213,7 @@ _at_end, _at_start = (
 )
 _server_hits = sa.select(_by_index.c.rowid).limit(_b("limit"))
 _earlier = calls.alias("earlier")
+_MIRROR: sa.ColumnElement[str] = sa.literal_column("'mirror'")
 _renamed = sa.func.coalesce(sa.func.nullif(_b("name"), ""), chats.c.name)
 _owned_chats = (
     _get(chats, *CHAT, "kind", "name", "sender", "home", "dead", "seen")
@@ -247,6 +273,9 @@ STATEMENTS: dict[str, sa.Executable] = {
         index_elements=["session_id"], set_=_given(*LEASE)
     ),
     "lease_beat": sa.update(leases).where(*_held).values(_given("beat")),
+    "leases_leave": sa.update(leases)
+    .where(*_is(leases, "holder"))
+    .values(place="", pid=0, beat=_b("gone"), fence=leases.c.fence + 1),
     "lease_drop": sa.update(leases).where(*_held).values(holder=sa.literal_column("''")),
     "inbox_add": _add(
         inbox, "owner", "platform", "account", "event_id", "turn_id", "received", "envelope", "trace"
@@ -256,6 +285,7 @@ STATEMENTS: dict[str, sa.Executable] = {
     ).on_conflict_do_nothing(),
     "inbox_waiting": _get(inbox, "id", "body", "mode", "envelope", "trace")
     .where(*_is(inbox, "session_id"), inbox.c.turn_id == sa.literal_column("''"))
+    .where(inbox.c.mode != sa.literal_column("'stop'"))
     .order_by(inbox.c.id),
     "inbox_taken": _set(inbox, "turn_id").where(inbox.c.turn_id == sa.literal_column("''")),
     "inbox_forget": sa.update(inbox)
@@ -269,9 +299,7 @@ STATEMENTS: dict[str, sa.Executable] = {
     .outerjoin(leases, leases.c.session_id == inbox.c.session_id)
     .where(*_is(sessions, "owner"), inbox.c.turn_id == sa.literal_column("''"))
     .order_by(inbox.c.id),
-    "inbox_unplayed": _whose(inbox, inbox.c.turn_id == sa.literal_column("''"), inbox.c.envelope != "").order_by(
-        inbox.c.id
-    ),
+    "inbox_unplayed": _whose(inbox, inbox.c.turn_id == sa.literal_column("''"), _by_chat).order_by(inbox.c.id),
     "turns_unplayed": _whose(turns, turns.c.state == sa.literal_column("'open'"), _came).order_by(turns.c.seq),
     "session_owner": _get(owners, "profile", "person").join(sessions).where(*_is(sessions, "id")),
     "turn_add": _add(turns, "id", "session_id", "owner", "holder", "state", "provider", "model", "started"),
@@ -288,13 +316,45 @@ STATEMENTS: dict[str, sa.Executable] = {
     .join_from(leases, turns, turns.c.session_id == leases.c.session_id)
     .where(*_is(turns, "owner"), turns.c.state == "open", leases.c.holder != "", _own)
     .order_by(turns.c.seq),
+    "turn_newest": _get(turns, "id").where(*_is(turns, "session_id")).order_by(turns.c.seq.desc()).limit(1),
+    "turn_of_event": _get(inbox, "turn_id", "body")
+    .add_columns(inbox.c.session_id.label("waits_in"), *_get(leases, *HOLDER).selected_columns)
+    .add_columns(*(turns.c[n] for n in ("session_id", "state", "error", "provider", "model", "started", "ended")))
+    .add_columns(*(turns.c[name] for name in USAGE))
+    .outerjoin_from(inbox, turns, turns.c.id == inbox.c.turn_id)
+    .outerjoin(leases, leases.c.session_id == turns.c.session_id)
+    .where(*_is(inbox, "owner", "platform", "account", "event_id")),
+    "turn_first": _of_turn("user").order_by(messages.c.id).limit(1),
+    "turn_final": _of_turn("assistant").order_by(messages.c.id.desc()).limit(1),
+    "turn_end": _get(messages, "id")
+    .where(*_is(messages, "session_id", "turn_id"))
+    .order_by(messages.c.id.desc())
+    .limit(1),
+    "event_forget": sa.delete(inbox).where(*_is(inbox, "owner", "platform", "account", "event_id")),
+    "head_find": _get(routes, "session_id", "overrides").where(*_is(routes, "owner", "key")),
+    "head_set": _add(routes, "key", "owner", "session_id", "overrides", "made", "used").on_conflict_do_update(
+        index_elements=["key"], set_=_given("owner", "session_id", "overrides", "made", "used")
+    ),
+    "heads_drop": sa.delete(routes).where(
+        *_is(routes, "session_id", "owner"), sa.func.substr(routes.c.key, 1, 5) == sa.literal_column("'head:'")
+    ),
     "turn_close": _set(turns, "state", "error", "ended"),
     "turns_abandon": sa.update(turns)
     .where(*_is(turns, "session_id"), turns.c.state == "open")
     .values({**_given("ended"), "state": "interrupted"}),
     "usage_by_quarter": _used(sa.cast(model_calls.c.created / 900, sa.Integer)),
     "model_call_add": _add(
-        model_calls, "owner", "session_id", "turn_id", "task", "provider", "model", "created", "priced", *USAGE
+        model_calls,
+        "owner",
+        "session_id",
+        "turn_id",
+        "task",
+        "provider",
+        "model",
+        "created",
+        "seconds",
+        "priced",
+        *USAGE,
     ),
     "turns_since": sa.select(
         *(sa.func.sum(turns.c[name]).label(name) for name in USAGE), _seconds.label("seconds")
@@ -328,14 +388,14 @@ STATEMENTS: dict[str, sa.Executable] = {
     "calls_list": _calls(),
     # approvals and grants
     "approval_add": _add(approvals, "id", "owner", *APPROVAL).on_conflict_do_nothing(),
-    "approval_get": _get(approvals, "id", *APPROVAL).where(*_is(approvals, "owner", "id")),
-    "approvals_named": _get(approvals, "id")
-    .where(*_is(approvals, "owner"), sa.func.substr(approvals.c.id, 1, sa.func.length(_words)) == _words)
-    .limit(2),
-    "approvals_list": _get(approvals, "id", *APPROVAL)
-    .where(*_is(approvals, "owner"), _open | _b("closed", type_=sa.Boolean()))
+    "approval_get": _asked.where(*_is(approvals, "owner", "id")),
+    "approvals_named": _asked.where(
+        _answerable, sa.func.substr(approvals.c.id, 1, sa.func.length(_words)) == _words
+    ).limit(20),
+    "approvals_list": _asked.where(_answerable, _open | _b("closed", type_=sa.Boolean()))
     .order_by(approvals.c.asked.desc(), approvals.c.id)
     .limit(_b("limit")),
+    "approvals_open": _asked.where(*_is(approvals, "owner", "addressee"), _open).limit(1000),
     "approval_settle": sa.update(approvals)
     .where(*_is(approvals, "owner", "id"), _open)
     .values(_given("state", "verdict", "choice", "reason", "answered_by", "answered")),
@@ -354,6 +414,14 @@ STATEMENTS: dict[str, sa.Executable] = {
     )
     .order_by(grants.c.id),
     "grant_forget": sa.delete(grants).where(*_is(grants, "owner", "id")),
+    # what was said in a chat from elsewhere, while a turn runs in its session
+    "mirror_add": _add(
+        inbox, "owner", "platform", "account", "event_id", "session_id", "body", "received", turn_id=_MIRROR
+    ).on_conflict_do_nothing(),
+    "mirrored": _get(inbox, "body").where(*_is(inbox, "session_id"), inbox.c.turn_id == _MIRROR).order_by(inbox.c.id),
+    "mirrors_done": sa.update(inbox)
+    .where(*_is(inbox, "session_id"), inbox.c.turn_id == _MIRROR)
+    .values(turn_id=sa.literal_column("'mirrored'")),
     # chats
     "chat_seen": _add(chats, "owner", *CHAT, "kind", "name", "sender", "seen").on_conflict_do_update(
         index_elements=["owner", *CHAT],
@@ -402,9 +470,13 @@ STATEMENTS: dict[str, sa.Executable] = {
     "outbox_next": sa.select(sa.func.min(outbox.c.due)).where(*_is(outbox, "platform", "account"), _in("waiting")),
     "outbox_sending": sa.update(outbox)
     .where(*_is(outbox, "id"), outbox.c.state == _b("was"), outbox.c.holder == _b("by"), _in("waiting", "sending"))
-    .values({**_given("body", "holder", "repeated", "tries", "sent"), "state": "sending"}),
+    .values(
+        {**_given("body", "holder", "repeated", "tries", "sent"), "state": "sending", "due": sa.literal_column("0")}
+    ),
     "outbox_placeholder": _set(outbox, "placeholder", "tries").where(_sending),
-    "outbox_mark": _set(outbox, "message_id", "placeholder", "error", "state", "sent", "tries", "due").where(_sending),
+    "outbox_mark": _set(
+        outbox, "message_id", "placeholder", "error", "state", "sent", "tries", "due", "repeated"
+    ).where(_sending),
     "outbox_end": _set(outbox, "state", "error", "sent").where(_sending),
     "outbox_abandon": _set(outbox, "error", "sent", state="abandoned").where(_in("draft", "waiting")),
     "outbox_list": _outbox()
@@ -432,6 +504,11 @@ STATEMENTS: dict[str, sa.Executable] = {
     .where(*_is(turns, "session_id"), turns.c.state == "open", inbox.c.body != sa.literal_column("''"))
     .order_by(inbox.c.id)
     .limit(1),
+    "stops_waiting": _get(inbox, "id").where(
+        *_is(inbox, "session_id"),
+        inbox.c.turn_id == sa.literal_column("''"),
+        inbox.c.mode == sa.literal_column("'stop'"),
+    ),
     "commands_waiting": _get(inbox, "id", "body", "mode", "envelope", "trace")
     .where(*_is(inbox, "platform", "account"), inbox.c.turn_id == sa.literal_column("''"))
     .where(inbox.c.mode == sa.literal_column("'command'"))
@@ -459,6 +536,66 @@ STATEMENTS: dict[str, sa.Executable] = {
         index_elements=["platform"], set_=_given("failures", "until")
     ),
     "route_used": sa.update(routes).where(*_is(routes, "key")).values(_given("used")),
+    # the path of a message
+    "why_inbox_found": _get(inbox, "trace", "turn_id")
+    .where(
+        _seen_by(inbox),
+        sa.or_(
+            *(inbox.c[name] == _b("word") for name in ("trace", "turn_id", "event_id")),
+            inbox.c.envelope.like(_b("address"), escape="\\"),
+        ),
+    )
+    .order_by(inbox.c.id.desc())
+    .limit(20),
+    "why_turn_found": _get(turns, "id").where(_seen_by(turns), turns.c.id == _b("word")),
+    "why_outbox_found": _get(outbox, "trace", "turn_id")
+    .where(
+        _seen_by(outbox),
+        sa.or_(
+            *(outbox.c[name] == _b("word") for name in ("trace", "key", "message_id")),
+            outbox.c.id == _b("number"),
+            outbox.c.message_id.like(_b("receipt"), escape="\\"),
+        ),
+    )
+    .order_by(outbox.c.id.desc())
+    .limit(20),
+    "why_latest": _get(inbox, "trace", "turn_id")
+    .where(_seen_by(inbox), inbox.c.mode != sa.literal_column("'command'"))
+    .order_by(inbox.c.id.desc())
+    .limit(1),
+    "why_inbox": _get(inbox, "owner", "platform", "account", "event_id", "session_id", "turn_id", "mode", "trace")
+    .add_columns(inbox.c.envelope, inbox.c.received, owners.c.person)
+    .join_from(inbox, owners, inbox.c.owner == owners.c.id)
+    .where(_seen_by(inbox), _about(inbox))
+    .order_by(inbox.c.id),
+    "why_turn": _get(turns, "id", "owner", "session_id", "state", "error", "provider", "model", "started", "ended")
+    .add_columns(*(turns.c[name] for name in USAGE), *(leases.c[name] for name in HOLDER))
+    .outerjoin_from(turns, leases, leases.c.session_id == turns.c.session_id)
+    .where(_seen_by(turns), turns.c.id == _b("turn_id")),
+    "why_model_calls": _get(model_calls, "provider", "model", "task", "created", "seconds", "priced", *USAGE)
+    .where(*_is(model_calls, "owner", "turn_id"), model_calls.c.created >= _b("since"))
+    .order_by(model_calls.c.id),
+    "why_tool_calls": _get(calls, "call_id", "name", "outcome", "started", "seconds")
+    .add_columns(messages.c.created)
+    .join_from(calls, messages, messages.c.id == calls.c.message_id)
+    .where(*_is(calls, "turn_id"))
+    .order_by(calls.c.id),
+    "why_approvals": _get(approvals, "id", "call_id", "kind", "state", "verdict", "choice", "answered_by", "asked")
+    .add_columns(approvals.c.answered)
+    .where(*_is(approvals, "session_id", "turn_id"))
+    .order_by(approvals.c.asked),
+    "why_answered": sa.select(sa.func.max(messages.c.created)).where(
+        *_is(messages, "session_id", "turn_id"), messages.c.role == sa.literal_column("'assistant'")
+    ),
+    "why_outbox": _get(outbox, "id", "turn_id", "kind", "platform", "account", "state", "message_id", "error")
+    .add_columns(*(outbox.c[name] for name in ("tries", "repeated", "created", "due", "sent")))
+    .add_columns(accounts.c.state.label("account_state"), accounts.c.error.label("account_error"))
+    .outerjoin_from(
+        outbox, accounts, (accounts.c.platform == outbox.c.platform) & (accounts.c.account == outbox.c.account)
+    )
+    .where(_seen_by(outbox), _about(outbox))
+    .order_by(outbox.c.id),
+    "why_lease": _get(leases, *HOLDER).where(*_is(leases, "session_id")),
 }
 
 

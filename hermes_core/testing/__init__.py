@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from hermes_core.testing.contract_queue import TurnQueueContract
     from hermes_core.testing.contract_tool import ToolContract
     from hermes_core.testing.fake_context import FakeToolContext, plugin_context
-    from hermes_core.testing.fakes import FakeBackend, FakeDesk, FakePlatform, FakeService, FakeWorkspace
+    from hermes_core.testing.fake_desk import FakeDesk
+    from hermes_core.testing.fakes import FakeBackend, FakePlatform, FakeService, FakeWorkspace
     from hermes_core.testing.scaffold import new_plugin
     from hermes_core.testing.scripted import Call, Fail, Say, ScriptedProvider
     from hermes_core.testing.witness import Witness, off_the_record
@@ -50,7 +51,7 @@ _HOMES = {
     "Call": "scripted",
     "Fail": "scripted",
     "FakeBackend": "fakes",
-    "FakeDesk": "fakes",
+    "FakeDesk": "fake_desk",
     "FakePlatform": "fakes",
     "FakeService": "fakes",
     "FakeToolContext": "fake_context",

@@ -35,10 +35,18 @@ TABLES = {
     "backends": "register_backends",
     "platforms": "register_platforms",
     "memories": "register_memories",
+    "engines": "register_engines",
     "commands": "register_cli_commands",
     "slash": "register_slash_commands",
 }
-KINDS = {"providers": "Provider", "tools": "Tool", "backends": "Backend", "platforms": "Platform", "memories": "Memory"}
+KINDS = {
+    "providers": "Provider",
+    "tools": "Tool",
+    "backends": "Backend",
+    "platforms": "Platform",
+    "memories": "Memory",
+    "engines": "TurnQueue",
+}
 
 _IMPORT = """
 import sys

@@ -65,15 +65,15 @@ class Players:
 class TurnQueueContract:
     """Inherit in ``tests/test_contract.py``, give ``make_queue``, and every promise of TurnQueue is checked.
 
-    Each test has a queue of its own that nobody else puts into. ``open`` is called for a second object on the same
-    sessions, where a queue reaches beyond its process; the local one has none.
+    Each test has a queue of its own that nobody else puts into. Where a queue reaches beyond its process, say
+    ``shared = True``: ``make_queue`` is then called twice in a test, as by two processes.
     """
 
     shared = False  # whether two objects hand out the same sessions
 
     @pytest.fixture
     def make_queue(self) -> Callable[[], TurnQueue]:
-        """Give back what makes a queue; called twice in one test, both hand out the same sessions if ``shared``."""
+        """What makes a queue. Called twice in one test, both hand out the same sessions."""
         raise NotImplementedError("give the fixture make_queue")
 
     @pytest.fixture
@@ -84,9 +84,17 @@ class TurnQueueContract:
         await made.close()
 
     async def test_has_a_name(self, queue: TurnQueue) -> None:
+        """``workers.engine`` names the queue by its class's ``name``.
+
+        If this fails: give the class a ``name`` of its own.
+        """
         assert queue.name == type(queue).name != ""
 
     async def test_what_was_put_before_the_work_began_is_played(self, queue: TurnQueue) -> None:
+        """What was put while nobody worked is played as soon as somebody works.
+
+        If this fails: look for what waits at the start of ``work``, not only for what is put from then on.
+        """
         players = _open()
         for name in ("a", "b", "c"):
             await queue.put(name)
@@ -94,6 +102,10 @@ class TurnQueueContract:
             await players.until(lambda: sorted(players.ended) == ["a", "b", "c"])
 
     async def test_one_worker_plays_in_the_order_of_arrival(self, queue: TurnQueue) -> None:
+        """Who came first is played first.
+
+        If this fails: hand out the session that waits longest; a set or a stack forgets who that is.
+        """
         players, names = _open(), [f"s{n}" for n in range(6)]
         for name in names:
             await queue.put(name)
@@ -102,6 +114,10 @@ class TurnQueueContract:
         assert players.began == names
 
     async def test_what_is_put_while_it_works_is_played(self, queue: TurnQueue) -> None:
+        """A session that was played is played again when something new comes.
+
+        If this fails: forget a session when its play has ended, and wake ``work`` at each ``put``.
+        """
         players = _open()
         async with working(queue, players, 2):
             for name in ("a", "b", "a"):
@@ -110,6 +126,10 @@ class TurnQueueContract:
             await players.until(lambda: {"a", "b"} <= set(players.ended))
 
     async def test_at_most_so_many_side_by_side(self, queue: TurnQueue) -> None:
+        """``workers`` is the most that plays at a time, and as many do play while enough wait.
+
+        If this fails: count the plays that run; take another session only when one has ended.
+        """
         players, names = Players(), [f"s{n}" for n in range(7)]
         async with working(queue, players, 3):
             for name in names:
@@ -120,6 +140,10 @@ class TurnQueueContract:
         assert players.most == 3
 
     async def test_one_that_plays_long_does_not_hold_up_others(self, queue: TurnQueue) -> None:
+        """A long play costs its own place and no other.
+
+        If this fails: start each play in a task of its own; do not wait for a batch.
+        """
         players = Players()
         async with working(queue, players, 2):
             await queue.put("long")
@@ -130,6 +154,10 @@ class TurnQueueContract:
             await players.until(lambda: not players.now)
 
     async def test_a_session_is_never_played_twice_at_a_time(self, queue: TurnQueue) -> None:
+        """However often a session is put, one play of it runs.
+
+        If this fails: keep what plays apart from what waits, by session.
+        """
         players = Players()
         async with working(queue, players, 4):
             for _ in range(5):
@@ -141,6 +169,10 @@ class TurnQueueContract:
         assert not players.twice
 
     async def test_what_is_put_while_its_session_plays_is_played_again(self, queue: TurnQueue) -> None:
+        """A ``put`` during play leads to another play: the one that runs may have looked for the last time.
+
+        If this fails: note it, and put the session back when its play has ended.
+        """
         players = Players()
         async with working(queue, players, 2):
             await queue.put("a")
@@ -151,6 +183,10 @@ class TurnQueueContract:
         assert not players.twice
 
     async def test_a_play_that_fails_stops_nothing(self, queue: TurnQueue) -> None:
+        """A play that raises ends alone, and its session can be put again.
+
+        If this fails: catch what ``play`` raises, log it, and let go of the session.
+        """
         players = _open()
         players.failing = {"bad"}
         async with working(queue, players, 1):
@@ -161,6 +197,11 @@ class TurnQueueContract:
             await players.until(lambda: players.ended.count("bad") > 1)
 
     async def test_cancelling_ends_the_plays_and_takes_no_more(self, queue: TurnQueue) -> None:
+        """When ``work`` returns from being cancelled, nothing plays any more.
+
+        If this fails: cancel the plays and wait for them before you let the cancellation through; take no session
+        meanwhile.
+        """
         players = Players()
         async with working(queue, players, 1):
             await queue.put("a")
@@ -171,6 +212,10 @@ class TurnQueueContract:
         assert not players.now
 
     async def test_it_works_again_after_it_was_cancelled(self, queue: TurnQueue) -> None:
+        """``work`` can be called again, and plays what waits.
+
+        If this fails: keep no state of a run in the object that the next run would trip over.
+        """
         players = Players()
         async with working(queue, players, 1):
             await queue.put("a")
@@ -180,12 +225,38 @@ class TurnQueueContract:
         async with working(queue, players, 1):
             await players.until(lambda: "b" in players.ended)
 
+    async def test_a_queue_at_rest_takes_no_more_and_lets_plays_end(self, queue: TurnQueue) -> None:
+        """A process that is to stop plays on what it plays, and leaves the rest to the next ``work``.
+
+        If this fails: let ``rest`` keep ``work`` from taking sessions, and do no more.
+        """
+        players = Players()
+        async with working(queue, players, 2):
+            await queue.put("a")
+            await players.until(lambda: players.now == {"a"})
+            queue.rest()
+            await queue.put("b")
+            players.gate.set()
+            await players.until(lambda: players.ended == ["a"])
+            await asyncio.sleep(0.05)
+        assert (players.began, players.cancelled) == (["a"], [])
+        async with working(queue, players, 2):
+            await players.until(lambda: "b" in players.ended)
+
     async def test_closing_twice_is_quiet(self, queue: TurnQueue) -> None:
+        """``close`` can be called twice.
+
+        If this fails: let ``close`` do nothing when everything is closed.
+        """
         await queue.put("a")
         await queue.close()
         await queue.close()
 
     async def test_two_that_work_share_the_sessions(self, make_queue: Callable[[], TurnQueue]) -> None:
+        """Two processes play different sessions, and none that plays elsewhere.
+
+        If this fails: hold a lock on the session, where both see it, from before its play until after.
+        """
         self._needs_two()
         here, there, one, two = make_queue(), make_queue(), Players(), Players()
         async with closing(here, there), working(here, one, 1), working(there, two, 1):
@@ -203,6 +274,10 @@ class TurnQueueContract:
             await one.until(lambda: not one.now)
 
     async def test_what_one_puts_wakes_another(self, make_queue: Callable[[], TurnQueue]) -> None:
+        """What is put here is played there.
+
+        If this fails: tell the others, or let them look often.
+        """
         self._needs_two()
         here, there, players = make_queue(), make_queue(), _open()
         async with closing(here, there), working(there, players, 1):
@@ -210,6 +285,10 @@ class TurnQueueContract:
             await players.until(lambda: players.ended == ["a"])
 
     async def test_what_was_cut_off_is_played_by_another(self, make_queue: Callable[[], TurnQueue]) -> None:
+        """A session whose play was cancelled waits again, for whoever works.
+
+        If this fails: give it back before ``work`` returns.
+        """
         self._needs_two()
         here, there, cut, heir = make_queue(), make_queue(), Players(), _open()
         async with closing(here, there):

@@ -6,7 +6,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from hermes_core.addresses import UrlRules
-from hermes_core.context import HistoryBroker, LlmBroker, PluginContext, PluginPaths, SecretsBroker, SessionsBroker
+from hermes_core.context import (
+    HistoryBroker,
+    LlmBroker,
+    MessagesBroker,
+    PluginContext,
+    PluginPaths,
+    SecretsBroker,
+    SessionsBroker,
+    StoreBroker,
+)
 from hermes_core.errors import NotPermitted, ProviderError, UnknownName, UserError
 from hermes_core.kinds import ToolContext, Workspace
 from hermes_core.types import (
@@ -21,6 +30,7 @@ from hermes_core.types import (
     Request,
     Response,
     Session,
+    Target,
     Verdict,
 )
 
@@ -42,12 +52,15 @@ def plugin_context(
     histories: Mapping[str, Sequence[Message]] | None = None,
     urls: UrlRules = UrlRules(),  # noqa: B008 - a value
     skills: Sequence[tuple[str, Path]] = (),
+    store: str = "",
+    messages: MessagesBroker | None = None,
 ) -> PluginContext:
     """A context as the kernel would make it, with an empty past and folders under ``home``.
 
-    ``secrets`` holds values by name, ``replies`` what ``llm.complete`` answers, ``histories`` the contexts in
-    force by session id, with which ``history.replace`` is as strict as the kernel, ``urls`` what may be opened.
-    Permissions are enforced as always.
+    ``secrets`` holds values by name, ``replies`` what ``llm.complete`` answers, ``histories`` the contexts in force by
+    session id, with which ``history.replace`` is as strict as the kernel, ``urls`` what may be opened, ``store`` the
+    address of the store's server, ``messages`` what sends them (else there is no chat). Permissions are
+    enforced as always.
     """
     data, cache = home / "data" / manifest.name, home / "cache" / manifest.name
     for folder in (data, cache):
@@ -62,6 +75,8 @@ def plugin_context(
         sessions=sessions or _NoSessions(manifest),
         llm=_Replies(manifest, replies),
         history=_Histories(manifest, histories or {}),
+        messages=messages or _NoChats(manifest),
+        store=_Store(manifest, store),
         endpoints=dict(endpoints or {}),
         strict=True,
         urls=urls,
@@ -133,16 +148,23 @@ class FakeToolContext(ToolContext):
 class _Secrets(SecretsBroker):
     def __init__(self, manifest: "Manifest", values: Mapping[str, str]) -> None:
         self._manifest = manifest
-        self._values = values
+        self._values = dict(values)
 
     def get(self, name: str) -> str:
-        if name not in self._manifest.secrets:
+        self._declared(name)
+        return self._values.get(name, "")
+
+    def set(self, name: str, value: str) -> None:
+        self._declared(name)
+        self._values[name] = value
+
+    def _declared(self, name: str) -> None:
+        if not self._manifest.declares("secrets", name, "permissions"):
             raise NotPermitted(
                 self._manifest.label,
                 f"asked for the secret {name}.",
                 hint=f"Declare it in hermes-plugin.toml: [permissions] secrets = [{name!r}]",
             )
-        return self._values.get(name, "")
 
     def resolve(self, value: str) -> str:
         return self.get(value[4:]) if value.startswith("env:") else str(value)
@@ -155,6 +177,15 @@ def _require(manifest: "Manifest", permission: str) -> None:
             f"used {permission} without declaring it.",
             hint=f"Declare it in hermes-plugin.toml: [permissions] kernel = [{permission!r}]",
         )
+
+
+class _Store(StoreBroker):
+    def __init__(self, manifest: "Manifest", address: str) -> None:
+        self._manifest, self._address = manifest, address
+
+    def address(self) -> str:
+        _require(self._manifest, "store.connect")
+        return self._address
 
 
 class _NoSessions(SessionsBroker):
@@ -180,6 +211,26 @@ class _NoSessions(SessionsBroker):
     async def tool_history(self, owner: Principal, session_id: str, *, limit: int = 50) -> Sequence[HistoryEntry]:
         _require(self._manifest, "sessions.read")
         return ()
+
+
+class _NoChats(MessagesBroker):
+    def __init__(self, manifest: "Manifest") -> None:
+        self._manifest = manifest
+
+    async def targets(self, owner: Principal) -> Sequence[Target]:
+        _require(self._manifest, "messages.send")
+        return ()
+
+    async def find(self, owner: Principal, target: str, session: Session | None = None) -> Sequence[Target]:
+        _require(self._manifest, "messages.send")
+        if target in ("local", "origin"):
+            return ()
+        raise UnknownName("target", target)
+
+    async def send(
+        self, owner: Principal, target: str, message: Message, session: Session | None = None, key: str = ""
+    ) -> Sequence[Target]:
+        return await self.find(owner, target, session)
 
 
 class _Histories(HistoryBroker):

@@ -25,13 +25,12 @@ from hermes_core.types import (
     Message,
     Question,
     Sent,
-    SlashCommand,
     Started,
     Text,
     Verdict,
 )
 
-__all__ = ["FakeBackend", "FakeDesk", "FakePlatform", "FakeService", "FakeWorkspace"]
+__all__ = ["FakeBackend", "FakePlatform", "FakeService", "FakeWorkspace"]
 
 Answer = ExecResult | BaseException | Callable[[ExecRequest], ExecResult]
 
@@ -170,36 +169,6 @@ class FakeService(ABC):
 
     async def drop(self) -> bool:
         """Cut the connection, the service staying up; False: not tested."""
-        return False
-
-
-class FakeDesk(Desk):
-    """A desk without a kernel behind it; keeps the chats that were interrupted in ``interrupted``."""
-
-    def __init__(self, commands: Sequence[SlashCommand] = ()) -> None:
-        self._commands = tuple(commands)
-        self.interrupted: list[str] = []
-
-    @property
-    def commands(self) -> Sequence[SlashCommand]:
-        """The commands it was made with."""
-        return self._commands
-
-    def status(self, chat: str) -> Mapping[str, str]:
-        """A plausible chat."""
-        return {
-            "session": "test",
-            "title": "A test",
-            "provider": "scripted",
-            "model": "scripted-1",
-            "cwd": "/work",
-            "mode": "ask",
-            "notice": "",
-        }
-
-    async def interrupt(self, chat: str) -> bool:
-        """Note the chat; nothing runs."""
-        self.interrupted.append(chat)
         return False
 
 

@@ -18,6 +18,7 @@ from hermes_core.types.events import (
     HistoryEntry,
     Hit,
     Noticed,
+    PastTurn,
     Progress,
     Prompt,
     PromptBlock,
@@ -25,8 +26,10 @@ from hermes_core.types.events import (
     Said,
     Session,
     SessionEnd,
+    SessionRow,
     Started,
     Thinking,
+    TurnEnd,
 )
 from hermes_core.types.house import Check, Command, Fault, Finding, Phase, SlashCommand
 from hermes_core.types.model import (
@@ -44,7 +47,7 @@ from hermes_core.types.model import (
     Usage,
     UsageDelta,
 )
-from hermes_core.types.people import Chat, Envelope, Principal, Question, Sent, Verdict
+from hermes_core.types.people import Chat, Envelope, Principal, Question, Sent, Target, Verdict
 from hermes_core.types.work import ExecRequest, ExecResult, Memo, Source
 
 __all__ = [
@@ -83,6 +86,7 @@ __all__ = [
     "Noticed",
     "Outcome",
     "Part",
+    "PastTurn",
     "Phase",
     "Price",
     "Principal",
@@ -100,16 +104,19 @@ __all__ = [
     "Sent",
     "Session",
     "SessionEnd",
+    "SessionRow",
     "SlashCommand",
     "Source",
     "Started",
     "StopReason",
+    "Target",
     "Text",
     "TextDelta",
     "Thinking",
     "ToolCall",
     "ToolResult",
     "ToolSpec",
+    "TurnEnd",
     "Usage",
     "UsageDelta",
     "Verdict",

@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 from attrs import Factory, frozen
 
 from hermes_core.types.base import JSON, Role
-from hermes_core.types.content import ToolCall, ToolResult
+from hermes_core.types.content import Message, ToolCall, ToolResult
 from hermes_core.types.model import Usage
 from hermes_core.types.people import Principal, Question, Verdict
 
@@ -35,10 +35,61 @@ class Session:
 
 
 @frozen(kw_only=True)
+class SessionRow:
+    """A session as lists show it; ``preview`` is the start of what the person said first.
+
+    ``state`` is idle, running, or interrupted: its process died in the middle of a turn.
+    """
+
+    session: Session
+    messages: int
+    tool_calls: int
+    updated: float
+    usage: Usage
+    preview: str
+    state: str
+
+
+@frozen(kw_only=True)
+class PastTurn:
+    """What became of a message that came in.
+
+    ``state`` is ``waiting`` (it has no turn yet), ``open`` (its turn runs), ``cut`` (the process of its turn died),
+    ``done``, ``failed`` or ``interrupted``. ``answer`` is empty until it is done. ``last``: no other turn came after.
+    """
+
+    session_id: str
+    turn_id: str
+    state: Literal["waiting", "open", "cut", "done", "failed", "interrupted"]
+    message: Message
+    answer: str = ""
+    error: str = ""
+    provider: str = ""
+    model: str = ""
+    started: float = 0.0
+    ended: float = 0.0
+    usage: Usage = Factory(Usage)
+    last: bool = True
+
+
+@frozen(kw_only=True)
 class SessionEnd:
     """Why a session came to rest: ``closed``, ``interrupted``, ``failed``."""
 
     reason: str
+
+
+@frozen(kw_only=True)
+class TurnEnd:
+    """How a turn came to its end. ``error`` is one word for why it failed: of REASONS, or its error's kind.
+
+    ``seconds`` are those since it began, or was taken up, in this process; ``usage`` is that of the whole turn.
+    """
+
+    reason: Literal["done", "failed", "interrupted"]
+    usage: Usage
+    seconds: float
+    error: str = ""
 
 
 @frozen(kw_only=True)

@@ -55,6 +55,22 @@ class Envelope:
 
 
 @frozen(kw_only=True)
+class Target:
+    """A chat that a message can be sent to. ``address`` names it, as ``name`` does where only one has that.
+
+    ``home`` is the one of its platform; ``dead`` says why nothing can be delivered there. ``served``: a gateway is
+    connected with it now; else what is sent waits until one is.
+    """
+
+    address: str
+    name: str = ""
+    kind: str = "dm"
+    home: bool = False
+    dead: str = ""
+    served: bool = False
+
+
+@frozen(kw_only=True)
 class Sent:
     """Where a sent message can be found again."""
 
@@ -66,6 +82,8 @@ class Sent:
 class Question:
     """Something only a person can decide. ``subject`` shows exactly what will happen, or is what is asked.
 
+    It is put ``to`` the person of the conversation, or to an admin of this Hermes, whom nobody else may answer for.
+
     ``covers`` says in words what the choices ``session`` and ``always`` of an approval allow beyond this once; a
     surface shows it with them. A choice or text is answered by a Verdict of ``allow`` whose ``choice`` is the answer.
     """
@@ -76,6 +94,7 @@ class Question:
     risk: str = ""
     choices: Sequence[str] = ("once", "session", "always", "deny")
     covers: str = ""
+    to: Literal["person", "admin"] = "person"
 
 
 @frozen(kw_only=True)

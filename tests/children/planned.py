@@ -14,7 +14,7 @@
 ``{"note": {...}}`` is one batch of calls by name; a text is the answer. Tools write what happened into ``truth``.
 """
 
-# ruff: noqa: ASYNC110, ASYNC220, ASYNC230, PTH100, PTH109, PTH115, PTH118, PTH120, PTH123, SIM115
+# ruff: noqa: ASYNC220, ASYNC230, PTH100, PTH109, PTH115, PTH118, PTH120, PTH123, SIM115
 import asyncio
 import contextlib
 import ctypes

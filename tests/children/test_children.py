@@ -272,7 +272,7 @@ async def test_an_interrupt_of_the_parent_ends_the_child_and_what_it_started(hou
             async for event in turn:
                 seen.append(event)
                 if isinstance(event, Progress):
-                    while not house.truth("waiting"):  # noqa: ASYNC110 - another process writes it
+                    while not house.truth("waiting"):
                         await asyncio.sleep(0.01)
                     hermes.runtime.interrupt("s")
         assert isinstance(seen[-1], Ended)

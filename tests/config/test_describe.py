@@ -61,7 +61,10 @@ def test_the_whole_schema_knows_plugins_sections_and_other_spellings() -> None:
     schema = full_schema({"platforms.poll": Poll})
     assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
     properties = schema["properties"]
-    assert properties["platforms"]["properties"]["poll"] == json_schema(Poll)
+    poll, ours = properties["platforms"]["properties"]["poll"], properties["platforms"]["additionalProperties"]
+    assert poll["properties"] == ours["properties"] | json_schema(Poll)["properties"]
+    assert poll | {"properties": None} == json_schema(Poll) | {"properties": None}
+    assert ours["properties"]["allowed_users"]["items"] == {"type": ["string", "integer"]}
     assert properties["tools"]["additionalProperties"] is True
     assert properties["model"]["anyOf"][0] == {"type": "string"}
     assert "api_mode" in properties["providers"]["additionalProperties"]["properties"]

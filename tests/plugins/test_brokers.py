@@ -39,7 +39,8 @@ def context(site, store, monkeypatch):
             return f"answer to {request.model}"
 
         installed = load_index(site.cache, None).get("provider/board")
-        return make_context(installed, load_settings(home), store=opened, complete=complete)
+        address = "postgresql://me:secret@db/hermes"
+        return make_context(installed, load_settings(home), store=opened, complete=complete, address=lambda: address)
 
     return make
 
@@ -81,6 +82,15 @@ async def test_without_the_permission_every_door_is_shut(context):
 
 def said(role, text):
     return Message(role=role, parts=(Text(text=text),))
+
+
+def test_only_who_may_connect_gets_the_address_of_the_store(context):
+    assert context(kernel=["store.connect"]).store.address() == "postgresql://me:secret@db/hermes"
+
+
+def test_who_may_not_connect_gets_no_address(context):
+    with pytest.raises(NotPermitted, match="asked for the address of the store"):
+        context().store.address()
 
 
 async def test_a_context_is_replaced_between_turns_and_the_messages_stay(context, store):

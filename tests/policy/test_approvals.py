@@ -42,7 +42,7 @@ async def never(_question):
 
 async def waiting(hermes, count=1):
     """The open questions, once there are so many."""
-    while len(found := await rows(hermes, closed=False)) < count:  # noqa: ASYNC110 - nothing tells
+    while len(found := await rows(hermes, closed=False)) < count:
         await asyncio.sleep(0.01)
     return sorted(found, key=lambda row: row.subject)
 

@@ -329,7 +329,7 @@ async def test_a_cancelled_fetch_leaves_nothing(web):
     web.pages["/"] = silent
     before = Traces.now()
     task = asyncio.create_task(fetch(web.url(), HERE))
-    while not web.requests:  # noqa: ASYNC110 - the server has no event for it
+    while not web.requests:
         await asyncio.sleep(0)
     task.cancel()
     await asyncio.wait([task])

@@ -27,14 +27,13 @@ def user(text: str) -> Message:
     return Message(role="user", parts=(Text(text=text),))
 
 
-async def arrived(store: Store, sql: Callable[[str], object], session: Session, event: str, *, by_chat: bool) -> None:
-    """A message that waits in a session, with the address of a chat or without one."""
-    envelope = Envelope(
-        platform="demo", account="bot", event_id=event, chat="1", sender=session.owner.person, message=user(event)
-    )
+async def arrived(store: Store, session: Session, event: str, *, platform: str = "demo") -> None:
+    """A message that waits in a session: from a chat of the gateway, or from a terminal."""
+    said = {"chat": "1", "sender": session.owner.person, "message": user(event)}
+    envelope = Envelope(platform=platform, account="bot", event_id=event, **said)
+    if platform == "demo":
+        await store.remember_chat(session.owner, envelope)
     await store.wait(session.id, envelope.message, mode="queue", envelope=envelope)
-    if by_chat:
-        sql(f"UPDATE inbox SET envelope = '{{}}' WHERE event_id = '{event}'")
 
 
 # --- accounts -----------------------------------------------------------------------------------------------------
@@ -106,11 +105,11 @@ async def test_how_an_account_stands_is_told(store: Store) -> None:
 # --- what nobody plays --------------------------------------------------------------------------------------------
 
 
-async def test_what_waits_is_found_whoever_it_belongs_to(store: Store, sql: Callable[[str], object]) -> None:
+async def test_what_waits_is_found_whoever_it_belongs_to(store: Store) -> None:
     for number, owner in enumerate((ANNA, BEN, ANNA)):
         session = Session(id=f"s{number}", origin="demo", owner=owner, cwd="/")
         await store.create_session(session)
-        await arrived(store, sql, session, f"event {number}", by_chat=number < 2)
+        await arrived(store, session, f"event {number}", platform="demo" if number < 2 else "terminal")
     assert await store.unplayed() == [("s0", ANNA), ("s1", BEN)]  # the third is somebody's at a terminal
     assert await store.unplayed(limit=1) == [("s0", ANNA)]
     assert await store.session_owner("s1") == BEN
@@ -118,12 +117,12 @@ async def test_what_waits_is_found_whoever_it_belongs_to(store: Store, sql: Call
 
 
 async def test_a_turn_that_was_cut_off_comes_first_and_one_that_plays_not_at_all(
-    store: Store, sql: Callable[[str], object], grave: int, monkeypatch: pytest.MonkeyPatch
+    store: Store, grave: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("waits", "plays", "cut"):
         session = Session(id=name, origin="demo", owner=ANNA, cwd="/")
         await store.create_session(session)
-        await arrived(store, sql, session, name, by_chat=True)
+        await arrived(store, session, name)
     for name, pid in (("plays", os.getpid()), ("cut", grave)):
         with monkeypatch.context() as where:
             where.setattr(os, "getpid", lambda pid=pid: pid)
@@ -133,9 +132,9 @@ async def test_a_turn_that_was_cut_off_comes_first_and_one_that_plays_not_at_all
     assert [name for name, _ in await store.unplayed()] == ["cut", "waits"]
 
 
-async def test_what_waited_in_a_deleted_session_is_not_found(store: Store, sql: Callable[[str], object]) -> None:
+async def test_what_waited_in_a_deleted_session_is_not_found(store: Store) -> None:
     session = Session(id="gone", origin="demo", owner=ANNA, cwd="/")
     await store.create_session(session)
-    await arrived(store, sql, session, "late", by_chat=True)
+    await arrived(store, session, "late")
     await store.delete_session("gone", ANNA)
     assert await store.unplayed() == []

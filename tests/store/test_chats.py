@@ -29,7 +29,7 @@ async def test_where_somebody_spoke_is_remembered_once(store: Store) -> None:
     assert chat.sender == "me"
     assert chat.owner == ME
     assert chat.seen > 0
-    await store.remember_chat(ME, evolve(HERE, chat_name="Work 2\n\nnew"))
+    await store.remember_chat(ME, evolve(HERE, chat_name="Work 2\n\x1b\u202enew"))
     [chat] = await store.list_chats(ME)
     assert chat.name == "Work 2 new"
 

@@ -2,7 +2,6 @@
 
 import time
 
-import pytest
 from attrs import evolve
 
 from hermes_core.store.outbox import Outgoing
@@ -18,7 +17,7 @@ def outgoing(key: str = "k", text: str = "Hello.", **more) -> Outgoing:
 
 
 async def take(store, row, holder="h", pieces=None, **more):
-    assert await store.mark_sending(row, holder, pieces or [row.outgoing.message], repeated=False, now=1.0, **more)
+    assert await store.mark_sending(row, holder, pieces or [row.outgoing.message], repeated=0, now=1.0, **more)
     [taken] = await store.outbox_of(key=row.outgoing.key)
     return taken
 
@@ -31,7 +30,7 @@ async def test_what_is_put_is_due_once_however_often_it_is_put(store):
     assert not await store.send_later(evolve(first, message=outgoing(text="other").message))
     [row] = await store.due("p", "bot", time.time())
     assert row.outgoing == first
-    assert (row.state, row.tries, row.repeated) == ("waiting", 0, False)
+    assert (row.state, row.tries, row.repeated) == ("waiting", 0, 0)
     assert await store.due("p", "another", time.time()) == []
 
 
@@ -49,20 +48,21 @@ async def test_what_waits_for_its_time_holds_back_its_chat_only(store):
     for key, chat in (("0", "a"), ("1", "a"), ("2", "b")):
         await store.send_later(outgoing(key, chat=chat))
     first = await take(store, (await store.due("p", "bot", 1.0))[0])
-    assert await store.mark_again(first, "h", 50.0, "too many", unsure=False)
+    assert await store.mark_again(first, "h", 50.0, "too many")
     assert [row.outgoing.key for row in await store.due("p", "bot", 49.0)] == ["2"]
     assert [row.outgoing.key for row in await store.due("p", "bot", 50.0)] == ["0", "2"]
     assert await store.next_due("p", "bot") == 0.0
 
 
-@pytest.mark.parametrize(("unsure", "tries"), [(True, 1), (False, 0)])
-async def test_only_a_try_that_may_have_arrived_counts(store, unsure, tries):
+async def test_a_try_counts_unless_the_row_is_put_back_as_it_was(store):
     await store.send_later(outgoing())
-    row = await take(store, (await store.due("p", "bot", 1.0))[0])
-    assert (row.state, row.tries, row.sent) == ("sending", 1, 1.0)
-    await store.mark_again(row, "h", 0.0, "why", unsure=unsure)
-    [row] = await store.due("p", "bot", 1.0)
-    assert (row.state, row.tries, row.error, row.sent) == ("waiting", tries, "why", float(tries))
+    for surely, tries in ((False, 1), (True, 1), (False, 2)):
+        [before] = await store.due("p", "bot", 1.0)
+        row = await take(store, before)
+        assert (row.state, row.tries, row.sent) == ("sending", before.tries + 1, 1.0)
+        await store.mark_again(before if surely else row, "h", 0.0, "why")
+        [row] = await store.due("p", "bot", 1.0)
+        assert (row.state, row.tries, row.error) == ("waiting", tries, "why")
 
 
 async def test_pieces_are_kept_with_their_receipts_and_the_last_one_ends_it(store):
@@ -86,10 +86,10 @@ async def test_the_marks_of_one_who_was_replaced_meet_nothing(store):
     await store.send_later(outgoing())
     [row] = await store.due("p", "bot", 1.0)
     old = await take(store, row, "old")
-    assert not await store.mark_sending(row, "late", [row.outgoing.message], repeated=False, now=1.0)
+    assert not await store.mark_sending(row, "late", [row.outgoing.message], repeated=0, now=1.0)
     new = await take(store, old, "new")
     assert not await store.mark_sent(old, "old", ["1"])
-    assert not await store.mark_again(old, "old", 0.0, "", unsure=True)
+    assert not await store.mark_again(old, "old", 0.0, "")
     assert not await store.mark_failed(old, "old", "")
     assert not await store.mark_placeholder(old.id, "old", ["1"])
     assert await store.mark_sent(new, "new", ["2"])

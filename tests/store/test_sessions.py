@@ -172,7 +172,7 @@ async def test_tool_calls_and_usage_are_remembered(store: Store) -> None:
     calls = [ToolCall(id=name, name=name, arguments={"n": 1}) for name in ("ls", "cat")]
     used = Usage(input=7, output=3, cache_read=2, cost=0.5, calls=1)
     reply = Message(role="assistant", parts=tuple(calls))
-    await store.add_reply(turn, reply, used, "tools", calls=[("p", "m", used)])
+    await store.add_reply(turn, reply, used, "tools", calls=[("p", "m", used, 0.5)])
     await store.add_model_call(ME, evolve(used, priced="estimated"), task="title", provider="p", model="small")
     for call in calls:
         await store.start_call(turn, call.id)

@@ -15,6 +15,7 @@ MEANINGS = {
     "contributes.backends": "Backends that `register_backends` gives.",
     "contributes.platforms": "Platforms that `register_platforms` gives.",
     "contributes.memories": "Memories that `register_memories` gives.",
+    "contributes.engines": "Turn queues that `register_engines` gives.",
     "contributes.commands": "`hermes` commands, by their words: `telegram login`.",
     "contributes.slash": "Slash commands, without the slash.",
     "contributes.skills": "Folders beside the manifest.",

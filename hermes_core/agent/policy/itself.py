@@ -19,6 +19,7 @@ _WIDENERS = {
     "gateway": {"install", "uninstall"},
     "grants": {"forget"},
     "model": {"choose"},
+    "pair": {"approve", "revoke"},
     "plugins": {"disable", "enable", "install", "remove", "sync"},
     "profile": {"create", "delete", "use"},
     "setup": {""},

@@ -13,6 +13,7 @@ from attrs import evolve
 
 from hermes_core.agent.policy.grants import Case, Offer, Rule, covered, despite, offer
 from hermes_core.agent.policy.guarded import guarded_place
+from hermes_core.agent.policy.guests import Guests
 from hermes_core.agent.policy.hardblocks import blocked_command
 from hermes_core.agent.policy.risks import risk_of
 from hermes_core.agent.policy.rules import allows, matches, parts_of, subject_of, told
@@ -20,7 +21,7 @@ from hermes_core.agent.policy.taint import Seen, brings_in, concern
 from hermes_core.errors import OutOfReach, UserError
 from hermes_core.kinds import Tool, Workspace
 from hermes_core.plugins.dispatch import Dispatch
-from hermes_core.types import Effect, Feature, Question, Session, ToolCall, Verdict
+from hermes_core.types import Effect, Feature, Principal, Question, Session, ToolCall, Verdict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ class Policy:
     among them that the calls of a session may read. ``own`` tells of a path whether it is code that Hermes runs.
 
     ``brand`` is what the program is called, ``machine`` the backend that its commands run on. ``store`` keeps what a
-    person granted. A mode that is ``fixed`` cannot be changed in a conversation.
+    person granted. A mode that is ``fixed`` cannot be changed in a conversation. ``guests`` tells what holds for others
+    than the owner.
     """
 
     def __init__(
@@ -57,16 +59,22 @@ class Policy:
         fixed: bool = False,
         readable: Callable[[Session], Sequence[str]] = lambda session: (),
         own: Callable[[str], bool] = lambda path: False,
+        guests: Guests | None = None,
     ) -> None:
         self._dispatch = dispatch
         self._mode, self._modes, self._fixed = mode, dict[str, str](), fixed
         self.deny, self.allow = tuple(deny), tuple(allow)
         self._guarded, self._trusted = tuple(guarded), tuple(trusted)
-        self._readable, self._own = readable, own
+        self._readable, self._own, self._guests = readable, own, guests
         self._brand, self._machine, self._store = brand, machine, store
 
-    def mode(self, session_id: str = "") -> str:
-        """The mode a session is in, until the program ends; the one that was set up where nobody changed it."""
+    def mode(self, session_id: str = "", owner: Principal | None = None) -> str:
+        """The mode a session is in, until the program ends; the one that was set up where nobody changed it.
+
+        In one of a guest it is always ``ask``.
+        """
+        if owner and self._guests and self._guests.is_guest(owner):
+            return "ask"
         return self._modes.get(session_id, self._mode)
 
     def set_mode(self, session_id: str, mode: str) -> None:
@@ -111,6 +119,9 @@ class Policy:
         places = [key[5:] for key in keys if key.startswith("file:")]
         if reason := self._hard_block(session, call, tool, places, workspace):
             return Verdict(outcome="deny", reason=f"{reason}. This is never allowed, in any mode.", by="hard block")
+        known = keys if tool.touches else None
+        if self._guests and (reason := self._guests.refusal(session, tool, known, workspace, self._readable(session))):
+            return Verdict(outcome="deny", reason=reason, by="gateway")
 
         subject = f"{tool.name}({subject_of(call)})"
         parts = parts_of(tool, subject_of(call)) if self.deny or self.allow else []
@@ -124,8 +135,9 @@ class Policy:
         if verdict.outcome == "deny":
             return verdict
         effects = tool.effects if verdict.effects is None else verdict.effects
+        machine = session.backend or self._machine
         case = Case(
-            call=call, tool=tool, effects=effects, keys=keys, workspace=workspace, machine=self._machine, own=self._own
+            call=call, tool=tool, effects=effects, keys=keys, workspace=workspace, machine=machine, own=self._own
         )
 
         understood = verdict.outcome == "allow" and verdict.effects is not None
@@ -142,7 +154,7 @@ class Policy:
         Of a command that no gate understands nobody can say that it does not; who switched all questions off does.
         """
         keys = tuple(tool.touches(params)) if tool.touches else ()
-        unknown = self.mode(session.id) != "off"
+        unknown = self.mode(session.id, session.owner) != "off"
         return brings_in(tool, verdict.effects, keys, trusted=self._trusted, unknown=unknown, workspace=workspace)
 
     async def _despite(self, session: Session, case: Case, risk: str, ask: Permit | None) -> Verdict:
@@ -152,7 +164,7 @@ class Policy:
         if any(rule in granted for rule, *_ in lasting.rules):
             return Verdict(outcome="allow", by="grant")
         here = "Answer it in a conversation, or run commands in an isolated workspace"
-        return await self._ask_person(told(case.call), risk, lasting, ask, here)
+        return await self._ask_person(session, case, risk, lasting, ask, here)
 
     async def _by_mode(
         self,
@@ -163,7 +175,7 @@ class Policy:
         ask: Permit | None,
         advise: Advise | None,
     ) -> Verdict:
-        mode = self.mode(session.id)
+        mode = self.mode(session.id, session.owner)
         if mode == "off":
             return Verdict(outcome="allow", by="mode off")
         risk = verdict.reason if verdict.outcome == "ask" else risk_of(case)
@@ -178,7 +190,7 @@ class Policy:
         if mode == "smart" and advise and (advised := await _second_opinion(case, risk, advise)):
             return advised
         here = f"Run it in `{self._brand}`, or allow it with --yolo or policy.allow"
-        return await self._ask_person(told(case.call), risk, offer(case), ask, here)
+        return await self._ask_person(session, case, risk, offer(case), ask, here)
 
     def _hard_block(
         self, session: Session, call: ToolCall, tool: Tool, places: Sequence[str], workspace: Workspace
@@ -186,9 +198,10 @@ class Policy:
         if Feature.ISOLATED in workspace.features:
             return ""
         opened = self._readable(session)
+        guarded = (*self._guarded, *(self._guests.closed(session.owner) if self._guests else ()))
         for place in places:
             to_read = () if tool.effects & {Effect.WRITE_FILES, Effect.EXECUTE} else opened
-            if reason := guarded_place(place, workspace.cwd, self._guarded, to_read):
+            if reason := guarded_place(place, workspace.cwd, guarded, to_read):
                 return reason
         if Effect.EXECUTE in tool.effects:
             folder = workspace.shell_cwd or workspace.cwd
@@ -197,7 +210,7 @@ class Policy:
             for value in call.arguments.values():
                 if not isinstance(value, str):
                     continue
-                if reason := blocked_command(value, folder, self._guarded, self._brand, opened):
+                if reason := blocked_command(value, folder, guarded, self._brand, opened):
                     return f"{subject_of(call)!r} was blocked because {reason}"
         return ""
 
@@ -214,12 +227,17 @@ class Policy:
         rules = await (await self._store()).granted(session.owner, session.id) if self._store else ()
         return [rule for rule in map(Rule.read, rules) if rule]
 
-    async def _ask_person(self, subject: str, risk: str, lasting: Offer, ask: Permit | None, here: str) -> Verdict:
+    async def _ask_person(
+        self, session: Session, case: Case, risk: str, lasting: Offer, ask: Permit | None, here: str
+    ) -> Verdict:
         """Ask for a yes. With nobody there the answer is no, at once, and ``here`` says what to do about it."""
+        guests = self._guests
+        for_admin = guests is not None and guests.asks_admin and guests.is_guest(session.owner)
         question = Question(
             id=os.urandom(16).hex(),
             kind="approval",
-            subject=subject,
+            to="admin" if for_admin and Effect.EXECUTE in case.tool.effects else "person",
+            subject=told(case.call),
             risk=risk,
             choices=lasting.choices,
             covers=lasting.words,

@@ -6,6 +6,7 @@ pieces that were shown are not part of the answer then. What the model itself di
 
 import asyncio
 import contextlib
+import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -33,10 +34,12 @@ _WORTH_SAYING = 5.0  # seconds of waiting
 
 class ModelCall:
     """A call that was not made yet. After ``stream`` has ended, ``response``, ``route`` and ``request`` say what was
-    answered, by whom, to which question; ``note`` is a line for the person when it was not the one they chose.
+    answered, by whom, to which question; ``note`` is a line for the person when it was not the one they chose, and
+    ``seconds`` how long it took, with all its tries.
     """
 
     response: Response
+    seconds = 0.0
 
     def __init__(
         self,
@@ -57,6 +60,7 @@ class ModelCall:
     async def stream(self) -> AsyncGenerator[Delta, None]:
         """The deltas as they come; after a break they begin again. Raises ProviderError when nobody can answer."""
         failed: list[tuple[Route, ProviderError]] = []
+        began = time.monotonic()
         async for route in self._router.candidates(self._first, self._stand_ins, self._last):
             try:
                 async with contextlib.aclosing(self._ask(route)) as deltas:
@@ -71,6 +75,7 @@ class ModelCall:
                 if route is self._first and recovery.rests(error):
                     self._router.rest(route, error)
                 continue
+            self.seconds = time.monotonic() - began
             self._answered(route, failed)
             return
         raise self._nobody(failed)

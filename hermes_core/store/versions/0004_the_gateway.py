@@ -31,6 +31,7 @@ def upgrade() -> None:
     """Add the tables, and what an inbox row must say so that another machine can answer it."""
     for name in ("envelope", "trace"):
         op.add_column("inbox", _text(name))
+    op.add_column("approvals", _text("addressee"))
     op.create_index("inbox_traces", "inbox", ["trace"], unique=False)
     op.create_index("inbox_turns", "inbox", ["turn_id"], unique=False)
     op.create_index(
@@ -64,6 +65,8 @@ def upgrade() -> None:
         postgresql_where=sa.text("state IN ('waiting', 'sending')"),
     )
     op.create_index("outbox_turns", "outbox", ["turn_id"], unique=False)
+    op.create_index("outbox_traces", "outbox", ["trace"], unique=False)
+    op.add_column("model_calls", _time("seconds"))
     op.create_table(
         "people",
         sa.Column("platform", sa.Text(), nullable=False),

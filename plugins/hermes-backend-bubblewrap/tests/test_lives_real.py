@@ -1,6 +1,6 @@
 """How long things live: state, background commands, sandboxes, and none longer than Hermes."""
 
-# ruff: noqa: ASYNC110, ASYNC220, ASYNC221 - what happens on this machine is waited for by looking at it
+# ruff: noqa: ASYNC220, ASYNC221 - what happens on this machine is waited for by looking at it
 
 import asyncio
 import os

@@ -85,7 +85,7 @@ async def test_a_background_command_is_read_written_and_polled(place):
     assert await process.read() == b"got word\n"
     assert await process.read() == b""
     async with asyncio.timeout(20):
-        while (status := await process.poll()) is None:  # noqa: ASYNC110 - polling is what is tested
+        while (status := await process.poll()) is None:
             await asyncio.sleep(0.01)
     assert status == 5
 

@@ -25,7 +25,7 @@ ENDED = Ended(session_id="s", turn_id="t", answer="", reason="done", usage=Usage
 
 async def until(true: Callable[[], object]) -> None:
     """Let the loop, or another program, go on until something is so."""
-    while not true():  # noqa: ASYNC110 - nobody tells us
+    while not true():
         await asyncio.sleep(0.001)
 
 

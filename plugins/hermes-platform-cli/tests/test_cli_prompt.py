@@ -20,7 +20,7 @@ PASTE = "\x1b[200~{}\x1b[201~"
 
 async def until(true: Callable[[], object]) -> None:
     """Let the loop, or another program, go on until something is so."""
-    while not true():  # noqa: ASYNC110 - nobody tells us
+    while not true():
         await asyncio.sleep(0.001)
 
 

@@ -55,7 +55,7 @@ NAUGHTY = [
 
 async def until(true: Callable[[], object]) -> None:
     """Let the loop, or another program, go on until something is so."""
-    while not true():  # noqa: ASYNC110 - nobody tells us
+    while not true():
         await asyncio.sleep(0.001)
 
 

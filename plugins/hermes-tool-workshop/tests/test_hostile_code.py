@@ -367,7 +367,7 @@ async def test_nothing_it_started_outlives_its_call(bench, how):
     )
     call = asyncio.ensure_future(bench.do(body, programs=("sh",), seconds=2))
     if how == "cancel":
-        while not alive(marker) and not call.done():  # noqa: ASYNC110 - of another process there is no event
+        while not alive(marker) and not call.done():
             await asyncio.sleep(0.02)
         call.cancel()
         await asyncio.wait([call])

@@ -1,0 +1,54 @@
+"""Who sends for each account that this process serves, and what a message is turned into before it leaves."""
+
+from hermes_core import trace
+from hermes_core.agent.runtime import Runtime
+from hermes_core.errors import UnknownName
+from hermes_core.gateway.sender import Sender
+from hermes_core.kinds import Platform
+from hermes_core.store.outbox import OutboxRow
+from hermes_core.types import Envelope, Message, Session
+
+__all__ = ["Senders"]
+
+
+class Senders:
+    """The senders at work, by platform and account."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self._at_work: dict[tuple[str, str], Sender] = {}
+
+    async def send(self, platform: Platform) -> None:
+        """Send for an account until cancelled."""
+        masks = self._runtime.settings.masks
+        store = await self._runtime.store()
+        sender = Sender(store, platform, prepare=self._prepared, mask=masks.text)
+        self._at_work[platform.name, platform.account] = sender
+        deaf = store.watch("outbox", sender.wake)  # workers elsewhere put answers there too
+        try:
+            await sender.run()
+        finally:
+            deaf()
+            del self._at_work[platform.name, platform.account]
+
+    def of(self, address: Envelope) -> Sender | None:
+        """Who sends to where a message came from, if this process does."""
+        return self._at_work.get((address.platform, address.account))
+
+    def wake(self, address: Envelope) -> None:
+        """Something was put into the outbox."""
+        if sender := self.of(address):
+            sender.wake()
+
+    async def _prepared(self, row: OutboxRow) -> Message:
+        """A message as plugins let it out."""
+        out = row.outgoing
+        with trace.using(out.trace):
+            store = await self._runtime.store()
+            try:
+                session = await store.session(out.session_id, out.owner)
+            except UnknownName:  # of no conversation, or of one that was deleted meanwhile
+                session = Session(id=out.session_id, origin=out.platform, owner=out.owner)
+            transform = self._runtime.dispatch.transform
+            message: Message = await transform("transform_outgoing", "message", out.message, session=session)
+            return message

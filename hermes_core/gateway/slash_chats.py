@@ -1,0 +1,127 @@
+"""Slash commands about chats: which platforms there are, which chat is home, going on in another one."""
+
+import os
+from collections.abc import Callable, Sequence
+
+from hermes_core.errors import UserError
+from hermes_core.types import Principal, Session, SlashCommand
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hermes_core.agent.runtime import Runtime
+    from hermes_core.gateway.slash import Conversation
+    from hermes_core.store.chats import KnownChat
+
+__all__ = ["chat_slash_commands"]
+
+_RECAP = 1500  # characters of the last answer that are said again in the chat
+
+
+def chat_slash_commands(runtime: "Runtime", conversation: "Callable[[str], Conversation]") -> Sequence[SlashCommand]:
+    """``/platforms``, ``/sethome`` and ``/handoff``."""
+    desk = _Chats(runtime, conversation)
+    return (
+        SlashCommand(name="platforms", summary="which chat services are served", run=desk.platforms, at_once=True),
+        SlashCommand(
+            name="sethome",
+            summary="make a chat home on its platform: what has no other place goes there",
+            run=desk.sethome,
+            usage="[TARGET]",
+            who="everyone",
+        ),
+        SlashCommand(
+            name="handoff",
+            summary="go on with this conversation in another chat",
+            run=desk.handoff,
+            usage="PLATFORM|TARGET",
+            who="everyone",
+            where=("terminal", "chat"),
+        ),
+    )
+
+
+class _Chats:
+    """The commands. What they need is imported when one runs: a terminal starts without it."""
+
+    def __init__(self, runtime: "Runtime", conversation: "Callable[[str], Conversation]") -> None:
+        self._runtime, self._conversation = runtime, conversation
+
+    async def platforms(self, _session: Session, _rest: str) -> str:
+        """Every account that was ever served, and how it is."""
+        accounts = await (await self._runtime.store()).accounts()
+        lines = []
+        for one in accounts:
+            state = one.state if one.served else "not served"
+            lines.append(f"    {one.platform} {one.account}: {state}" + (f" ({one.error})" if one.error else ""))
+        return "\n".join(lines) or f"No platform was served yet. See: {self._runtime.home.brand} gateway run"
+
+    async def sethome(self, session: Session, rest: str) -> str:
+        """Make this chat home, or another one of the same person."""
+        here = self._here(session)
+        if not rest and here is None:
+            raise UserError("Say which chat: /sethome TARGET")
+        chat = await self._one(session.owner, rest) if rest else here
+        assert chat
+        await (await self._runtime.store()).set_home(chat.owner, chat)
+        return f"{_called(chat)} is home on {chat.platform} from now on."
+
+    async def handoff(self, session: Session, rest: str) -> str:
+        """Let a chat of the same person talk to this session from now on; here a new one begins."""
+        from hermes_core.gateway.access import Access
+        from hermes_core.gateway.conversations import Conversations
+        from hermes_core.gateway.messages import envelope_of
+        from hermes_core.gateway.outgoing import answer_to, said
+        from hermes_core.store.codec import plain_text
+
+        if not rest:
+            raise UserError("Say where to: /handoff PLATFORM, or a chat's name or address.")
+        chat = await self._one(session.owner, rest)
+        here = self._here(session)
+        if here and (here.address, here.account) == (chat.address, chat.account):
+            raise UserError("This conversation is in that chat already.")
+        store = await self._runtime.store()
+        live = await self._runtime.sessions.take(session.id, session.origin, session.owner)
+        await self._runtime.sessions.keep(live, store)
+        envelope = envelope_of(chat)
+        there = await Conversations(self._runtime).find(envelope, Access(outcome="in", principal=chat.owner))
+        if there.owner != session.owner:
+            raise UserError(f"{_called(chat)} is a chat that others share, and this conversation is yours.")
+        said_before = (plain_text(m.parts) for m in reversed(await store.history(session.id)) if m.role == "assistant")
+        recap = next(filter(None, said_before), "")
+        title = f"{session.id} {session.title}".rstrip()
+        text = self._runtime.settings.masks.text(f"The conversation {title} goes on here.\n\n{_short(recap)}".strip())
+        key = f"handoff:{session.id}:{os.urandom(8).hex()}"
+        notice = answer_to(envelope, session.owner, said(text), key=key, session_id=session.id)
+        await store.hand_over(there.key, session.id, notice, there.overrides)
+        fresh = await self._conversation(session.id).switch()
+        return f"{_called(chat)} goes on with {session.id}. Here a new session begins: {fresh.id}."
+
+    def _here(self, session: Session) -> "KnownChat | None":
+        """The chat that a command was written in; None in a terminal."""
+        from hermes_core.gateway.conversations import ChatConversation
+        from hermes_core.store.chats import KnownChat
+
+        conversation = self._conversation(session.id)
+        if not isinstance(conversation, ChatConversation):
+            return None
+        envelope = conversation.envelope
+        known = {name: getattr(envelope, name) for name in ("platform", "account", "chat", "thread", "kind", "sender")}
+        return KnownChat(owner=conversation.owner, name=envelope.chat_name, **known)
+
+    async def _one(self, owner: Principal, target: str) -> "KnownChat":
+        """The one chat that a target means. Raises UnknownName, UserError."""
+        from hermes_core.gateway.targets import resolve
+
+        store = await self._runtime.store()
+        found = resolve(target, await store.list_chats(owner))
+        if len(found) != 1:
+            raise UserError(f"{target!r} is not one chat.", hint="Name a platform, or a chat.")
+        return found[0]
+
+
+def _called(chat: "KnownChat") -> str:
+    return f"{chat.name} ({chat.address})" if chat.name else chat.address
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _RECAP else f"{text[:_RECAP]}…"

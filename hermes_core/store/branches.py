@@ -1,0 +1,121 @@
+"""Conversations that others keep too: begun with a history, gone on with by what was said last, told again.
+
+A client that sends the whole history with each message names no session. The *head* of a session is a digest of that
+history: who has it goes on there. A head is taken by whoever uses it first, so that of two who go on from the same
+point one goes on here and the other begins a branch; and it is only good while nothing was added to the session.
+"""
+
+import time
+from collections.abc import Sequence
+
+from hermes_core.errors import UserError
+from hermes_core.store.approvals import Approvals
+from hermes_core.store.codec import clean, plain_text
+from hermes_core.store.engine import READ, Transaction
+from hermes_core.store.leases import alive
+from hermes_core.store.sessions import get_session, made, owner_number, owner_row, stored, transaction
+from hermes_core.store.validity import said, valid
+from hermes_core.types import Message, PastTurn, Principal, Session, Usage
+
+__all__ = ["Branches"]
+
+_HEAD = "head:"
+
+
+class Branches(Approvals):
+    """The part of the store that finds and begins conversations by what was said in them."""
+
+    def _append(self, tx: Transaction, session_id: str, message: Message, turn_id: str, made: int = 0) -> int:
+        raise NotImplementedError
+
+    @transaction()
+    def begin_session(
+        self, tx: Transaction, session: Session, prompt: str, tools: str, history: Sequence[Message]
+    ) -> None:
+        """Store a new session with its prompt and what was said before, as one commit. Raises UserError."""
+        self._create(tx, session)
+        tx.change("prompt_save", session_id=session.id, prompt=clean(prompt), tools=clean(tools))
+        for message in valid(history):
+            self._append(tx, session.id, message, "")
+
+    @transaction()
+    def take_head(self, tx: Transaction, owner: Principal, digest: str) -> str:
+        """The session that ends with what a digest stands for, nobody else's from now on; empty when there is none."""
+        number = owner_number(tx, owner)
+        row = tx.row("head_find", owner=number, key=f"{_HEAD}{digest}")
+        if row is None:
+            return ""
+        tx.change("heads_drop", session_id=row["session_id"], owner=number)
+        facts = tx.row("session_facts", id=row["session_id"])
+        return str(row["session_id"]) if facts and str(facts["last"]) == row["overrides"] else ""
+
+    @transaction()
+    def set_head(
+        self, tx: Transaction, owner: Principal, session_id: str, turn_id: str, digests: Sequence[str]
+    ) -> None:
+        """Say what a session ends with now, unless another turn came after this one."""
+        newest, facts = tx.row("turn_newest", session_id=session_id), tx.row("session_facts", id=session_id)
+        if newest is None or newest["id"] != turn_id or facts is None:
+            return
+        number, now = owner_row(tx, owner), time.time()
+        tx.change("heads_drop", session_id=session_id, owner=number)
+        row = {"owner": number, "session_id": session_id, "overrides": str(facts["last"]), "made": now, "used": now}
+        for digest in dict.fromkeys(digests):
+            tx.change("head_set", key=f"{_HEAD}{digest}", **row)
+
+    @transaction(READ)
+    def past_turn(
+        self, tx: Transaction, owner: Principal, *, platform: str, account: str, event_id: str
+    ) -> PastTurn | None:
+        """What became of an event that came in; None when none did, or its turn was deleted."""
+        key = {"platform": clean(platform), "account": clean(account), "event_id": clean(event_id)}
+        row = tx.row("turn_of_event", owner=owner_number(tx, owner), **key)
+        if row is None or not (row["session_id"] or row["waits_in"]):
+            return None
+        if not row["session_id"]:
+            message = stored(row["body"]) if row["body"] else said("user", "")
+            return PastTurn(session_id=row["waits_in"], turn_id="", state="waiting", message=message)
+        turn = {"session_id": row["session_id"], "turn_id": row["turn_id"]}
+        first, final = (tx.row(name, **turn) for name in ("turn_first", "turn_final"))
+        state = row["state"]
+        if state == "open" and not alive(tx, *(row[name] for name in ("holder", "place", "pid", "beat"))):
+            state = "cut"
+        newest = tx.row("turn_newest", session_id=row["session_id"])
+        return made(
+            PastTurn,
+            row,
+            state=state,
+            usage=made(Usage, row),
+            message=stored(first["body"]) if first else said("user", ""),
+            answer=plain_text(stored(final["body"]).parts) if final and state == "done" else "",
+            last=newest is not None and newest["id"] == row["turn_id"],
+        )
+
+    @transaction()
+    def forget_event(self, tx: Transaction, owner: Principal, *, platform: str, account: str, event_id: str) -> bool:
+        """Forget that an event came in and what became of it; what was said stays. False when none did.
+
+        Raises UserError while its turn runs.
+        """
+        key = {"platform": clean(platform), "account": clean(account), "event_id": clean(event_id)}
+        number = owner_number(tx, owner)
+        row = tx.row("turn_of_event", owner=number, **key)
+        if row is not None and row["state"] == "open":
+            raise UserError("Its turn is not over.", hint="Stop it, or wait.")
+        return bool(tx.change("event_forget", owner=number, **key).rowcount)
+
+    @transaction()
+    def fork_session(self, tx: Transaction, owner: Principal, source: str, session: Session, *, upto: str = "") -> None:
+        """Store a new session with the prompt and history of another; until the end of the turn ``upto``, if given.
+
+        Raises UnknownName.
+        """
+        get_session(tx, source, owner)
+        self._create(tx, session)
+        if prompt := tx.row("prompt_load", session_id=source):
+            tx.change("prompt_save", session_id=session.id, prompt=prompt["prompt"], tools=prompt["tools"])
+        final = tx.row("turn_end", session_id=source, turn_id=upto) if upto else None
+        rows = tx.rows("messages_from", session_id=source, start=0, limit=-1)
+        end = final["id"] if final else rows[-1]["id"] if rows else 0
+        for message in valid(stored(row["body"]) for row in rows if row["id"] <= end):
+            self._append(tx, session.id, message, "")

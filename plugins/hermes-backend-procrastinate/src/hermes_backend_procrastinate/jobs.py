@@ -1,0 +1,190 @@
+"""Jobs on a PostgreSQL server: one for each session in which something waits, by procrastinate's own statements.
+
+A job says no more than "look into this session": what is to be done is in the store. So a job may be lost, or be there
+twice, and nothing comes of it; and tables of another version of procrastinate are left alone, not migrated: this one
+makes its own beside them, and the next look through the store fills them.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import psycopg
+from procrastinate import PsycopgConnector
+from procrastinate.exceptions import AlreadyEnqueued, ConnectorException, UniqueViolation
+from procrastinate.jobs import Job, Notification, Status
+from procrastinate.manager import JobManager
+from procrastinate.schema import SchemaManager
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.sql import SQL, Identifier
+
+from hermes_core.errors import StoreError, UserError
+
+__all__ = ["Forgotten", "Job", "Jobs"]
+
+_QUEUE, _TASK = "turns", "play"
+_RACES = 5  # how often one looks again after another worker took the same session in the same moment
+_OLD = 3600.0  # seconds after which a worker that gave no sign of life is struck off
+_DEFAULTS = {
+    "application_name": "hermes turns",
+    "connect_timeout": "10",
+    "keepalives_idle": "15",  # seconds; a server that vanished is found out while nobody waits for it
+    "keepalives_interval": "5",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "15000",  # milliseconds
+}
+_HINTS = (
+    ("permission denied", "Let the user make a schema: GRANT CREATE ON DATABASE name TO user"),
+    ("authentication failed|no password", "Check user and password in store.url."),
+    ("", "Check that the server runs, and store.url. It is tried again."),
+)
+
+
+class Forgotten(StoreError):
+    """The server does not know this worker any more; it has to sign on again."""
+
+
+class Jobs:
+    """The jobs of one database. Every method raises StoreError when the server cannot be used."""
+
+    def __init__(self, connector: PsycopgConnector, place: str) -> None:
+        self._connector, self._manager, self._place = connector, JobManager(connector), place
+
+    @classmethod
+    async def open(cls, address: str, connections: int) -> "Jobs":
+        """Connect, and make the tables if they are missing. Raises StoreError, UserError."""
+        try:
+            given = conninfo_to_dict(address)
+        except psycopg.Error:
+            raise UserError("store.url is not an address of a PostgreSQL server.", hint="hermes doctor") from None
+        place = f"{given.get('host') or 'localhost'}/{given.get('dbname') or ''}"
+        address = make_conninfo(address, **{name: value for name, value in _DEFAULTS.items() if name not in given})
+        with _explained(place):
+            schema = await _prepared(address)
+
+        async def configure(connection: "psycopg.AsyncConnection[object]") -> None:
+            await connection.execute(SQL("SET search_path TO {}").format(Identifier(schema)))
+            await connection.commit()
+
+        connector = PsycopgConnector(
+            conninfo=address, min_size=1, max_size=connections, timeout=10.0, configure=configure
+        )
+        with _explained(place):
+            await connector.open_async()
+        return cls(connector, place)
+
+    async def close(self) -> None:
+        """Let go of the connections."""
+        await self._connector.close_async()
+
+    # --- what is to be played -----------------------------------------------------------------------------------
+
+    async def add(self, session_id: str) -> None:
+        """Let somebody look into a session; quiet when that is to be done already."""
+        job = Job(
+            id=None,
+            queue=_QUEUE,
+            task_name=_TASK,
+            task_kwargs={"session_id": session_id},
+            lock=session_id,
+            queueing_lock=session_id,
+        )
+        with _explained(self._place), suppress(AlreadyEnqueued):
+            await self._manager.defer_job_async(job)
+
+    async def next(self, worker: int) -> Job | None:
+        """Take the job that waits longest and whose session nobody plays. Raises Forgotten."""
+        for _ in range(_RACES):
+            with _explained(self._place), suppress(UniqueViolation):
+                return await self._manager.fetch_job(queues=[_QUEUE], worker_id=worker)
+        return None
+
+    async def done(self, job: Job) -> None:
+        """A job was played. Quiet when it is no longer ours."""
+        with _explained(self._place), _taken():
+            await self._manager.finish_job(job, Status.SUCCEEDED, delete_job=True)
+
+    async def give_back(self, job: Job) -> None:
+        """A job was not played to its end. Quiet when it is no longer ours."""
+        with _explained(self._place), _taken():
+            try:
+                await self._manager.retry_job(job)
+            except UniqueViolation:  # the session was put again meanwhile: that job will do
+                await self._manager.finish_job(job, Status.ABORTED, delete_job=True)
+
+    async def listen(self, changed: Callable[[], None]) -> None:
+        """Say so whenever there is a new job, until cancelled."""
+
+        async def heard(*, channel: str, notification: Notification) -> None:
+            changed()
+
+        with _explained(self._place):
+            await self._manager.listen_for_jobs(on_notification=heard, queues=[_QUEUE])
+
+    # --- who plays ----------------------------------------------------------------------------------------------
+
+    async def sign_on(self) -> int:
+        """The number of a new worker."""
+        with _explained(self._place):
+            await self._manager.prune_stalled_workers(_OLD)
+            return await self._manager.register_worker()
+
+    async def sign_off(self, worker: int) -> None:
+        """A worker is no more. What it held can be taken back at once."""
+        with _explained(self._place):
+            await self._manager.unregister_worker(worker)
+
+    async def beat(self, worker: int) -> None:
+        """A worker lives."""
+        with _explained(self._place):
+            await self._manager.update_heartbeat(worker)
+
+    async def take_back(self, silent: float) -> bool:
+        """Let others play what workers held that were ``silent`` for so many seconds; whether there was any."""
+        with _explained(self._place):
+            found = list(await self._manager.get_stalled_jobs(queue=_QUEUE, seconds_since_heartbeat=silent))
+        for job in found:
+            await self.give_back(job)
+        return bool(found)
+
+
+async def _prepared(address: str) -> str:
+    """The schema that holds the tables of this version of procrastinate, made when it is missing."""
+    version = max(path.name for path in Path(SchemaManager.get_migrations_path()).glob("*.sql"))[:8]
+    async with await psycopg.AsyncConnection.connect(address) as connection:  # one transaction
+        await connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('hermes turns', 4715))")
+        found = await (await connection.execute("SELECT current_schema()")).fetchone()
+        home = found[0] if found and found[0] not in (None, "public") else "hermes"
+        schema = f"{home}_turns_{version.replace('.', '')}"
+        exists = await connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", [schema])
+        if not await exists.fetchone():
+            await connection.execute(SQL("CREATE SCHEMA {}").format(Identifier(schema)))
+            await connection.execute(SQL("SET LOCAL search_path TO {}").format(Identifier(schema)))
+            await connection.execute(SchemaManager.get_schema())
+    return schema
+
+
+@contextmanager
+def _taken() -> Iterator[None]:
+    """A job that is not there, or not being played, was taken back by others: there is nothing left to do."""
+    try:
+        yield
+    except ConnectorException as error:
+        if not isinstance(error.__cause__, psycopg.errors.RaiseException):
+            raise
+
+
+@contextmanager
+def _explained(place: str) -> Iterator[None]:
+    """The driver's errors in plain words."""
+    try:
+        yield
+    except (AlreadyEnqueued, UniqueViolation):
+        raise
+    except (ConnectorException, psycopg.Error) as error:
+        cause = error if isinstance(error, psycopg.Error) else error.__cause__ or error
+        said = str(cause).strip().partition("\n")[0]
+        hint = next(hint for words, hint in _HINTS if re.search(words, said))
+        kind = Forgotten if isinstance(cause, psycopg.errors.ForeignKeyViolation) else StoreError
+        raise kind(f"The turns on {place} cannot be reached: {said}", hint=hint) from error

@@ -1,0 +1,26 @@
+"""An OpenAI-compatible HTTP API."""
+
+from collections.abc import Iterable
+
+from hermes_core.context import PluginContext
+from hermes_core.hooks import hookimpl
+from hermes_core.kinds import Platform
+from hermes_core.types import Command
+
+__all__ = ["register_cli_commands", "register_platforms"]
+
+
+@hookimpl
+def register_platforms(ctx: PluginContext) -> Iterable[Platform]:
+    """The server; it listens from ``open`` to ``close``."""
+    from hermes_platform_api.platform import Api
+
+    return [Api(ctx)]
+
+
+@hookimpl
+def register_cli_commands() -> Iterable[Command]:
+    """``hermes api``."""
+    from hermes_platform_api.command import build
+
+    return [Command(name="api", summary="Serve the OpenAI-compatible HTTP API.", build=build)]

@@ -1,0 +1,36 @@
+"""Putting messages into an outbox, and sending them on a clock of its own."""
+
+import time
+
+from hermes_core.gateway.pieces import said
+from hermes_core.gateway.sender import Sender
+from hermes_core.store.outbox import Outgoing
+from hermes_core.types import Chat, Message, Principal
+
+
+class Clock:
+    """Seconds since 1970, moved by hand."""
+
+    def __init__(self) -> None:
+        self.now = time.time()
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def outgoing(key: str, text: str | Message, chat: str = "c", **more) -> Outgoing:
+    """A message of the account that these tests serve."""
+    message = said(text) if isinstance(text, str) else text
+    where = Chat(chat, more.pop("thread", ""), more.pop("reply_to", ""))
+    return Outgoing(key=key, owner=Principal(), platform="far", account="bot", chat=where, message=message, **more)
+
+
+async def send_all(store, sender: Sender, clock: Clock, hours: float = 48.0) -> None:
+    """Let time pass until nothing waits any more."""
+    end = clock.now + hours * 3600
+    while clock.now < end:
+        wait = await sender.settle()
+        if await store.next_due("far", "bot") is None:
+            return
+        clock.now += max(wait, 0.05)
+    raise AssertionError("something still waits after two days")

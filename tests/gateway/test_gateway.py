@@ -1,0 +1,358 @@
+"""The gateway as people meet it: a message comes in, an answer goes out, once, whatever happens between."""
+
+import asyncio
+from contextlib import asynccontextmanager
+
+import pytest
+from attrs import frozen
+
+from hermes_core.embed import Hermes
+from hermes_core.errors import UserError
+from hermes_core.gateway.service import Gateway
+from hermes_core.kinds import ToolContext, tool
+from hermes_core.testing import Call, FakePlatform
+from hermes_core.testing.bench import Bench
+from hermes_core.types import Buttons, Effect, Envelope, Feature, Message, Question, Text
+
+
+class Room(FakePlatform):
+    """A chat service that shows what it is sent, and can say everything an envelope can."""
+
+    def __init__(self, **options) -> None:
+        super().__init__(features=options.pop("features", ()), **options)
+        self.account = "bot"
+        self.number = 0
+
+    def write(self, text: str, **known) -> None:
+        self.number += 1
+        values = {
+            "platform": self.name,
+            "account": "bot",
+            "event_id": f"e{self.number}",
+            "chat": "c1",
+            "sender": "anna",
+        }
+        values |= {"message_id": f"m{self.number}", **known}
+        self._inbox.put_nowait(Envelope(**values, message=Message(role="user", parts=(Text(text=text),))))
+
+    async def until(self, *texts: str) -> list[str]:
+        """What was sent, once as much was as is wanted."""
+        async with asyncio.timeout(20):
+            while len(await self.seen()) < len(texts):
+                await asyncio.sleep(0.01)
+        seen = list(await self.seen())
+        for wanted, got in zip(texts, seen, strict=False):
+            assert wanted in got, seen
+        return seen
+
+
+@asynccontextmanager
+async def serving(hermes: Hermes, *platforms: Room):
+    gateway, stop = Gateway(hermes.runtime, platforms), asyncio.Event()
+    task = asyncio.create_task(gateway.run(stop))
+    try:
+        yield gateway
+    finally:
+        stop.set()
+        await task
+
+
+OPEN = {"gateway.allow_all_users": True}
+
+
+async def test_a_message_is_answered_where_it_came_from(hermes, scripted):
+    hermes.configure(OPEN)
+    hermes.tmp_plugin(scripted("Hello Anna.", "Hello Ben."))
+    room = Room()
+    async with serving(hermes, room):
+        room.write("Hi.")
+        await room.until("Hello Anna.")
+        room.write("Hi.", chat="c2", sender="ben")
+        await room.until("Hello Anna.", "Hello Ben.")
+    assert room.acked == ["e1", "e2"]
+
+
+async def test_what_is_delivered_again_is_answered_once(hermes, scripted):
+    hermes.configure(OPEN)
+    hermes.tmp_plugin(scripted("Once.", "Twice."))
+    room = Room()
+    async with serving(hermes, room):
+        for _ in range(3):
+            room.write("Hi.", event_id="same")
+        await room.until("Once.")
+        room.write("And now?")
+        await room.until("Once.", "Twice.")
+    assert room.acked == ["same", "same", "same", "e4"]
+
+
+async def test_strangers_get_nothing(hermes, scripted):
+    hermes.configure({"gateway.allowed_users": ["anna"]})
+    hermes.tmp_plugin(scripted("Hello Anna."))
+    room = Room()
+    async with serving(hermes, room):
+        room.write("Let me in.", sender="mallory", chat="c9")
+        room.write("Hi.")
+        assert await room.until("Hello Anna.") == ["Hello Anna."]
+    assert room.acked == ["e1", "e2"]
+
+
+async def test_commands_work_where_a_slash_does_and_where_it_does_not(hermes, scripted):
+    hermes.configure(OPEN)
+    hermes.tmp_plugin(scripted())
+    room = Room()
+    async with serving(hermes, room):
+        room.write("/whoami@bot", sender_name="Anna")
+        room.write("!status")
+        room.write("/nothing")
+        seen = await room.until("You are anna (Anna) on fake", "Conversation: ", "There is no command /nothing.")
+    assert len(seen) == 3
+
+
+async def test_a_new_conversation_knows_nothing_of_the_last(hermes, scripted):
+    hermes.configure(OPEN)
+    provider = scripted("One.", "Two.", "Three.")
+    hermes.tmp_plugin(provider)
+    room = Room()
+    async with serving(hermes, room):
+        room.write("First.")
+        await room.until("One.")
+        room.write("Second.")
+        await room.until("One.", "Two.")
+        room.write("/new")
+        await room.until("One.", "Two.", "New session")
+        room.write("Third.")
+        await room.until("One.", "Two.", "New session", "Three.")
+    lengths = [len(request.messages) for request in provider.requests]
+    assert lengths == [2, 4, 2]
+
+
+@frozen
+class Nothing:
+    pass
+
+
+class Work:
+    """A tool that waits until the test lets it go."""
+
+    def __init__(self) -> None:
+        self.running, self.go = asyncio.Event(), asyncio.Event()
+
+        @tool(idempotent=True)
+        async def work(_: Nothing) -> str:
+            """Work."""
+            self.running.set()
+            await self.go.wait()
+            return "worked"
+
+        self.tool = work
+
+
+async def test_what_comes_while_a_turn_runs_waits_and_says_so(hermes, scripted):
+    hermes.configure(OPEN)
+    work, room = Work(), Room()
+    hermes.tmp_plugin(scripted([Call("work")], "First.", "Second."))
+    hermes.tmp_plugin(work.tool)
+    async with serving(hermes, room):
+        room.write("One.")
+        await work.running.wait()
+        room.write("Two.")
+        await room.until("Queued")
+        work.go.set()
+        await room.until("Queued", "First.", "Second.")
+
+
+async def test_the_receipt_is_a_reaction_where_there_are_some(hermes, scripted):
+    hermes.configure(OPEN)
+    work, room = Work(), Room(features={Feature.REACTIONS})
+    room.signs = []
+
+    async def react(chat, message_id, sign):
+        room.signs.append((message_id, sign))
+
+    room.react = react
+    hermes.tmp_plugin(scripted([Call("work")], "First.", "Second."))
+    hermes.tmp_plugin(work.tool)
+    async with serving(hermes, room):
+        room.write("One.")
+        await work.running.wait()
+        room.write("Two.")
+        while len(room.signs) < 2:
+            await asyncio.sleep(0.01)
+        work.go.set()
+        await room.until("First.", "Second.")
+    assert room.signs == [("m1", "👀"), ("m2", "⏳")]
+
+
+async def test_an_interrupting_message_ends_the_turn_and_has_its_own(hermes, scripted):
+    hermes.configure(OPEN | {"agent.busy": "interrupt"})
+    work, room = Work(), Room()
+    hermes.tmp_plugin(scripted([Call("work")], "Second."))
+    hermes.tmp_plugin(work.tool)
+    async with serving(hermes, room):
+        room.write("One.")
+        await work.running.wait()
+        room.write("Two.")
+        assert await room.until("Second.") == ["Second."]
+
+
+async def test_a_turn_is_stopped_from_the_chat(hermes, scripted):
+    hermes.configure(OPEN)
+    work, room = Work(), Room()
+    hermes.tmp_plugin(scripted([Call("work")]))
+    hermes.tmp_plugin(work.tool)
+    async with serving(hermes, room):
+        room.write("One.")
+        await work.running.wait()
+        room.write("/stop")
+        assert await room.until("Stopped.") == ["Stopped."]
+
+
+@pytest.mark.parametrize(("said", "ran"), [("/approve", True), ("/deny", False)])
+async def test_a_question_is_answered_in_the_chat(hermes, scripted, said, ran):
+    hermes.configure(OPEN)
+    room, done = Room(features={Feature.BUTTONS}), []
+
+    @tool(effects={Effect.SEND})
+    async def post(_: Nothing) -> str:
+        """Post."""
+        done.append(True)
+        return "posted"
+
+    hermes.tmp_plugin(scripted([Call("post")], "Well."))
+    hermes.tmp_plugin(post)
+    async with serving(hermes, room):
+        room.write("Post it.")
+        [question] = await room.until("May I do this?")
+        [buttons] = [part for part in next(iter(room.outbox.values())).parts if isinstance(part, Buttons)]
+        assert all(len(button.says.encode()) <= 60 for button in buttons.buttons)
+        assert "/approve" in question
+        room.write(said)
+        await room.until("May I do this?", "")
+        async with asyncio.timeout(10):
+            while len(room.outbox) < 3:
+                await asyncio.sleep(0.01)
+        assert "Well." in await room.seen()
+    assert bool(done) is ran
+
+
+async def test_a_button_says_which_question_it_answers(hermes, scripted):
+    hermes.configure(OPEN)
+    room = Room(features={Feature.BUTTONS})
+
+    @tool(effects={Effect.SEND})
+    async def post(_: Nothing) -> str:
+        """Post."""
+        return "posted"
+
+    hermes.tmp_plugin(scripted([Call("post")], "Well."))
+    hermes.tmp_plugin(post)
+    async with serving(hermes, room):
+        room.write("Post it.")
+        await room.until("May I do this?")
+        [buttons] = [part for part in next(iter(room.outbox.values())).parts if isinstance(part, Buttons)]
+        room.write(buttons.buttons[0].says, sender="mallory")  # somebody else presses
+        await room.until("May I do this?", "There is no approval")
+        room.write(buttons.buttons[0].says)
+        async with asyncio.timeout(10):
+            while "Well." not in await room.seen():
+                await asyncio.sleep(0.01)
+
+
+async def test_words_answer_a_question_of_a_tool(hermes, scripted):
+    hermes.configure(OPEN)
+    room, heard = Room(), []
+
+    @tool(effects={Effect.ASK})
+    async def which(context: ToolContext, _: Nothing) -> str:
+        """Ask."""
+        verdict = await context.ask(Question(id="q", kind="choice", subject="Which?", choices=("red", "blue")))
+        heard.append(verdict.choice)
+        return verdict.choice
+
+    hermes.tmp_plugin(scripted([Call("which")], "Good."))
+    hermes.tmp_plugin(which)
+    async with serving(hermes, room):
+        room.write("Paint it.")
+        await room.until("Which?\n\n1. red\n2. blue")
+        room.write("2")
+        await room.until("Which?", "Good.")
+    assert heard == ["blue"]
+
+
+async def test_what_is_cut_off_goes_on_at_the_next_start(hermes, scripted, tmp_path):
+    hermes.configure(OPEN | {"gateway.drain_seconds": 0.1})
+    work, room, provider = Work(), Room(), scripted([Call("work")], "Done at last.")
+    hermes.tmp_plugin(provider)
+    hermes.tmp_plugin(work.tool)
+    async with serving(hermes, room):
+        room.write("One.")
+        await work.running.wait()
+    assert not room.outbox
+    work.go.set()
+    again, room = Bench(tmp_path / "home"), Room()
+    again.configure(OPEN)
+    again.tmp_plugin(provider)
+    again.tmp_plugin(work.tool)
+    async with serving(again, room):
+        await room.until("Done at last.")
+    await again.close()
+
+
+async def test_a_platform_that_falls_is_tried_again_and_no_other_falls_with_it(hermes, scripted):
+    hermes.configure(OPEN | {"gateway.retry_seconds": 0.01})
+    hermes.tmp_plugin(scripted("Hello."))
+    room, shaky = Room(), Room(name="shaky")
+    failures = [OSError("no network"), OSError("no network")]
+    opened = shaky.open
+
+    async def open_(desk):
+        if failures:
+            raise failures.pop()
+        await opened(desk)
+
+    shaky.open = open_
+    async with serving(hermes, room, shaky) as gateway:
+        room.write("Hi.")
+        await room.until("Hello.")
+        while gateway.keeper("shaky").state != "connected":
+            await asyncio.sleep(0.01)
+        assert gateway.keeper("fake").state == "connected"
+
+
+async def test_what_only_a_person_can_mend_is_parked_and_shown(hermes, scripted):
+    hermes.configure(OPEN)
+    hermes.tmp_plugin(scripted())
+    shaky, room = Room(name="shaky"), Room()
+    wrong = [True]
+    opened = shaky.open
+
+    async def open_(desk):
+        if wrong:
+            raise UserError("The token is wrong.", hint="Get another one.")
+        await opened(desk)
+
+    shaky.open = open_
+    async with serving(hermes, shaky, room) as gateway:
+        while gateway.keeper("shaky").state != "parked":
+            await asyncio.sleep(0.01)
+        [line] = [line for line in gateway.told() if line.startswith("shaky")]
+        assert "The token is wrong." in line
+        wrong.clear()
+        assert gateway.keeper("shaky").resume()
+        while gateway.keeper("shaky").state != "connected":
+            await asyncio.sleep(0.01)
+
+
+async def test_each_chat_has_the_model_it_chose(hermes, scripted):
+    hermes.configure(OPEN)
+    provider = scripted("One.", "Two.")
+    hermes.tmp_plugin(provider)
+    room = Room()
+    async with serving(hermes, room):
+        room.write("/model other-model")
+        await room.until("other-model")
+        room.write("Hi.")
+        await room.until("", "One.")
+        room.write("Hi.", chat="c2", sender="ben")
+        await room.until("", "One.", "Two.")
+    assert [request.model for request in provider.requests] == ["other-model", "scripted-1"]
