@@ -41,7 +41,7 @@ class Step:
 async def step(step: Step) -> str:
     """Do something that takes a moment and must not happen twice."""
     note("begun", step.task, step.number)
-    await asyncio.sleep(ORDER["seconds"])
+    await asyncio.sleep(600 if step.number == ORDER["hangs"] else ORDER["seconds"])
     note("done", step.task, step.number)
     return f"step {step.number} is done"
 
@@ -114,7 +114,7 @@ async def main() -> None:
         {
             "store.url": ORDER["url"],
             "store.transcripts": False,
-            "workers": {"engine": "procrastinate", "count": 2, "poll_seconds": 0.5},
+            "workers": {"engine": "procrastinate", "count": ORDER["count"], "poll_seconds": 0.5},
             "backends.procrastinate": {"heartbeat_seconds": 0.25},
             "gateway.allow_all_users": True,
             "policy.mode": "off",
