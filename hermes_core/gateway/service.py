@@ -73,6 +73,7 @@ class Gateway:
         """Serve until ``stop`` is set or every platform has nothing more to say. Raises HermesError at the start."""
         store, config = await self._runtime.store(), self._runtime.settings.config.gateway.health
         self._runtime.load_hooks()
+        await self._runtime.dispatch.observe("on_gateway_start")
         pulse = Pulse(store.accounts)
         health = Health(pulse, lambda: self._why_not)
         if config.port:
