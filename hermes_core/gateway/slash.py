@@ -217,8 +217,10 @@ class _Commands:
         if words == "forget":
             return await self._forget(session, number.strip())
         if rest not in ("", "grants"):
+            if self._runtime.guests.is_guest(session.owner):
+                raise UserError("Only the owner of this Hermes changes what needs a yes, and in their own sessions.")
             self._runtime.policy.set_mode(session.id, rest)
-        mode = self._runtime.policy.mode(session.id)
+        mode = self._runtime.policy.mode(session.id, session.owner)
         said = "" if rest == "grants" else f"Mode: {mode}, {_MODES[mode]} In this session, until the program ends.\n"
         grants = await (await self._runtime.store()).grants(session.owner, session_id=session.id)
         if not grants:
