@@ -12,6 +12,7 @@ from attrs import evolve, frozen
 
 from hermes_core.agent.runtime import Runtime
 from hermes_core.gateway.outgoing import answer_to, said
+from hermes_core.gateway.turns import Turns
 from hermes_core.store.approvals import Approval
 from hermes_core.types import Button, Buttons, Envelope, Message, Principal, Question, Verdict
 
@@ -35,10 +36,9 @@ class Asked:
 class Asks:
     """Puts the questions of turns into chats, and lets messages answer them."""
 
-    def __init__(self, runtime: Runtime, wake: Callable[[Envelope], None]) -> None:
-        self._runtime, self._wake = runtime, wake
+    def __init__(self, runtime: Runtime, turns: Turns, wake: Callable[[Envelope], None]) -> None:
+        self._runtime, self._turns, self._wake = runtime, turns, wake
         self._seconds = runtime.settings.config.policy.ask_seconds
-        self.elsewhere = False  # whether turns run in other processes, too
 
     async def ask(self, of: Asked, question: Question) -> Verdict | None:
         """Ask, and wait for the answer; None when none came in time. A cancelled question stays in the chat."""
@@ -67,7 +67,7 @@ class Asks:
 
     async def waits(self, owner: Principal, session_id: str) -> Approval | None:
         """The question that waits for words in a session."""
-        if not self._runtime.busy(session_id) and not self.elsewhere:
+        if not await self._turns.busy(session_id):
             return None
         store = await self._runtime.store()
         rows = [

@@ -10,6 +10,7 @@ from hermes_core.errors import UnknownName, UserError, nearest
 from hermes_core.gateway.access import Access, listing, usable
 from hermes_core.gateway.conversations import ChatConversation
 from hermes_core.gateway.slash import AT_ONCE, slash_commands
+from hermes_core.gateway.turns import Turns
 from hermes_core.kinds import TurnQueue
 from hermes_core.store.approvals import Approval
 from hermes_core.store.codec import plain_text
@@ -24,8 +25,8 @@ _NOW = AT_ONCE | {"approve", "deny", "status", "whoami", "cost", "platforms", "b
 class ChatCommands:
     """Runs the commands that people write. ``status`` says how the platforms are."""
 
-    def __init__(self, runtime: Runtime, queue: TurnQueue, status: Callable[[], Sequence[str]]) -> None:
-        self._runtime, self._queue, self._status = runtime, queue, status
+    def __init__(self, runtime: Runtime, queue: TurnQueue, turns: Turns, status: Callable[[], Sequence[str]]) -> None:
+        self._runtime, self._queue, self._turns, self._status = runtime, queue, turns, status
         self._running: dict[str, tuple[ChatConversation, Access]] = {}
         self._table = slash_commands(runtime, self._of)
         self._add(
@@ -103,7 +104,7 @@ class ChatCommands:
             f"Conversation: {session.id} {session.title}".rstrip(),
             f"Model: {route.model} from {route.name}",
             f"Mode: {self._runtime.policy.mode(session.id)}",
-            f"Now: {'working' if self._runtime.busy(session.id) else 'idle'}, {len(waiting)} waiting",
+            f"Now: {'working' if await self._turns.busy(session.id) else 'idle'}, {len(waiting)} waiting",
         ]
         return "\n".join([*lines, *(self._status() if access.role == "admin" else ())])
 
@@ -193,4 +194,4 @@ class ChatCommands:
         return last or "There is no question to ask again."
 
     async def stop(self, session: Session, _rest: str) -> str:
-        return "Stopped." if self._runtime.interrupt(session.id) else "Nothing runs."
+        return "Stopped." if await self._turns.interrupt(session.id, session.owner) else "Nothing runs."

@@ -23,6 +23,7 @@ from hermes_core.gateway.lanes import Lanes
 from hermes_core.gateway.media_in import keep_files
 from hermes_core.gateway.outgoing import answer_to, said
 from hermes_core.gateway.slash import QUEUED, STEERED
+from hermes_core.gateway.turns import Turns
 from hermes_core.kinds import Platform, TurnQueue
 from hermes_core.store.codec import plain_text
 from hermes_core.store.inbox import Waiting
@@ -46,13 +47,15 @@ class Intake:
         self,
         runtime: Runtime,
         queue: TurnQueue,
+        turns: Turns,
+        asks: Asks,
         commands: ChatCommands,
-        admit: Callable[[Envelope], Awaitable[Access | None]],
+        admit: Callable[[Platform, Envelope], Awaitable[Access | None]],
         wake: Callable[[Envelope], None],
     ) -> None:
         self._runtime, self._queue, self._commands, self._admit = runtime, queue, commands, admit
+        self._turns, self._asks = turns, asks
         self._wake = wake
-        self._asks = Asks(runtime, wake)
         self._conversations = Conversations(runtime)
         self._lanes = Lanes()
 
@@ -84,7 +87,7 @@ class Intake:
         acked = False
         with trace.using(trace.new()):
             try:
-                access = await self._admit(envelope)
+                access = await self._admit(platform, envelope)
                 acked = access is not None and await self._take(platform, envelope, access)
             except Duplicate:  # delivered again; it was seen to, or will be
                 log.info("message %s of %s came again", envelope.event_id, platform.name)
@@ -120,7 +123,7 @@ class Intake:
     async def _say(self, platform: Platform, conversation: ChatConversation, envelope: Envelope) -> None:
         """Let a message have its turn, or reach the one that runs."""
         runtime, session = self._runtime, await conversation.take_up()
-        busy = runtime.busy(session.id)
+        busy = await self._turns.busy(session.id)
         mode = runtime.settings.config.agent.busy if busy else "queue"
         whole = dressed(await keep_files(envelope, self._runtime.home.outputs / session.id), shared=_shared(envelope))
         put = runtime.steer if mode == "steer" else runtime.queue
@@ -128,7 +131,7 @@ class Intake:
         await platform.ack(envelope)
         die_at("acked")
         if busy and mode == "interrupt":
-            runtime.interrupt(session.id)
+            await self._turns.interrupt(session.id, session.owner)
         if busy and mode != "interrupt" and not await self._react(platform, envelope, _BEHIND):
             await self._tell(envelope, STEERED if mode == "steer" else QUEUED, owner=session.owner, mark="receipt")
         elif not busy or mode == "interrupt":
@@ -157,7 +160,7 @@ class Intake:
         envelope = waiting.envelope
         assert envelope
         with trace.using(waiting.trace):
-            access = await self._admit(envelope)
+            access = await self._admit(platform, envelope)
             if access is not None:
                 conversation = await self._conversations.find(envelope, access)
                 await self._command(platform, envelope, conversation, access, waiting.id)

@@ -13,6 +13,7 @@ from hermes_core.agent.runtime import Runtime
 from hermes_core.agent.surface import Surface
 from hermes_core.gateway.asks import Asked, Asks
 from hermes_core.gateway.outgoing import answer_to, said
+from hermes_core.gateway.turns import Turns
 from hermes_core.store.inbox import Waiting
 from hermes_core.store.outbox import Outgoing
 from hermes_core.types import Ended, Envelope, Event, Principal, Started
@@ -34,10 +35,14 @@ class Player:
     """Plays the sessions of people. ``show`` makes what shows a turn in its chat, or None where nobody can see it."""
 
     def __init__(
-        self, runtime: Runtime, wake: Callable[[Envelope], None], show: Callable[[Asked, str], Show | None]
+        self,
+        runtime: Runtime,
+        turns: Turns,
+        asks: Asks,
+        wake: Callable[[Envelope], None],
+        show: Callable[[Asked, str], Show | None],
     ) -> None:
-        self._runtime, self._wake, self._show = runtime, wake, show
-        self._asks = Asks(runtime, wake)
+        self._runtime, self._turns, self._asks, self._wake, self._show = runtime, turns, asks, wake, show
 
     async def play(self, session_id: str) -> None:
         """Play everything that waits in a session."""
@@ -67,7 +72,10 @@ class Player:
             shown: Show | None = None
             ended = None
             try:
-                async with contextlib.aclosing(play(session_id, owner=owner, surface=surface)) as events:
+                async with (
+                    self._turns.stoppable(session_id),
+                    contextlib.aclosing(play(session_id, owner=owner, surface=surface)) as events,
+                ):
                     async for event in events:
                         if isinstance(event, Started) and asked:
                             shown = self._show(asked, event.turn_id)

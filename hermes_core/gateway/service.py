@@ -3,25 +3,32 @@
 import asyncio
 import contextlib
 import logging
+import os
 from collections.abc import Sequence
 
 from hermes_core.agent.runtime import Runtime
+from hermes_core.config.gateway import HealthSettings
 from hermes_core.errors import HermesError
 from hermes_core.gateway.access import Access, AccessRules, admit
+from hermes_core.gateway.asks import Asks
 from hermes_core.gateway.chat_commands import ChatCommands
 from hermes_core.gateway.desk import RuntimeDesk
+from hermes_core.gateway.health import Health
 from hermes_core.gateway.intake import Intake
 from hermes_core.gateway.keeper import Keeper
+from hermes_core.gateway.notify import Pulse, ServiceManager
+from hermes_core.gateway.outgoing import said
+from hermes_core.gateway.pairing import code_for
 from hermes_core.gateway.player import Player
-from hermes_core.gateway.queue import LocalQueue
+from hermes_core.gateway.queue import LocalQueue, open_queue
 from hermes_core.gateway.senders import Senders
+from hermes_core.gateway.turns import Turns
 from hermes_core.kinds import Platform, TurnQueue
-from hermes_core.types import Envelope, SlashCommand
+from hermes_core.types import Chat, Envelope, SlashCommand
 
 __all__ = ["Gateway"]
 
 log = logging.getLogger(__name__)
-_SWEEP = 5.0  # seconds between two looks for what a queue forgot
 _LOOK = 0.05  # seconds between two looks at whether all is done
 _FLUSH = 1.5  # seconds for what is to be sent when everything stops
 
@@ -30,15 +37,25 @@ class Gateway:
     """One process of the gateway. Without ``platforms`` it only plays; without ``work`` it only listens and sends."""
 
     def __init__(
-        self, runtime: Runtime, platforms: Sequence[Platform], *, queue: TurnQueue | None = None, work: bool = True
+        self,
+        runtime: Runtime,
+        platforms: Sequence[Platform],
+        *,
+        queue: TurnQueue | None = None,
+        work: bool = True,
+        manager: ServiceManager | None = None,
+        health: HealthSettings | None = None,
     ) -> None:
-        self._runtime, self._work = runtime, work
-        self._queue = queue or LocalQueue()
+        self._runtime, self._work, self._manager = runtime, work, manager or ServiceManager({})
+        self._why_not, self._health = "it starts", health or runtime.settings.config.gateway.health
+        self._queue = queue or open_queue(runtime)
+        turns = Turns(runtime, elsewhere=self._queue.name != LocalQueue.name)
         self._rules: dict[str, AccessRules] = {}
-        self.commands = ChatCommands(runtime, self._queue, self.told)
+        self.commands = ChatCommands(runtime, self._queue, turns, self.told)
         self._senders = Senders(runtime)
-        self._intake = Intake(runtime, self._queue, self.commands, self._admit, self._senders.wake)
-        self._player = Player(runtime, self._senders.wake, lambda _of, _turn: None)
+        asks = Asks(runtime, turns, self._senders.wake)
+        self._intake = Intake(runtime, self._queue, turns, asks, self.commands, self._admit, self._senders.wake)
+        self._player = Player(runtime, turns, asks, self._senders.wake, lambda _of, _turn: None)
         config, holder = runtime.settings.config.gateway, runtime.sessions.holder
         self.keepers = [
             Keeper(
@@ -56,19 +73,30 @@ class Gateway:
 
     async def run(self, stop: asyncio.Event) -> None:
         """Serve until ``stop`` is set or every platform has nothing more to say. Raises HermesError at the start."""
-        await self._runtime.store()
+        store, config = await self._runtime.store(), self._health
         self._runtime.load_hooks()
+        pulse = Pulse(store.accounts)
+        health = Health(pulse, lambda: self._why_not)
+        if config.port:
+            await health.open(config.host, config.port)
+        watching = asyncio.create_task(self._manager.watch(pulse))
         keeping = [asyncio.create_task(keeper.serve(), name=keeper.platform.name) for keeper in self.keepers]
         playing = [asyncio.create_task(self._play()), asyncio.create_task(self._sweep())] if self._work else []
         stopped = asyncio.create_task(stop.wait())
         ended = asyncio.gather(*keeping) if keeping else asyncio.get_running_loop().create_future()
+        self._why_not = ""
+        self._manager.ready(f"{len(self.keepers)} platforms")
         try:
             await asyncio.wait({stopped, ended, *playing}, return_when=asyncio.FIRST_COMPLETED)
         finally:
+            self._why_not = "it stops"
+            self._manager.stopping("running turns end")
             await self._drain(keeping, playing)
+            await health.close()
+            watching.cancel()
             stopped.cancel()
             ended.cancel()
-            await asyncio.gather(*keeping, *playing, stopped, ended, return_exceptions=True)
+            await asyncio.gather(*keeping, *playing, stopped, ended, watching, return_exceptions=True)
 
     def told(self) -> Sequence[str]:
         """How each platform is, a line each."""
@@ -83,8 +111,8 @@ class Gateway:
 
     # --- in ---------------------------------------------------------------------------------------------------------
 
-    async def _admit(self, envelope: Envelope) -> Access | None:
-        """Who speaks; None when nobody may, which whoever should know was told."""
+    async def _admit(self, platform: Platform, envelope: Envelope) -> Access | None:
+        """Who speaks; None when nobody may. A stranger is given a code, where the settings say so."""
         settings = self._runtime.settings
         rules = self._rules.get(envelope.platform) or AccessRules.of(settings, envelope.platform)
         self._rules[envelope.platform] = rules
@@ -93,13 +121,14 @@ class Gateway:
         if access.outcome == "in":
             return access
         log.info("not let in: %s %s: %s", envelope.platform, envelope.sender, access.by)
+        if access.outcome == "pair" and (words := await code_for(store, envelope, brand=self._runtime.home.brand)):
+            await platform.send(Chat(envelope.chat, envelope.thread), said(words), os.urandom(8).hex())  # kept nowhere
         return None
 
     # --- turns ------------------------------------------------------------------------------------------------------
 
     async def _play(self) -> None:
-        workers = self._runtime.settings.config.gateway.workers
-        await self._queue.work(self._player.play, workers)
+        await self._queue.work(self._player.play, self._runtime.settings.config.workers.count)
 
     async def _sweep(self) -> None:
         """Put what waits and is in no queue: from before the start, of a worker that died, of another machine."""
@@ -110,7 +139,7 @@ class Gateway:
                         await self._queue.put(session_id)
             except HermesError as error:
                 log.warning("what waits could not be looked for: %s", error)
-            await asyncio.sleep(_SWEEP)
+            await asyncio.sleep(self._runtime.settings.config.workers.poll_seconds)
 
     # --- the end ----------------------------------------------------------------------------------------------------
 

@@ -77,9 +77,8 @@ def slash_commands(runtime: Runtime, conversation: Callable[[str], Conversation]
         ("permission", "show or change what needs your yes", desk.permission, "[ask|smart|off|grants|forget N]"),
     )
     pair = SlashCommand(name="pair", summary="let somebody in", run=desk.pair, usage="CODE", where=("chat",))
-    found = {n: SlashCommand(name=n, summary=s, run=run, usage=u, who=_who(n)) for n, s, run, u in own} | {"pair": pair}
     found = {n: SlashCommand(name=n, summary=s, run=run, usage=u, who=_who(n)) for n, s, run, u in own}
-    found.update((command.name, command) for command in chat_slash_commands(runtime, conversation))
+    found |= {command.name: command for command in (pair, *chat_slash_commands(runtime, conversation))}
     desk.table = found
     runtime.loader.load_contributing("slash")
     for _, command in runtime.dispatch.contributions("register_slash_commands"):

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from hermes_core.store import inbox, outbox
+from hermes_core.store import inbox, leases, outbox
 from hermes_core.store.engine import READ, Transaction
 from hermes_core.store.inbox import Waiting
 from hermes_core.store.outbox import Outgoing
@@ -22,6 +22,20 @@ class Heard(Sessions):
         """The message whose turn is open in a session."""
         row = tx.row("turn_begun_by", session_id=session_id)
         return inbox.read(row) if row else None
+
+    @transaction(READ)
+    def is_held(self, tx: Transaction, session_id: str) -> bool:
+        """Whether a process that lives plays a turn in a session."""
+        row = tx.row("lease_get", session_id=session_id)
+        return row is not None and leases.alive(tx, *(row[name] for name in ("holder", "place", "pid", "beat")))
+
+    @transaction()
+    def stop_wanted(self, tx: Transaction, session_id: str) -> bool:
+        """Whether another process wants the turn of a session stopped; said once."""
+        wishes = tx.rows("stops_waiting", session_id=session_id)
+        for row in wishes:
+            inbox.take(tx, row["id"], _DONE)
+        return bool(wishes)
 
     @transaction()
     def hear_command(self, tx: Transaction, owner: Principal, envelope: Envelope, trace: str) -> int:

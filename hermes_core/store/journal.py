@@ -100,11 +100,6 @@ class Store(outbox.Outbox, accounts.Accounts, branches.Branches, chats.Chats, He
         if self._transcripts:
             self._transcripts.close()
 
-    @transaction(READ)
-    def answers(self, tx: Transaction) -> None:
-        """Read something, and return: whether file or server answer."""
-        tx.rows("owner_count")
-
     @transaction()
     def save_prompt(self, tx: Transaction, session_id: str, prompt: str, tools: str) -> None:
         """Keep the system prompt and the JSON of the offered tools, once; a later prompt never replaces them."""
@@ -198,7 +193,7 @@ class Store(outbox.Outbox, accounts.Accounts, branches.Branches, chats.Chats, He
 
     @transaction()
     def leave(self, tx: Transaction, holder: str) -> None:
-        """Leave the open turns of a holder to whoever comes next, at once: nothing the holder writes counts any more."""
+        """Leave the open turns of a holder to whoever comes next, at once: nothing it writes counts any more."""
         tx.change("leases_leave", holder=holder, gone=leases.GONE)
 
     @transaction()

@@ -273,6 +273,7 @@ STATEMENTS: dict[str, sa.Executable] = {
     ).on_conflict_do_nothing(),
     "inbox_waiting": _get(inbox, "id", "body", "mode", "envelope", "trace")
     .where(*_is(inbox, "session_id"), inbox.c.turn_id == sa.literal_column("''"))
+    .where(inbox.c.mode != sa.literal_column("'stop'"))
     .order_by(inbox.c.id),
     "inbox_taken": _set(inbox, "turn_id").where(inbox.c.turn_id == sa.literal_column("''")),
     "inbox_forget": sa.update(inbox)
@@ -491,6 +492,11 @@ STATEMENTS: dict[str, sa.Executable] = {
     .where(*_is(turns, "session_id"), turns.c.state == "open", inbox.c.body != sa.literal_column("''"))
     .order_by(inbox.c.id)
     .limit(1),
+    "stops_waiting": _get(inbox, "id").where(
+        *_is(inbox, "session_id"),
+        inbox.c.turn_id == sa.literal_column("''"),
+        inbox.c.mode == sa.literal_column("'stop'"),
+    ),
     "commands_waiting": _get(inbox, "id", "body", "mode", "envelope", "trace")
     .where(*_is(inbox, "platform", "account"), inbox.c.turn_id == sa.literal_column("''"))
     .where(inbox.c.mode == sa.literal_column("'command'"))
