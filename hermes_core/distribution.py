@@ -91,6 +91,7 @@ HERMES = Distribution(
         "hermes-platform-api",
         "hermes-platform-cli",
         "hermes-platform-matrix",
+        "hermes-platform-telegram",
         "hermes-provider-anthropic",
         "hermes-provider-offline",
         "hermes-provider-openai",

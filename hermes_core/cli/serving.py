@@ -67,9 +67,8 @@ def serve(scope: Scope, names: Sequence[str] | None, *, work: bool, health: str 
 
 
 async def _serve(scope: Scope, names: Sequence[str] | None, *, work: bool, health: str) -> int:
-    from hermes_core.gateway.health import probes_at
-    from hermes_core.gateway.notify import ServiceManager
     from hermes_core.gateway.service import Gateway
+    from hermes_core.gateway.supervision import probes_at, supervised
 
     async with scope.hermes() as hermes:
         runtime = hermes.runtime
@@ -79,17 +78,18 @@ async def _serve(scope: Scope, names: Sequence[str] | None, *, work: bool, healt
                 "There is no platform to serve.",
                 hint="Configure one, such as: hermes config set TELEGRAM_BOT_TOKEN …; see docs/how-to/gateway.md.",
             )
-        probes = probes_at(health, runtime.settings.config.gateway.health)
-        gateway = Gateway(runtime, platforms, work=work, manager=(manager := ServiceManager()), health=probes)
+        gateway = Gateway(runtime, platforms, work=work)
         stop = asyncio.Event()
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             loop.add_signal_handler(number, stop.set)
-        serving = asyncio.create_task(gateway.run(stop))
-        telling = asyncio.create_task(_tell(gateway.told, manager.status))
+        telling = asyncio.create_task(_tell(gateway.told))
         try:
+            store = await runtime.store()
             with here(_folder(scope)):
-                await serving
+                probes = probes_at(health, runtime.settings.config.gateway.health)
+                async with supervised(store.answers, probes, stop, gateway.told):
+                    await gateway.run(stop)
         finally:
             telling.cancel()
     return 0
@@ -99,7 +99,7 @@ def _folder(scope: Scope) -> Path:
     return scope.home.cache / "gateways"
 
 
-async def _tell(told: Callable[[], Sequence[str]], status: Callable[[str], None]) -> None:
+async def _tell(told: Callable[[], Sequence[str]]) -> None:
     """Say how the platforms are, whenever that changes."""
     before: Sequence[str] = ()
     while True:
@@ -107,8 +107,6 @@ async def _tell(told: Callable[[], Sequence[str]], status: Callable[[str], None]
         for line in now:
             if line not in before:
                 print(line, file=sys.stderr, flush=True)
-        if now != before:
-            status("; ".join(now))
         before = now
         await asyncio.sleep(0.2)
 

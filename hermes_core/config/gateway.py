@@ -114,20 +114,21 @@ class GatewaySettings:
     )
     backend: str = option("The backend for everybody but you; empty: terminal.backend.", default="")
     trusted_with_shell: list[str] = option(
-        "People who may run commands on this machine, with your rights; others only in an isolated workspace.",
+        "People who may run commands on this machine, with your rights; others only in an isolated workspace. "
+        "`*` is everybody.",
         factory=list,
         example=["anna"],
     )
     approvals: Literal["admin", "self"] = option(
         "Who says yes to a risky command of somebody else than you: an admin, or they themselves.", default="admin"
     )
+    health: HealthSettings = option("Probes over HTTP.", factory=HealthSettings)
     reset: ResetSettings = option("When a chat begins a new conversation by itself.", factory=ResetSettings)
     resets: dict[str, ResetSettings] = option(
         "The same for a platform, or for its dms or groups: telegram, telegram.group.", factory=dict
     )
     group_sessions_per_user: bool = option("In groups everybody has a conversation of their own.", default=True)
     thread_sessions_per_user: bool = option("In threads of groups too.", default=False)
-    health: HealthSettings = option("Where orchestrators ask how the gateway is.", factory=HealthSettings)
     reactions: bool = option("Mark messages that were heard, where the platform can.", default=True)
     drain_seconds: float = option(
         "Seconds running turns have to end when the gateway stops.", default=8.0, validator=ge(0)

@@ -241,7 +241,7 @@ class WorkerSettings:
     engine: str = option(
         "Who hands out turns: local, or a plugin's engine for several machines, such as procrastinate.", default="local"
     )
-    count: int = option("Turns that one process plays side by side at most.", default=200, validator=ge(1))
+    count: int = option("Turns that one process plays side by side at most.", default=256, validator=ge(1))
     poll_seconds: float = option(
         "Seconds between two looks for turns that nobody plays, such as those of a machine that died.",
         default=5.0,

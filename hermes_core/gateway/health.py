@@ -10,26 +10,15 @@ import json
 from collections.abc import Callable
 from contextlib import suppress
 
-from hermes_core.config.gateway import HealthSettings
 from hermes_core.errors import UserError
 from hermes_core.gateway.notify import Pulse
 
-__all__ = ["Health", "probes_at"]
+__all__ = ["Health"]
 
 _LONGEST_REQUEST = 8192  # bytes
 _PATIENCE = 5.0  # seconds for a request to come
 _STORE = 2.0  # seconds for the store to answer
 _WORDS = {200: "OK", 400: "Bad Request", 404: "Not Found", 405: "Method Not Allowed", 503: "Service Unavailable"}
-
-
-def probes_at(place: str, settings: HealthSettings) -> HealthSettings:
-    """Where to listen for probes: at ``HOST:PORT``, or as the settings say. Raises UserError."""
-    if not place:
-        return settings
-    host, _, port = place.rpartition(":")
-    if not host or not port.isdecimal() or not 0 < int(port) < 65536:
-        raise UserError(f"{place!r} is no place to listen at.", hint="Write it as 127.0.0.1:8644.")
-    return HealthSettings(host=host.strip("[]"), port=int(port))
 
 
 class Health:

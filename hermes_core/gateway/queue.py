@@ -28,6 +28,7 @@ class LocalQueue(TurnQueue):
         self._playing: set[str] = set()
         self._again: set[str] = set()
         self._changed = asyncio.Event()
+        self._resting = False
 
     async def put(self, session_id: str) -> None:
         """Something waits in this session. Returns at once."""
@@ -39,9 +40,10 @@ class LocalQueue(TurnQueue):
 
     async def work(self, play: Callable[[str], Awaitable[None]], workers: int) -> None:
         """Play sessions until cancelled. One whose ``play`` fails is logged, and its failure stops no other."""
+        self._resting = False
         async with asyncio.TaskGroup() as tasks:
             while True:
-                while self._ready and len(self._playing) < workers:
+                while self._ready and not self._resting and len(self._playing) < workers:
                     session_id = next(iter(self._ready))
                     del self._ready[session_id]
                     self._playing.add(session_id)
@@ -49,6 +51,10 @@ class LocalQueue(TurnQueue):
                     task.add_done_callback(partial(self._played, session_id))  # also when it never began
                 self._changed.clear()
                 await self._changed.wait()
+
+    def rest(self) -> None:
+        """Take no more; what is put from now on waits for the next ``work``."""
+        self._resting = True
 
     async def _play(self, play: Callable[[str], Awaitable[None]], session_id: str) -> None:
         try:

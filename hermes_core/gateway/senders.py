@@ -21,11 +21,14 @@ class Senders:
     async def send(self, platform: Platform) -> None:
         """Send for an account until cancelled."""
         masks = self._runtime.settings.masks
-        sender = Sender(await self._runtime.store(), platform, prepare=self._prepared, mask=masks.text)
+        store = await self._runtime.store()
+        sender = Sender(store, platform, prepare=self._prepared, mask=masks.text)
         self._at_work[platform.name, platform.account] = sender
+        deaf = store.watch("outbox", sender.wake)  # workers elsewhere put answers there too
         try:
             await sender.run()
         finally:
+            deaf()
             del self._at_work[platform.name, platform.account]
 
     def of(self, address: Envelope) -> Sender | None:

@@ -27,5 +27,9 @@ class TurnQueue(ABC):
         cancelled and waited for. A session whose worker died is handed to another.
         """
 
+    @abstractmethod
+    def rest(self) -> None:
+        """Take no more sessions; those that play go on. Others, or the next ``work``, play what waits."""
+
     async def close(self) -> None:
         """Let go of connections."""

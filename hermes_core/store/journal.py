@@ -18,6 +18,7 @@ from hermes_core.store.killpoints import die_at
 from hermes_core.store.leases import Busy, Duplicate, Resumed, StaleLease, Turn
 from hermes_core.store.migrate import to_head
 from hermes_core.store.outside import carried, result_of
+from hermes_core.store.paths import Paths
 from hermes_core.store.people import People
 from hermes_core.store.routes import Routes
 from hermes_core.store.search import index_words, server_words
@@ -78,7 +79,7 @@ def _server(url: str) -> Engine:
     return Server(url)
 
 
-class Store(outbox.Outbox, accounts.Accounts, branches.Branches, chats.Chats, Heard, People, Routes):
+class Store(outbox.Outbox, accounts.Accounts, branches.Branches, chats.Chats, Heard, Paths, People, Routes):
     """What lasts. Used from one event loop; thread-safe inside. Every method raises StoreError."""
 
     @property
@@ -99,6 +100,11 @@ class Store(outbox.Outbox, accounts.Accounts, branches.Branches, chats.Chats, He
         self._engine.close()
         if self._transcripts:
             self._transcripts.close()
+
+    @transaction(READ)
+    def answers(self, tx: Transaction) -> None:
+        """Read something, and return: whether file or server answer."""
+        tx.rows("owner_count")
 
     @transaction()
     def save_prompt(self, tx: Transaction, session_id: str, prompt: str, tools: str) -> None:

@@ -225,6 +225,24 @@ class TurnQueueContract:
         async with working(queue, players, 1):
             await players.until(lambda: "b" in players.ended)
 
+    async def test_a_queue_at_rest_takes_no_more_and_lets_plays_end(self, queue: TurnQueue) -> None:
+        """A process that is to stop plays on what it plays, and leaves the rest to the next ``work``.
+
+        If this fails: let ``rest`` keep ``work`` from taking sessions, and do no more.
+        """
+        players = Players()
+        async with working(queue, players, 2):
+            await queue.put("a")
+            await players.until(lambda: players.now == {"a"})
+            queue.rest()
+            await queue.put("b")
+            players.gate.set()
+            await players.until(lambda: players.ended == ["a"])
+            await asyncio.sleep(0.05)
+        assert (players.began, players.cancelled) == (["a"], [])
+        async with working(queue, players, 2):
+            await players.until(lambda: "b" in players.ended)
+
     async def test_closing_twice_is_quiet(self, queue: TurnQueue) -> None:
         """``close`` can be called twice.
 

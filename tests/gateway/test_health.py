@@ -18,7 +18,7 @@ class Gateway:
     def __init__(self, store: Store) -> None:
         self.why = ""
         self.store = store
-        self.health = Health(Pulse(store.accounts), lambda: self.why)
+        self.health = Health(Pulse(store.answers), lambda: self.why)
 
 
 @pytest.fixture

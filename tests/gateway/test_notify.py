@@ -103,7 +103,7 @@ def test_the_watchdog_is_ours_or_it_is_not(tmp_path: Path, given: dict[str, str]
 async def test_there_are_signs_of_life_while_the_store_answers(tmp_path: Path, receiver: Receiver):
     store = open_store(tmp_path / "state.db")
     service = manager(tmp_path, WATCHDOG_USEC="30000")
-    watching = asyncio.create_task(service.watch(Pulse(store.accounts)))
+    watching = asyncio.create_task(service.watch(Pulse(store.answers)))
     try:
         assert [await receiver.next() for _ in range(3)] == [["WATCHDOG=1"]] * 3
     finally:

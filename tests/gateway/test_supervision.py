@@ -15,7 +15,7 @@ import pytest
 
 from hermes_core.config.gateway import HealthSettings
 from hermes_core.errors import UserError
-from hermes_core.gateway.health import probes_at
+from hermes_core.gateway.supervision import probes_at
 
 
 class Gateway:
@@ -73,12 +73,12 @@ def gateway(tmp_path: Path) -> Iterator[Gateway]:
 
 
 def test_it_says_ready_and_lives_until_it_is_told_to_stop(gateway: Gateway):
-    gateway.until("READY=1")
+    assert gateway.told() == ["READY=1"], gateway.said()
     assert gateway.asks("/healthz") == (200, "ok")
     assert gateway.asks("/readyz") == (200, "ok")
     assert [gateway.until("WATCHDOG=1")[-1] for _ in range(3)] == ["WATCHDOG=1"] * 3
     gateway.process.send_signal(signal.SIGTERM)
-    gateway.until("STOPPING=1")
+    assert "STATUS=turns that run are given time to end" in gateway.until("STOPPING=1") + gateway.told()
     assert gateway.process.wait(60) == 0, gateway.said()
 
 

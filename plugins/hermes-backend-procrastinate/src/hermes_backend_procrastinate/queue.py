@@ -11,6 +11,7 @@ from hermes_core.kinds import TurnQueue
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_backend_procrastinate.jobs import Jobs
+    from hermes_backend_procrastinate.shift import Shift
 
 __all__ = ["ProcrastinateQueue"]
 
@@ -24,6 +25,7 @@ class ProcrastinateQueue(TurnQueue):
         """``address`` says where the server is, when it is first needed."""
         self._address, self._config, self._log = address, config, log
         self._jobs: Jobs | None = None
+        self._shift: Shift | None = None
         self._opening = asyncio.Lock()
 
     async def put(self, session_id: str) -> None:
@@ -37,7 +39,13 @@ class ProcrastinateQueue(TurnQueue):
         """
         from hermes_backend_procrastinate.shift import Shift
 
-        await Shift(await self._opened(), play, workers, self._config.heartbeat_seconds, self._log).run()
+        self._shift = Shift(await self._opened(), play, workers, self._config.heartbeat_seconds, self._log)
+        await self._shift.run()
+
+    def rest(self) -> None:
+        """Take no more sessions; the other workers do."""
+        if self._shift:
+            self._shift.resting = True
 
     async def close(self) -> None:
         """Let go of the connections."""

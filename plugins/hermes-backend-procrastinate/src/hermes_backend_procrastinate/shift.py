@@ -25,6 +25,7 @@ class Shift:
         self, jobs: Jobs, play: Callable[[str], Awaitable[None]], workers: int, beat: float, log: logging.Logger
     ) -> None:
         self._jobs, self._play, self._workers, self._beat, self._log = jobs, play, workers, beat, log
+        self.resting = False  # takes no more
         self._me = 0
         self._playing: set[asyncio.Task[None]] = set()
         self._changed = asyncio.Event()
@@ -37,7 +38,7 @@ class Shift:
         try:
             while True:
                 self._changed.clear()
-                job = await self._next() if len(self._playing) < self._workers else None
+                job = await self._next() if self._has_room() else None
                 if job:
                     self._start(job)
                     continue
@@ -47,6 +48,9 @@ class Shift:
         finally:
             self._ending = True
             await asyncio.shield(self._end(sides))
+
+    def _has_room(self) -> bool:
+        return len(self._playing) < self._workers and not self.resting
 
     async def _next(self) -> Job | None:
         try:

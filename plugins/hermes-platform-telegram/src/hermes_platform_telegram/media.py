@@ -84,7 +84,7 @@ class Media:
         """Write the whole file under its name, or nothing."""
         descriptor, beside = tempfile.mkstemp(dir=target.parent, prefix=".")
         try:
-            with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor
+            with open(descriptor, "wb") as file:  # noqa: ASYNC230, PTH123 - pieces, on a local disk
                 if self._local and file_path.startswith("/"):
                     _copy(file_path, file, self._limit)
                 else:

@@ -135,5 +135,6 @@ async def _event(connection: "h11.Connection", reader: asyncio.StreamReader) -> 
     import h11
 
     while (event := connection.next_event()) is h11.NEED_DATA:
-        connection.receive_data(await asyncio.wait_for(reader.read(65_536), _IDLE))
+        async with asyncio.timeout(_IDLE):
+            connection.receive_data(await reader.read(65_536))
     return event
