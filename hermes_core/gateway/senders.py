@@ -3,6 +3,9 @@
 from hermes_core import trace
 from hermes_core.agent.runtime import Runtime
 from hermes_core.errors import UnknownName
+from hermes_core.gateway.asks import Asked
+from hermes_core.gateway.bubble import Bubble
+from hermes_core.gateway.outgoing import answer_to, said
 from hermes_core.gateway.sender import Sender
 from hermes_core.kinds import Platform
 from hermes_core.store.outbox import OutboxRow
@@ -24,16 +27,23 @@ class Senders:
         store = await self._runtime.store()
         sender = Sender(store, platform, prepare=self._prepared, mask=masks.text)
         self._at_work[platform.name, platform.account] = sender
-        deaf = store.watch("outbox", sender.wake)  # workers elsewhere put answers there too
         try:
             await sender.run()
         finally:
-            deaf()
             del self._at_work[platform.name, platform.account]
 
     def of(self, address: Envelope) -> Sender | None:
         """Who sends to where a message came from, if this process does."""
         return self._at_work.get((address.platform, address.account))
+
+    def show(self, of: Asked, turn_id: str) -> Bubble | None:
+        """What shows a turn in the chat it came from; None where another process sends to that."""
+        if of.address is None or (sender := self.of(of.address)) is None:
+            return None
+        known = {"key": f"turn:{turn_id}", "kind": "answer", "trace": of.trace, "session_id": of.session_id}
+        outgoing = answer_to(of.address, of.owner, said(""), turn_id=turn_id, **known)
+        settings = self._runtime.settings
+        return Bubble(sender, outgoing, settings.config.gateway, mask=settings.masks.text)
 
     def wake(self, address: Envelope) -> None:
         """Something was put into the outbox."""

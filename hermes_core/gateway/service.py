@@ -48,7 +48,7 @@ class Gateway:
         self._senders = Senders(runtime)
         asks = Asks(runtime, turns, self._senders.wake)
         self._intake = Intake(runtime, self._queue, turns, asks, self.commands, self._admit, self._senders.wake)
-        self._player = Player(runtime, turns, asks, self._senders.wake, lambda _of, _turn: None)
+        self._player = Player(runtime, turns, asks, self._senders.wake, self._senders.show)
         config, holder = runtime.settings.config.gateway, runtime.sessions.holder
         self.keepers = [
             Keeper(
