@@ -264,6 +264,17 @@ async def test_old_files_are_forgotten(opened, made, service):
         assert not path.exists()
 
 
+async def test_strangers_cannot_fill_the_disk(opened, service):
+    async with opened() as (platform, listener):
+        platform._intake.media._most = 250_000
+        paths = []
+        for number in range(4):
+            service.write(document=service.keep(bytes(100_000)), sender=f"stranger{number}")
+            paths.append(Path(blobs(await listener.next())[0].path))
+            os.utime(paths[-1], (0, time.time() - 100 + number))
+    assert [p.exists() for p in paths] == [False, False, True, True]
+
+
 async def test_a_local_server_s_files_are_copied(opened, service, tmp_path):
     there = tmp_path / "on the server"
     there.write_bytes(b"local")
