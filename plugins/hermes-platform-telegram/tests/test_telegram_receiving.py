@@ -425,6 +425,18 @@ async def test_a_proxy_that_is_none_is_told_without_its_password(made):
     assert "hunter2" not in str(caught.value)
 
 
+async def test_a_proxy_is_used_for_everything(made, service):
+    platform = made(base_url="http://telegram.example", secrets={"TELEGRAM_PROXY": service.url})
+    await platform.open(FakeDesk())
+    stream = platform.receive()
+    service.write(document=service.keep(b"by proxy"))
+    envelope = await asyncio.wait_for(anext(stream), 10)
+    await platform.close()
+    assert Path(blobs(envelope)[0].path).read_bytes() == b"by proxy"
+    assert set(service.proxied) == {"telegram.example"}
+    assert len(service.proxied) >= 5
+
+
 async def test_a_service_that_is_away_is_tried_again_later(made, service):
     service.script("getMe", Fault(cut=True), Fault(body=b'{"ok":true,"result":[]}'), Fault(status=500, body=b"x"))
     platform = made()
