@@ -43,7 +43,7 @@ async def homeserver(answer):
                 body = said[1] if isinstance(said[1], bytes) else json.dumps(said[1]).encode()
                 writer.write(b"HTTP/1.1 %d X\r\nContent-Length: %d\r\n\r\n" % (said[0], len(body)) + body)
                 await writer.drain()
-        except (asyncio.IncompleteReadError, ConnectionError):
+        except (asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError):
             pass
         finally:
             writer.transport.abort()
@@ -329,7 +329,7 @@ async def test_logging_in_says_what_is_missing(tmp_path):
     def script(method, where):
         return (200, {"access_token": "t", "user_id": "@bot:s", "device_id": "D"}) if "login" in where else (500, {})
 
-    async with homeserver(script) as (url, requests):
+    async with homeserver(script) as (url, _):
         server = Homeserver(url)
         with pytest.raises(UserError, match=r"platforms\.matrix\.user"):
             await Login(Config(homeserver=url), password, tmp_path).enter(server)
@@ -398,16 +398,16 @@ async def test_doctor_tells_of_devices_and_keys(tmp_path):
 async def test_an_invitation_is_tried_again_and_given_up_when_refused(tmp_path, monkeypatch):
     answers = [(429, {"errcode": "M_LIMIT_EXCEEDED", "retry_after_ms": 1}), None, (403, {"errcode": "M_FORBIDDEN"})]
     member = {"type": "m.room.member", "state_key": "@bot:s", "sender": "@a:s", "content": {"membership": "invite"}}
-    invited, done = {"!r:s": {"invite_state": {"events": [{"type": "m.room.name"}, member]}}}, asyncio.Event()
+    told, done = [{"!r:s": {"invite_state": {"events": [{"type": "m.room.name"}, member]}}}], asyncio.Event()
 
     def script(method, where):
-        if where.endswith("/join/!r%3As"):
+        if where.endswith("/join/%21r%3As"):
             said = answers.pop(0)
             if not answers:
                 done.set()
             return said
         if "/sync" in where:
-            return 200, {"next_batch": "s1", "rooms": {"invite": invited} if len(answers) == 3 else {}}
+            return 200, {"next_batch": "s1", "rooms": {"invite": told.pop()} if told else {}}
         return usual(method, where)
 
     async with homeserver(script) as (url, _):
