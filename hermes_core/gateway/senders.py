@@ -1,17 +1,23 @@
 """Who sends for each account that this process serves, and what a message is turned into before it leaves."""
 
+import asyncio
+import logging
+
 from hermes_core import trace
 from hermes_core.agent.runtime import Runtime
 from hermes_core.errors import UnknownName
-from hermes_core.gateway.asks import Asked
+from hermes_core.gateway.asks import Asked, question_key
 from hermes_core.gateway.bubble import Bubble
 from hermes_core.gateway.outgoing import answer_to, said
 from hermes_core.gateway.sender import Sender
 from hermes_core.kinds import Platform
+from hermes_core.store.codec import plain_text
 from hermes_core.store.outbox import OutboxRow
-from hermes_core.types import Envelope, Message, Session
+from hermes_core.types import Envelope, Feature, Message, Sent, Session
 
 __all__ = ["Senders"]
+
+log = logging.getLogger(__name__)
 
 
 class Senders:
@@ -49,6 +55,27 @@ class Senders:
         """Something was put into the outbox."""
         if sender := self.of(address):
             sender.wake()
+
+    async def closed(self, address: Envelope, question: str, told: str) -> bool:
+        """Show below a question how it was answered, in place of its buttons; False where that cannot be shown."""
+        sender = self.of(address)
+        if sender is None or Feature.EDIT not in sender.platform.features:
+            return False
+        store = await self._runtime.store()
+        rows = await store.outbox_of(key=question_key(address, question))
+        if not rows or not rows[0].receipts or not rows[0].receipts[-1]:
+            return False
+        out = rows[0].outgoing
+        text = plain_text(out.message.parts).rpartition("\n\n")[0]  # without the words that say how to answer
+        try:
+            async with asyncio.timeout(10):
+                await sender.platform.edit(
+                    Sent(chat=out.chat.id, message_id=rows[0].receipts[-1]), said(f"{text}\n\n{told}")
+                )
+        except Exception as error:  # noqa: BLE001 - then it is said in a message of its own
+            log.info("question %s could not be closed: %s", question, error)
+            return False
+        return True
 
     async def _prepared(self, row: OutboxRow) -> Message:
         """A message as plugins let it out."""
