@@ -137,7 +137,8 @@ class Bubble:
 
     async def _sleep(self, seconds: float) -> None:
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._over.wait(), seconds)
+            async with asyncio.timeout(seconds):
+                await self._over.wait()
 
     async def _patiently(self, text: str) -> None:
         """Show a text; told to wait, do so, but not for ever. Raises what the service raised."""

@@ -88,7 +88,8 @@ class Sender:
                 self._woken.clear()
                 wait = await self._look()
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self._woken.wait(), wait)
+                    async with asyncio.timeout(wait):  # wait_for could lose a cancellation here
+                        await self._woken.wait()
             await self.rest()
         finally:
             deaf()

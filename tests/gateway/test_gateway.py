@@ -438,3 +438,38 @@ async def test_something_is_done_beside_the_conversation(hermes, scripted):
     seen = await room.seen()
     assert any("Begun beside this conversation" in text for text in seen)
     assert "Found it." in seen
+
+
+async def test_an_answer_is_shown_while_it_is_written_and_then_sent_once(hermes, scripted):
+    hermes.configure({**OPEN, "gateway.edit_seconds": 0.001, "gateway.edit_chars": 1})
+    hermes.tmp_plugin(scripted("A long answer that is written word by word."))
+    room = Room(features={Feature.EDIT, Feature.TYPING})
+    async with serving(hermes, room):
+        room.write("Hi.")
+        await room.until("A long answer that is written word by word.")
+        async with asyncio.timeout(20):
+            while (await room.seen())[0] != "A long answer that is written word by word.":
+                await asyncio.sleep(0.01)
+    assert len(await room.seen()) == 1
+    assert await room.typing() >= 1
+
+
+async def test_a_word_for_silence_is_no_answer_and_a_file_is_one(hermes, scripted, tmp_path):
+    (tmp_path / "desk").mkdir()
+    (tmp_path / "desk" / "a.txt").write_text("of the desk")
+    hermes.configure(
+        {**OPEN, "terminal.cwd": str(tmp_path / "desk"), "gateway.media_folders": [str(tmp_path / "desk")]}
+    )
+    hermes.configure({"gateway.people": {"owner": ["fake:anna"]}})
+    hermes.tmp_plugin(scripted("[SILENT]", f"Here.\nMEDIA:{tmp_path}/desk/a.txt\nMEDIA:/etc/shadow"))
+    room = Room(features={Feature.MEDIA})
+    async with serving(hermes, room):
+        room.write("Nothing to say?")
+        room.write("The file, please.", chat="c2")
+        seen = await room.until("Here.\n\n(shadow was not sent: ")
+        async with asyncio.timeout(20):
+            while len(room.outbox) < 2:
+                await asyncio.sleep(0.01)
+    assert not [text for text in seen if "SILENT" in text]
+    [blob] = [part for message in room.outbox.values() for part in message.parts if isinstance(part, Blob)]
+    assert Path(blob.path).read_text() == "of the desk"
