@@ -11,6 +11,7 @@ from attrs import evolve
 from hermes_core import trace
 from hermes_core.agent.runtime import Runtime
 from hermes_core.agent.surface import Surface
+from hermes_core.config.gateway import channel_of
 from hermes_core.gateway.asks import Asked, Asks
 from hermes_core.gateway.outgoing import answer_to, said
 from hermes_core.gateway.turns import Turns
@@ -98,6 +99,9 @@ class Player:
         if waiting.envelope is None or not waiting.envelope.chat:  # said in a terminal, and answered there
             return surface
         asked = Asked(address=waiting.envelope, owner=owner, session_id=session_id, trace=waiting.trace)
+        here = self._runtime.settings.platform(waiting.envelope.platform)
+        usual = channel_of(here, waiting.envelope.chat, waiting.envelope.thread).model
+        surface = evolve(surface, model=surface.model or usual)
         return evolve(surface, ask=partial(self._asks.ask, asked), deliver=partial(self._deliver, asked))
 
     def _deliver(self, of: Asked, turn_id: str, state: str, answer: str, error: str) -> Sequence[Outgoing]:

@@ -31,7 +31,7 @@ Prepare = Callable[[OutboxRow], Awaitable[Message]]
 log = logging.getLogger(__name__)
 PLACEHOLDER = "…"
 _PATIENCE = 300.0  # seconds that a service may take for one message; files may be large
-_HOUR = 3600.0
+_HOUR, _MINUTE = 3600.0, 60.0
 
 
 class _Replaced(Exception):
@@ -50,7 +50,7 @@ class Sender:
 
     ``prepare`` gives the message a row is sent as (plugins may change it); asked once, before the first try. ``mask``
     takes secrets out of errors before they are stored. ``poll`` is how often, in seconds, other processes' rows are
-    looked for; for rows of this one call ``wake``. ``shown`` are the answers that are shown while they are written.
+    looked for; those of this one are heard of. ``shown`` are the answers that are shown while they are written.
     """
 
     def __init__(
@@ -81,6 +81,7 @@ class Sender:
 
     async def run(self) -> None:
         """Send what is due and what comes, until ``stop`` or cancelled: what is being sent then may have arrived."""
+        deaf = self._store.watch("outbox", self.wake)
         try:
             while not self._stopping:
                 self._woken.clear()
@@ -89,6 +90,7 @@ class Sender:
                     await asyncio.wait_for(self._woken.wait(), wait)
             await self.rest()
         finally:
+            deaf()
             for task in self._busy.values():
                 task.cancel()
             await self.rest()
@@ -119,6 +121,7 @@ class Sender:
         try:
             if now - self._pruned > _HOUR:
                 await self._store.prune_outbox(now - KEPT)
+                await self._store.end_drafts(*who, said("(no answer)"), now - _MINUTE)
                 self._pruned = now
             rows = await self._store.due(*who, now, 2 * self._most, holder=self.holder) if free else []
             due = await self._store.next_due(*who)
@@ -135,12 +138,12 @@ class Sender:
 
     def _done(self, place: tuple[str, str], task: "asyncio.Task[None]") -> None:
         del self._busy[place]
-        self.wake()
+        self._woken.set()
 
     async def _deliver(self, row: OutboxRow) -> None:
         """Send the pieces of one row, as far as they go now."""
         try:
-            if shown := self.shown.get(row.outgoing.key):  # its last edit is over before the final text goes in
+            if shown := self.shown.pop(row.outgoing.key, None):  # its last edit is over before the final text goes in
                 await shown.close()
                 [row] = await self._store.outbox_of(key=row.outgoing.key)
             pieces = row.pieces or pieces_of(await self._prepared(row), self._platform)

@@ -68,6 +68,7 @@ class Gateway:
         """Serve until ``stop`` is set or every platform has nothing more to say. Raises HermesError at the start."""
         await self._runtime.store()
         self._runtime.load_hooks()
+        await self._runtime.dispatch.observe("on_gateway_start")
         keeping = [asyncio.create_task(keeper.serve(), name=keeper.platform.name) for keeper in self.keepers]
         playing = [asyncio.create_task(self._play()), asyncio.create_task(self._sweep())] if self._work else []
         stopped = asyncio.create_task(stop.wait())

@@ -30,7 +30,7 @@ def sections() -> Iterator[tuple[Manifest, type]]:
 def keys() -> list[str]:
     """Every setting's dotted key."""
     rows = settings_rows(Config, "", named=True)
-    rows += settings_rows(PlatformSettings, "platforms.NAME")
+    rows += settings_rows(PlatformSettings, "platforms.NAME", named=True)
     return [r.key for r in rows] + [r.key for m, cls in sections() for r in settings_rows(cls, m.config_section)]
 
 

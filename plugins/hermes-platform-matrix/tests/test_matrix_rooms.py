@@ -216,6 +216,9 @@ async def test_a_login_that_ran_out_is_made_anew_on_the_same_device(stage):
         ada.client.olm.outbound_group_sessions.pop(room, None)  # the device was gone: a key for those there now
         assert "still there?" in await ears.texts(1)
         after = stage.synapse.ask("GET", "account/whoami", server.token)
+        keys = stage.synapse.ask("POST", "keys/query", server.token, {"device_keys": {stage.user: []}})
+        device = keys["device_keys"][stage.user][after["device_id"]]
+        assert device["keys"] == ears.bot._connection.machine.own.device_keys["keys"]
     assert before == after
 
 

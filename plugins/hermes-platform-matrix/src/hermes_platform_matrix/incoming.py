@@ -91,8 +91,10 @@ def addresses(content: Mapping[str, Any], text: str, user: str, names: tuple[str
 
 def without_name(text: str, user: str, names: tuple[str, ...]) -> str:
     """The text without our name at its start: ``Hermes: /status`` says ``/status``."""
-    words = "|".join(re.escape(n) for n in sorted({user, *names} - {""}, key=len, reverse=True))
-    found = re.match(rf"\s*(?:@?(?:{words})\s*[:,]|@(?:{words})(?!\w))\s*", text, re.IGNORECASE)
+    words = "|".join(re.escape(n) for n in sorted(filter(None, names), key=len, reverse=True)) or re.escape(user)
+    full = re.escape(user)
+    ours = rf"{full}(?![\w.])\s*[:,]?|@?(?:{words})\s*[:,]|@(?:{words})(?!\w)"
+    found = re.match(rf"\s*(?:{ours})\s*", text, re.IGNORECASE)
     return text[found.end() :] if found and found.end() < len(text) else text
 
 
