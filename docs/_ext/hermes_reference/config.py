@@ -51,7 +51,7 @@ def page() -> str:
         "`model: NAME` and `model: PROVIDER:NAME` are short for the section. In it `model` means `default`, and "
         "`api_mode: chat_completions` or `codex_responses` mean `wire: chat` and `responses`.",
         "### Every platform",
-        "These stand in the section of each platform, beside what its plugin adds. {doc}`/how-to/people` tells what they do.",
+        "These stand in the section of each platform, beside what its plugin adds; see {doc}`/how-to/people`.",
         markdown_table(PlatformSettings, "platforms.NAME"),
         "## Plugins",
         f"A plugin's section stands under {', '.join(code(s) for s in PLUGIN_SPACES)}. The section of a plugin that "
