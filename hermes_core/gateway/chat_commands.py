@@ -1,6 +1,7 @@
 """Slash commands on chat services: the kernel's and the plugins', and those that only make sense there."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from contextvars import ContextVar
 
 from attrs import evolve
 
@@ -19,6 +20,8 @@ from hermes_core.types import Envelope, Message, Outcome, Session, SlashCommand,
 
 __all__ = ["ChatCommands"]
 
+# The command that runs in this task: in a conversation that several share, two may run at a time, of different people.
+_RUNNING: ContextVar[tuple[ChatConversation, Access]] = ContextVar("running")
 _SIGNS = "/!"  # some clients keep what begins with a slash to themselves
 _NOW = AT_ONCE | {"approve", "deny", "status", "whoami", "cost", "platforms", "background"}
 
@@ -35,7 +38,6 @@ class ChatCommands:
         status: Callable[[], Sequence[str]],
     ) -> None:
         self._runtime, self._queue, self._turns, self._senders, self._status = runtime, queue, turns, senders, status
-        self._running: dict[str, tuple[ChatConversation, Access]] = {}
         self._table = slash_commands(runtime, self._of)
         self._add(
             ("status", "this conversation, and how Hermes is", self.status, ""),
@@ -79,11 +81,11 @@ class ChatCommands:
             close = nearest(name, usable_here)
             return f"There is no command /{name}." + (f" Did you mean /{close}?" if close else " /help lists all.")
         session = await conversation.take_up()
-        self._running[session.id] = conversation, access
+        running = _RUNNING.set((conversation, access))
         try:
             return await command.run(session, rest)
         finally:
-            self._running.pop(session.id, None)
+            _RUNNING.reset(running)
 
     @staticmethod
     def _name(text: str) -> str:
@@ -97,16 +99,16 @@ class ChatCommands:
             self._table[name] = evolve(command, who="everyone")
 
     def _of(self, session_id: str) -> ChatConversation:
-        return self._running[session_id][0]
+        return _RUNNING.get()[0]
 
     # --- the commands -----------------------------------------------------------------------------------------------
 
     async def help(self, session: Session, _rest: str) -> str:
-        mine = usable(self._table, self._running[session.id][1].role, "chat").values()
+        mine = usable(self._table, _RUNNING.get()[1].role, "chat").values()
         return "\n".join(f"/{f'{one.name} {one.usage}'.strip()} – {one.summary}" for one in mine)
 
     async def status(self, session: Session, _rest: str) -> str:
-        conversation, access = self._running[session.id]
+        conversation, access = _RUNNING.get()
         route = await self._runtime.routed_for(str(conversation.overrides.get("model", "")), "")
         waiting = await (await self._runtime.store()).waiting(session.id)
         lines = [
@@ -118,7 +120,7 @@ class ChatCommands:
         return "\n".join([*lines, *(self._status() if access.role == "admin" else ())])
 
     async def whoami(self, session: Session, _rest: str) -> str:
-        conversation, access = self._running[session.id]
+        conversation, access = _RUNNING.get()
         envelope = conversation.envelope
         name = f" ({envelope.sender_name})" if envelope.sender_name else ""
         return (
@@ -135,7 +137,7 @@ class ChatCommands:
         return await self._answer(session, rest.split(), "deny", "deny")
 
     async def _answer(self, session: Session, words: Sequence[str], outcome: Outcome, choice: str) -> str:
-        conversation, access = self._running[session.id]
+        conversation, access = _RUNNING.get()
         store = await self._runtime.store()
         found = await self._question(session, access, words[0] if words else "")
         if found.state != "open":
@@ -171,7 +173,7 @@ class ChatCommands:
     async def background(self, session: Session, rest: str) -> str:
         if not rest:
             raise UserError("Say what is to be done: /background TEXT")
-        envelope = self._running[session.id][0].envelope
+        envelope = _RUNNING.get()[0].envelope
         message = Message(role="user", parts=(Text(text=rest),))
         beside = evolve(envelope, event_id=f"{envelope.event_id}#beside", message=message)
         name = new_session_id()
@@ -181,7 +183,7 @@ class ChatCommands:
         return f"Begun beside this conversation, in {name}. The answer comes here."
 
     async def model(self, session: Session, rest: str) -> str:
-        conversation, _ = self._running[session.id]
+        conversation, _ = _RUNNING.get()
         if rest:
             wanted = "" if rest == "default" else rest
             route = await self._runtime.routed_for(wanted, "")
@@ -194,7 +196,7 @@ class ChatCommands:
     async def effort(self, session: Session, rest: str) -> str:
         from hermes_core.config.schema import EFFORTS
 
-        conversation, _ = self._running[session.id]
+        conversation, _ = _RUNNING.get()
         if rest and rest not in (*EFFORTS, "default"):
             raise UserError(f"There is no effort {rest!r}: {', '.join(EFFORTS)}.")
         if rest:
