@@ -204,6 +204,8 @@ class BotApiServer(FakeService):
             path = "/" + path.split("/", 3)[3]
         if path.startswith("/file/bot"):
             token, _, name = path.removeprefix("/file/bot").partition("/")
+            if self.faults["file"]:
+                return await self._fail(self.faults["file"].pop(0))
             known = token == self.token and name.removeprefix("files/") in self.files
             return (200, self.files[name.removeprefix("files/")]) if known else (404, b"{}")
         token, _, method = path.removeprefix("/bot").partition("/")

@@ -243,11 +243,11 @@ async def test_what_is_too_big_or_gone_is_told(opened, service):
 
 
 async def test_nothing_half_is_left_of_a_file_that_breaks_off(opened, service, tmp_path):
-    service.script("getFile", Fault(cut=True), Fault(cut=True))
+    service.script("file", Fault(cut=True), Fault(cut=True))
     async with opened() as (_, listener):
         service.write(document=service.keep(b"whole"))
         assert Path(blobs(await listener.next())[0].path).read_bytes() == b"whole"
-        service.script("getFile", *[Fault(cut=True)] * 3)
+        service.script("file", *[Fault(cut=True)] * 3)
         service.write(document=service.keep(b"never"))
         assert "could not be fetched" in texts(await listener.next())[0]
     assert len([p for p in (tmp_path / "home" / "cache").rglob("*") if p.is_file()]) == 1
