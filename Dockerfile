@@ -3,7 +3,7 @@
 #   docker run -d --name hermes -v hermes:/data -e TELEGRAM_BOT_TOKEN=… -e OPENAI_API_KEY=… hermes
 # EXTRAS chooses what is installed (see pyproject.toml), PACKAGES what else the tools should find.
 ARG BASE=docker.io/library/python:3.13-slim-bookworm
-ARG UV=ghcr.io/astral-sh/uv:0.8
+ARG UV=ghcr.io/astral-sh/uv:0.13
 
 FROM ${UV} AS uv
 

@@ -158,6 +158,8 @@ def _in(*states: str) -> sa.ColumnElement[bool]:
 _unsent = sa.select(sa.func.min(outbox.c.id)).where(*_is(outbox, "platform", "account"), _in("waiting", "sending"))
 _unsent = _unsent.group_by(outbox.c.chat, outbox.c.thread)
 _draft = outbox.c.state == sa.literal_column("'draft'")
+_over = sa.select(turns.c.id).where(turns.c.state != sa.literal_column("'open'"), turns.c.ended < _b("before"))
+_untried = _in("draft", "waiting") & (outbox.c.holder == sa.literal_column("''"))
 _sending = (outbox.c.holder == _b("holder")) & _in("sending")
 
 
@@ -461,7 +463,11 @@ STATEMENTS: dict[str, sa.Executable] = {
         index_elements=["key"], set_=_given("body", "state", "reply_to", "created"), where=_draft
     ),
     "outbox_draft": _add(outbox, "owner", *OUTGOING).on_conflict_do_nothing(),
-    "outbox_drafted": _set(outbox, "placeholder").where(_draft),
+    "outbox_drafted": _set(outbox, "placeholder").where(_untried),
+    "outbox_ended": sa.update(outbox)
+    .where(*_is(outbox, "platform", "account"), _draft, outbox.c.placeholder != sa.literal_column("''"))
+    .where(outbox.c.turn_id.in_(_over))
+    .values({**_given("body"), "state": "waiting"}),
     "outbox_due": _outbox()
     .where(outbox.c.id.in_(_unsent), outbox.c.due <= _b("now"))
     .where((outbox.c.state == sa.literal_column("'waiting'")) | (outbox.c.holder != _b("holder")))

@@ -38,7 +38,7 @@ class Running:
     async def until(self, true: Callable[[], Any]) -> None:
         """Wait until something is so."""
         async with asyncio.timeout(30):
-            while not (await found if isawaitable(found := true()) else found):  # noqa: ASYNC110 - nothing tells
+            while not (await found if isawaitable(found := true()) else found):
                 await asyncio.sleep(0.01)
 
     @property

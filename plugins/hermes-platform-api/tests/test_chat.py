@@ -139,10 +139,10 @@ async def test_calls_of_another_agent_in_the_history_are_taken_as_said(serve: An
         ({}, 400, "invalid_value"),
         ([], 400, "invalid_value"),
         (said("x" * 65_537), 400, "invalid_value"),
-        (said(" "), 400, "invalid_value"),
+        (said(" "), 400, "empty_message"),
         (said("Hi.", n=2), 400, "invalid_value"),
         (said("Hi.", tools=[{"type": "function", "function": {"name": "f"}}]), 400, "invalid_value"),
-        ({"messages": [{"role": "assistant", "content": "Hi."}]}, 400, "invalid_value"),
+        ({"messages": [{"role": "assistant", "content": "Hi."}]}, 400, "last_message_not_user"),
         ({"messages": [{"role": "user", "content": "a"}] * 1001}, 400, "invalid_value"),
         (
             {"messages": [{"role": "user", "content": [{"type": "file", "file": {"file_id": "f"}}]}]},

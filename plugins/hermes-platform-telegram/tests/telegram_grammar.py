@@ -63,7 +63,7 @@ def _together(one, other):
     what = f"{a} and {b}"
     if b["offset"] + b["length"] > end:
         return [f"cross: {what}"]
-    if kinds & ALONE and kinds & (STYLES | ALONE):
+    if kinds & ALONE and (kinds & STYLES or kinds <= ALONE):
         return [f"code with something else: {what}"]
     if kinds <= QUOTES:
         return [f"nested quotes: {what}"]

@@ -9,11 +9,61 @@ from hermes_platform_telegram.entities import Entity, Formatted, clean, cut, law
 from hermes_platform_telegram.formatting import formatted
 
 MARKS = st.sampled_from(
-    ["*", "**", "***", "_", "__", "`", "``", "```", "```py\n", "~~", "~", "[", "](", ")", "](http://a.b/c)", "![", "<", ">", "> "]
-    + ["\n", "\n\n", "# ", "## ", "- ", "1. ", "10) ", "    ", "\t", "|", "|---|\n", "| a | b |\n|---|---|\n| 1 | 2 |\n", "---", "==="]
-    + ["\\", "&amp;", "<b>", "</b>", "🦊", "👨‍👩‍👧", "é", "e\u0301", "안녕", "\u202e", "\u200b", "\x00", "\x1b[31m", "\r\n", "\ud83e", "\udd8a"]
-    + ["http://x.y", "<http://x.y>", "<a@b.c>", "javascript:alert(1)", "tg://user?id=1", "@name", "/cmd", "#tag", " ", "word", "."]
-)  # fmt: skip
+    [
+        *(
+            "*",
+            "**",
+            "***",
+            "_",
+            "__",
+            "`",
+            "``",
+            "```",
+            "```py\n",
+            "~~",
+            "~",
+            "\\",
+            "&amp;",
+            "<b>",
+            "</b>",
+            "word",
+            ".",
+        ),
+        *(
+            "[",
+            "](",
+            ")",
+            "](http://a.b/c)",
+            "![",
+            "<",
+            ">",
+            "> ",
+            "\n",
+            "\n\n",
+            "# ",
+            "## ",
+            "- ",
+            "1. ",
+            "10) ",
+            "    ",
+        ),
+        *("\t", "|", "|---|\n", "| a | b |\n|---|---|\n| 1 | 2 |\n", "---", "===", "@name", "/cmd", "#tag", " "),
+        *(
+            "🦊",
+            "👨\u200d👩\u200d👧",
+            "e\u0301",
+            "안녕",
+            "\u202e",
+            "\u200b",
+            "\x00",
+            "\x1b[31m",
+            "\r\n",
+            "\ud83e",
+            "\udd8a",
+        ),
+        *("http://x.y", "<http://x.y>", "<a@b.c>", "javascript:alert(1)", "tg://user?id=1"),
+    ]
+)
 NAUGHTY = st.lists(MARKS | st.text(max_size=5), max_size=60).map("".join)
 
 

@@ -64,7 +64,8 @@ def _operation(route: Route) -> dict[str, Any]:
             session = [_parameter("header", "X-Hermes-Session-Id", words)] if "{id}" not in route.path else []
             key = {"type": "string", "pattern": r"^[\x21-\x7e]{1,255}$"}
             parameters += [*session, _parameter("header", "Idempotency-Key", key)]
-        parameters.append(_parameter("header", "X-Hermes-Session-Key", words))
+        if not route.handler.__module__.endswith(".about"):
+            parameters.append(_parameter("header", "X-Hermes-Session-Key", words))
     found: dict[str, Any] = {"operationId": route.name, "summary": (route.handler.__doc__ or "").strip()}
     if parameters:
         found["parameters"] = parameters
@@ -102,7 +103,7 @@ def _success(route: Route) -> dict[str, Any]:
         _json(route.answer, "It is done.") if route.answer else {"description": "Events, as they happen."}
     )
     if route.streams:
-        found.setdefault("content", {})["text/event-stream"] = {"schema": {"type": "string"}}
+        found.setdefault("content", {})["text/event-stream"] = {"schema": {"$ref": "#/components/schemas/Event"}}
     return found
 
 

@@ -61,13 +61,13 @@ def _said(messages: Sequence[Message], param: str) -> Said:
     system = "\n\n".join(_words(m) for m in messages if m.role == "system" and _words(m).strip())
     rest = [m for m in messages if m.role != "system"]
     if not rest or rest[-1].role != "user":
-        raise ApiError(400, "invalid_value", "The last message must be the user's.", param=param)
+        raise ApiError(400, "last_message_not_user", "The last message must be the user's.", param=param)
     return Said(message=_spoken(rest[-1], param), history=rest[:-1], system=system)
 
 
 def _spoken(message: Message, param: str) -> Message:
     if not _words(message).strip() and not any(isinstance(p, Blob) for p in message.parts):
-        raise ApiError(400, "invalid_value", "The message says nothing.", param=param)
+        raise ApiError(400, "empty_message", "The message says nothing.", param=param)
     return message
 
 

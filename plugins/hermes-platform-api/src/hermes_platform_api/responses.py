@@ -33,7 +33,7 @@ async def create(service: Service, request: Request) -> Response:
     if previous := body.get("previous_response_id"):
         if body.get("conversation"):
             text = "Give previous_response_id or conversation, not both."
-            raise ApiError(400, "invalid_value", text, param="conversation")
+            raise ApiError(400, "both_given", text, param="conversation")
         wish = await service.after(wish, previous, (_PREFIX, "run_"))
     elif conversation := body.get("conversation"):
         wish = evolve(wish, session=conversation if isinstance(conversation, str) else conversation["id"])

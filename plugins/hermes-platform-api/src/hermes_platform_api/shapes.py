@@ -199,6 +199,8 @@ _about_run = _object(
     approvals=_list(_object("id subject choices", id=_string, subject=_string, choices=_list(_string))),
 )
 
+_model = _object("id object created owned_by", id=_string, object=_one("model"), created=_count, owned_by=_string)
+
 
 def _listed(one: JsonSchema) -> JsonSchema:
     return _object("object data", object=_one("list"), data={"type": "array", "items": one})
@@ -206,6 +208,7 @@ def _listed(one: JsonSchema) -> JsonSchema:
 
 ANSWERS: dict[str, JsonSchema] = {
     "Error": _object("error", error=_error),
+    "Event": _object("data", data=_string, event=_string),  # of a stream: `data` is JSON, or [DONE]
     "ChatCompletion": _object(
         "id object created model choices usage",
         id=_string,
@@ -236,9 +239,8 @@ ANSWERS: dict[str, JsonSchema] = {
     "SessionAnswer": _object(
         "session_id message usage", session_id=_string, message=_answered, usage=_tokens, note=_string
     ),
-    "Models": _listed(
-        _object("id object created owned_by", id=_string, object=_one("model"), created=_count, owned_by=_string)
-    ),
+    "Model": _model,
+    "Models": _listed(_model),
     "Named": _listed(_object("name description", name=_string, description=_string)),
     "Toolsets": _listed(
         _object("name tools", name=_string, tools=_listed(_object("name", name=_string))["properties"]["data"])

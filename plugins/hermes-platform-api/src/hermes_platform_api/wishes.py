@@ -63,8 +63,8 @@ def person_of(request: Request) -> str:
 
 def wished(request: Request, body: dict[str, Any], said: Said, **more: Any) -> Wish:
     """The wish of a request. Raises ApiError."""
-    person, key = person_of(request), request.headers.get("idempotency-key", "")
-    if key and not _KEY.fullmatch(key):
+    person, key = person_of(request), request.headers.get("idempotency-key")
+    if key is not None and not _KEY.fullmatch(key):
         raise ApiError(400, "invalid_idempotency_key", "Idempotency-Key must be 1 to 255 plain characters.")
     session = _header(request, "x-hermes-session-id")
     event = _repeatable(request, body, person, key) if key else os.urandom(16).hex()
@@ -75,7 +75,7 @@ def wished(request: Request, body: dict[str, Any], said: Said, **more: Any) -> W
         history=said.history,
         system=said.system,
         session=session,
-        repeats=bool(key),
+        repeats=key is not None,
     )
     return evolve(wish, **more) if more else wish
 
@@ -89,8 +89,10 @@ def _repeatable(request: Request, body: dict[str, Any], person: str, key: str) -
 
 
 def _header(request: Request, name: str) -> str:
-    value = request.headers.get(name, "")
-    if value and not _HEADER.fullmatch(value):
+    value = request.headers.get(name)
+    if value is None:
+        return ""
+    if not _HEADER.fullmatch(value):
         raise ApiError(400, "invalid_header", f"{name} must be up to 100 letters, digits, and . _ : @ -", param=name)
     return value
 

@@ -74,7 +74,7 @@ class Webhook:
             pass  # gone, silent, or we are closing; what was not answered comes again
         finally:
             self._tasks.discard(task)
-            writer.transport.abort()
+            writer.close()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         import h11
