@@ -418,3 +418,29 @@ async def test_an_invitation_is_tried_again_and_given_up_when_refused(tmp_path, 
         await platform.close()
         assert await hearing is None
     assert answers == []
+
+
+@pytest.mark.parametrize(("trouble", "heard"), [((502, {}), ["$1", "$2"]), ((403, {"errcode": "M_FORBIDDEN"}), ["$2"])])
+async def test_an_event_waits_for_what_it_needs_and_is_left_out_only_when_refused(tmp_path, trouble, heard):
+    troubles = [trouble]
+    turn = [0]
+
+    def event(name):
+        content = {"msgtype": "m.text", "body": "x"}
+        return {"sender": "@a:s", "event_id": name, "type": "m.room.message", "content": content}
+
+    def script(method, where):
+        if where.endswith("/members") and troubles:
+            return troubles.pop()
+        if "/sync" not in where:
+            return usual(method, where)
+        turn[0] += 1
+        room = {"timeline": {"events": [event("$1"), event("$2")] if turn[0] == 2 else []}}
+        return 200, {"next_batch": f"s{turn[0]}", "rooms": {"join": {"!r:s": room}}}
+
+    async with homeserver(script) as (url, _):
+        platform = bot(url, tmp_path)
+        await platform.open(FakeDesk())
+        stream = platform.receive()
+        assert [(await asyncio.wait_for(anext(stream), 10)).event_id for _ in heard] == heard
+        await platform.close()
