@@ -10,7 +10,7 @@ import attrs
 from hermes_core.errors import StoreError, UserError
 from hermes_core.store import accounts, approvals, branches, chats, inbox, leases, outbox
 from hermes_core.store.codec import canonical, clean, dumps, message_to_json
-from hermes_core.store.contexts import history_of, session_facts
+from hermes_core.store.contexts import Contexts, history_of, session_facts
 from hermes_core.store.engine import READ, Engine, Transaction
 from hermes_core.store.heard import Heard
 from hermes_core.store.inbox import Waiting

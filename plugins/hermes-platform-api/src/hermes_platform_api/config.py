@@ -1,7 +1,5 @@
 """The settings under ``platforms.api``."""
 
-from collections.abc import Mapping, Sequence
-
 from hermes_core.options import ge, le, min_len, option, settings
 
 __all__ = ["Config"]
@@ -18,22 +16,22 @@ class Config:
     )
     port: int = option("The port to listen on; 0 takes a free one.", default=8642, validator=[ge(0), le(65535)])
     model_name: str = option("What the agent is called in /v1/models.", default="hermes", validator=min_len(1))
-    models: Mapping[str, str] = option(
+    models: dict[str, str] = option(
         "More names clients may ask for, each with the `provider:model` that answers.",
         factory=dict,
         example={"fast": "openai:gpt-5-mini"},
     )
-    keys: Mapping[str, str] = option(
+    keys: dict[str, str] = option(
         "Keys of other people: the name of the secret (API_SERVER_KEY_…), and the person it stands for. "
         "API_SERVER_KEY itself is the owner's.",
         factory=dict,
         example={"API_SERVER_KEY_ALICE": "alice"},
     )
-    origins: Sequence[str] = option(
+    origins: list[str] = option(
         "Web pages that may call it from a browser (CORS), such as https://chat.example.org; none unless listed.",
         factory=list,
     )
-    hosts: Sequence[str] = option(
+    hosts: list[str] = option(
         "Host names it answers to besides loopback's, when it listens there behind a proxy.", factory=list
     )
     max_turns: int = option(
