@@ -142,6 +142,11 @@ def register_checks(ctx: PluginContext) -> Iterable[Check]:  # type: ignore[empt
 
 
 @observe
+async def on_gateway_start(ctx: PluginContext) -> None:
+    """A gateway begins to serve in this process, and goes on until it is stopped."""
+
+
+@observe
 async def on_session_start(ctx: PluginContext, session: Session) -> None:
     """A session was made or taken up again in this process. The first hook a session fires."""
 

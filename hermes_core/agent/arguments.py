@@ -5,6 +5,7 @@ Both come from one attrs class. Understood types: str, int, float, bool, Literal
 """
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
@@ -29,7 +30,13 @@ _NAMES = {
 
 def tool_spec(tool: Tool) -> ToolSpec:
     """What a model is told about a tool. Raises TypeError for a parameter type that has no JSON Schema."""
-    return ToolSpec(name=tool.name, description=tool.description, schema=schema_of(tool.params))
+    return _spec(tool.name, tool.description, tool.params)
+
+
+@lru_cache(maxsize=1000)
+def _spec(name: str, description: str, params: type) -> ToolSpec:
+    """Sessions share what they are told of a tool: a thousand of them hold it once."""
+    return ToolSpec(name=name, description=description, schema=schema_of(params))
 
 
 def schema_of(cls: type) -> dict[str, JSON]:

@@ -114,7 +114,9 @@ class LiveSessions:
         window = parts.settings.config.model.context_length
         specs = parts.toolbox().specs(session, window=window, begun=begun)
         if stored:
-            if [s.name for s in begun] == [s.name for s in specs]:
+            if begun == specs:
+                begun = specs  # one copy is enough
+            elif [s.name for s in begun] == [s.name for s in specs]:
                 specs = begun  # the same tools: then the request's first bytes stay what they were
             live = Live(session, stored[0], specs, begun, known=True, stored=True)
         else:

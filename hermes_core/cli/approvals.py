@@ -33,7 +33,7 @@ def approvals(context: click.Context, as_json: bool) -> None:
 @click.pass_obj
 def list_approvals(scope: Scope, closed: bool = False, limit: int = 20, as_json: bool = False) -> None:
     """List open questions, newest first."""
-    rows = with_store(scope, lambda store, owner: store.list_approvals(owner, closed=closed, limit=limit))
+    rows = with_store(scope, lambda store, owner: store.list_approvals(owner, closed=closed, limit=limit, admin=True))
     shown = [
         {**_facts(row), "asked": row.asked if as_json else ago(row.asked), "risk": row.risk, "call": row.subject}
         for row in rows
@@ -47,7 +47,7 @@ def list_approvals(scope: Scope, closed: bool = False, limit: int = 20, as_json:
 @click.pass_obj
 def show(scope: Scope, which: str, as_json: bool) -> None:
     """Print a question in full: what would run, why it is asked, what a lasting yes would cover."""
-    row = with_store(scope, lambda store, owner: store.find_approval(owner, which))
+    row = with_store(scope, lambda store, owner: store.find_approval(owner, which, admin=True))
     if as_json:
         emit([{**_facts(row), "asked": row.asked, "risk": row.risk, "call": row.subject}], (), as_json=True, empty="")
         return
@@ -56,6 +56,7 @@ def show(scope: Scope, which: str, as_json: bool) -> None:
         ("Risk", row.risk),
         ("--session or --always would allow", row.covers),
         ("Session", row.session_id),
+        ("Asked by", row.owner.person if row.addressee else ""),
         ("Asked", ago(row.asked)),
         ("State", "open" if row.state == "open" else f"{row.told}. {row.reason}".strip()),
     )
@@ -93,10 +94,10 @@ def _answer(scope: Scope, which: str, outcome: Outcome, choice: str, as_json: bo
     )
 
     async def settle(store: "Store", owner: Principal) -> Approval:
-        found = await store.find_approval(owner, which)
+        found = await store.find_approval(owner, which, admin=True)
         if found.state == "open" and choice not in (*found.choices, "deny"):
             raise UserError(f"This can be allowed {', '.join(found.choices[:-1])}; {choice} is not offered for it.")
-        settled, mine = await store.settle_approval(owner, found.id, verdict)
+        settled, mine = await store.settle_approval(found.owner, found.id, verdict)
         if not mine:
             raise UserError(f"{found.id} is already {settled.told}.", hint="The first answer counts.")
         return settled
@@ -168,6 +169,7 @@ def _facts(row: Approval) -> dict[str, object]:
         "id": row.id,
         "state": row.state,
         "session_id": row.session_id,
+        "person": row.owner.person,
         "turn_id": row.turn_id,
         "call_id": row.call_id,
         "choices": list(row.choices),

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import json
 import re
 import signal
@@ -173,7 +174,7 @@ def converse(scope: Scope) -> int:
 
 async def serve(scope: Scope, name: str, settings: Mapping[str, JSON]) -> int:
     """The same without a terminal: SIGTERM ends it in good order."""
-    serving = asyncio.create_task(converse_on(scope, name, settings))
+    serving = asyncio.create_task(converse_on(scope, name, settings, warm=True))
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, serving.cancel)
     try:
         return await serving
@@ -185,8 +186,11 @@ async def serve(scope: Scope, name: str, settings: Mapping[str, JSON]) -> int:
         return 0
 
 
-async def converse_on(scope: Scope, name: str, settings: Mapping[str, JSON]) -> int:
-    """A conversation on a platform until it ends. Raises UnknownName when it is not installed."""
+async def converse_on(scope: Scope, name: str, settings: Mapping[str, JSON], *, warm: bool = False) -> int:
+    """A conversation on a platform until it ends; ``warm``: what turns need is there before anybody comes.
+
+    Raises UnknownName when it is not installed.
+    """
     from hermes_core.gateway.carry import Carrier
 
     async with scope.hermes(settings) as hermes:
@@ -198,5 +202,11 @@ async def converse_on(scope: Scope, name: str, settings: Mapping[str, JSON]) -> 
             raise UnknownName("platform", name, runtime.index.offered("platforms"), hint=hint)
         session = await _session(scope, hermes)
         await runtime.routed()
+        if warm:
+            await runtime.store()
+            runtime.load_hooks()
+            runtime.toolbox()
+            gc.collect()
+            gc.freeze()  # what stays for good is not looked at again and again: that would hold up turns
         await Carrier(runtime, found[name], session=session).serve()
     return 0

@@ -3,7 +3,7 @@
 import json
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING
 
@@ -82,17 +82,18 @@ def _cost(cost: float, estimated: float, unpriced: int, calls: int) -> str:
     "--level", type=click.Choice(_LEVELS, case_sensitive=False), default="DEBUG", help="This level and above."
 )
 @click.option("--session", default="", help="Only lines of this session.")
+@click.option("--trace", default="", help="Only lines about this message (see `why`).")
 @click.option("--json", "as_json", is_flag=True, help="The lines as they are: one JSON object each.")
 @click.pass_obj
-def logs(scope: Scope, lines: int, follow: bool, level: str, session: str, as_json: bool) -> None:
+def logs(scope: Scope, lines: int, follow: bool, level: str, session: str, trace: str, as_json: bool) -> None:
     """Show the log, newest last. It holds turns, tool calls, faults and errors, and never a secret."""
     path = scope.home.logs / "hermes.log"
     if not path.exists():
         raise UserError("Nothing was logged yet.", hint=f"The log will be {path}.")
-    levels = _LEVELS[_LEVELS.index(level.upper()) :]
+    levels, about = _LEVELS[_LEVELS.index(level.upper()) :], {"session": session, "trace": trace}
 
     def told(file: Iterable[str]) -> Iterator[str]:
-        return filter(None, (_told(line, levels, session, as_json=as_json) for line in file))
+        return filter(None, (_told(line, levels, about, as_json=as_json) for line in file))
 
     with path.open(encoding="utf-8", errors="replace") as file:
         for text in deque(told(file), maxlen=lines):
@@ -108,14 +109,14 @@ def logs(scope: Scope, lines: int, follow: bool, level: str, session: str, as_js
                 position = file.tell()
 
 
-def _told(line: str, levels: Sequence[str], session: str, *, as_json: bool) -> str:
+def _told(line: str, levels: Sequence[str], about: Mapping[str, str], *, as_json: bool) -> str:
     """A line of the log as it is shown; empty when it is not asked for."""
     try:
         entry = json.loads(line)
     except ValueError:
         return line.rstrip("\n")
     level = entry.pop("level", "INFO")
-    if level not in levels or not str(entry.get("session", "")).startswith(session):
+    if level not in levels or not all(str(entry.get(name, "")).startswith(word) for name, word in about.items()):
         return ""
     if as_json:
         return line.rstrip("\n")

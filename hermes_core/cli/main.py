@@ -38,6 +38,7 @@ COMMANDS = {
     "redact": ("redact", "Take secrets out of a text, before it is shared."),
     "doctor": ("doctor", "Check everything and say how to mend it."),
     "prompt-size": ("prompt_size", "Where the tokens of an empty session go."),
+    "why": ("why", "What became of a message, and where it stopped."),
     "logs": ("insights", "Show what was logged."),
     "insights": ("insights", "Tokens, cost and turns over time."),
     "completion": ("main", "Shell completion for bash, zsh and fish."),

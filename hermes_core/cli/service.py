@@ -42,8 +42,8 @@ def unit(service: Service) -> str:
     """The unit file.
 
     Ready is said by the gateway itself (``Type=notify``), and it is started again when it gives no sign of life. 75
-    asks for a new start, 78 says that only a person can mend it. Only the gateway is told to stop: it drains, and
-    takes its tools' processes with it. Secrets stay in the home, so there is no EnvironmentFile.
+    asks for a new start; 2, 3 and 78 say that only a person can mend it. Only the gateway is told to stop: it drains,
+    and takes its tools' processes with it. Secrets stay in the home, so there is no EnvironmentFile.
     """
     program, *rest = service.program
     if re.search(r"""["'\\]""", program):
@@ -76,7 +76,7 @@ def unit(service: Service) -> str:
         "Restart=on-failure",
         "RestartSec=5",
         "RestartForceExitStatus=75",
-        "RestartPreventExitStatus=78",
+        "RestartPreventExitStatus=2 3 78",
         "WatchdogSec=60",
         "TimeoutStartSec=120",
         f"TimeoutStopSec={round(service.drain) + _GRACE}",

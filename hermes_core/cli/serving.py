@@ -31,38 +31,44 @@ __all__ = ["run", "serve", "start", "status", "stop", "work"]
 _FATAL = 78  # exit code for a service manager: a person has to mend this first
 _PATIENCE = 20.0  # seconds that stop waits
 
+_health = click.option(
+    "--health", metavar="HOST:PORT", default="", help="Listen for probes there, whatever gateway.health says."
+)
+
 
 @click.command()
 @click.option("--platform", "names", multiple=True, metavar="NAME", help="Only this platform; can be repeated.")
 @click.option("--no-work", is_flag=True, help="Only listen and send; others play the turns.")
+@_health
 @click.pass_obj
-def run(scope: Scope, names: Sequence[str], no_work: bool) -> int:
+def run(scope: Scope, names: Sequence[str], no_work: bool, health: str) -> int:
     """Serve the configured platforms until stopped (Ctrl+C, SIGTERM).
 
     A platform is served when its section `platforms.NAME` says something, or its secrets are set.
     """
-    return serve(scope, names, work=not no_work)
+    return serve(scope, names, work=not no_work, health=health)
 
 
 @click.command()
+@_health
 @click.pass_obj
-def work(scope: Scope) -> int:
+def work(scope: Scope, health: str) -> int:
     """Only play turns: a worker beside gateways that share its store (store.url, workers.engine)."""
-    return serve(scope, None, work=True)
+    return serve(scope, None, work=True, health=health)
 
 
-def serve(scope: Scope, names: Sequence[str] | None, *, work: bool) -> int:
+def serve(scope: Scope, names: Sequence[str] | None, *, work: bool, health: str = "") -> int:
     """Serve platforms: those named, with no name those configured, none for None. The exit code."""
     try:
-        return asyncio.run(_serve(scope, names, work=work))
+        return asyncio.run(_serve(scope, names, work=work, health=health))
     except ConfigError as error:
         print(error, file=sys.stderr)
         return _FATAL
 
 
-async def _serve(scope: Scope, names: Sequence[str] | None, *, work: bool) -> int:
-    from hermes_core.gateway.notify import ServiceManager
+async def _serve(scope: Scope, names: Sequence[str] | None, *, work: bool, health: str) -> int:
     from hermes_core.gateway.service import Gateway
+    from hermes_core.gateway.supervision import probes_at, supervised
 
     async with scope.hermes() as hermes:
         runtime = hermes.runtime
@@ -72,16 +78,18 @@ async def _serve(scope: Scope, names: Sequence[str] | None, *, work: bool) -> in
                 "There is no platform to serve.",
                 hint="Configure one, such as: hermes config set TELEGRAM_BOT_TOKEN …; see docs/how-to/gateway.md.",
             )
-        gateway = Gateway(runtime, platforms, work=work, manager=ServiceManager())
+        gateway = Gateway(runtime, platforms, work=work)
         stop = asyncio.Event()
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             loop.add_signal_handler(number, stop.set)
-        serving = asyncio.create_task(gateway.run(stop))
         telling = asyncio.create_task(_tell(gateway.told))
         try:
+            store = await runtime.store()
             with here(_folder(scope)):
-                await serving
+                probes = probes_at(health, runtime.settings.config.gateway.health)
+                async with supervised(store.answers, probes, stop, gateway.told):
+                    await gateway.run(stop)
         finally:
             telling.cancel()
     return 0

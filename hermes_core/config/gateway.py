@@ -6,7 +6,16 @@ from typing import Any, Literal
 
 from hermes_core.options import ge, gt, option, settings
 
-__all__ = ["PERSON", "GatewaySettings", "PlatformSettings", "ResetSettings", "listed"]
+__all__ = [
+    "PERSON",
+    "ChannelSettings",
+    "GatewaySettings",
+    "HealthSettings",
+    "PlatformSettings",
+    "ResetSettings",
+    "channel_of",
+    "listed",
+]
 
 PERSON = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
 _PLATFORM = re.compile(r"[a-z0-9][a-z0-9_-]*")
@@ -39,6 +48,14 @@ def _persons(_instance: Any, _attribute: Any, value: dict[str, list[str]]) -> No
 
 
 @settings
+class ChannelSettings:
+    """What is special in one chat."""
+
+    prompt: str = option("What the model is told besides, in conversations that begin there.", default="")
+    model: str = option("Who answers there, as [provider:]model; /model there is stronger.", default="")
+
+
+@settings
 class PlatformSettings:
     """Who may talk on a platform. The kernel asks this of every platform; what else stands in its section is its own.
 
@@ -64,10 +81,23 @@ class PlatformSettings:
         "gateway.unknown.",
         default="",
     )
+    channels: dict[str, ChannelSettings] = option(
+        "What is special in a chat, by its id; CHAT:THREAD in a thread, which else has what its chat has.",
+        factory=dict,
+        example={"-100200300": {"prompt": "Answer in French."}},
+    )
     require_mention: bool = option("In groups, answer only what speaks to the bot.", default=True)
     free_response_chats: list[str] = option(
         "Groups in which everything is answered all the same; `*` is every group.", factory=list
     )
+
+
+def channel_of(platform: PlatformSettings, chat: str, thread: str) -> ChannelSettings:
+    """What is special in a chat or a thread: the thread's own, else the chat's."""
+    here = platform.channels.get(chat) or ChannelSettings()
+    if not thread or (own := platform.channels.get(f"{chat}:{thread}")) is None:
+        return here
+    return ChannelSettings(prompt=own.prompt or here.prompt, model=own.model or here.model)
 
 
 @settings
@@ -84,10 +114,10 @@ class ResetSettings:
 
 @settings
 class HealthSettings:
-    """Where orchestrators ask how the gateway is: /healthz, /readyz."""
+    """Probes over HTTP: /healthz says whether the gateway lives, /readyz whether it may be given work."""
 
-    host: str = option("The address to listen at.", default="127.0.0.1")
-    port: int = option("The port; 0: nowhere.", default=0, validator=ge(0))
+    host: str = option("The address to listen at; 0.0.0.0 in a container.", default="127.0.0.1")
+    port: int = option("The port; 0: none, nobody is listened to.", default=0, validator=ge(0), example=8644)
 
 
 @settings
@@ -114,20 +144,31 @@ class GatewaySettings:
     )
     backend: str = option("The backend for everybody but you; empty: terminal.backend.", default="")
     trusted_with_shell: list[str] = option(
-        "People who may run commands on this machine, with your rights; others only in an isolated workspace.",
+        "People who may run commands on this machine, with your rights; others only in an isolated workspace. "
+        "`*` is everybody.",
         factory=list,
         example=["anna"],
     )
     approvals: Literal["admin", "self"] = option(
         "Who says yes to a risky command of somebody else than you: an admin, or they themselves.", default="admin"
     )
+    health: HealthSettings = option("Probes over HTTP.", factory=HealthSettings)
     reset: ResetSettings = option("When a chat begins a new conversation by itself.", factory=ResetSettings)
     resets: dict[str, ResetSettings] = option(
         "The same for a platform, or for its dms or groups: telegram, telegram.group.", factory=dict
     )
     group_sessions_per_user: bool = option("In groups everybody has a conversation of their own.", default=True)
     thread_sessions_per_user: bool = option("In threads of groups too.", default=False)
-    health: HealthSettings = option("Where orchestrators ask how the gateway is.", factory=HealthSettings)
+    streaming: bool = option("Show an answer while it is written, where messages can be edited.", default=True)
+    tool_progress: Literal["off", "new", "all"] = option(
+        "Show which tools are at work there: new leaves out repeated ones, off shows none.", default="new"
+    )
+    edit_seconds: float = option("Seconds between two edits of one message at least.", default=0.8, validator=gt(0))
+    edit_chars: int = option("New characters that make an edit worth while.", default=24, validator=ge(1))
+    media_folders: list[str] = option(
+        "Folders beside the conversation's own whose files may be sent.", factory=list, example=["/srv/reports"]
+    )
+    media_max_mb: int = option("Megabytes of one file at most.", default=50, validator=ge(1))
     reactions: bool = option("Mark messages that were heard, where the platform can.", default=True)
     drain_seconds: float = option(
         "Seconds running turns have to end when the gateway stops.", default=8.0, validator=ge(0)

@@ -22,12 +22,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Masks", "known_values", "pseudonyms"]
 
+_SHORT, _REMEMBERED = 60, 1000  # characters of a text whose cleaned form is remembered, and how many are
+
 
 class Masks:
     """Made once from the settings: what was on at the start stays on. Nothing is read or compiled before a text is."""
 
     def __init__(self, secrets: Secrets, config: Any, *, on: bool = True) -> None:
         self._secrets, self._config, self.on = secrets, config, on
+        self._short: dict[str, str] = {}
 
     @cached_property
     def known(self) -> Known:
@@ -36,7 +39,14 @@ class Masks:
 
     def text(self, text: str) -> str:
         """For people and files."""
-        return redact(text, self.known) if self.on else text
+        if not self.on or len(text) > _SHORT:
+            return redact(text, self.known) if self.on else text
+        if (found := self._short.get(text)) is None:  # names and states, which come again and again
+            found = redact(text, self.known)
+            if len(self._short) >= _REMEMBERED:
+                self._short.clear()
+            self._short[text] = found
+        return found
 
     def for_model(self, text: str) -> str:
         """For a model: a mask that cannot be mistaken for what stood there when it is written back."""

@@ -11,13 +11,15 @@ from collections.abc import Callable
 from attrs import evolve, frozen
 
 from hermes_core.agent.runtime import Runtime
+from hermes_core.gateway.admins import admin_chats
 from hermes_core.gateway.outgoing import answer_to, said
 from hermes_core.gateway.turns import Turns
 from hermes_core.store.approvals import Approval
 from hermes_core.types import Button, Buttons, Envelope, Message, Principal, Question, Verdict
 
-__all__ = ["Asked", "Asks"]
+__all__ = ["Asked", "Asks", "question_key"]
 
+_PLACE = ("platform", "account", "chat", "thread", "kind")
 _LOOK = 0.5  # seconds between two looks at whether it was answered
 _LABELS = {"once": "Yes, once", "session": "Yes, in this conversation", "always": "Yes, always", "deny": "No"}
 _LONGEST = 3000  # characters of what is asked about that are shown; all of it is in `hermes approvals show`
@@ -83,12 +85,26 @@ class Asks:
         await (await self._runtime.store()).settle_approval(owner, row.id, verdict)
 
     async def _send(self, of: Asked, question: Question) -> None:
-        key = f"question:{of.address.platform}:{question.id}"
+        key = question_key(of.address, question.id)
         kinds = {"kind": "question", "trace": of.trace, "session_id": of.session_id}
-        await (await self._runtime.store()).send_later(
-            answer_to(of.address, of.owner, _shown(question), key=key, **kinds)
-        )
+        store, shown = await self._runtime.store(), _shown(question)
+        if question.to == "admin":
+            name = of.address.sender_name or of.address.sender
+            asks = said(f"{name} ({of.owner.person}) asks on {of.address.platform}:", *shown.parts)
+            for chat in await admin_chats(store, self._runtime.settings):
+                to = Envelope(**{n: getattr(chat, n) for n in _PLACE}, event_id="", sender="", message=asks)
+                # It is the admin's message: whose call it is about says the text, and nothing else of theirs.
+                theirs = f"{key}:{chat.owner.person}"
+                await store.send_later(answer_to(to, chat.owner, asks, key=theirs, kind="question"))
+                self._wake(to)
+            shown = said(f"This needs the yes of an admin, who was asked:\n\n{_fenced(question.subject[:_LONGEST])}")
+        await store.send_later(answer_to(of.address, of.owner, shown, key=key, **kinds))
         self._wake(of.address)
+
+
+def question_key(address: Envelope, question: str) -> str:
+    """The key of the message that asks a question where an envelope came from."""
+    return f"question:{address.platform}:{question}"
 
 
 def _shown(question: Question) -> Message:

@@ -16,6 +16,7 @@ from hermes_core.agent.policy.itself import run_by_tool
 from hermes_core.agent.policy.judge import AskPerson
 from hermes_core.agent.runtime import Runtime
 from hermes_core.errors import HermesError, nearest
+from hermes_core.gateway.access import usable
 from hermes_core.gateway.desk import RuntimeDesk
 from hermes_core.gateway.slash import AT_ONCE, BEHIND, QUEUED, STEERED, WAITS, Conversation, slash_commands
 from hermes_core.gateway.split import split_text
@@ -54,7 +55,7 @@ class Carrier(RuntimeDesk):
         self._waiting: dict[str, asyncio.Queue[Envelope | None]] = {}
         self._workers: set[asyncio.Task[None]] = set()
         self._working: dict[str, asyncio.Future[str | Message]] = {}  # the slash command that runs in a chat
-        self._commands = slash_commands(runtime, self._conversation_of)
+        self._commands = usable(slash_commands(runtime, self._conversation_of), "admin", "terminal")
 
     # --- the desk a platform sees -----------------------------------------------------------------------------------
 

@@ -7,8 +7,9 @@ from attrs import evolve
 from hermes_core.agent.live import new_session_id
 from hermes_core.agent.runtime import Runtime
 from hermes_core.errors import UnknownName, UserError, nearest
-from hermes_core.gateway.access import Access, listing, usable
+from hermes_core.gateway.access import Access, usable
 from hermes_core.gateway.conversations import ChatConversation
+from hermes_core.gateway.senders import Senders
 from hermes_core.gateway.slash import AT_ONCE, slash_commands
 from hermes_core.gateway.turns import Turns
 from hermes_core.kinds import TurnQueue
@@ -25,8 +26,15 @@ _NOW = AT_ONCE | {"approve", "deny", "status", "whoami", "cost", "platforms", "b
 class ChatCommands:
     """Runs the commands that people write. ``status`` says how the platforms are."""
 
-    def __init__(self, runtime: Runtime, queue: TurnQueue, turns: Turns, status: Callable[[], Sequence[str]]) -> None:
-        self._runtime, self._queue, self._turns, self._status = runtime, queue, turns, status
+    def __init__(
+        self,
+        runtime: Runtime,
+        queue: TurnQueue,
+        turns: Turns,
+        senders: Senders,
+        status: Callable[[], Sequence[str]],
+    ) -> None:
+        self._runtime, self._queue, self._turns, self._senders, self._status = runtime, queue, turns, senders, status
         self._running: dict[str, tuple[ChatConversation, Access]] = {}
         self._table = slash_commands(runtime, self._of)
         self._add(
@@ -94,7 +102,8 @@ class ChatCommands:
     # --- the commands -----------------------------------------------------------------------------------------------
 
     async def help(self, session: Session, _rest: str) -> str:
-        return listing(usable(self._table, self._running[session.id][1].role, "chat"))
+        mine = usable(self._table, self._running[session.id][1].role, "chat").values()
+        return "\n".join(f"/{f'{one.name} {one.usage}'.strip()} – {one.summary}" for one in mine)
 
     async def status(self, session: Session, _rest: str) -> str:
         conversation, access = self._running[session.id]
@@ -103,7 +112,7 @@ class ChatCommands:
         lines = [
             f"Conversation: {session.id} {session.title}".rstrip(),
             f"Model: {route.model} from {route.name}",
-            f"Mode: {self._runtime.policy.mode(session.id)}",
+            f"Mode: {self._runtime.policy.mode(session.id, session.owner)}",
             f"Now: {'working' if await self._turns.busy(session.id) else 'idle'}, {len(waiting)} waiting",
         ]
         return "\n".join([*lines, *(self._status() if access.role == "admin" else ())])
@@ -126,27 +135,31 @@ class ChatCommands:
         return await self._answer(session, rest.split(), "deny", "deny")
 
     async def _answer(self, session: Session, words: Sequence[str], outcome: Outcome, choice: str) -> str:
-        conversation, _ = self._running[session.id]
+        conversation, access = self._running[session.id]
         store = await self._runtime.store()
-        found = await self._question(session, words[0] if words else "")
+        found = await self._question(session, access, words[0] if words else "")
         if found.state != "open":
             return f"That is already {found.told}."
         by = conversation.envelope.sender_name or conversation.envelope.sender
         reason = "" if outcome == "allow" else "refused by the person"
         verdict = Verdict(outcome=outcome, choice=choice, by=by, reason=reason)
-        settled, mine = await store.settle_approval(session.owner, found.id, verdict)
+        settled, mine = await store.settle_approval(found.owner, found.id, verdict)
         if not mine:
             return f"That is already {settled.told}."
-        if settled.verdict != "allow":
-            return "Denied."
-        return f"Allowed ({settled.choice})." + (f" It covers: {settled.covers}" if settled.choice != "once" else "")
+        told = "Denied."
+        if settled.verdict == "allow":
+            told = f"Allowed ({settled.choice})." + (
+                f" It covers: {settled.covers}" if settled.choice != "once" else ""
+            )
+        return "" if await self._senders.closed(conversation.envelope, settled.id, f"{told} ({by})") else told
 
-    async def _question(self, session: Session, words: str) -> Approval:
-        """The question that is meant: by its id, or the only one that is open here."""
-        store = await self._runtime.store()
+    async def _question(self, session: Session, access: Access, words: str) -> Approval:
+        """The question that is meant: by its id, or the only one that is open here. Others' are for admins only."""
+        store, admin = await self._runtime.store(), access.role == "admin"
         if words:
-            return await store.find_approval(session.owner, words)
-        rows = [row for row in await store.list_approvals(session.owner) if row.kind == "approval"]
+            return await store.find_approval(session.owner, words, admin=admin)
+        rows = await store.list_approvals(session.owner, admin=admin)
+        rows = [row for row in rows if row.kind == "approval"]
         here = [row for row in rows if session.id in (row.session_id, row.root)] or rows
         if not here:
             raise UserError("No question is open.")

@@ -8,7 +8,7 @@ from attrs import evolve
 
 from hermes_core.agent.live import new_session_id
 from hermes_core.agent.runtime import Runtime
-from hermes_core.config.gateway import ResetSettings
+from hermes_core.config.gateway import ChannelSettings, ResetSettings, channel_of
 from hermes_core.gateway.access import Access
 from hermes_core.gateway.keys import is_over, session_key
 from hermes_core.gateway.slash import Conversation
@@ -36,10 +36,16 @@ class ChatConversation(Conversation):
         if self.session is None:
             fresh = not self.wanted
             self.wanted = self.wanted or new_session_id()
-            self.session = await self._runtime.take_up(self.wanted, origin=self._origin, owner=self.owner)
+            self.session = await self._runtime.take_up(
+                self.wanted, origin=self._origin, owner=self.owner, system=self._channel().prompt
+            )
             if fresh:
                 await self._lead()
         return self.session
+
+    def _channel(self) -> ChannelSettings:
+        here = self._runtime.settings.platform(self.envelope.platform)
+        return channel_of(here, self.envelope.chat, self.envelope.thread)
 
     async def switch(self, session_id: str = "") -> Session:
         """Go on in another session, or in a new one."""

@@ -3,19 +3,16 @@
 import asyncio
 import contextlib
 import logging
-import os
 from collections.abc import Sequence
 
 from hermes_core.agent.runtime import Runtime
-from hermes_core.errors import HermesError
+from hermes_core.errors import DeliveryError, HermesError
 from hermes_core.gateway.access import Access, AccessRules, admit
 from hermes_core.gateway.asks import Asks
 from hermes_core.gateway.chat_commands import ChatCommands
 from hermes_core.gateway.desk import RuntimeDesk
 from hermes_core.gateway.intake import Intake
-from hermes_core.gateway.health import Health
 from hermes_core.gateway.keeper import Keeper
-from hermes_core.gateway.notify import Pulse, ServiceManager
 from hermes_core.gateway.outgoing import said
 from hermes_core.gateway.pairing import code_for
 from hermes_core.gateway.player import Player
@@ -42,18 +39,16 @@ class Gateway:
         *,
         queue: TurnQueue | None = None,
         work: bool = True,
-        manager: ServiceManager | None = None,
     ) -> None:
-        self._runtime, self._work, self._manager = runtime, work, manager or ServiceManager({})
-        self._why_not = "it starts"
+        self._runtime, self._work = runtime, work
         self._queue = queue or open_queue(runtime)
         turns = Turns(runtime, elsewhere=self._queue.name != LocalQueue.name)
         self._rules: dict[str, AccessRules] = {}
-        self.commands = ChatCommands(runtime, self._queue, turns, self.told)
         self._senders = Senders(runtime)
+        self.commands = ChatCommands(runtime, self._queue, turns, self._senders, self.told)
         asks = Asks(runtime, turns, self._senders.wake)
         self._intake = Intake(runtime, self._queue, turns, asks, self.commands, self._admit, self._senders.wake)
-        self._player = Player(runtime, turns, asks, self._senders.wake, lambda _of, _turn: None)
+        self._player = Player(runtime, turns, asks, self._senders.wake, self._senders.show)
         config, holder = runtime.settings.config.gateway, runtime.sessions.holder
         self.keepers = [
             Keeper(
@@ -71,32 +66,22 @@ class Gateway:
 
     async def run(self, stop: asyncio.Event) -> None:
         """Serve until ``stop`` is set or every platform has nothing more to say. Raises HermesError at the start."""
-        store, config = await self._runtime.store(), self._runtime.settings.config.gateway.health
+        await self._runtime.store()
         self._runtime.load_hooks()
-        pulse = Pulse(store.accounts)
-        health = Health(pulse, lambda: self._why_not)
-        if config.port:
-            await health.open(config.host, config.port)
-        watching = asyncio.create_task(self._manager.watch(pulse))
+        await self._runtime.dispatch.observe("on_gateway_start")
         keeping = [asyncio.create_task(keeper.serve(), name=keeper.platform.name) for keeper in self.keepers]
         playing = [asyncio.create_task(self._play()), asyncio.create_task(self._sweep())] if self._work else []
         stopped = asyncio.create_task(stop.wait())
         ended = asyncio.gather(*keeping) if keeping else asyncio.get_running_loop().create_future()
-        self._why_not = ""
-        self._manager.ready(f"{len(self.keepers)} platforms")
         try:
             await asyncio.wait({stopped, ended, *playing}, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            self._why_not = "it stops"
-            self._manager.stopping("running turns end")
             if stop.is_set():
                 self._queue.rest()
             await self._drain(keeping, playing)
-            await health.close()
-            watching.cancel()
             stopped.cancel()
             ended.cancel()
-            await asyncio.gather(*keeping, *playing, stopped, ended, watching, return_exceptions=True)
+            await asyncio.gather(*keeping, *playing, stopped, ended, return_exceptions=True)
             await self._queue.close()
         for task in playing:
             if not task.cancelled() and (error := task.exception()):
@@ -125,8 +110,11 @@ class Gateway:
         if access.outcome == "in":
             return access
         log.info("not let in: %s %s: %s", envelope.platform, envelope.sender, access.by)
-        if access.outcome == "pair" and (words := await code_for(store, envelope, brand=self._runtime.home.brand)):
-            await platform.send(Chat(envelope.chat, envelope.thread), said(words), os.urandom(8).hex())  # kept nowhere
+        words = await code_for(store, envelope, brand=self._runtime.home.brand) if access.outcome == "pair" else ""
+        if words:
+            key = f"{envelope.platform}:{envelope.account}:{envelope.event_id}:code"
+            with contextlib.suppress(DeliveryError):  # not through the outbox, where its row would tell the code
+                await platform.send(Chat(envelope.chat, envelope.thread), said(words), key)
         return None
 
     # --- turns ------------------------------------------------------------------------------------------------------

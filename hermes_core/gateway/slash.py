@@ -18,7 +18,7 @@ from hermes_core.types import Envelope, Session, SlashCommand
 __all__ = ["AT_ONCE", "BEHIND", "QUEUED", "STEERED", "WAITS", "Conversation", "slash_commands"]
 
 # Commands that need not wait for the end of a turn, as they change nothing that it works with.
-AT_ONCE = frozenset({"help", "permission", "queue", "search", "sessions", "steer", "stop", "tools", "usage"})
+AT_ONCE = frozenset({"help", "permission", "queue", "search", "sessions", "steer", "stop", "tools", "usage", "why"})
 _ADMIN = frozenset({"effort", "model"})  # they hold for everybody until the program ends
 QUEUED = "Queued: it has its turn when this one ends. /steer says it now, /stop ends the turn."
 STEERED = "Passed on: the model sees it with the next result, or as the next message."
@@ -73,6 +73,7 @@ def slash_commands(runtime: Runtime, conversation: Callable[[str], Conversation]
         ("model", "show or change the model", desk.model, "[[provider:]model]"),
         ("effort", "show or change how hard the model thinks", desk.effort, f"[{'|'.join(EFFORTS)}]"),
         ("tools", "list the tools", desk.tools, ""),
+        ("why", "what became of your last message", desk.why, "[MESSAGE]"),
         ("usage", "tokens and cost of this session", desk.usage, ""),
         ("permission", "show or change what needs your yes", desk.permission, "[ask|smart|off|grants|forget N]"),
     )
@@ -192,6 +193,14 @@ class _Commands:
         rest = "".join(f"\nLeft of budget.{name}: {amount:,.4g}" for name, amount in left.items())
         return f"{used.calls} model calls, {used.input:,} tokens in{cached}, {used.output:,} out{cost}.{rest}"
 
+    async def why(self, session: Session, rest: str) -> str:
+        from hermes_core.gateway.why import told
+
+        found = await (await self._runtime.store()).paths(rest or "latest", session.owner)
+        if not found:
+            return f"No message of yours is named {rest!r}." if rest else "You have said nothing yet."
+        return self._runtime.settings.masks.text(told(found[0], self._runtime.home.brand, lambda _: "somebody"))
+
     async def pair(self, session: Session, rest: str) -> str:
         from hermes_core.gateway.pairing import approve
 
@@ -208,8 +217,10 @@ class _Commands:
         if words == "forget":
             return await self._forget(session, number.strip())
         if rest not in ("", "grants"):
+            if self._runtime.guests.is_guest(session.owner):
+                raise UserError("Only the owner of this Hermes changes what needs a yes, and in their own sessions.")
             self._runtime.policy.set_mode(session.id, rest)
-        mode = self._runtime.policy.mode(session.id)
+        mode = self._runtime.policy.mode(session.id, session.owner)
         said = "" if rest == "grants" else f"Mode: {mode}, {_MODES[mode]} In this session, until the program ends.\n"
         grants = await (await self._runtime.store()).grants(session.owner, session_id=session.id)
         if not grants:

@@ -16,7 +16,7 @@ KINDS = ("provider", "tool", "backend", "platform", "memory")
 TABLES = ("providers", "tools", "backends", "platforms", "memories", "engines", "commands", "slash", "skills")
 # The next two repeat hooks.py and context.py, which cost too much to import here. A test holds them equal.
 HOOKS = (
-    "on_session_start", "on_session_end", "on_turn_start", "on_turn_end",
+    "on_gateway_start", "on_session_start", "on_session_end", "on_turn_start", "on_turn_end",
     "post_llm_call", "post_tool_call", "on_fault",
     "transform_incoming", "transform_prompt", "pre_llm_call", "transform_tool_result", "transform_outgoing",
     "admit", "pre_tool_call", "approve",

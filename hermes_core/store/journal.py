@@ -17,7 +17,9 @@ from hermes_core.store.inbox import Waiting
 from hermes_core.store.killpoints import die_at
 from hermes_core.store.leases import Busy, Duplicate, Resumed, StaleLease, Turn
 from hermes_core.store.migrate import to_head
+from hermes_core.store.mirror import Mirror
 from hermes_core.store.outside import carried, result_of
+from hermes_core.store.paths import Paths
 from hermes_core.store.people import People
 from hermes_core.store.routes import Routes
 from hermes_core.store.search import index_words, server_words
@@ -78,7 +80,7 @@ def _server(url: str) -> Engine:
     return Server(url)
 
 
-class Store(outbox.Outbox, accounts.Accounts, branches.Branches, chats.Chats, Heard, People, Routes):
+class Store(outbox.Outbox, accounts.Accounts, branches.Branches, chats.Chats, Heard, Paths, People, Routes, Mirror):
     """What lasts. Used from one event loop; thread-safe inside. Every method raises StoreError."""
 
     @property
@@ -299,30 +301,6 @@ class Store(outbox.Outbox, accounts.Accounts, branches.Branches, chats.Chats, He
         tx.change("lease_drop", session_id=turn.session_id, fence=turn.fence)
         for one in outgoing:
             outbox.put(tx, owner_row(tx, one.owner), one)
-
-    @transaction()
-    def post(self, tx: Transaction, session_id: str, outgoing: outbox.Outgoing, told: Message | None) -> bool:
-        """Put a message into the outbox; in the same commit the conversation of its chat is ``told`` of it.
-
-        While a turn runs there, it is told at that turn's end. False when the key is there already. Raises UnknownName.
-        """
-        new = outbox.put(tx, owner_row(tx, outgoing.owner), outgoing)
-        if new and told:
-            owner = _session_facts(tx, session_id)[0]
-            row = {"platform": "mirror", "account": "", "event_id": clean(outgoing.key), "session_id": session_id}
-            body = dumps(message_to_json(told))
-            tx.change("mirror_add", **row, owner=owner, body=body, received=time.time())
-            if tx.row("turn_open", session_id=session_id) is None:
-                self._append_mirrored(tx, session_id)
-        return new
-
-    def _append_mirrored(self, tx: Transaction, session_id: str) -> None:
-        """Add what was said in a session's chat from elsewhere: between turns, where it breaks nothing apart."""
-        found = tx.rows("mirrored", session_id=session_id)
-        for row in found:
-            self._append(tx, session_id, stored(row["body"]), "")
-        if found:
-            tx.change("mirrors_done", session_id=session_id)
 
     # --- messages that wait -----------------------------------------------------------------------------------
 

@@ -98,8 +98,14 @@ class Outbox(Approvals):
 
     @transaction()
     def mark_draft(self, tx: Transaction, row: int, placeholders: Sequence[str]) -> bool:
-        """Note the messages that show a draft; False when it is none any more."""
+        """Note the messages that show an answer while it is written; False when it is being sent by now."""
         return bool(tx.change("outbox_drafted", id=row, placeholder=_joined(placeholders)).rowcount)
+
+    @transaction()
+    def end_drafts(self, tx: Transaction, platform: str, account: str, message: Message, before: float) -> int:
+        """Let a message stand for the answers that were shown and never came: their turns ended before an instant."""
+        body = dumps(message_to_json(message))
+        return int(tx.change("outbox_ended", platform=platform, account=account, body=body, before=before).rowcount)
 
     @transaction(READ)
     def due(

@@ -158,7 +158,21 @@ def _in(*states: str) -> sa.ColumnElement[bool]:
 _unsent = sa.select(sa.func.min(outbox.c.id)).where(*_is(outbox, "platform", "account"), _in("waiting", "sending"))
 _unsent = _unsent.group_by(outbox.c.chat, outbox.c.thread)
 _draft = outbox.c.state == sa.literal_column("'draft'")
+_over = sa.select(turns.c.id).where(turns.c.state != sa.literal_column("'open'"), turns.c.ended < _b("before"))
+_untried = _in("draft", "waiting") & (outbox.c.holder == sa.literal_column("''"))
 _sending = (outbox.c.holder == _b("holder")) & _in("sending")
+
+
+def _seen_by(of: sa.Table) -> sa.ColumnElement[bool]:
+    """The rows of an owner, or with -2, which no owner has, everybody's."""
+    return (of.c.owner == _b("owner")) | (_b("owner") == -2)
+
+
+def _about(of: sa.Table) -> sa.ColumnElement[bool]:
+    """The rows with a trace, or of a turn, as far as these are given."""
+    return sa.or_(*((of.c[name] == _b(name)) & (_b(name) != sa.literal_column("''")) for name in ("trace", "turn_id")))
+
+
 _open = approvals.c.state == sa.literal_column("'open'")
 _asked = _get(approvals, "id", *APPROVAL).add_columns(owners.c.profile, owners.c.person).join_from(approvals, owners)
 # What somebody may answer: what is put to them, and as an admin what is put to admins of their profile.
@@ -449,7 +463,11 @@ STATEMENTS: dict[str, sa.Executable] = {
         index_elements=["key"], set_=_given("body", "state", "reply_to", "created"), where=_draft
     ),
     "outbox_draft": _add(outbox, "owner", *OUTGOING).on_conflict_do_nothing(),
-    "outbox_drafted": _set(outbox, "placeholder").where(_draft),
+    "outbox_drafted": _set(outbox, "placeholder").where(_untried),
+    "outbox_ended": sa.update(outbox)
+    .where(*_is(outbox, "platform", "account"), _draft, outbox.c.placeholder != sa.literal_column("''"))
+    .where(outbox.c.turn_id.in_(_over))
+    .values({**_given("body"), "state": "waiting"}),
     "outbox_due": _outbox()
     .where(outbox.c.id.in_(_unsent), outbox.c.due <= _b("now"))
     .where((outbox.c.state == sa.literal_column("'waiting'")) | (outbox.c.holder != _b("holder")))
@@ -524,6 +542,66 @@ STATEMENTS: dict[str, sa.Executable] = {
         index_elements=["platform"], set_=_given("failures", "until")
     ),
     "route_used": sa.update(routes).where(*_is(routes, "key")).values(_given("used")),
+    # the path of a message
+    "why_inbox_found": _get(inbox, "trace", "turn_id")
+    .where(
+        _seen_by(inbox),
+        sa.or_(
+            *(inbox.c[name] == _b("word") for name in ("trace", "turn_id", "event_id")),
+            inbox.c.envelope.like(_b("address"), escape="\\"),
+        ),
+    )
+    .order_by(inbox.c.id.desc())
+    .limit(20),
+    "why_turn_found": _get(turns, "id").where(_seen_by(turns), turns.c.id == _b("word")),
+    "why_outbox_found": _get(outbox, "trace", "turn_id")
+    .where(
+        _seen_by(outbox),
+        sa.or_(
+            *(outbox.c[name] == _b("word") for name in ("trace", "key", "message_id")),
+            outbox.c.id == _b("number"),
+            outbox.c.message_id.like(_b("receipt"), escape="\\"),
+        ),
+    )
+    .order_by(outbox.c.id.desc())
+    .limit(20),
+    "why_latest": _get(inbox, "trace", "turn_id")
+    .where(_seen_by(inbox), inbox.c.mode != sa.literal_column("'command'"))
+    .order_by(inbox.c.id.desc())
+    .limit(1),
+    "why_inbox": _get(inbox, "owner", "platform", "account", "event_id", "session_id", "turn_id", "mode", "trace")
+    .add_columns(inbox.c.envelope, inbox.c.received, owners.c.person)
+    .join_from(inbox, owners, inbox.c.owner == owners.c.id)
+    .where(_seen_by(inbox), _about(inbox))
+    .order_by(inbox.c.id),
+    "why_turn": _get(turns, "id", "owner", "session_id", "state", "error", "provider", "model", "started", "ended")
+    .add_columns(*(turns.c[name] for name in USAGE), *(leases.c[name] for name in HOLDER))
+    .outerjoin_from(turns, leases, leases.c.session_id == turns.c.session_id)
+    .where(_seen_by(turns), turns.c.id == _b("turn_id")),
+    "why_model_calls": _get(model_calls, "provider", "model", "task", "created", "seconds", "priced", *USAGE)
+    .where(*_is(model_calls, "owner", "turn_id"), model_calls.c.created >= _b("since"))
+    .order_by(model_calls.c.id),
+    "why_tool_calls": _get(calls, "call_id", "name", "outcome", "started", "seconds")
+    .add_columns(messages.c.created)
+    .join_from(calls, messages, messages.c.id == calls.c.message_id)
+    .where(*_is(calls, "turn_id"))
+    .order_by(calls.c.id),
+    "why_approvals": _get(approvals, "id", "call_id", "kind", "state", "verdict", "choice", "answered_by", "asked")
+    .add_columns(approvals.c.answered)
+    .where(*_is(approvals, "session_id", "turn_id"))
+    .order_by(approvals.c.asked),
+    "why_answered": sa.select(sa.func.max(messages.c.created)).where(
+        *_is(messages, "session_id", "turn_id"), messages.c.role == sa.literal_column("'assistant'")
+    ),
+    "why_outbox": _get(outbox, "id", "turn_id", "kind", "platform", "account", "state", "message_id", "error")
+    .add_columns(*(outbox.c[name] for name in ("tries", "repeated", "created", "due", "sent")))
+    .add_columns(accounts.c.state.label("account_state"), accounts.c.error.label("account_error"))
+    .outerjoin_from(
+        outbox, accounts, (accounts.c.platform == outbox.c.platform) & (accounts.c.account == outbox.c.account)
+    )
+    .where(_seen_by(outbox), _about(outbox))
+    .order_by(outbox.c.id),
+    "why_lease": _get(leases, *HOLDER).where(*_is(leases, "session_id")),
 }
 
 

@@ -64,8 +64,12 @@ class Transcripts:
             self._files.popitem()[1][0].close()
 
     def _open(self, session_id: str) -> tuple[FileIO, int]:
-        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        file = (self._folder / f"{session_id}.jsonl").open("a+b", buffering=0)
+        path = self._folder / f"{session_id}.jsonl"
+        try:
+            file = path.open("a+b", buffering=0)
+        except FileNotFoundError:
+            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            file = path.open("a+b", buffering=0)
         return file, _last_row(file)
 
 
@@ -78,6 +82,8 @@ def lines(row: int, message: Message, clean: Callable[[JSON], JSON] | None = Non
 def _last_row(file: FileIO) -> int:
     """The row of the last whole line; what a cut left of a line after it is removed."""
     size, reach = file.seek(0, 2), 65536
+    if not size:
+        return 0
     while True:
         start = max(0, size - reach)
         file.seek(start)

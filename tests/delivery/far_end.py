@@ -17,7 +17,7 @@ from hermes_core.types import Blob, Feature, Sent, Text
 KINDS = {
     "keyed": frozenset({Feature.IDEMPOTENT, Feature.EDIT}),
     "keyed_only": frozenset({Feature.IDEMPOTENT}),
-    "edits": frozenset({Feature.EDIT, Feature.MEDIA}),
+    "edits": frozenset({Feature.EDIT, Feature.MEDIA, Feature.TYPING}),
     "plain": frozenset({Feature.MEDIA}),
 }
 ODDS = {"lost": 0.15, "silent": 0.15, "flood": 0.2, "cut": 0.1, "no_edit": 0.0}
@@ -39,6 +39,8 @@ class FarEnd(Platform):
         self.limit = limit
         self.odds = ODDS | (odds or {})
         self._file, self._dice, self._clock = file, random.Random(str(seed)), clock
+        self.waits = (1.0, 7.0, 30.0)
+        self.typing = 0
         self.impatient: list[str] = []
         self.floods: dict[str, float] = {}
 
@@ -56,6 +58,9 @@ class FarEnd(Platform):
         self._after()
         return Sent(chat=chat.id, message_id=message_id)
 
+    async def show(self, chat, event):
+        self.typing += 1
+
     async def edit(self, sent, message):
         self._before(sent.chat)
         if self._dice.random() < self.odds["no_edit"]:
@@ -68,7 +73,7 @@ class FarEnd(Platform):
         if self._clock and self._clock() < self.floods.get(chat, 0.0):
             self.impatient.append(chat)
         if self._roll("flood"):
-            seconds = self._dice.choice((1, 7, 30))
+            seconds = self._dice.choice(self.waits)
             if self._clock:
                 self.floods[chat] = self._clock() + seconds
             raise NotSent("Too Many Requests", retry_after=seconds)

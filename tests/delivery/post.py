@@ -1,5 +1,6 @@
 """Putting messages into an outbox, and sending them on a clock of its own."""
 
+import asyncio
 import time
 
 from hermes_core.gateway.pieces import said
@@ -34,3 +35,10 @@ async def send_all(store, sender: Sender, clock: Clock, hours: float = 48.0) -> 
             return
         clock.now += max(wait, 0.05)
     raise AssertionError("something still waits after two days")
+
+
+async def play_turn(bubble, events, pause: float = 0.004) -> None:
+    """Let things happen in a turn, with a little time after each."""
+    for event in events:
+        await bubble.event(event)
+        await asyncio.sleep(pause)

@@ -294,5 +294,6 @@ def test_what_users_may_use_of_the_kernels_own(hermes: Any) -> None:
         "effort",
         "model",
         "pair",
+        "platforms",
     ]
     assert "pair" not in usable(table, "admin", "terminal")

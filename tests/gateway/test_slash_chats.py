@@ -32,7 +32,7 @@ class Chats(FakePlatform):
 
     async def until(self, count: int) -> Sequence[str]:
         async with asyncio.timeout(20):
-            while len(found := await self.seen()) < count:  # noqa: ASYNC110
+            while len(found := await self.seen()) < count:
                 await asyncio.sleep(0.01)
         return found
 
@@ -49,7 +49,7 @@ class Terminal(FakePlatform):
         for number, line in enumerate(lines, len(await self.seen()) + 1):
             await self.say(line)
             async with asyncio.timeout(20):
-                while len(await self.seen()) < number:  # noqa: ASYNC110
+                while len(await self.seen()) < number:
                     await asyncio.sleep(0.01)
         await self.leave()
         await task

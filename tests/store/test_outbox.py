@@ -106,7 +106,10 @@ async def test_a_draft_is_not_sent_until_it_is_put_and_keeps_its_place(store):
     assert await store.send_later(outgoing("turn", text="The end."))
     [row] = await store.due("p", "bot", 1.0)
     assert (row.outgoing.message.parts[0].text, list(row.placeholders)) == ("The end.", ["11", "12"])
+    assert await store.mark_draft(row.id, ["11", "12", "13"]), "the last edit may come in after the end of the turn"
+    row = await take(store, (await store.due("p", "bot", 1.0))[0])
     assert not await store.mark_draft(row.id, [])
+    await store.mark_again(row, "h", 0.0, "")
     assert await store.abandon(row.id)
     assert not await store.send_later(outgoing("turn"))
 

@@ -314,3 +314,30 @@ except OSError:
         output = (await box.python(script)).output
     scoped = tuple(int(n) for n in os.uname().release.split(".")[:2]) >= (6, 12)
     assert output == (b"reached\nclosed\n" if scoped else b"reached\nabstract\n")
+
+
+async def test_of_hermes_own_home_only_the_folder_of_a_guest_is_shown(tmp_path, monkeypatch):
+    from hermes_backend_bubblewrap.backend import Bubblewrap
+    from hermes_backend_bubblewrap.config import Config
+    from hermes_core.errors import UserError
+    from hermes_core.types import ExecRequest
+
+    monkeypatch.setenv("HOME", str(tmp_path / "person"))
+    home, backend = tmp_path / "home", Bubblewrap(Config(), tmp_path / "home")
+    for folder in ("data", "people/anna/work", "people/ben/work"):
+        (home / folder).mkdir(parents=True)
+        (home / folder / "file").write_text("SECRET")
+    for folder in ("", "data", "people", "people/../data"):
+        with pytest.raises(UserError, match="belongs to Hermes itself"):
+            await backend.open(str(home / folder))
+    workspace = await backend.open(str(home / "people" / "anna" / "work"))
+    try:
+        script = (
+            f"cat file; cat {home}/data/file {home}/people/ben/work/file ../../ben/work/file; ls {home}/ {home}/people"
+        )
+        output = (await workspace.run(ExecRequest(argv=("sh", "-c", script)))).output
+    finally:
+        await workspace.close()
+    assert output.count(b"SECRET") == 1
+    assert b"data\n" not in output
+    assert b"ben\n" not in output

@@ -14,7 +14,7 @@ from hermes_backend_docker.checks import check_daemon
 from hermes_backend_docker.config import Config
 from hermes_backend_docker.container import plan
 from hermes_backend_docker.daemon import Address, alive, explain, find
-from hermes_backend_docker.mounts import inside
+from hermes_backend_docker.mounts import inside, mountable
 from hermes_backend_docker.shell import Shell, is_shell
 from hermes_core.errors import UserError
 
@@ -207,3 +207,15 @@ def test_a_shells_trap_is_plain_shell():
     assert file in argv[2]
     assert "\n" not in argv[2]
     subprocess.run(["bash", "-n", "-c", argv[2]], check=True)
+
+
+def test_of_hermes_own_home_only_the_folder_of_a_guest_is_mounted(tmp_path):
+    home = tmp_path / "home"
+    mine = home / "people" / "anna" / "work"
+    mine.mkdir(parents=True)
+    (home / "data").mkdir()
+    (mine / "link").symlink_to(home / "data")
+    assert mountable(str(mine), home, "") == str(mine)
+    for place in (home, home / "data", home / "people", mine / "link"):
+        with pytest.raises(UserError, match="docker"):
+            mountable(str(place), home, "")

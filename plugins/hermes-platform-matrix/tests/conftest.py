@@ -65,7 +65,7 @@ class Synapse:
         name = f"{name}{secrets.token_hex(4)}"
         where = f"{self.url}/_synapse/admin/v1/register"
         nonce = httpx2.get(where).json()["nonce"]
-        told = "\0".join((nonce, name, "pw", "notadmin")).encode()
+        told = f"{nonce}\0{name}\0pw\0notadmin".encode()
         mac = hmac.new(self.secret.encode(), told, hashlib.sha1).hexdigest()
         body = {"nonce": nonce, "username": name, "password": "pw", "admin": False, "mac": mac}
         answer = httpx2.post(where, json=body)
@@ -112,3 +112,12 @@ def synapse(tmp_path_factory):
     running.start()
     yield running
     running.stop()
+
+
+@pytest.fixture
+async def stage(synapse, tmp_path):
+    from matrix_stage import Stage
+
+    made = Stage(synapse, tmp_path)
+    yield made
+    await made.close()

@@ -5,6 +5,7 @@ import logging
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from typing import Self
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -123,7 +124,7 @@ class Wire:
         self._tasks: set[asyncio.Task] = set()
         self.url = ""
 
-    async def __aenter__(self) -> "Wire":
+    async def __aenter__(self) -> Self:
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
         self.url = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
         return self

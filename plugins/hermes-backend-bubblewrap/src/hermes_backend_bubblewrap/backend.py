@@ -28,6 +28,7 @@ class Bubblewrap(Backend):
         self._config = config
         base = home.parent.parent if home.parent.name == "profiles" else home  # other profiles' homes are in it
         self._hidden: Sequence[Path] = (base, home)
+        self._people = os.path.realpath(home / "people")  # where the folders lie of those who are not the owner
         self.features = frozenset({Feature.LOCAL, Feature.BACKGROUND})
         if not config.network:
             self.features |= {Feature.ISOLATED, Feature.OFFLINE}
@@ -74,6 +75,8 @@ class Bubblewrap(Backend):
             raise UserError(f"A sandbox of {named} would hold your home folder with its keys.", hint=hint)
         if {named, source} & set(WHOLE) or source.startswith(("/proc/", "/sys/", "/dev/", "/usr/", "/etc/")):
             raise UserError(f"{named} belongs to the system; a sandbox needs a folder of its own.", hint=hint)
+        if source.startswith(f"{self._people}/"):
+            return
         for hidden in self._hidden:
             kept = os.path.realpath(hidden)
             if source == kept or source.startswith(f"{kept}/"):

@@ -49,7 +49,8 @@ def mountable(key: str, home: Path, socket: str) -> str:
                 f"docker: {folder} is not put into a container, because {what} would be in it.",
                 hint="Start Hermes in the folder of a project, or set backends.docker.mount to false.",
             )
-        if place in folder.parents and place != Path.home().resolve():
+        theirs = place == home.resolve() and place / "people" in folder.parents  # of somebody who is not the owner
+        if place in folder.parents and place != Path.home().resolve() and not theirs:
             raise UserError(
                 f"docker: {folder} is not put into a container, because it is inside of {place}.",
                 hint="Start Hermes in the folder of a project, or set backends.docker.mount to false.",

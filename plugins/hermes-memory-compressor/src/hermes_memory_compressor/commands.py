@@ -25,9 +25,19 @@ def slash_commands(ctx: PluginContext, compressor: "Callable[[], Compressor]") -
     desk = _Desk(ctx, compressor)
     return [
         SlashCommand(
-            name="compress", summary="compact this conversation now", run=desk.compress, usage="[preview|TOPIC]"
+            name="compress",
+            summary="compact this conversation now",
+            run=desk.compress,
+            usage="[preview|TOPIC]",
+            who="everyone",
         ),
-        SlashCommand(name="pin", summary="keep a fact through every compaction", run=desk.pin, usage="[TEXT|drop N]"),
+        SlashCommand(
+            name="pin",
+            summary="keep a fact through every compaction",
+            run=desk.pin,
+            usage="[TEXT|drop N]",
+            who="everyone",
+        ),
     ]
 
 

@@ -75,7 +75,8 @@ class Feed:
                 if lasting or failures >= _PATIENCE:
                     raise
                 asked = getattr(error, "retry_after", None)
-                pause = asked or random.uniform(0.5, 1.0) * min(_LONGEST_PAUSE, 2.0 ** (failures - 2))
+                longest = min(_LONGEST_PAUSE, 2.0 ** (failures - 2))
+                pause = asked or longest * random.uniform(0.5, 1.0)  # noqa: S311 - not all at once
                 self._log.warning("%s; trying again in %.1f s.", error, pause)
                 await asyncio.sleep(pause)
 

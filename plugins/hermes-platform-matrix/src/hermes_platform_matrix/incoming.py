@@ -4,16 +4,18 @@ import re
 from collections.abc import Mapping
 from html import unescape
 from typing import Any
+from urllib.parse import unquote
 
 from attrs import frozen
 
 from hermes_core.types import Blob, Text
 from hermes_platform_matrix.markup import sound
 
-__all__ = ["FILES", "Said", "addresses", "read", "replied_to", "thread_of", "without_name"]
+__all__ = ["FILES", "Said", "addresses", "parts", "read", "replied_to", "thread_of", "without_name"]
 
 FILES = ("m.image", "m.file", "m.audio", "m.video")
 _FALLBACK = re.compile(r"\A(?:>[^\n]*\n)+\n?")
+_EVENT = re.compile(r"\$[\x21-\x7e]{1,254}")
 _PILL = re.compile(r'href="https://matrix\.to/#/([^"/?]+)')
 
 
@@ -54,8 +56,7 @@ def relation(content: Mapping[str, Any]) -> Mapping[str, Any]:
 def thread_of(content: Mapping[str, Any]) -> str:
     """The first event of the thread it is in, or an empty string."""
     found = relation(content)
-    root = found.get("event_id")
-    return root if found.get("rel_type") == "m.thread" and isinstance(root, str) else ""
+    return _event_id(found.get("event_id")) if found.get("rel_type") == "m.thread" else ""
 
 
 def replied_to(content: Mapping[str, Any]) -> str:
@@ -64,12 +65,16 @@ def replied_to(content: Mapping[str, Any]) -> str:
     answered = found.get("m.in_reply_to")
     if found.get("is_falling_back") is True or not isinstance(answered, Mapping):
         return ""
-    event = answered.get("event_id")
-    return event if isinstance(event, str) else ""
+    return _event_id(answered.get("event_id"))
+
+
+def _event_id(value: Any) -> str:
+    """The id of an event; whoever writes an event may put anything in its place."""
+    return value if isinstance(value, str) and _EVENT.fullmatch(value) else ""
 
 
 def addresses(content: Mapping[str, Any], text: str, user: str, names: tuple[str, ...]) -> bool:
-    """Whether a message speaks to ``user`` by name: it mentions them, links to them, or begins with a name of theirs."""
+    """Whether a message speaks to ``user`` by name: by a mention, a link, or how it begins."""
     mentions = content.get("m.mentions")
     if isinstance(mentions, Mapping):
         users = mentions.get("user_ids")
@@ -77,9 +82,8 @@ def addresses(content: Mapping[str, Any], text: str, user: str, names: tuple[str
             return True
         return without_name(text, user, names) != text
     html = content.get("formatted_body")
-    if isinstance(html, str) and any(
-        unescape(p).replace("%40", "@").replace("%3A", ":") == user for p in _PILL.findall(html)
-    ):
+    pills = [unquote(unescape(p)) for p in _PILL.findall(html)] if isinstance(html, str) else []
+    if user in pills:
         return True
     words = "|".join(re.escape(n) for n in (user, *names) if n)
     return bool(re.search(rf"(?<!\w)(?:{words})(?!\w)", text, re.IGNORECASE))
@@ -87,8 +91,10 @@ def addresses(content: Mapping[str, Any], text: str, user: str, names: tuple[str
 
 def without_name(text: str, user: str, names: tuple[str, ...]) -> str:
     """The text without our name at its start: ``Hermes: /status`` says ``/status``."""
-    words = "|".join(re.escape(n) for n in sorted({user, *names} - {""}, key=len, reverse=True))
-    found = re.match(rf"\s*(?:@?(?:{words})\s*[:,]|@(?:{words})(?!\w))\s*", text, re.IGNORECASE)
+    words = "|".join(re.escape(n) for n in sorted(filter(None, names), key=len, reverse=True)) or re.escape(user)
+    full = re.escape(user)
+    ours = rf"{full}(?![\w.])\s*[:,]?|@?(?:{words})\s*[:,]|@(?:{words})(?!\w)"
+    found = re.match(rf"\s*(?:{ours})\s*", text, re.IGNORECASE)
     return text[found.end() :] if found and found.end() < len(text) else text
 
 

@@ -124,7 +124,7 @@ class Receiver:
                 if number == _TRIES - 1:
                     raise
                 await asyncio.sleep(asked or 2.0**number)
-            except Exception:  # one odd event must not stop all that come after it
+            except Exception:  # noqa: BLE001 - one odd event must not stop all that come after it
                 self._log.exception("matrix: %s is left out: it cannot be understood.", event.get("event_id"))
                 return None
         return None

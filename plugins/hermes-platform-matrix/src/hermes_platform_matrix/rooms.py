@@ -7,6 +7,7 @@ from typing import Any
 from attrs import define, field
 
 from hermes_platform_matrix.homeserver import Homeserver, Refused, path
+from hermes_platform_matrix.markup import sound
 from hermes_platform_matrix.shelf import Shelf
 
 __all__ = ["Room", "Rooms"]
@@ -107,4 +108,4 @@ def _apply(room: Room, events: Iterable[Mapping[str, Any]]) -> None:
 
 
 def _text(value: Any) -> str:
-    return value[:200] if isinstance(value, str) else ""
+    return sound(value[:200]) if isinstance(value, str) else ""

@@ -138,9 +138,10 @@ class BotApi:
             said, code = str(answer.get("description", "")), int(answer.get("error_code", status))
             after, moved = more.get("retry_after"), more.get("migrate_to_chat_id")
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            if 400 <= status < 500:  # something on the way; Telegram itself speaks JSON
-                raise Refused(status, f"{self._host} answers in no words of Telegram") from None
-            raise Lost(f"{self._host} answered with status {status} and nothing readable.", maybe=True) from None
+            if status == 413:
+                raise Refused(413, "it is too big") from None
+            maybe = not 400 <= status < 500  # else something on the way refused it: Telegram itself speaks JSON
+            raise Lost(f"{self._host} answered with status {status} and nothing readable.", maybe=maybe) from None
         said = _IN_URL.sub("/bot…", said.replace(self._token, "…"))[:300].removeprefix("Bad Request: ").rstrip(".")
         wait = float(after) if isinstance(after, int | float) else None
         raise Refused(code, said or "no reason given", retry_after=wait, moved=str(moved) if moved else "")

@@ -164,7 +164,7 @@ def _linkable(address: str) -> bool:
 
 
 def _language(info: str) -> str:
-    word = info.split()[0] if info.split() else ""
+    word = next(iter(info.split()), "")
     return word if len(word) <= 32 and all(c.isalnum() or c in "+-_#." for c in word) and word.isascii() else ""
 
 

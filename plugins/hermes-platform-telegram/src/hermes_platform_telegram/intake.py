@@ -37,17 +37,19 @@ class Intake:
     pending: Pending
     log: logging.Logger
     quiet: float  # seconds without a further part, after which an album is whole
-    ready: "asyncio.Queue[Envelope | Exception | None]" = field(factory=asyncio.Queue)
-    _origins: dict[str, _Origin] = field(factory=dict)
-    _last: dict[str, "asyncio.Task[None]"] = field(factory=dict)  # by chat: what its next message waits for
-    _albums: dict[str, tuple[str, asyncio.TimerHandle]] = field(factory=dict)  # by chat: the group still open
-    _tasks: "set[asyncio.Task[None]]" = field(factory=set)
+    ready: "asyncio.Queue[Envelope | Exception | None]" = field(factory=asyncio.Queue, init=False)
+    _origins: dict[str, _Origin] = field(factory=dict, init=False)
+    _last: dict[str, "asyncio.Task[None]"] = field(factory=dict, init=False)  # by chat: what its next message waits for
+    _growing: dict[str, tuple[str, asyncio.TimerHandle]] = field(
+        factory=dict, init=False
+    )  # by chat: the group still open
+    _tasks: "set[asyncio.Task[None]]" = field(factory=set, init=False)
 
     def recover(self) -> None:
         """Take up albums that a killed process left. To one that is still open parts may come."""
         for key, closed in self.albums.unfinished(f"{self.me.id}:"):
             chat = key.split(":")[1]
-            if closed or chat in self._albums:
+            if closed or chat in self._growing:
                 self._whole(key)
             else:
                 self._await(chat, key)
@@ -84,9 +86,9 @@ class Intake:
 
     async def stop(self) -> None:
         """End what still runs."""
-        for _, timer in self._albums.values():
+        for _, timer in self._growing.values():
             timer.cancel()
-        self._albums.clear()
+        self._growing.clear()
         for task in self._tasks:
             task.cancel()
         if self._tasks:
@@ -94,7 +96,7 @@ class Intake:
 
     def _part(self, number: int, incoming: Incoming, message: Mapping[str, JSON]) -> None:
         album = f"{self.me.id}:{incoming.chat}:{incoming.album}"
-        here = self._albums.get(incoming.chat)
+        here = self._growing.get(incoming.chat)
         if here and here[0].rpartition("#")[0] != album:
             self._flush(incoming.chat)
         try:
@@ -107,9 +109,9 @@ class Intake:
             self._await(incoming.chat, key)
 
     def _await(self, chat: str, key: str) -> None:
-        if chat in self._albums:
-            self._albums[chat][1].cancel()
-        self._albums[chat] = (key, asyncio.get_running_loop().call_later(self.quiet, self._over, chat))
+        if chat in self._growing:
+            self._growing[chat][1].cancel()
+        self._growing[chat] = (key, asyncio.get_running_loop().call_later(self.quiet, self._over, chat))
 
     def _over(self, chat: str) -> None:
         """No further part came in time."""
@@ -120,8 +122,8 @@ class Intake:
 
     def _flush(self, chat: str) -> None:
         """The album of this chat is whole: time is over, or something else came after it."""
-        if chat in self._albums:
-            key, timer = self._albums.pop(chat)
+        if chat in self._growing:
+            key, timer = self._growing.pop(chat)
             timer.cancel()
             self._whole(key)
 

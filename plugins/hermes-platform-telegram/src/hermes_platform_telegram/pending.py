@@ -63,7 +63,8 @@ class Pending:
         """Wait until one is done, at most ``seconds``."""
         self._changed.clear()
         try:
-            await asyncio.wait_for(self._changed.wait(), seconds)
+            async with asyncio.timeout(seconds):  # wait_for of 3.11 swallows a cancellation that comes with the event
+                await self._changed.wait()
         except TimeoutError:
             return
 
@@ -72,7 +73,8 @@ class Pending:
         if not self._open.get(number, True):
             waiting = self._waiting.setdefault(number, asyncio.Event())
             try:
-                await asyncio.wait_for(waiting.wait(), seconds)
+                async with asyncio.timeout(seconds):
+                    await waiting.wait()
             except TimeoutError:
                 return False
         self._open.pop(number, None)

@@ -50,21 +50,20 @@ class Sender:
         self._moved: dict[str, str] = {}  # groups that became supergroups have another id
 
     async def send(self, chat: Chat, message: Message) -> Sent | None:
-        """Send text, files and buttons; where the text can be found again, or the last file when there is none.
+        """Send text, files and buttons; where the text can be found again, or the first file when there is none.
 
         A text that fits below a single file goes there. What takes several calls and breaks off is a DeliveryError:
-        a part of it is there.
+        a part of it is there. A file that Telegram does not take after a text is told in its place.
         """
         content = _content(message)
+        self._check(content.files)
         sent: Sent | None = None
-        first = True
         for call in self._calls(chat, content):
             try:
-                found = await (call.run(self) if first else self._go_on(call))
+                sent = await (call.run(self) if sent is None else self._go_on(call, sent))
             except (Refused, Lost) as error:
                 told = as_delivery(error)
-                raise told if first else DeliveryError(f"A part of the message was not sent. {told.text}") from None
-            sent, first = sent or found, False
+                raise told if sent is None else DeliveryError(f"A part was not sent. {told.text}") from None
         return sent
 
     async def edit(self, sent: Sent, message: Message) -> None:
@@ -122,15 +121,29 @@ class Sender:
         calls += [_FileCall(after, file, Formatted(""), {}, "") for file in content.files]
         return calls
 
-    async def _go_on(self, call: "_Call") -> Sent:
-        """A later call of one message: a short pause that Telegram wants is kept here."""
+    async def _go_on(self, call: "_Call", sent: Sent) -> Sent:
+        """A later call of one message: a short pause that Telegram wants is kept here. What was sent first is given."""
         while True:
             try:
-                return await call.run(self)
+                await call.run(self)
             except Refused as refusal:
-                if refusal.status != 429 or not 0 <= (refusal.retry_after or 1.0) <= _PATIENCE:
+                if refusal.status == 429 and 0 <= (refusal.retry_after or 1.0) <= _PATIENCE:
+                    await asyncio.sleep(refusal.retry_after or 1.0)
+                    continue
+                if refusal.status != 400 or not isinstance(call, _FileCall):
                     raise
-                await asyncio.sleep(refusal.retry_after or 1.0)
+                name = call.blob.name or call.blob.media_type
+                call = _TextCall(call.chat, Formatted(f"({name} could not be sent: {refusal.text}.)"), {}, "")
+                continue
+            return sent
+
+    def _check(self, files: Sequence[Blob]) -> None:
+        """Look at all files before anything is sent. Raises Undeliverable."""
+        for blob in files:
+            with ExitStack() as opened:
+                _, size = _open(blob, opened)
+            if size > _BYTES[""] and self._remote:
+                raise Undeliverable(f"Telegram takes files of at most 50 MB from a bot; this one has {size / 1e6:.0f}.")
 
     async def text(self, chat: Chat, text: Formatted, more: Mapping[str, JSON], plain: str) -> Sent:
         """One text message."""
@@ -145,8 +158,6 @@ class Sender:
             content, size = _open(blob, opened)
             if size > _BYTES.get(way, _BYTES[""]) and self._remote:
                 way = "document"
-            if size > _BYTES[""] and self._remote:
-                raise Undeliverable(f"Telegram takes files of at most 50 MB from a bot; this one has {size / 1e6:.0f}.")
             try:
                 return await self._upload(way, chat, given, text, plain, blob, content, size)
             except Refused as refusal:
@@ -286,7 +297,7 @@ def _open(blob: Blob, opened: ExitStack) -> "tuple[bytes | IO[bytes], int]":
     if blob.data is not None:
         return blob.data, len(blob.data)
     try:
-        file = opened.enter_context(Path(blob.path or "").open("rb"))
+        file = opened.enter_context(Path(blob.path or "").open("rb"))  # noqa: SIM115 - closed with the stack
         return file, file.seek(0, 2)
     except OSError as error:
         raise Undeliverable(f"The file {blob.name or blob.path} cannot be read: {error.strerror}.") from error

@@ -74,7 +74,7 @@ class Webhook:
             pass  # gone, silent, or we are closing; what was not answered comes again
         finally:
             self._tasks.discard(task)
-            writer.transport.abort()
+            writer.close()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         import h11
@@ -135,5 +135,6 @@ async def _event(connection: "h11.Connection", reader: asyncio.StreamReader) -> 
     import h11
 
     while (event := connection.next_event()) is h11.NEED_DATA:
-        connection.receive_data(await asyncio.wait_for(reader.read(65_536), _IDLE))
+        async with asyncio.timeout(_IDLE):
+            connection.receive_data(await reader.read(65_536))
     return event

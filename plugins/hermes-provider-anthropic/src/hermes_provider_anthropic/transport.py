@@ -52,7 +52,10 @@ def make_client(base_url: str, stale_seconds: float) -> "httpx2.AsyncClient":
     import httpx2
 
     plain = urlsplit(base_url).scheme == "http"
+    # One connection for each turn that runs; how many that are, is decided elsewhere.
+    limits = httpx2.Limits(max_connections=None, max_keepalive_connections=100)
     return httpx2.AsyncClient(
+        limits=limits,
         verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else True,
         trust_env=not is_loopback(base_url),
         timeout=httpx2.Timeout(stale_seconds, connect=CONNECT_SECONDS, pool=None),

@@ -32,4 +32,4 @@ def rollback_for(ctx: PluginContext) -> SlashCommand:
         return await rollback(keeper_for(ctx).store, keeper_for(ctx).notes, session, rest)
 
     summary = "bring files back to how they were"
-    return SlashCommand(name="rollback", summary=summary, run=run, usage="[N [FILE]|diff N]")
+    return SlashCommand(name="rollback", summary=summary, run=run, usage="[N [FILE]|diff N]", who="everyone")

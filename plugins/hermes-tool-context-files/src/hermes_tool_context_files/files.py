@@ -7,6 +7,8 @@ from pathlib import Path
 
 from attrs import frozen
 
+from hermes_core.types import Principal
+
 _MOST = 2_000_000  # bytes read of one file
 _FRONTMATTER = re.compile(r"\A---[ \t]*\r?\n.*?^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 
@@ -27,8 +29,13 @@ class Notes:
         return cut(self.text, most)
 
 
-def root_of(folder: Path) -> Path:
-    """The root of the git repository a folder is in; the folder itself outside of one."""
+def root_of(folder: Path, owner: Principal) -> Path:
+    """The root of the git repository a folder is in; the folder itself outside of one.
+
+    It is all the same for somebody else than the owner of this Hermes: what lies above their folder is not theirs.
+    """
+    if owner.person != Principal().person:
+        return folder
     for above in (folder, *folder.parents):
         if (above / ".git").exists():
             return above

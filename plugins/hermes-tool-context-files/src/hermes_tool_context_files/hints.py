@@ -47,7 +47,7 @@ async def with_hint(
     if Feature.LOCAL not in workspace.features or not workspace.cwd:
         return None
     cwd = Path(workspace.cwd).resolve()
-    root = await asyncio.to_thread(root_of, cwd)
+    root = await asyncio.to_thread(root_of, cwd, session.owner)
     folders = await asyncio.to_thread(lambda: list(_candidates(call.arguments, cwd, root)))
     if not folders:
         return None

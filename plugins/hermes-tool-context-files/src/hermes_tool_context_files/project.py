@@ -37,7 +37,7 @@ async def with_notes(ctx: PluginContext, session: Session, prompt: Prompt) -> Pr
 
 def _with_notes(ctx: PluginContext, session: Session, prompt: Prompt) -> Prompt | None:
     folder = Path(session.cwd).resolve()
-    root = root_of(folder)
+    root = root_of(folder, session.owner)
     found = find(folder, root, scan=ctx.config.scan)
     for notes in found:
         if notes.blocked:

@@ -89,6 +89,7 @@ def agents_command(roster: Roster) -> SlashCommand:
         run=run,
         usage="[stop NUMBER|all]",
         at_once=True,
+        who="everyone",
     )
 
 

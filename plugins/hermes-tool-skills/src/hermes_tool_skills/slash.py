@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import ToolError, UserError
-from hermes_core.types import Message, Session, SlashCommand, Text
+from hermes_core.types import Message, Principal, Session, SlashCommand, Text
 from hermes_tool_skills.desk import catalogue_for
 
 
@@ -18,6 +18,8 @@ def slash_commands(ctx: PluginContext) -> Sequence[SlashCommand]:
         catalogue = catalogue_for(ctx)
         found = await asyncio.to_thread(catalogue.all)
         if rest == "pending":
+            if session.owner.person != Principal().person:
+                raise UserError("What waits to become a skill is for the owner of this Hermes.")
             rows = [
                 f"    {p.id}  {p.action} {p.name}: {p.why or 'no reason given'}" for p in proposals(catalogue.library)
             ]
@@ -42,6 +44,10 @@ def slash_commands(ctx: PluginContext) -> Sequence[SlashCommand]:
         return Message(role="user", parts=(Text(text=f"{wish}\n\nFollow this skill:\n\n{body}"),))
 
     return [
-        SlashCommand(name="skills", summary="list the skills", run=skills, usage="[pending]", at_once=True),
-        SlashCommand(name="skill", summary="do something the way a skill says", run=skill, usage="NAME [TASK]"),
+        SlashCommand(
+            name="skills", summary="list the skills", run=skills, usage="[pending]", at_once=True, who="everyone"
+        ),
+        SlashCommand(
+            name="skill", summary="do something the way a skill says", run=skill, usage="NAME [TASK]", who="everyone"
+        ),
     ]

@@ -45,4 +45,4 @@ def todo_command(plans: Plans) -> SlashCommand:
     async def show(session: Session, _rest: str) -> str:
         return for_person(await asyncio.to_thread(plans.read, session))
 
-    return SlashCommand(name="todo", summary="show the plan of this session", run=show)
+    return SlashCommand(name="todo", summary="show the plan of this session", run=show, who="everyone")

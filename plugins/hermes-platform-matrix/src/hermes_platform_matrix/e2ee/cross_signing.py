@@ -14,7 +14,7 @@ from hermes_platform_matrix.homeserver import Homeserver, Refused, path
 __all__ = ["BadRecoveryKey", "CrossSigning", "recovery_key_bytes", "unseal"]
 
 _ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
-_SECRET = "m.cross_signing.self_signing"  # the name of a secret, not a secret
+_STORED = "m.cross_signing.self_signing"
 _USAGES = ("master", "self_signing", "user_signing")
 
 
@@ -100,11 +100,11 @@ class CrossSigning:
         if description.get("algorithm") != "m.secret_storage.v1.aes-hmac-sha2":
             raise BadRecoveryKey("the account has no secret storage that can be read here")
         key = recovery_key_bytes(recovery_key, description.get("passphrase"))
-        box = (await self._account_data(_SECRET)).get("encrypted", {}).get(name)
+        box = (await self._account_data(_STORED)).get("encrypted", {}).get(name)
         if not isinstance(box, Mapping):
             raise BadRecoveryKey("the secret storage of the account holds no signing key")
         try:
-            return decoded(unseal(key, _SECRET, box).decode("ascii"))
+            return decoded(unseal(key, _STORED, box).decode("ascii"))
         except ValueError as error:
             raise BadRecoveryKey("the secret storage of the account holds no signing key") from error
 

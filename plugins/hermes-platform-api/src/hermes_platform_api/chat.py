@@ -1,0 +1,102 @@
+"""POST /v1/chat/completions."""
+
+import json
+import time
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from hermes_core.types import Started
+from hermes_platform_api.errors import ApiError
+from hermes_platform_api.progress import progress
+from hermes_platform_api.reading import read_chat
+from hermes_platform_api.service import Answer, Service, read_body, tokens
+from hermes_platform_api.sse import EventStream, event, json_answer, unless_gone
+from hermes_platform_api.wishes import Wish, wished
+
+__all__ = ["complete"]
+
+
+async def complete(service: Service, request: Request) -> Response:
+    """Answer a conversation, whole or as it comes."""
+    body = await read_body(request, "ChatCompletionRequest")
+    wish = wished(request, body, read_chat(body["messages"]))
+    wish = service.answered_by(wish, body.get("model"))
+    if body.get("stream"):
+        usage = bool((body.get("stream_options") or {}).get("include_usage"))
+        stream = _Stream(service, wish, usage=usage)
+        return EventStream(
+            stream.body(), silence=service.config.keep_alive_seconds, failed=_failed, headers=stream.headers
+        )
+    answer = Answer()
+    async with aclosing(service.turns.play(wish)) as turn:
+        await unless_gone(request, answer.all(turn))
+    message = {"role": "assistant", "content": answer.final, "refusal": None}
+    whole = {
+        "id": f"chatcmpl-{wish.event}",
+        "object": "chat.completion",
+        "created": int(time.time()),
+        "model": wish.called,
+        "choices": [{"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}],
+        "usage": tokens(answer.usage, chat=True),
+    }
+    if answer.note:
+        whole["hermes"] = {"note": answer.note}
+    return json_answer(whole, headers=answer.headers)
+
+
+class _Stream:
+    """One answer in chunks."""
+
+    def __init__(self, service: Service, wish: Wish, *, usage: bool) -> None:
+        self._turn, self._answer, self._usage, self._session = service.turns.play(wish), Answer(), usage, ""
+        head = {
+            "id": f"chatcmpl-{wish.event}",
+            "object": "chat.completion.chunk",
+            "created": int(time.time()),
+            "model": wish.called,
+        }
+        self._head = json.dumps(head, separators=(",", ":"))[:-1]
+
+    def headers(self) -> dict[str, str]:
+        """What is known when the stream begins."""
+        return {"x-hermes-session-id": self._session} if self._session else {}
+
+    async def body(self) -> AsyncGenerator[bytes, None]:
+        """The events. Raises ApiError."""
+        first, answer = True, self._answer
+        async with aclosing(self._turn) as turn:
+            async for one in turn:
+                if isinstance(one, Started):
+                    self._session = one.session_id
+                elif text := answer.add(one):
+                    delta: dict[str, str] = {"role": "assistant", "content": text} if first else {"content": text}
+                    first = False
+                    yield self._chunk(delta)
+                elif told := progress(one):
+                    yield self._chunk({}, told, name="hermes.tool.progress")
+        answer.check()
+        if first:
+            yield self._chunk({"role": "assistant", "content": answer.text})
+        yield self._chunk({}, finish="stop")
+        if self._usage:
+            used = json.dumps(tokens(answer.usage, chat=True), separators=(",", ":"))
+            yield event(f'{self._head},"choices":[],"usage":{used}}}')
+        yield event("[DONE]")
+
+    def _chunk(
+        self, delta: dict[str, str], more: dict[str, Any] | None = None, *, finish: str | None = None, name: str = ""
+    ) -> bytes:
+        choice = json.dumps(
+            {"index": 0, "delta": delta, "finish_reason": finish}, ensure_ascii=False, separators=(",", ":")
+        )
+        rest = "," + json.dumps(more, ensure_ascii=False)[1:-1] if more else ""
+        usage = ',"usage":null' if self._usage else ""
+        return event(f'{self._head},"choices":[{choice}]{usage}{rest}}}', name)
+
+
+def _failed(error: ApiError) -> bytes:
+    return event(error.body) + event("[DONE]")

@@ -1,0 +1,137 @@
+"""What stands before every route: who may ask from where, with which key, and what an error looks like."""
+
+import ipaddress
+import logging
+from collections.abc import Mapping, Sequence
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from hermes_core.errors import HermesError
+from hermes_platform_api.errors import ApiError, of_error
+from hermes_platform_api.keys import Keys
+from hermes_platform_api.routes import OPEN
+from hermes_platform_api.sse import answered
+
+__all__ = ["Guard", "is_loopback"]
+
+log = logging.getLogger(__name__)
+_SAFE = {
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "x-frame-options": "DENY",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "cache-control": "no-store",
+}
+_ASKED = (
+    "authorization, content-type, idempotency-key, x-hermes-session-id, x-hermes-session-key, x-stainless-arch, "
+    "x-stainless-lang, x-stainless-os, x-stainless-package-version, x-stainless-retry-count, x-stainless-runtime, "
+    "x-stainless-runtime-version, x-stainless-timeout, openai-organization, openai-project"
+)
+_SHOWN = "x-hermes-session-id, x-hermes-completed, x-hermes-partial, x-hermes-error, retry-after"
+_PREFLIGHT = 600  # seconds a browser may remember what it may send
+
+
+class Guard:
+    """Lets a request through to the app, or says why not. Nothing that goes wrong inside shows a traceback."""
+
+    def __init__(self, app: ASGIApp, keys: Keys, *, host: str, hosts: Sequence[str], origins: Sequence[str]) -> None:
+        """On loopback only loopback's own names and ``hosts`` are answered: no page gets in by rebinding a name."""
+        self._app, self._keys = app, keys
+        self._hosts = {name.lower() for name in hosts} if is_loopback(host) else None
+        self._origins = {origin.rstrip("/").lower() for origin in origins}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        headers, begun = Headers(scope=scope), False
+        more = {**_SAFE}
+
+        async def sending(message: Message) -> None:
+            nonlocal begun
+            if message["type"] == "http.response.start":
+                begun = True
+                known = MutableHeaders(raw=message.setdefault("headers", []))
+                for name, value in more.items():
+                    known.setdefault(name, value)
+            await send(message)
+
+        failure: ApiError | None = None
+        try:
+            self._check_host(headers)
+            more |= self._cors(headers)
+            await self._answer(scope, headers, receive, sending)
+        except ClientDisconnect:
+            pass
+        except ApiError as error:
+            failure = error
+        except HermesError as error:
+            failure = of_error(error)
+        except Exception:
+            log.exception("a request could not be answered")
+            failure = ApiError(500, "internal_error", "Something went wrong here. The server's log says what.")
+        if failure and not begun:
+            await answered(failure)(scope, receive, sending)
+
+    async def _answer(self, scope: Scope, headers: Headers, receive: Receive, send: Send) -> None:
+        if scope["method"] == "OPTIONS" and "access-control-request-method" in headers and "origin" in headers:
+            await Response(status_code=204, headers=_preflight())(scope, receive, send)
+            return
+        if scope["path"] not in OPEN:
+            scope["hermes.person"] = self._person(headers)
+        await self._app(scope, receive, send)
+
+    def _check_host(self, headers: Headers) -> None:
+        if self._hosts is None:
+            return
+        name = _name(headers.get("host", ""))
+        if len(headers.getlist("host")) != 1 or not (name in self._hosts or name == "localhost" or is_loopback(name)):
+            text = f"This server does not answer to the host {name[:80]!r}. List it in platforms.api.hosts."
+            raise ApiError(403, "host_not_allowed", text)
+
+    def _cors(self, headers: Headers) -> Mapping[str, str]:
+        """What a browser needs to hear. Raises ApiError for a page that is not listed."""
+        origin = headers.get("origin")
+        if origin is None:
+            return {}
+        if origin.lower() not in self._origins and "*" not in self._origins:
+            raise ApiError(
+                403, "origin_not_allowed", "Pages of this origin may not call this server: platforms.api.origins."
+            )
+        return {"access-control-allow-origin": origin, "vary": "Origin", "access-control-expose-headers": _SHOWN}
+
+    def _person(self, headers: Headers) -> str:
+        given = headers.getlist("authorization")
+        scheme, _, key = given[0].partition(" ") if len(given) == 1 else ("", "", "")
+        person = self._keys.person(key.strip()) if scheme.lower() == "bearer" else None
+        if person is None:
+            text = "The key is missing or wrong. Send it as: Authorization: Bearer KEY"
+            raise ApiError(401, "invalid_api_key", text, headers={"www-authenticate": "Bearer"})
+        return person
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address or name reaches only this machine."""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def _name(host: str) -> str:
+    """The name in a Host header, without its port."""
+    if host.startswith("["):
+        return host.partition("]")[0].lstrip("[").lower()
+    return host.partition(":")[0].rstrip(".").lower()
+
+
+def _preflight() -> dict[str, str]:
+    return {
+        "access-control-allow-methods": "GET, POST, PATCH, DELETE",
+        "access-control-allow-headers": _ASKED,
+        "access-control-max-age": str(_PREFLIGHT),
+    }

@@ -1,0 +1,101 @@
+"""The API as a platform: it listens while it is open. People write and read over HTTP, so nothing is sent to them."""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING
+
+from hermes_core.context import PluginContext
+from hermes_core.errors import Undeliverable
+from hermes_core.kinds import Desk, Platform
+from hermes_core.types import Chat, Envelope, Message, Sent
+from hermes_platform_api.config import Config
+
+if TYPE_CHECKING:
+    from hermes_platform_api.server import Server
+    from hermes_platform_api.service import Service
+
+__all__ = ["Api"]
+
+_DRAIN = 8.0  # seconds for turns that run to end when the server closes
+
+
+class Api(Platform):
+    """``address`` is where it listens, known after ``open``."""
+
+    name = "api"
+    account = "api"
+
+    def __init__(self, ctx: PluginContext) -> None:
+        self._ctx = ctx
+        self._config: Config = ctx.config or Config()
+        self._server: Server | None = None
+        self._service: Service | None = None
+        self._closed = asyncio.Event()
+        self.address = ""
+
+    async def open(self, desk: Desk) -> None:
+        """Listen. Raises UserError for a port in use and for keys that are none."""
+        from hermes_platform_api.guard import Guard, is_loopback
+        from hermes_platform_api.keys import MAIN, Keys
+        from hermes_platform_api.server import Server, application, listen
+        from hermes_platform_api.service import Service
+
+        config = self._config
+        keys = Keys(self._ctx.secrets, config.keys)
+        listening = listen(config.host, config.port)
+        home = self._ctx.paths.home
+        self._service = Service(config, desk, [home / "skills", *(folder for _, folder in self._ctx.paths.skills)])
+        app = Guard(application(self._service), keys, host=config.host, hosts=config.hosts, origins=config.origins)
+        self._server, self._closed = Server(app, listening), asyncio.Event()
+        await self._server.start()
+        host, port = listening.getsockname()[:2]
+        self.address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+        self._ctx.log.info("listening on %s", self.address)
+        _say(f"The API listens on {self.address}/v1")
+        if keys.made:
+            shown = f" and is shown this once: {keys.made}" if sys.stderr.isatty() else ""
+            _say(f"Its key was made now{shown}\nIt is kept as {MAIN} in {home / '.env'}.")
+        if not is_loopback(config.host):
+            _say("Other machines can reach it. Keys travel in the clear: put TLS in front of it.")
+
+    async def receive(self) -> AsyncIterator[Envelope]:
+        """Nothing: what is said over HTTP is answered there. Ends on close."""
+        server = self._server
+        if server is not None:
+            ended, closed = asyncio.ensure_future(server.ended()), asyncio.ensure_future(self._closed.wait())
+            try:
+                await asyncio.wait({ended, closed}, return_when=asyncio.FIRST_COMPLETED)
+                if ended.done() and not closed.done():
+                    ended.result()
+            finally:
+                if self._service is not None:  # nobody listens any more, so nothing new is begun
+                    self._service.turns.refuse()
+                ended.cancel()
+                closed.cancel()
+                await asyncio.wait({ended, closed})
+        return
+        yield
+
+    async def send(self, chat: Chat, message: Message, key: str) -> Sent | None:
+        """Refused: nobody can be written to who did not ask. Raises Undeliverable."""
+        raise Undeliverable("The API only answers: nothing can be sent to its clients.")
+
+    async def close(self) -> None:
+        """Let what runs end, for some seconds; then interrupt it, and stop listening."""
+        self._closed.set()
+        service, self._service = self._service, None
+        server, self._server = self._server, None
+        try:
+            if service is not None:
+                await service.turns.rest(_DRAIN)
+        finally:
+            if service is not None:
+                await service.turns.close()
+            if server is not None:
+                await server.stop()
+
+
+def _say(text: str) -> None:
+    """Tell whoever started it. A key is for a terminal only: what is not one may be a log."""
+    print(text, file=sys.stderr)  # noqa: T201

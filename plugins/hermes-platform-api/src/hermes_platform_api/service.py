@@ -1,0 +1,150 @@
+"""What the routes work with: the settings, the desk, the turns that run."""
+
+import json
+import time
+from collections.abc import AsyncGenerator, Sequence
+from pathlib import Path
+from typing import Any
+
+from attrs import evolve
+from starlette.requests import Request
+
+from hermes_core.kinds import Desk
+from hermes_core.types import Ended, Event, Failed, Returned, Said, Usage
+from hermes_platform_api.config import Config
+from hermes_platform_api.errors import ApiError, of_failure
+from hermes_platform_api.reading import refuse_files
+from hermes_platform_api.schema import check
+from hermes_platform_api.shapes import BODIES, LIMITS
+from hermes_platform_api.turns import Turns
+from hermes_platform_api.wishes import Wish, event_of
+
+__all__ = ["Answer", "Service", "read_body", "tokens"]
+
+
+class Service:
+    """One running server."""
+
+    def __init__(self, config: Config, desk: Desk, skills: Sequence[Path]) -> None:
+        self.config, self.desk, self.skills = config, desk, skills
+        self.turns = Turns(desk, config.max_turns)
+        self.began = time.time()
+
+    def model(self, asked: str | None) -> tuple[str, str]:
+        """What a model is called, and who answers as the kernel names it. Raises ApiError for one that is not there."""
+        called = asked or self.config.model_name
+        if called == self.config.model_name:
+            return called, ""
+        if called in self.config.models:
+            return called, self.config.models[called]
+        there = ", ".join([self.config.model_name, *self.config.models])
+        raise ApiError(404, "model_not_found", f"There is no model {called!r}. There is: {there}.", param="model")
+
+    def answered_by(self, wish: Wish, asked: str | None) -> Wish:
+        """The same wish, answered by the model that was asked for. Raises ApiError."""
+        called, model = self.model(asked)
+        return evolve(wish, called=called, model=model)
+
+    async def after(self, wish: Wish, name: str, prefixes: tuple[str, ...]) -> Wish:
+        """The same wish, to be played after an earlier one, by the id that that was given. Raises ApiError.
+
+        Where the conversation went on since, or still goes on, a branch is begun at that point.
+        """
+        event = next((e for prefix in prefixes if (e := event_of(name, prefix))), "")
+        past = await self.desk.past(event, person=wish.person) if event else None
+        if past is None or past.state != "done":
+            text = f"There is nothing finished with the id {name[:80]!r}."
+            raise ApiError(404, "previous_response_not_found", text, param="previous_response_id")
+        if past.last and not self.turns.busy(past.session_id):
+            return evolve(wish, session=past.session_id)
+        fork = await self.desk.sessions.fork(past.session_id, wish.person, upto=past.turn_id)
+        return evolve(wish, session=fork.id)
+
+
+class Answer:
+    """What the events of a turn come to. ``shown`` is all that was said, ``text`` the final answer."""
+
+    def __init__(self) -> None:
+        self.shown = self.text = self.note = self.session = self.reason = ""
+        self.usage = Usage()
+        self.failure: Failed | None = None
+        self._apart = False
+
+    def add(self, event: Event) -> str:
+        """Take up an event; what is to be shown of the answer."""
+        if isinstance(event, Said):
+            piece = f"\n\n{event.text}" if self._apart and self.shown else event.text
+            self._apart = False
+            self.shown += piece
+            return piece
+        if isinstance(event, Returned):
+            self._apart = True
+        elif isinstance(event, Failed):
+            self.failure = event
+        elif isinstance(event, Ended):
+            self.session, self.text, self.note = event.session_id, event.answer, event.note
+            self.usage, self.reason = event.usage, event.reason
+        return ""
+
+    async def all(self, events: AsyncGenerator[Event, None]) -> "Answer":
+        """Take up all of them. Raises ApiError when the turn failed."""
+        async for event in events:
+            self.add(event)
+        self.check()
+        return self
+
+    def check(self) -> None:
+        """Raises ApiError when the turn failed, or was stopped before it said anything."""
+        if self.failure:
+            error = of_failure(self.failure)
+            error.headers |= {"x-hermes-partial": "true"} if self.shown else {}
+            raise error
+        if self.reason == "interrupted" and not self.shown:
+            raise ApiError(409, "interrupted", "This turn was stopped.", headers={"x-should-retry": "false"})
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What the answer's headers say of it."""
+        whole = self.reason == "done"
+        found = {"x-hermes-session-id": self.session, "x-hermes-completed": str(whole).lower()}
+        return found | ({} if whole else {"x-hermes-partial": "true", "x-hermes-error": "interrupted"})
+
+    @property
+    def final(self) -> str:
+        """The answer; of a turn that was stopped, what it had said."""
+        return self.text if self.reason == "done" else self.shown
+
+
+def tokens(usage: Usage, *, chat: bool = False) -> dict[str, Any]:
+    """Tokens as OpenAI's clients read them: of a chat completion, or of anything else."""
+    into, out = ("prompt_tokens", "completion_tokens") if chat else ("input_tokens", "output_tokens")
+    return {
+        into: usage.input,
+        out: usage.output,
+        "total_tokens": usage.input + usage.output,
+        f"{into}_details": {"cached_tokens": usage.cache_read},
+        f"{out}_details": {"reasoning_tokens": usage.reasoning},
+    }
+
+
+async def read_body(request: Request, shape: str) -> dict[str, Any]:
+    """The JSON of a request, checked. Raises ApiError."""
+    kind = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise ApiError(415, "unsupported_media_type", "Send JSON, with Content-Type: application/json.")
+    data, most = bytearray(), LIMITS["body_bytes"]
+    async for piece in request.stream():
+        data += piece
+        if len(data) > most:
+            raise ApiError(413, "body_too_large", f"A request has at most {most:,} bytes.")
+    try:
+        body = json.loads(data or b"{}", parse_constant=_no_number)
+    except (ValueError, RecursionError):
+        raise ApiError(400, "invalid_json", "The body is no valid JSON.") from None
+    refuse_files(body)
+    check(body, BODIES[shape])
+    return dict(body)
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(name)

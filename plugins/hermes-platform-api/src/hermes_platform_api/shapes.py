@@ -1,0 +1,253 @@
+"""What requests and answers look like, as JSON Schema: checked by ``schema``, shown by ``openapi``."""
+
+from typing import Any
+
+__all__ = ["ANSWERS", "BODIES", "LIMITS", "TEXT"]
+
+TEXT, ITEMS, LONG = 65_536, 1_000, 1_000_000
+LIMITS = {"body_bytes": 10_000_000, "text_characters": TEXT, "list_items": ITEMS}
+_ID = r"^[A-Za-z0-9][A-Za-z0-9._:@-]{0,99}$"
+
+JsonSchema = dict[str, Any]
+
+
+def _object(required: str = "", /, **properties: JsonSchema) -> JsonSchema:
+    return {"type": "object", "properties": properties} | ({"required": required.split()} if required else {})
+
+
+def _list(items: JsonSchema, least: int = 0) -> JsonSchema:
+    return {"type": "array", "items": items, "maxItems": ITEMS} | ({"minItems": least} if least else {})
+
+
+def _any(*schemas: JsonSchema) -> JsonSchema:
+    return {"anyOf": list(schemas)}
+
+
+def _maybe(schema: JsonSchema) -> JsonSchema:
+    return {**schema, "type": [schema["type"], "null"]} if "type" in schema else _any(schema, {"type": "null"})
+
+
+def _one(*values: object) -> JsonSchema:
+    return {"enum": list(values)}
+
+
+def _text(most: int = TEXT) -> JsonSchema:
+    return {"type": "string", "maxLength": most}
+
+
+_string, _count, _flag = {"type": "string"}, {"type": "integer", "minimum": 0}, {"type": "boolean"}
+_words = {"type": "string", "minLength": 1, "maxLength": TEXT}
+_name = {"type": "string", "minLength": 1, "maxLength": 200}
+_id = {"type": "string", "pattern": _ID}
+_title = {"type": "string", "maxLength": 100}
+_metadata = _maybe({"type": "object", "additionalProperties": _text(512), "maxProperties": 16})
+_data_url = r"^data:image/(png|jpeg|gif|webp);base64,"
+
+# --- chat completions -------------------------------------------------------------------------------------------------
+
+_image_url = _object("url", url={"type": "string", "pattern": _data_url}, detail=_maybe(_string))
+_part = _any(
+    _object("type text", type=_one("text"), text=_text()),
+    _object("type image_url", type=_one("image_url"), image_url=_image_url),
+)
+_said = _object("type text", type=_one("text"), text=_text(LONG))
+_call = _object(
+    "id type function",
+    id=_text(200),
+    type=_one("function"),
+    function=_object("name arguments", name=_text(200), arguments=_text(LONG)),
+)
+_system = _object(
+    "role content",
+    role=_one("system", "developer"),
+    content=_any(_text(), _list(_object("type text", type=_one("text"), text=_text()), 1)),
+)
+_user = _object("role content", role=_one("user"), content=_any(_text(), _list(_part, 1)))
+_assistant = _object(
+    "role",
+    role=_one("assistant"),
+    content=_maybe(_any(_text(LONG), _list(_said))),
+    tool_calls=_maybe(_list(_call)),
+)
+_result = _object(
+    "role tool_call_id content",
+    role=_one("tool"),
+    tool_call_id=_text(200),
+    content=_any(_text(LONG), _list(_said)),
+)
+_nothing = _maybe({"type": "array", "maxItems": 0})
+_chat = _object(
+    "messages",
+    model=_maybe(_name),
+    messages=_list(_any(_system, _user, _assistant, _result), 1),
+    stream=_maybe(_flag),
+    stream_options=_maybe(_object(include_usage=_maybe(_flag))),
+    n=_maybe({"type": "integer", "minimum": 1, "maximum": 1}),
+    tools=_nothing,
+    functions=_nothing,
+    response_format=_maybe(_object("type", type=_one("text"))),
+    modalities=_maybe(_list(_one("text"))),
+    logprobs=_maybe(_one(False)),
+    metadata=_metadata,
+)
+
+# --- responses --------------------------------------------------------------------------------------------------------
+
+_input_part = _any(
+    _object("type text", type=_one("input_text", "text"), text=_text()),
+    _object("type image_url", type=_one("input_image"), image_url={"type": "string", "pattern": _data_url}),
+)
+_output_part = _object("type text", type=_one("output_text", "text"), text=_text(LONG))
+_item = _any(
+    _object(
+        "role content",
+        type=_one("message"),
+        role=_one("user", "system", "developer"),
+        content=_any(_text(), _list(_input_part, 1)),
+    ),
+    _object(
+        "role content",
+        type=_one("message"),
+        role=_one("assistant"),
+        content=_any(_text(LONG), _list(_output_part)),
+    ),
+)
+_response = _object(
+    "input",
+    model=_maybe(_name),
+    input=_any(_words, _list(_item, 1)),
+    instructions=_maybe(_text()),
+    previous_response_id=_maybe(_name),
+    conversation=_maybe(_any(_id, _object("id", id=_id))),
+    store=_maybe(_flag),
+    stream=_maybe(_flag),
+    background=_maybe(_one(False)),
+    tools=_nothing,
+    text=_maybe(_object(format=_maybe(_object("type", type=_one("text"))))),
+    metadata=_metadata,
+)
+
+# --- runs and sessions ------------------------------------------------------------------------------------------------
+
+_input = _any(_words, _list(_input_part, 1))
+_run = _object(
+    "input",
+    input=_input,
+    model=_maybe(_name),
+    instructions=_maybe(_text()),
+    session_id=_maybe(_id),
+    previous_response_id=_maybe(_name),
+    conversation_history=_maybe(_list(_any(_user, _assistant))),
+    metadata=_metadata,
+)
+_approval = _object(
+    "choice", choice=_one("once", "session", "always", "deny"), approval_id=_maybe(_name), reason=_maybe(_text(1000))
+)
+_session = _object(id=_maybe(_id), title=_maybe(_title), system=_maybe(_text()))
+_retitle = _object("title", title=_title)
+_fork = _object(title=_maybe(_title))
+_say = _object("input", input=_input, system=_maybe(_text()), model=_maybe(_name))
+
+BODIES: dict[str, JsonSchema] = {
+    "ChatCompletionRequest": _chat,
+    "ResponseRequest": _response,
+    "RunRequest": _run,
+    "ApprovalRequest": _approval,
+    "SessionRequest": _session,
+    "SessionPatch": _retitle,
+    "ForkRequest": _fork,
+    "SessionChatRequest": _say,
+}
+
+# --- answers ----------------------------------------------------------------------------------------------------------
+
+_number = {"type": "number"}
+_usage = _object(
+    "prompt_tokens completion_tokens total_tokens", prompt_tokens=_count, completion_tokens=_count, total_tokens=_count
+)
+_tokens = _object(
+    "input_tokens output_tokens total_tokens", input_tokens=_count, output_tokens=_count, total_tokens=_count
+)
+_error = _object("message type param code", message=_string, type=_string, param=_maybe(_string), code=_maybe(_string))
+_answered = _object("role content", role=_one("assistant"), content=_string, refusal=_maybe(_string))
+_choice = _object("index message finish_reason", index=_count, message=_answered, finish_reason=_string)
+_described = _object(
+    "id object title origin created_at model",
+    id=_string,
+    object=_one("hermes.session"),
+    title=_string,
+    origin=_string,
+    created_at=_number,
+    updated_at=_number,
+    model=_string,
+    messages=_count,
+    preview=_string,
+    state=_string,
+)
+_message = _object("id role content", id=_count, role=_string, content=_list(_object("type", type=_string)))
+_about_run = _object(
+    "object run_id status created_at session_id output usage error",
+    object=_one("hermes.run"),
+    run_id=_string,
+    status=_one("queued", "running", "waiting_for_approval", "completed", "failed", "cancelled", "interrupted"),
+    created_at=_number,
+    session_id=_maybe(_string),
+    model=_string,
+    output=_maybe(_string),
+    usage=_maybe(_tokens),
+    error=_maybe(_object("message code", message=_string, code=_string)),
+    approvals=_list(_object("id subject choices", id=_string, subject=_string, choices=_list(_string))),
+)
+
+_model = _object("id object created owned_by", id=_string, object=_one("model"), created=_count, owned_by=_string)
+
+
+def _listed(one: JsonSchema) -> JsonSchema:
+    return _object("object data", object=_one("list"), data={"type": "array", "items": one})
+
+
+ANSWERS: dict[str, JsonSchema] = {
+    "Error": _object("error", error=_error),
+    "Event": _object("data", data=_string, event=_string),  # of a stream: `data` is JSON, or [DONE]
+    "ChatCompletion": _object(
+        "id object created model choices usage",
+        id=_string,
+        object=_one("chat.completion"),
+        created=_count,
+        model=_string,
+        choices={"type": "array", "items": _choice},
+        usage=_usage,
+    ),
+    "Response": _object(
+        "id object created_at status model output",
+        id=_string,
+        object=_one("response"),
+        created_at=_number,
+        status=_one("in_progress", "completed", "failed", "incomplete", "cancelled"),
+        model=_string,
+        output={"type": "array", "items": _object("type id", type=_string, id=_string)},
+        usage=_maybe(_tokens),
+        error=_maybe(_object("code message", code=_string, message=_string)),
+    ),
+    "Deleted": _object("id object deleted", id=_string, object=_string, deleted=_flag),
+    "Run": _about_run,
+    "RunStarted": _object("run_id status", run_id=_string, status=_string, session_id=_maybe(_string)),
+    "Settled": _object("run_id approval_id settled", run_id=_string, approval_id=_string, settled=_flag),
+    "Session": _described,
+    "Sessions": _listed(_described),
+    "Messages": _listed(_message),
+    "SessionAnswer": _object(
+        "session_id message usage", session_id=_string, message=_answered, usage=_tokens, note=_string
+    ),
+    "Model": _model,
+    "Models": _listed(_model),
+    "Named": _listed(_object("name description", name=_string, description=_string)),
+    "Toolsets": _listed(
+        _object("name tools", name=_string, tools=_listed(_object("name", name=_string))["properties"]["data"])
+    ),
+    "Capabilities": _object(
+        "object features limits", object=_string, features={"type": "object"}, limits={"type": "object"}
+    ),
+    "Health": _object("status", status=_string),
+    "OpenApi": _object("openapi info paths", openapi=_string, info={"type": "object"}, paths={"type": "object"}),
+}

@@ -1,0 +1,278 @@
+"""Turns for clients: so many at once, each wish once, and none that nobody waits for."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from typing import TypeAlias
+
+from hermes_core.errors import HermesError
+from hermes_core.kinds import Desk
+from hermes_core.types import (
+    Ended,
+    Event,
+    Failed,
+    PastTurn,
+    Progress,
+    Question,
+    Said,
+    Started,
+    Usage,
+    Verdict,
+)
+from hermes_platform_api.errors import ApiError, of_error
+from hermes_platform_api.wishes import Wish
+
+__all__ = ["Kept", "Turns"]
+
+Events: TypeAlias = AsyncGenerator[Event, None]
+_LOOK = 0.5  # seconds between two looks at a turn that another process plays
+_MOST = 2000  # events of live output that are kept of one turn
+_AGAIN = "1"  # seconds after which a client that was turned away may come again
+
+
+class Kept:
+    """A turn that goes on without its client, and whose events can be read by any number of them, from the start."""
+
+    def __init__(self, person: str) -> None:
+        self.person = person
+        self.events: list[Event] = []
+        self.session = self._turn = ""
+        self.asking: dict[str, tuple[Question, asyncio.Future[Verdict]]] = {}
+        self.stored: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.task: asyncio.Task[None] | None = None
+        self.failure: ApiError | None = None
+        self._news = asyncio.Event()
+
+    @property
+    def over(self) -> bool:
+        """Whether there is nothing more to come."""
+        return self.task is not None and self.task.done()
+
+    def begin(self, events: Events, done: Callable[[], None]) -> None:
+        """Play it."""
+        self.task = asyncio.create_task(self._play(events))
+
+        def end(_: object) -> None:
+            if not self.stored.done():
+                self.stored.set_result(None)
+            self._tell()
+            done()
+
+        self.task.add_done_callback(end)
+
+    async def _play(self, events: Events) -> None:
+        try:
+            async with contextlib.aclosing(events) as turn:
+                async for event in turn:
+                    self.add(event)
+        except asyncio.CancelledError:
+            ids = {"session_id": self.session, "turn_id": self._turn}
+            self.add(Ended(**ids, answer="", reason="interrupted", usage=Usage()))
+            raise
+        except ApiError as error:
+            self.failure = error
+        except HermesError as error:
+            self.failure = of_error(error)
+
+    def add(self, event: Event) -> None:
+        """Keep an event and wake who reads."""
+        if isinstance(event, Started):
+            self.session, self._turn = event.session_id, event.turn_id
+        if not isinstance(event, Progress) or len(self.events) < _MOST:
+            self.events.append(event)
+            self._tell()
+
+    def _tell(self) -> None:
+        news, self._news = self._news, asyncio.Event()
+        news.set()
+
+    async def ask(self, question: Question) -> Verdict | None:
+        """Put a question to whoever reads the events; answered by ``answer``, or elsewhere."""
+        answer: asyncio.Future[Verdict] = asyncio.get_running_loop().create_future()
+        self.asking[question.id] = (question, answer)
+        self._tell()
+        try:
+            return await answer
+        finally:
+            del self.asking[question.id]
+            self._tell()
+
+    async def read(self) -> AsyncGenerator[Event | Question, None]:
+        """Its events from the start until its end, and the questions that wait meanwhile. Raises ApiError."""
+        at, told = 0, set[str]()
+        while True:
+            news = self._news
+            while at < len(self.events):
+                at += 1
+                yield self.events[at - 1]
+            for question, _ in list(self.asking.values()):
+                if question.id not in told:
+                    told.add(question.id)
+                    yield question
+            if self.over and at == len(self.events):
+                break
+            if news is self._news:
+                await news.wait()
+        if self.failure:
+            raise self.failure
+
+    async def stop(self) -> None:
+        """Interrupt it; its Ended still comes."""
+        if self.task and not self.task.done():
+            self.task.cancel()
+            await asyncio.wait({self.task})
+
+
+class Turns:
+    """Plays wishes on the kernel's desk."""
+
+    def __init__(self, desk: Desk, most: int) -> None:
+        self._desk, self._most = desk, most
+        self._kept: dict[str, Kept] = {}
+        self._sessions: dict[str, int] = {}
+        self.running, self._last, self._rested = 0, False, asyncio.Event()
+
+    def refuse(self) -> None:
+        """Take no more: this server ends."""
+        self._last = True
+
+    async def rest(self, seconds: float) -> None:
+        """Take no more, and let what runs end, for so long at most."""
+        self.refuse()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while self.running:
+                    self._rested.clear()
+                    await self._rested.wait()
+
+    def busy(self, session: str) -> bool:
+        """Whether a turn that began here runs in a session."""
+        return session in self._sessions
+
+    def kept(self, event: str, person: str) -> Kept | None:
+        """A turn that goes on without its client."""
+        found = self._kept.get(event)
+        return found if found and found.person == person else None
+
+    async def play(self, wish: Wish) -> Events:
+        """Its events, an Ended last; closing them interrupts it, unless it can be asked for again. Raises ApiError."""
+        if wish.repeats:
+            async for event in (await self.keep(wish)).read():
+                if not isinstance(event, Question):
+                    yield event
+            return
+        self._take()
+        try:
+            async with contextlib.aclosing(self._watched(self._turn(wish))) as turn:
+                async for event in turn:
+                    yield event
+        finally:
+            self._give()
+
+    async def keep(self, wish: Wish, seconds: float = 0.0) -> Kept:
+        """Play it whether or not somebody listens, or find it where it was played. Raises ApiError.
+
+        Its events can be read for so many seconds after its end.
+        """
+        if found := self.kept(wish.event, wish.person):
+            return found
+        self._take()
+        kept = self._kept[wish.event] = Kept(wish.person)
+        loop = asyncio.get_running_loop()
+
+        def done() -> None:
+            self._give()
+            loop.call_later(seconds, self._kept.pop, wish.event, None)
+
+        kept.begin(self._watched(self._once(wish, kept)), done)
+        return kept
+
+    async def close(self) -> None:
+        """Interrupt what runs."""
+        for kept in list(self._kept.values()):
+            await kept.stop()
+        self._kept.clear()
+
+    def _take(self) -> None:
+        if self._last:
+            text = "This server is going down. Come again soon."
+            raise ApiError(503, "going_down", text, headers={"retry-after": "5"})
+        if self.running >= self._most:
+            text = f"{self._most} turns run already. Come again soon."
+            raise ApiError(429, "too_many_turns", text, headers={"retry-after": _AGAIN})
+        self.running += 1
+
+    def _give(self) -> None:
+        self.running -= 1
+        self._rested.set()
+
+    async def _watched(self, events: Events) -> Events:
+        session = ""
+        try:
+            async with contextlib.aclosing(events) as turn:
+                async for event in turn:
+                    if isinstance(event, Started):
+                        session = event.session_id
+                        self._sessions[session] = self._sessions.get(session, 0) + 1
+                    yield event
+        finally:
+            if session and self._sessions[session] > 1:
+                self._sessions[session] -= 1
+            elif session:
+                del self._sessions[session]
+
+    def _turn(self, wish: Wish, kept: Kept | None = None) -> Events:
+        async def stored() -> None:
+            if kept and not kept.stored.done():
+                kept.stored.set_result(None)
+
+        return self._desk.turn(
+            wish.envelope,
+            person=wish.person,
+            session=wish.session,
+            history=wish.history,
+            system=wish.system,
+            model=wish.model,
+            ask=kept.ask if kept else None,
+            stored=stored if kept else None,
+        )
+
+    async def _once(self, wish: Wish, kept: Kept) -> Events:
+        """It, or what came of it when it was played before, by whichever process."""
+        past = await self._desk.past(wish.event, person=wish.person) if wish.repeats else None
+        events = self._again(past, wish, kept.ask) if past else self._turn(wish, kept)
+        async with contextlib.aclosing(events) as turn:
+            async for event in turn:
+                yield event
+
+    async def _again(
+        self, past: PastTurn | None, wish: Wish, ask: Callable[[Question], Awaitable[Verdict | None]]
+    ) -> Events:
+        while past and past.state in ("waiting", "open"):
+            await asyncio.sleep(_LOOK)
+            past = await self._desk.past(wish.event, person=wish.person)
+        if past and past.state == "cut":
+            ended = False
+            async for event in self._desk.resume(past.session_id, person=wish.person, ask=ask):
+                ended = isinstance(event, Ended)
+                yield event
+            if ended:
+                return
+            past = await self._desk.past(wish.event, person=wish.person)
+        if past is None or past.state in ("waiting", "open", "cut"):
+            raise ApiError(409, "still_running", "This request runs elsewhere.", headers={"retry-after": _AGAIN})
+        for event in _told(past):
+            yield event
+
+
+def _told(past: PastTurn) -> list[Event]:
+    """What a turn that is over came to, as events."""
+    ids = {"session_id": past.session_id, "turn_id": past.turn_id}
+    events: list[Event] = [Started(**ids, provider=past.provider, model=past.model)]
+    if past.state == "done":
+        events.append(Said(text=past.answer))
+    elif past.state == "failed":
+        events.append(Failed(kind="earlier", text=f"This request failed before: {past.error or 'no reason is known'}"))
+    reason = past.state if past.state in ("done", "failed", "interrupted") else "failed"
+    usage = past.usage if isinstance(past.usage, Usage) else Usage()
+    return [*events, Ended(**ids, answer=past.answer, reason=reason, usage=usage)]

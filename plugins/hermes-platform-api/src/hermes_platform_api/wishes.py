@@ -1,0 +1,108 @@
+"""One wish of a client: who says what, where, and how it is found again."""
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from attrs import evolve, frozen
+from starlette.requests import Request
+
+from hermes_core.types import Envelope, Message
+from hermes_platform_api.errors import ApiError
+from hermes_platform_api.reading import Said
+
+__all__ = ["ACCOUNT", "Wish", "event_of", "person_of", "unkept", "wished"]
+
+ACCOUNT = "api"  # what the inbox knows this server as, wherever it listens
+_HEADER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@-]{0,99}")
+_KEY = re.compile(r"[\x21-\x7e]{1,255}")
+_EVENT = re.compile(r"[0-9a-f]{32}")
+_UNKEPT = "x"  # what the id of something begins with that is not to be found again
+
+
+@frozen(kw_only=True)
+class Wish:
+    """A turn that a client wants. ``event`` is its id in the inbox; ``repeats`` says whether it may have come before.
+
+    Without ``session`` it plays where ``history`` was said. ``model`` is who answers, as the kernel names it;
+    ``called`` as the client does.
+    """
+
+    person: str
+    event: str
+    message: Message
+    session: str = ""
+    history: Sequence[Message] = ()
+    system: str = ""
+    model: str = ""
+    called: str = ""
+    repeats: bool = False
+
+    @property
+    def envelope(self) -> Envelope:
+        """It as an incoming message."""
+        return Envelope(
+            platform="api",
+            account=ACCOUNT,
+            event_id=self.event,
+            chat=self.session or self.event,
+            sender=self.person or "owner",
+            message=self.message,
+        )
+
+
+def person_of(request: Request) -> str:
+    """Whose sessions and memory a request is about: the key's person, or one of its own scopes. Raises ApiError."""
+    person: str = request.scope["hermes.person"]
+    scope = _header(request, "x-hermes-session-key")
+    return f"{person}:{scope}" if scope else person
+
+
+def wished(request: Request, body: dict[str, Any], said: Said, **more: Any) -> Wish:
+    """The wish of a request. Raises ApiError."""
+    person, key = person_of(request), request.headers.get("idempotency-key")
+    if key is not None and not _KEY.fullmatch(key):
+        raise ApiError(400, "invalid_idempotency_key", "Idempotency-Key must be 1 to 255 plain characters.")
+    session = _header(request, "x-hermes-session-id")
+    event = _repeatable(request, body, person, key) if key else os.urandom(16).hex()
+    wish = Wish(
+        person=person,
+        event=event,
+        message=said.message,
+        history=said.history,
+        system=said.system,
+        session=session,
+        repeats=key is not None,
+    )
+    return evolve(wish, **more) if more else wish
+
+
+def _repeatable(request: Request, body: dict[str, Any], person: str, key: str) -> str:
+    """The same id for the same key and the same wish; whether it is streamed makes no difference."""
+    same = {name: value for name, value in body.items() if name not in ("stream", "stream_options")}
+    words = json.dumps([request.url.path, request.headers.get("x-hermes-session-id", ""), same], sort_keys=True)
+    whole = hashlib.sha256(f"{person}\0{key}\0{words}".encode("utf-8", "replace")).hexdigest()
+    return whole[:32]
+
+
+def _header(request: Request, name: str) -> str:
+    value = request.headers.get(name)
+    if value is None:
+        return ""
+    if not _HEADER.fullmatch(value):
+        raise ApiError(400, "invalid_header", f"{name} must be up to 100 letters, digits, and . _ : @ -", param=name)
+    return value
+
+
+def unkept(wish: Wish) -> Wish:
+    """The same, but not to be found again by its id."""
+    return evolve(wish, event=f"{_UNKEPT}{wish.event[1:]}")
+
+
+def event_of(name: str, prefix: str) -> str:
+    """The id in the inbox that an id like ``resp_…`` stands for; empty when it stands for none."""
+    event = name.removeprefix(prefix)
+    return event if name.startswith(prefix) and _EVENT.fullmatch(event) else ""

@@ -1,0 +1,34 @@
+"""Sends messages to the chats of the person it works for."""
+
+from collections.abc import Sequence
+
+from hermes_core.context import PluginContext
+from hermes_core.hooks import hookimpl
+from hermes_core.kinds import Tool
+from hermes_core.types import Session, ToolCall, Verdict
+
+
+@hookimpl
+def register_tools(ctx: PluginContext) -> Sequence[Tool]:
+    """The tool ``message``."""
+    from hermes_tool_message.tool import message_tool
+
+    return [message_tool(ctx.messages, ctx.paths)]
+
+
+@hookimpl
+async def on_session_start(ctx: PluginContext, session: Session) -> None:
+    """Once somebody wrote in a chat, the tool is offered in terminals too."""
+    from hermes_tool_message.tool import note_chat
+
+    note_chat(ctx.paths.data, session)
+
+
+@hookimpl
+async def pre_tool_call(ctx: PluginContext, session: Session, call: ToolCall) -> Verdict | None:
+    """Say of a call of the tool whether anybody else would read what it sends."""
+    if call.name != "message":
+        return None
+    from hermes_tool_message.gate import judge
+
+    return await judge(ctx.messages, session, call)
