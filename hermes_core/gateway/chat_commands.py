@@ -7,8 +7,9 @@ from attrs import evolve
 from hermes_core.agent.live import new_session_id
 from hermes_core.agent.runtime import Runtime
 from hermes_core.errors import UnknownName, UserError, nearest
-from hermes_core.gateway.access import Access, listing, usable
+from hermes_core.gateway.access import Access, usable
 from hermes_core.gateway.conversations import ChatConversation
+from hermes_core.gateway.senders import Senders
 from hermes_core.gateway.slash import AT_ONCE, slash_commands
 from hermes_core.gateway.turns import Turns
 from hermes_core.kinds import TurnQueue
@@ -25,8 +26,15 @@ _NOW = AT_ONCE | {"approve", "deny", "status", "whoami", "cost", "platforms", "b
 class ChatCommands:
     """Runs the commands that people write. ``status`` says how the platforms are."""
 
-    def __init__(self, runtime: Runtime, queue: TurnQueue, turns: Turns, status: Callable[[], Sequence[str]]) -> None:
-        self._runtime, self._queue, self._turns, self._status = runtime, queue, turns, status
+    def __init__(
+        self,
+        runtime: Runtime,
+        queue: TurnQueue,
+        turns: Turns,
+        senders: Senders,
+        status: Callable[[], Sequence[str]],
+    ) -> None:
+        self._runtime, self._queue, self._turns, self._senders, self._status = runtime, queue, turns, senders, status
         self._running: dict[str, tuple[ChatConversation, Access]] = {}
         self._table = slash_commands(runtime, self._of)
         self._add(
@@ -94,7 +102,8 @@ class ChatCommands:
     # --- the commands -----------------------------------------------------------------------------------------------
 
     async def help(self, session: Session, _rest: str) -> str:
-        return listing(usable(self._table, self._running[session.id][1].role, "chat"))
+        mine = usable(self._table, self._running[session.id][1].role, "chat").values()
+        return "\n".join(f"/{f'{one.name} {one.usage}'.strip()} – {one.summary}" for one in mine)
 
     async def status(self, session: Session, _rest: str) -> str:
         conversation, access = self._running[session.id]
@@ -137,9 +146,12 @@ class ChatCommands:
         settled, mine = await store.settle_approval(found.owner, found.id, verdict)
         if not mine:
             return f"That is already {settled.told}."
-        if settled.verdict != "allow":
-            return "Denied."
-        return f"Allowed ({settled.choice})." + (f" It covers: {settled.covers}" if settled.choice != "once" else "")
+        told = "Denied."
+        if settled.verdict == "allow":
+            told = f"Allowed ({settled.choice})." + (
+                f" It covers: {settled.covers}" if settled.choice != "once" else ""
+            )
+        return "" if await self._senders.closed(conversation.envelope, settled.id, f"{told} ({by})") else told
 
     async def _question(self, session: Session, access: Access, words: str) -> Approval:
         """The question that is meant: by its id, or the only one that is open here. Others' are for admins only."""

@@ -25,6 +25,7 @@ __all__ = ["Forgotten", "Job", "Jobs"]
 
 _QUEUE, _TASK = "turns", "play"
 _RACES = 5  # how often one looks again after another worker took the same session in the same moment
+_PATIENCE = 5.0  # seconds that one step waits for a connection
 _OLD = 3600.0  # seconds after which a worker that gave no sign of life is struck off
 _DEFAULTS = {
     "application_name": "hermes turns",
@@ -68,7 +69,12 @@ class Jobs:
             await connection.commit()
 
         connector = PsycopgConnector(
-            conninfo=address, min_size=1, max_size=connections, timeout=10.0, configure=configure
+            conninfo=address,
+            min_size=1,
+            max_size=connections,
+            timeout=_PATIENCE,
+            reconnect_timeout=_PATIENCE,  # longer, and the pauses between tries grow to minutes
+            configure=configure,
         )
         with _explained(place):
             await connector.open_async()
@@ -187,4 +193,4 @@ def _explained(place: str) -> Iterator[None]:
         said = str(cause).strip().partition("\n")[0]
         hint = next(hint for words, hint in _HINTS if re.search(words, said))
         kind = Forgotten if isinstance(cause, psycopg.errors.ForeignKeyViolation) else StoreError
-        raise kind(f"The turns on {place} cannot be reached: {said}", hint=hint) from error
+        raise kind(f"The turns on {place} cannot be reached: {said.rstrip('.')}.", hint=hint) from error

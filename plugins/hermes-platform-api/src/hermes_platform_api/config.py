@@ -11,7 +11,6 @@ __all__ = ["Config"]
 class Config:
     """The HTTP API."""
 
-    enabled: bool = option("Serve it while the gateway runs.", default=False)
     host: str = option(
         "The address to listen on. Anything but loopback can be reached by others: put TLS in front of it.",
         default="127.0.0.1",

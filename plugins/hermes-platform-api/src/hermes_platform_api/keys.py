@@ -12,7 +12,7 @@ __all__ = ["MAIN", "Keys"]
 
 MAIN = "API_SERVER_KEY"
 _SHORTEST = 16
-_PERSON = re.compile(r"[\w.@+-]{1,100}")  # no colon: a person's own scopes are named behind one
+_PERSON = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")  # as everywhere; a person's own scopes are named behind a colon
 
 
 class Keys:

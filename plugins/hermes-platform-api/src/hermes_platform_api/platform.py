@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Api"]
 
+_DRAIN = 8.0  # seconds for turns that run to end when the server closes
+
 
 class Api(Platform):
     """``address`` is where it listens, known after ``open``."""
@@ -67,6 +69,8 @@ class Api(Platform):
                 if ended.done() and not closed.done():
                     ended.result()
             finally:
+                if self._service is not None:  # nobody listens any more, so nothing new is begun
+                    self._service.turns.refuse()
                 ended.cancel()
                 closed.cancel()
                 await asyncio.wait({ended, closed})
@@ -78,13 +82,18 @@ class Api(Platform):
         raise Undeliverable("The API only answers: nothing can be sent to its clients.")
 
     async def close(self) -> None:
-        """Interrupt what runs, and stop listening."""
+        """Let what runs end, for some seconds; then interrupt it, and stop listening."""
         self._closed.set()
-        if self._service is not None:
-            await self._service.turns.close()
-        if self._server is not None:
-            server, self._server = self._server, None
-            await server.stop()
+        service, self._service = self._service, None
+        server, self._server = self._server, None
+        try:
+            if service is not None:
+                await service.turns.rest(_DRAIN)
+        finally:
+            if service is not None:
+                await service.turns.close()
+            if server is not None:
+                await server.stop()
 
 
 def _say(text: str) -> None:

@@ -23,7 +23,7 @@ from hermes_platform_api.sse import json_answer
 __all__ = ["Server", "application", "listen"]
 
 _HEAD = 65_536  # bytes of a request's first line and headers
-_GRACE = 8  # seconds for what runs to end when the server closes
+_GRACE = 1  # seconds for answers to be written when the server closes
 
 
 def application(service: Service) -> ASGIApp:

@@ -130,7 +130,20 @@ class Turns:
         self._desk, self._most = desk, most
         self._kept: dict[str, Kept] = {}
         self._sessions: dict[str, int] = {}
-        self.running = 0
+        self.running, self._last, self._rested = 0, False, asyncio.Event()
+
+    def refuse(self) -> None:
+        """Take no more: this server ends."""
+        self._last = True
+
+    async def rest(self, seconds: float) -> None:
+        """Take no more, and let what runs end, for so long at most."""
+        self.refuse()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while self.running:
+                    self._rested.clear()
+                    await self._rested.wait()
 
     def busy(self, session: str) -> bool:
         """Whether a turn that began here runs in a session."""
@@ -154,7 +167,7 @@ class Turns:
                 async for event in turn:
                     yield event
         finally:
-            self.running -= 1
+            self._give()
 
     async def keep(self, wish: Wish, seconds: float = 0.0) -> Kept:
         """Play it whether or not somebody listens, or find it where it was played. Raises ApiError.
@@ -168,7 +181,7 @@ class Turns:
         loop = asyncio.get_running_loop()
 
         def done() -> None:
-            self.running -= 1
+            self._give()
             loop.call_later(seconds, self._kept.pop, wish.event, None)
 
         kept.begin(self._watched(self._once(wish, kept)), done)
@@ -181,10 +194,17 @@ class Turns:
         self._kept.clear()
 
     def _take(self) -> None:
+        if self._last:
+            text = "This server is going down. Come again soon."
+            raise ApiError(503, "going_down", text, headers={"retry-after": "5"})
         if self.running >= self._most:
             text = f"{self._most} turns run already. Come again soon."
             raise ApiError(429, "too_many_turns", text, headers={"retry-after": _AGAIN})
         self.running += 1
+
+    def _give(self) -> None:
+        self.running -= 1
+        self._rested.set()
 
     async def _watched(self, events: Events) -> Events:
         session = ""
