@@ -60,9 +60,14 @@ class Runtime(Parts):
         self._alone: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._learning: set[asyncio.Task[None]] = set()
 
-    async def take_up(self, session_id: str = "", *, origin: str, owner: Principal | None = None) -> Session:
-        """A session by its exact id, or a new one (with that id, when it is given and free)."""
-        return (await self.sessions.take(session_id, origin, owner or self.owner)).session
+    async def take_up(
+        self, session_id: str = "", *, origin: str, owner: Principal | None = None, system: str = ""
+    ) -> Session:
+        """A session by its exact id, or a new one (with that id, when it is given and free).
+
+        ``system`` is added to the prompt of a new one.
+        """
+        return (await self.sessions.take(session_id, origin, owner or self.owner, system)).session
 
     def turn(
         self,

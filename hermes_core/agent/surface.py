@@ -1,6 +1,6 @@
 """Where a turn comes from and where its end goes: what a way in says about one turn."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeAlias
 
 from attrs import frozen
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["Deliver", "Surface"]
 
 # id, state, answer and error of a turn -> the messages that tell of it; they are stored in the commit that closes it
-Deliver: TypeAlias = "Callable[[str, str, str, str], Sequence[Outgoing]]"
+Deliver: TypeAlias = "Callable[[str, str, str, str], Awaitable[Sequence[Outgoing]]]"
 
 
 @frozen(kw_only=True)

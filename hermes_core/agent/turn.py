@@ -302,7 +302,7 @@ class TurnRun:
         """Write down that the turn ended. False, told, when that could not be, and the turn did not fail anyway."""
         self._log(state, error)
         deliver = self._surface.deliver
-        outgoing = deliver(self._id, state, self._noted(answer), error) if deliver else ()
+        outgoing = await deliver(self._id, state, self._noted(answer), error) if deliver else ()
         try:
             await self._rows.close(state, error, outgoing)
         except Exception as fault:  # noqa: BLE001 - the store fails, or never opened

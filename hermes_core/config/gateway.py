@@ -6,7 +6,16 @@ from typing import Any, Literal
 
 from hermes_core.options import ge, gt, option, settings
 
-__all__ = ["PERSON", "GatewaySettings", "HealthSettings", "PlatformSettings", "ResetSettings", "listed"]
+__all__ = [
+    "PERSON",
+    "ChannelSettings",
+    "GatewaySettings",
+    "HealthSettings",
+    "PlatformSettings",
+    "ResetSettings",
+    "channel_of",
+    "listed",
+]
 
 PERSON = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
 _PLATFORM = re.compile(r"[a-z0-9][a-z0-9_-]*")
@@ -39,6 +48,14 @@ def _persons(_instance: Any, _attribute: Any, value: dict[str, list[str]]) -> No
 
 
 @settings
+class ChannelSettings:
+    """What is special in one chat."""
+
+    prompt: str = option("What the model is told besides, in conversations that begin there.", default="")
+    model: str = option("Who answers there, as [provider:]model; /model there is stronger.", default="")
+
+
+@settings
 class PlatformSettings:
     """Who may talk on a platform. The kernel asks this of every platform; what else stands in its section is its own.
 
@@ -64,10 +81,23 @@ class PlatformSettings:
         "gateway.unknown.",
         default="",
     )
+    channels: dict[str, ChannelSettings] = option(
+        "What is special in a chat, by its id; CHAT:THREAD in a thread, which else has what its chat has.",
+        factory=dict,
+        example={"-100200300": {"prompt": "Answer in French."}},
+    )
     require_mention: bool = option("In groups, answer only what speaks to the bot.", default=True)
     free_response_chats: list[str] = option(
         "Groups in which everything is answered all the same; `*` is every group.", factory=list
     )
+
+
+def channel_of(platform: PlatformSettings, chat: str, thread: str) -> ChannelSettings:
+    """What is special in a chat or a thread: the thread's own, else the chat's."""
+    here = platform.channels.get(chat) or ChannelSettings()
+    if not thread or (own := platform.channels.get(f"{chat}:{thread}")) is None:
+        return here
+    return ChannelSettings(prompt=own.prompt or here.prompt, model=own.model or here.model)
 
 
 @settings

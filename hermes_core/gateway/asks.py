@@ -17,7 +17,7 @@ from hermes_core.gateway.turns import Turns
 from hermes_core.store.approvals import Approval
 from hermes_core.types import Button, Buttons, Envelope, Message, Principal, Question, Verdict
 
-__all__ = ["Asked", "Asks"]
+__all__ = ["Asked", "Asks", "question_key"]
 
 _PLACE = ("platform", "account", "chat", "thread", "kind")
 _LOOK = 0.5  # seconds between two looks at whether it was answered
@@ -85,7 +85,7 @@ class Asks:
         await (await self._runtime.store()).settle_approval(owner, row.id, verdict)
 
     async def _send(self, of: Asked, question: Question) -> None:
-        key = f"question:{of.address.platform}:{question.id}"
+        key = question_key(of.address, question.id)
         kinds = {"kind": "question", "trace": of.trace, "session_id": of.session_id}
         store, shown = await self._runtime.store(), _shown(question)
         if question.to == "admin":
@@ -100,6 +100,11 @@ class Asks:
             shown = said(f"This needs the yes of an admin, who was asked:\n\n{_fenced(question.subject[:_LONGEST])}")
         await store.send_later(answer_to(of.address, of.owner, shown, key=key, **kinds))
         self._wake(of.address)
+
+
+def question_key(address: Envelope, question: str) -> str:
+    """The key of the message that asks a question where an envelope came from."""
+    return f"question:{address.platform}:{question}"
 
 
 def _shown(question: Question) -> Message:

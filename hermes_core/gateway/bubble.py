@@ -20,8 +20,6 @@ from hermes_core.gateway.pieces import said
 from hermes_core.gateway.progress import Progress
 from hermes_core.gateway.sender import PLACEHOLDER, Sender
 from hermes_core.gateway.split import split_text
-from hermes_core.kinds import Platform
-from hermes_core.store.journal import Store
 from hermes_core.store.killpoints import die_at
 from hermes_core.store.outbox import OutboxRow, Outgoing
 from hermes_core.types import Chat, Event, Feature, Sent, Started
@@ -47,8 +45,6 @@ class Bubble:
 
     def __init__(
         self,
-        store: Store,
-        platform: Platform,
         sender: Sender,
         outgoing: Outgoing,
         settings: GatewaySettings,
@@ -56,7 +52,7 @@ class Bubble:
         mask: Callable[[str], str] = str,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._store, self._platform, self._sender, self._outgoing = store, platform, sender, outgoing
+        self._store, self._platform, self._sender, self._outgoing = sender.store, sender.platform, sender, outgoing
         self._settings, self._mask, self._clock = settings, mask, clock
         self._progress = Progress(settings.streaming, settings.tool_progress, mask)
         self._pace: Pace = sender.pace
@@ -141,7 +137,8 @@ class Bubble:
 
     async def _sleep(self, seconds: float) -> None:
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._over.wait(), seconds)
+            async with asyncio.timeout(seconds):
+                await self._over.wait()
 
     async def _patiently(self, text: str) -> None:
         """Show a text; told to wait, do so, but not for ever. Raises what the service raised."""

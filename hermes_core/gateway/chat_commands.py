@@ -1,14 +1,16 @@
 """Slash commands on chat services: the kernel's and the plugins', and those that only make sense there."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from contextvars import ContextVar
 
 from attrs import evolve
 
 from hermes_core.agent.live import new_session_id
 from hermes_core.agent.runtime import Runtime
 from hermes_core.errors import UnknownName, UserError, nearest
-from hermes_core.gateway.access import Access, listing, usable
+from hermes_core.gateway.access import Access, usable
 from hermes_core.gateway.conversations import ChatConversation
+from hermes_core.gateway.senders import Senders
 from hermes_core.gateway.slash import AT_ONCE, slash_commands
 from hermes_core.gateway.turns import Turns
 from hermes_core.kinds import TurnQueue
@@ -18,6 +20,8 @@ from hermes_core.types import Envelope, Message, Outcome, Session, SlashCommand,
 
 __all__ = ["ChatCommands"]
 
+# The command that runs in this task: in a conversation that several share, two may run at a time, of different people.
+_RUNNING: ContextVar[tuple[ChatConversation, Access]] = ContextVar("running")
 _SIGNS = "/!"  # some clients keep what begins with a slash to themselves
 _NOW = AT_ONCE | {"approve", "deny", "status", "whoami", "cost", "platforms", "background"}
 
@@ -25,9 +29,15 @@ _NOW = AT_ONCE | {"approve", "deny", "status", "whoami", "cost", "platforms", "b
 class ChatCommands:
     """Runs the commands that people write. ``status`` says how the platforms are."""
 
-    def __init__(self, runtime: Runtime, queue: TurnQueue, turns: Turns, status: Callable[[], Sequence[str]]) -> None:
-        self._runtime, self._queue, self._turns, self._status = runtime, queue, turns, status
-        self._running: dict[str, tuple[ChatConversation, Access]] = {}
+    def __init__(
+        self,
+        runtime: Runtime,
+        queue: TurnQueue,
+        turns: Turns,
+        senders: Senders,
+        status: Callable[[], Sequence[str]],
+    ) -> None:
+        self._runtime, self._queue, self._turns, self._senders, self._status = runtime, queue, turns, senders, status
         self._table = slash_commands(runtime, self._of)
         self._add(
             ("status", "this conversation, and how Hermes is", self.status, ""),
@@ -71,11 +81,11 @@ class ChatCommands:
             close = nearest(name, usable_here)
             return f"There is no command /{name}." + (f" Did you mean /{close}?" if close else " /help lists all.")
         session = await conversation.take_up()
-        self._running[session.id] = conversation, access
+        running = _RUNNING.set((conversation, access))
         try:
             return await command.run(session, rest)
         finally:
-            self._running.pop(session.id, None)
+            _RUNNING.reset(running)
 
     @staticmethod
     def _name(text: str) -> str:
@@ -89,15 +99,16 @@ class ChatCommands:
             self._table[name] = evolve(command, who="everyone")
 
     def _of(self, session_id: str) -> ChatConversation:
-        return self._running[session_id][0]
+        return _RUNNING.get()[0]
 
     # --- the commands -----------------------------------------------------------------------------------------------
 
     async def help(self, session: Session, _rest: str) -> str:
-        return listing(usable(self._table, self._running[session.id][1].role, "chat"))
+        mine = usable(self._table, _RUNNING.get()[1].role, "chat").values()
+        return "\n".join(f"/{f'{one.name} {one.usage}'.strip()} – {one.summary}" for one in mine)
 
     async def status(self, session: Session, _rest: str) -> str:
-        conversation, access = self._running[session.id]
+        conversation, access = _RUNNING.get()
         route = await self._runtime.routed_for(str(conversation.overrides.get("model", "")), "")
         waiting = await (await self._runtime.store()).waiting(session.id)
         lines = [
@@ -109,7 +120,7 @@ class ChatCommands:
         return "\n".join([*lines, *(self._status() if access.role == "admin" else ())])
 
     async def whoami(self, session: Session, _rest: str) -> str:
-        conversation, access = self._running[session.id]
+        conversation, access = _RUNNING.get()
         envelope = conversation.envelope
         name = f" ({envelope.sender_name})" if envelope.sender_name else ""
         return (
@@ -126,7 +137,7 @@ class ChatCommands:
         return await self._answer(session, rest.split(), "deny", "deny")
 
     async def _answer(self, session: Session, words: Sequence[str], outcome: Outcome, choice: str) -> str:
-        conversation, access = self._running[session.id]
+        conversation, access = _RUNNING.get()
         store = await self._runtime.store()
         found = await self._question(session, access, words[0] if words else "")
         if found.state != "open":
@@ -137,9 +148,12 @@ class ChatCommands:
         settled, mine = await store.settle_approval(found.owner, found.id, verdict)
         if not mine:
             return f"That is already {settled.told}."
-        if settled.verdict != "allow":
-            return "Denied."
-        return f"Allowed ({settled.choice})." + (f" It covers: {settled.covers}" if settled.choice != "once" else "")
+        told = "Denied."
+        if settled.verdict == "allow":
+            told = f"Allowed ({settled.choice})." + (
+                f" It covers: {settled.covers}" if settled.choice != "once" else ""
+            )
+        return "" if await self._senders.closed(conversation.envelope, settled.id, f"{told} ({by})") else told
 
     async def _question(self, session: Session, access: Access, words: str) -> Approval:
         """The question that is meant: by its id, or the only one that is open here. Others' are for admins only."""
@@ -159,7 +173,7 @@ class ChatCommands:
     async def background(self, session: Session, rest: str) -> str:
         if not rest:
             raise UserError("Say what is to be done: /background TEXT")
-        envelope = self._running[session.id][0].envelope
+        envelope = _RUNNING.get()[0].envelope
         message = Message(role="user", parts=(Text(text=rest),))
         beside = evolve(envelope, event_id=f"{envelope.event_id}#beside", message=message)
         name = new_session_id()
@@ -169,7 +183,7 @@ class ChatCommands:
         return f"Begun beside this conversation, in {name}. The answer comes here."
 
     async def model(self, session: Session, rest: str) -> str:
-        conversation, _ = self._running[session.id]
+        conversation, _ = _RUNNING.get()
         if rest:
             wanted = "" if rest == "default" else rest
             route = await self._runtime.routed_for(wanted, "")
@@ -182,7 +196,7 @@ class ChatCommands:
     async def effort(self, session: Session, rest: str) -> str:
         from hermes_core.config.schema import EFFORTS
 
-        conversation, _ = self._running[session.id]
+        conversation, _ = _RUNNING.get()
         if rest and rest not in (*EFFORTS, "default"):
             raise UserError(f"There is no effort {rest!r}: {', '.join(EFFORTS)}.")
         if rest:

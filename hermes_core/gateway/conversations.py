@@ -8,9 +8,10 @@ from attrs import evolve
 
 from hermes_core.agent.live import new_session_id
 from hermes_core.agent.runtime import Runtime
-from hermes_core.config.gateway import ResetSettings
+from hermes_core.config.gateway import ChannelSettings, ResetSettings, channel_of
 from hermes_core.gateway.access import Access
 from hermes_core.gateway.keys import is_over, session_key
+from hermes_core.gateway.manners import HINT
 from hermes_core.gateway.slash import Conversation
 from hermes_core.store.routes import Route
 from hermes_core.types import JSON, Envelope, Principal, Session
@@ -31,15 +32,25 @@ class ChatConversation(Conversation):
         self.wanted = route.session_id if route else ""
         self.begins = ""
 
+    def _told(self) -> str:
+        """What the model of a new conversation is told of where it speaks."""
+        return "\n\n".join(filter(None, (HINT, self._channel().prompt)))
+
     async def take_up(self) -> Session:
         """The session of this chat, made when first needed."""
         if self.session is None:
             fresh = not self.wanted
             self.wanted = self.wanted or new_session_id()
-            self.session = await self._runtime.take_up(self.wanted, origin=self._origin, owner=self.owner)
+            self.session = await self._runtime.take_up(
+                self.wanted, origin=self._origin, owner=self.owner, system=self._told()
+            )
             if fresh:
                 await self._lead()
         return self.session
+
+    def _channel(self) -> ChannelSettings:
+        here = self._runtime.settings.platform(self.envelope.platform)
+        return channel_of(here, self.envelope.chat, self.envelope.thread)
 
     async def switch(self, session_id: str = "") -> Session:
         """Go on in another session, or in a new one."""

@@ -24,6 +24,7 @@ log = logging.getLogger(__name__)
 State = Literal["connecting", "connected", "standby", "waiting", "parked", "closed"]
 _STABLE = 60.0  # seconds after which a connection was a good one, and the next pause is a short one again
 _BEAT = 5.0  # seconds between two looks at the lease on an account
+_LOOK = 1.0  # the same while another process serves the account
 _CLOSE = 2.0  # seconds a platform may take to disconnect
 
 
@@ -42,7 +43,7 @@ class Keeper:
         begin: Callable[[Platform], Awaitable[None]],
     ) -> None:
         self.platform = platform
-        self.state: State = "closed"
+        self.state: State = "connecting"
         self.error = ""
         self.since = time.time()
         self._desk, self._holder, self._store, self._config = desk, holder, store, config
@@ -96,7 +97,7 @@ class Keeper:
             await platform.open(self._desk)
             while not await self._lead():
                 await self._told("standby", "Another process serves this account.")
-                await asyncio.sleep(_BEAT)
+                await asyncio.sleep(_LOOK)
             await self._told("connected")
             await self._begin(platform)
             await self._work()

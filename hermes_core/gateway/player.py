@@ -11,7 +11,10 @@ from attrs import evolve
 from hermes_core import trace
 from hermes_core.agent.runtime import Runtime
 from hermes_core.agent.surface import Surface
+from hermes_core.config.gateway import channel_of
 from hermes_core.gateway.asks import Asked, Asks
+from hermes_core.gateway.manners import is_silence
+from hermes_core.gateway.media_out import with_files
 from hermes_core.gateway.outgoing import answer_to, said
 from hermes_core.gateway.turns import Turns
 from hermes_core.store.inbox import Waiting
@@ -98,12 +101,16 @@ class Player:
         if waiting.envelope is None or not waiting.envelope.chat:  # said in a terminal, and answered there
             return surface
         asked = Asked(address=waiting.envelope, owner=owner, session_id=session_id, trace=waiting.trace)
+        here = self._runtime.settings.platform(waiting.envelope.platform)
+        usual = channel_of(here, waiting.envelope.chat, waiting.envelope.thread).model
+        surface = evolve(surface, model=surface.model or usual)
         return evolve(surface, ask=partial(self._asks.ask, asked), deliver=partial(self._deliver, asked))
 
-    def _deliver(self, of: Asked, turn_id: str, state: str, answer: str, error: str) -> Sequence[Outgoing]:
+    async def _deliver(self, of: Asked, turn_id: str, state: str, answer: str, error: str) -> Sequence[Outgoing]:
         """What is to be said of a turn's end. One that was stopped was stopped by its person, who was told so."""
         text = answer if state == "done" else error if state == "failed" else ""
-        if not text.strip():
+        if not text.strip() or is_silence(text):
             return ()
+        message = said(text) if state == "failed" else await with_files(self._runtime, of.session_id, of.owner, text)
         known = {"key": f"turn:{turn_id}", "kind": "answer", "trace": of.trace, "session_id": of.session_id}
-        return (answer_to(of.address, of.owner, said(text), turn_id=turn_id, **known),)
+        return (answer_to(of.address, of.owner, message, turn_id=turn_id, **known),)

@@ -67,7 +67,8 @@ class Sender:
     ) -> None:
         self.holder = uuid4().hex
         self.pace = pace or Pace(clock)
-        self._store, self._platform, self._prepare, self._mask = store, platform, prepare, mask
+        self.store, self.platform = store, platform
+        self._prepare, self._mask = prepare, mask
         self._clock, self._poll, self._most = clock, poll, side_by_side
         self._busy: dict[tuple[str, str], asyncio.Task[None]] = {}
         self.shown: dict[str, Shown] = {}
@@ -81,13 +82,14 @@ class Sender:
 
     async def run(self) -> None:
         """Send what is due and what comes, until ``stop`` or cancelled: what is being sent then may have arrived."""
-        deaf = self._store.watch("outbox", self.wake)
+        deaf = self.store.watch("outbox", self.wake)
         try:
             while not self._stopping:
                 self._woken.clear()
                 wait = await self._look()
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self._woken.wait(), wait)
+                    async with asyncio.timeout(wait):  # wait_for could lose a cancellation here
+                        await self._woken.wait()
             await self.rest()
         finally:
             deaf()
@@ -117,16 +119,16 @@ class Sender:
     async def _look(self) -> float:
         """Begin to send what is due; the seconds until to look again."""
         now, free = self._clock(), self._most - len(self._busy)
-        who = self._platform.name, self._platform.account
+        who = self.platform.name, self.platform.account
         try:
             if now - self._pruned > _HOUR:
-                await self._store.prune_outbox(now - KEPT)
-                await self._store.end_drafts(*who, said("(no answer)"), now - _MINUTE)
+                await self.store.prune_outbox(now - KEPT)
+                await self.store.end_drafts(*who, said("(no answer)"), now - _MINUTE)
                 self._pruned = now
-            rows = await self._store.due(*who, now, 2 * self._most, holder=self.holder) if free else []
-            due = await self._store.next_due(*who)
+            rows = await self.store.due(*who, now, 2 * self._most, holder=self.holder) if free else []
+            due = await self.store.next_due(*who)
         except StoreError as error:
-            log.error("the outbox of %s cannot be read: %s", self._platform.name, error)
+            log.error("the outbox of %s cannot be read: %s", self.platform.name, error)
             return self._poll
         for row in rows:
             chat = row.outgoing.chat
@@ -145,10 +147,10 @@ class Sender:
         try:
             if shown := self.shown.pop(row.outgoing.key, None):  # its last edit is over before the final text goes in
                 await shown.close()
-                [row] = await self._store.outbox_of(key=row.outgoing.key)
-            pieces = row.pieces or pieces_of(await self._prepared(row), self._platform)
+                [row] = await self.store.outbox_of(key=row.outgoing.key)
+            pieces = row.pieces or pieces_of(await self._prepared(row), self.platform)
             if not pieces:
-                await self._store.abandon(row.id, "It says nothing.")
+                await self.store.abandon(row.id, "It says nothing.")
             while pieces and (rest := await self._piece(row, pieces)):
                 row, pieces = rest, rest.pieces
         except _Replaced:
@@ -165,7 +167,7 @@ class Sender:
     async def _piece(self, before: OutboxRow, pieces: Sequence[Message]) -> OutboxRow | None:
         """Send the next piece; the row as it is for the one after it, or None when there is nothing to do now."""
         now, number = self._clock(), len(before.receipts)
-        todo = attempt(before, pieces[number], self._platform, now)
+        todo = attempt(before, pieces[number], self.platform, now)
         if todo.hopeless:
             await self._give_up(before, pieces, todo.hopeless)
             return None
@@ -177,7 +179,7 @@ class Sender:
                 placed = await self._placed(row, todo)
                 row = evolve(row, placeholders=placed, tries=1)
                 before = evolve(before, placeholders=placed, tries=0, sent=0.0)
-                todo = attempt(row, pieces[number], self._platform, now)
+                todo = attempt(row, pieces[number], self.platform, now)
             receipt = await self._asked(row, todo)
         except (_Replaced, StoreError):
             raise
@@ -192,7 +194,7 @@ class Sender:
         die_at("accepted")
         left = row.placeholders[is_text(pieces[number]) :]
         receipts, left = (*row.receipts, receipt), await self._cleared(row, left, pieces[number + 1 :])
-        await self._surely(partial(self._store.mark_sent, row, self.holder, receipts, left))
+        await self._surely(partial(self.store.mark_sent, row, self.holder, receipts, left))
         die_at("receipted")
         self.pace.went_well(row.id)
         if len(receipts) == len(pieces):
@@ -202,7 +204,7 @@ class Sender:
     async def _begun(self, row: OutboxRow, pieces: Sequence[Message], repeated: int) -> OutboxRow:
         """The row, stored as being sent. Raises _Replaced."""
         now = self._clock()
-        if not await self._store.mark_sending(row, self.holder, pieces, repeated=repeated, now=now):
+        if not await self.store.mark_sending(row, self.holder, pieces, repeated=repeated, now=now):
             raise _Replaced
         row = evolve(row, state="sending", holder=self.holder, pieces=pieces, repeated=repeated)
         return evolve(row, tries=row.tries + 1, sent=row.sent or now)
@@ -210,19 +212,19 @@ class Sender:
     async def _placed(self, row: OutboxRow, todo: Attempt) -> Sequence[str]:
         """Send the placeholder that a piece is edited into, and store its id; empty where the service gave none."""
         async with asyncio.timeout(_PATIENCE):
-            sent = await self._platform.send(todo.chat, said(PLACEHOLDER), todo.key)
+            sent = await self.platform.send(todo.chat, said(PLACEHOLDER), todo.key)
         die_at("accepted")
         placed = (sent.message_id if sent else "",)
-        await self._surely(partial(self._store.mark_placeholder, row.id, self.holder, placed))
+        await self._surely(partial(self.store.mark_placeholder, row.id, self.holder, placed))
         return placed
 
     async def _asked(self, row: OutboxRow, todo: Attempt) -> str:
         """The receipt of the service: an id, or empty where it gave none."""
         async with asyncio.timeout(_PATIENCE):
             if todo.how == "edit":
-                await self._platform.edit(Sent(chat=todo.chat.id, message_id=row.placeholders[0]), todo.message)
+                await self.platform.edit(Sent(chat=todo.chat.id, message_id=row.placeholders[0]), todo.message)
                 return row.placeholders[0]
-            sent = await self._platform.send(todo.chat, todo.message, todo.key)
+            sent = await self.platform.send(todo.chat, todo.message, todo.key)
             return sent.message_id if sent else ""
 
     async def _cleared(self, row: OutboxRow, left: Sequence[str], rest: Sequence[Message]) -> Sequence[str]:
@@ -232,7 +234,7 @@ class Sender:
         for message_id in filter(None, left):
             with suppress(Exception):  # it says what it said; the answer is whole all the same
                 async with asyncio.timeout(_PATIENCE):
-                    await self._platform.edit(Sent(chat=row.outgoing.chat.id, message_id=message_id), said(PLACEHOLDER))
+                    await self.platform.edit(Sent(chat=row.outgoing.chat.id, message_id=message_id), said(PLACEHOLDER))
         return ()
 
     async def _again(self, row: OutboxRow, error: Exception, least: float = 0.0) -> None:
@@ -243,7 +245,7 @@ class Sender:
             self.pace.pause(row.outgoing.chat.id, wait, everywhere=error.everywhere)
         log.info("message %s is sent again in %.0f s: %s", row.outgoing.key, wait, self._told(error))
         due = self._clock() + wait
-        await self._surely(partial(self._store.mark_again, row, self.holder, due, self._told(error)))
+        await self._surely(partial(self.store.mark_again, row, self.holder, due, self._told(error)))
 
     async def _refused(
         self, row: OutboxRow, before: OutboxRow, todo: Attempt, error: Undeliverable
@@ -259,16 +261,16 @@ class Sender:
         else:
             await self._give_up(row, pieces, self._told(error), dead=True)
             return None
-        await self._surely(partial(self._store.mark_again, before, self.holder, 0.0, self._told(error)))
+        await self._surely(partial(self.store.mark_again, before, self.holder, 0.0, self._told(error)))
         return before
 
     async def _give_up(self, row: OutboxRow, pieces: Sequence[Message], why: str, *, dead: bool = False) -> None:
         if row.state != "sending" or row.holder != self.holder:
             row = await self._begun(row, pieces, row.repeated)
-        await self._surely(partial(self._store.mark_failed, row, self.holder, why, dead=dead))
+        await self._surely(partial(self.store.mark_failed, row, self.holder, why, dead=dead))
         self.pace.went_well(row.id)
         chat = row.outgoing.chat.id
-        log.warning("message %s to %s %s is given up: %s", row.outgoing.key, self._platform.name, chat, why)
+        log.warning("message %s to %s %s is given up: %s", row.outgoing.key, self.platform.name, chat, why)
 
     async def _surely(self, mark: Callable[[], Awaitable[bool]]) -> None:
         """Write down what happened, however long the store cannot be reached. Raises _Replaced."""
@@ -277,7 +279,7 @@ class Sender:
                 if await mark():
                     return
             except StoreError as error:
-                log.error("what was sent on %s cannot be written down yet: %s", self._platform.name, error)
+                log.error("what was sent on %s cannot be written down yet: %s", self.platform.name, error)
                 await asyncio.sleep(self._poll)
             else:
                 raise _Replaced

@@ -44,11 +44,11 @@ class Gateway:
         self._queue = queue or open_queue(runtime)
         turns = Turns(runtime, elsewhere=self._queue.name != LocalQueue.name)
         self._rules: dict[str, AccessRules] = {}
-        self.commands = ChatCommands(runtime, self._queue, turns, self.told)
         self._senders = Senders(runtime)
+        self.commands = ChatCommands(runtime, self._queue, turns, self._senders, self.told)
         asks = Asks(runtime, turns, self._senders.wake)
         self._intake = Intake(runtime, self._queue, turns, asks, self.commands, self._admit, self._senders.wake)
-        self._player = Player(runtime, turns, asks, self._senders.wake, lambda _of, _turn: None)
+        self._player = Player(runtime, turns, asks, self._senders.wake, self._senders.show)
         config, holder = runtime.settings.config.gateway, runtime.sessions.holder
         self.keepers = [
             Keeper(

@@ -1,6 +1,5 @@
 """The journal: turns and messages, each step one short transaction that commits before anyone acts on it."""
 
-import json
 import time
 import zlib
 from collections.abc import Callable, Sequence
@@ -8,25 +7,26 @@ from pathlib import Path
 
 import attrs
 
-from hermes_core.errors import StoreError, UnknownName, UserError
+from hermes_core.errors import StoreError, UserError
 from hermes_core.store import accounts, approvals, branches, chats, inbox, leases, outbox
-from hermes_core.store.codec import canonical, clean, dumps, message_from_json, message_to_json
+from hermes_core.store.codec import canonical, clean, dumps, message_to_json
+from hermes_core.store.contexts import Contexts, history_of, session_facts
 from hermes_core.store.engine import READ, Engine, Transaction
 from hermes_core.store.heard import Heard
 from hermes_core.store.inbox import Waiting
-from hermes_core.store.killpoints import die_at
 from hermes_core.store.leases import Busy, Duplicate, Resumed, StaleLease, Turn
 from hermes_core.store.migrate import to_head
-from hermes_core.store.outside import carried, result_of
+from hermes_core.store.mirror import Mirror
+from hermes_core.store.outside import result_of
 from hermes_core.store.paths import Paths
 from hermes_core.store.people import People
 from hermes_core.store.routes import Routes
 from hermes_core.store.search import index_words, server_words
-from hermes_core.store.sessions import get_session, made, owner_row, stored, transaction
+from hermes_core.store.sessions import made, owner_row, stored, transaction
 from hermes_core.store.spending import UsageRow, book, sums
 from hermes_core.store.transcripts import Transcripts
-from hermes_core.store.validity import INTERRUPTED, NO_RESULT, NOT_RUN, misfit, result_message, said, valid
-from hermes_core.types import Envelope, Message, Principal, SessionRow, ToolCall, ToolResult, Usage
+from hermes_core.store.validity import INTERRUPTED, NO_RESULT, NOT_RUN, result_message, said
+from hermes_core.types import Envelope, Message, SessionRow, ToolCall, ToolResult, Usage
 from hermes_core.types.base import JSON
 
 __all__ = [
@@ -79,7 +79,9 @@ def _server(url: str) -> Engine:
     return Server(url)
 
 
-class Store(outbox.Outbox, accounts.Accounts, branches.Branches, chats.Chats, Heard, Paths, People, Routes):
+class Store(
+    outbox.Outbox, accounts.Accounts, branches.Branches, chats.Chats, Contexts, Heard, Paths, People, Routes, Mirror
+):
     """What lasts. Used from one event loop; thread-safe inside. Every method raises StoreError."""
 
     @property
@@ -141,7 +143,7 @@ class Store(outbox.Outbox, accounts.Accounts, branches.Branches, chats.Chats, He
         that waited for this turn. Raises Busy when somebody works on the session, Duplicate when the message was
         received, or had its turn, before.
         """
-        owner = _session_facts(tx, session_id)[0]
+        owner = session_facts(tx, session_id)[0]
         if envelope is not None:
             inbox.receive(tx, envelope, owner, turn_id, trace)
         if waited:
@@ -166,7 +168,7 @@ class Store(outbox.Outbox, accounts.Accounts, branches.Branches, chats.Chats, He
         tx.change("turn_held", id=row["id"], by=holder)  # who dies of it too is counted
         return Resumed(
             turn=Turn(id=row["id"], session_id=session_id, holder=holder, fence=fence),
-            history=_history(tx, session_id),
+            history=history_of(tx, session_id),
             calls={call_id: state for _, call_id, _, state in tx.rows("calls_open", session_id=session_id)},
             usage=made(Usage, row),
             provider=row["provider"],
@@ -301,30 +303,6 @@ class Store(outbox.Outbox, accounts.Accounts, branches.Branches, chats.Chats, He
         for one in outgoing:
             outbox.put(tx, owner_row(tx, one.owner), one)
 
-    @transaction()
-    def post(self, tx: Transaction, session_id: str, outgoing: outbox.Outgoing, told: Message | None) -> bool:
-        """Put a message into the outbox; in the same commit the conversation of its chat is ``told`` of it.
-
-        While a turn runs there, it is told at that turn's end. False when the key is there already. Raises UnknownName.
-        """
-        new = outbox.put(tx, owner_row(tx, outgoing.owner), outgoing)
-        if new and told:
-            owner = _session_facts(tx, session_id)[0]
-            row = {"platform": "mirror", "account": "", "event_id": clean(outgoing.key), "session_id": session_id}
-            body = dumps(message_to_json(told))
-            tx.change("mirror_add", **row, owner=owner, body=body, received=time.time())
-            if tx.row("turn_open", session_id=session_id) is None:
-                self._append_mirrored(tx, session_id)
-        return new
-
-    def _append_mirrored(self, tx: Transaction, session_id: str) -> None:
-        """Add what was said in a session's chat from elsewhere: between turns, where it breaks nothing apart."""
-        found = tx.rows("mirrored", session_id=session_id)
-        for row in found:
-            self._append(tx, session_id, stored(row["body"]), "")
-        if found:
-            tx.change("mirrors_done", session_id=session_id)
-
     # --- messages that wait -----------------------------------------------------------------------------------
 
     @transaction()
@@ -332,7 +310,7 @@ class Store(outbox.Outbox, accounts.Accounts, branches.Branches, chats.Chats, He
         self, tx: Transaction, session_id: str, message: Message, *, mode: str, envelope: Envelope, trace: str = ""
     ) -> None:
         """Store a message that waits: ``steer`` or ``queue``. Raises UnknownName, and Duplicate when it came before."""
-        inbox.wait(tx, envelope, _session_facts(tx, session_id)[0], session_id, message, mode, trace)
+        inbox.wait(tx, envelope, session_facts(tx, session_id)[0], session_id, message, mode, trace)
 
     @transaction(READ)
     def waiting(self, tx: Transaction, session_id: str) -> list[Waiting]:
@@ -353,7 +331,7 @@ class Store(outbox.Outbox, accounts.Accounts, branches.Branches, chats.Chats, He
 
     def _append(self, tx: Transaction, session_id: str, message: Message, turn_id: str, made: int = 0) -> int:
         """The one place where a message is written: row, search index, session; transcript after the commit."""
-        owner, before = _session_facts(tx, session_id)
+        owner, before = session_facts(tx, session_id)
         now, body = time.time(), dumps(message_to_json(message))
         known = {"session_id": session_id, "owner": owner, "turn_id": turn_id, "role": message.role}
         row = int(tx.change("message_add", **known, body=body, created=now).lastrowid or 0)
@@ -374,60 +352,9 @@ class Store(outbox.Outbox, accounts.Accounts, branches.Branches, chats.Chats, He
         return [(row, stored(body)) for row, body in rows]
 
     @transaction(READ)
-    def history(self, tx: Transaction, session_id: str, *, whole: bool = False) -> list[Message]:
-        """The messages a model may be sent, in order, valid for every provider whatever the rows are like.
-
-        Where the session was compacted, what it was compacted to stands for the rows until then; ``whole`` reads these.
-        """
-        return _history(tx, session_id, whole=whole)
-
-    @transaction()
-    def compact(self, tx: Transaction, turn: Turn, messages: Sequence[Message], plugin: str) -> list[Message]:
-        """Let a context that was found fit stand for all rows so far; the history as it is then. Raises StaleLease."""
-        leases.hold(tx, turn)
-        return _compact(tx, turn.session_id, messages, plugin)
-
-    @transaction(long=True)
-    def replace_context(
-        self, tx: Transaction, owner: Principal, session_id: str, messages: Sequence[Message], plugin: str
-    ) -> None:
-        """The same outside of a turn. Raises UnknownName, Busy, and UserError when it does not fit."""
-        get_session(tx, session_id, owner)
-        leases.check_free(tx, session_id)
-        if tx.row("turn_open", session_id=session_id):
-            raise UserError(f"The last turn of {session_id} was cut off.", hint="Finish it first: hermes resume")
-        if why := misfit(_history(tx, session_id), messages):
-            raise UserError(f"The context of {session_id} was not replaced: {why}.", hint="The old one stays in force.")
-        _compact(tx, session_id, messages, plugin)
-
-    @transaction(READ)
     def tools_that_ran(self, tx: Transaction, session_id: str) -> set[str]:
         """The tools that came to a good end in a session, however much of it was compacted."""
         return {row["name"] for row in tx.rows("calls_ok", session_id=session_id)}
-
-
-def _history(tx: Transaction, session_id: str, *, whole: bool = False) -> list[Message]:
-    context = None if whole else tx.row("context_last", session_id=session_id)
-    start, kept = (context["upto"] + 1, json.loads(context["body"])) if context else (0, ())
-    rows = tx.rows("messages_from", session_id=session_id, start=start, limit=-1)
-    return valid([*map(message_from_json, kept), *(stored(body) for _, body in rows)])
-
-
-def _compact(tx: Transaction, session_id: str, messages: Sequence[Message], plugin: str) -> list[Message]:
-    """Rows are never touched: a context is written beside them, and names the last one it stands for."""
-    messages = carried(_history(tx, session_id), messages)
-    upto, body = _session_facts(tx, session_id)[1], dumps([message_to_json(message) for message in messages])
-    tx.change("context_add", session_id=session_id, upto=upto, body=body, plugin=plugin, created=time.time())
-    die_at("compacting")
-    return _history(tx, session_id)
-
-
-def _session_facts(tx: Transaction, session_id: str) -> tuple[int, int]:
-    """Owner and newest message of a session. Raises UnknownName."""
-    row = tx.row("session_facts", id=session_id)
-    if row is None:
-        raise UnknownName("session", session_id)
-    return row["owner"], row["last"]
 
 
 def _waiting(tx: Transaction, turn: Turn, call_id: str, *outcomes: str) -> int:
@@ -446,7 +373,7 @@ def _book(
     used = sums(usage)
     tx.change("session_usage", id=turn.session_id, **used)
     tx.change("turn_usage", id=turn.id, **used)
-    owner = _session_facts(tx, turn.session_id)[0]
+    owner = session_facts(tx, turn.session_id)[0]
     for provider, model, part, seconds in calls:
         where = {"session_id": turn.session_id, "turn_id": turn.id, "task": task, "provider": provider, "model": model}
         book(tx, owner, part, seconds, **where)

@@ -13,8 +13,9 @@ from hermes_core.cli.log import start_logging
 from hermes_core.errors import Refused
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import tool
+from hermes_core.store import leases
 from hermes_core.testing import Call, Fail
-from hermes_core.types import Effect, Ended, Envelope, Message, Text
+from hermes_core.types import Effect, Ended, Envelope, Message, Session, Text
 
 
 @frozen
@@ -155,3 +156,18 @@ async def test_log_lines_of_a_turn_have_its_trace(hermes, scripted, seen) -> Non
     lines = [json.loads(line) for line in (hermes.runtime.home.logs / "hermes.log").read_text().splitlines()]
     assert {line["event"] for line in lines} >= {"turn", "tool call"}
     assert {line["trace"] for line in lines} == seen.traces
+
+
+async def test_a_turn_that_is_taken_over_goes_on_with_its_trace(hermes, scripted, seen, monkeypatch) -> None:
+    hermes.tmp_plugin(scripted("done"))
+    said = Message(role="user", parts=(Text(text="hi"),))
+    envelope = Envelope(platform="irc", account="b", event_id="1", chat="c", sender="s", message=said)
+    store = await hermes.runtime.store()
+    await store.create_session(Session(id="s", origin="irc", owner=hermes.runtime.owner))
+    about = {"turn_id": "t", "holder": "dead", "provider": "scripted", "model": "scripted-1"}
+    await store.open_turn("s", said, envelope=envelope, trace="feedfacefeedface", **about)
+    now = leases._now
+    monkeypatch.setattr(leases, "_now", lambda tx: now(tx) + leases.LIFE * 2)
+    assert [event async for event in hermes.runtime.resume("s")]
+    await hermes.runtime.dispatch.settle()
+    assert (seen.hooks, seen.said, seen.traces) == (["start", "llm", "end"], ["hi"], {"feedfacefeedface"})

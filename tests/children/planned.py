@@ -5,7 +5,7 @@
 # summary = "A model that does what its task says, and tools that note what they did."
 # [contributes]
 # providers = ["planned"]
-# tools = ["note", "look", "page", "wait", "die", "noise", "print", "remember", "clarify", "hand"]
+# tools = ["note", "look", "page", "wait", "die", "noise", "print", "remember", "clarify", "hand", "shell"]
 # [permissions]
 # kernel = []
 # ///
@@ -105,6 +105,13 @@ async def look(what: What) -> str:
     """Do something that a person is asked about."""
     truth("effect", what.what)
     return f"looked {what.what}"
+
+
+@tool(toolset="shell", effects={Effect.EXECUTE}, touches=lambda _: ())
+async def shell(what: What) -> str:
+    """Run a command."""
+    truth("effect", what.what)
+    return f"ran {what.what}"
 
 
 @tool(untrusted=True, touches=lambda _: ())
@@ -213,4 +220,4 @@ def register_providers():
 
 @hookimpl
 def register_tools():
-    return [note, look, page, wait, die, noise, say, remember, clarify, hand]
+    return [note, look, page, wait, die, noise, say, remember, clarify, hand, shell]

@@ -81,6 +81,26 @@ async def test_its_steps_are_seen_as_it_works(house) -> None:
     assert [e.text for e in events if isinstance(e, Progress)] == ["note: what=a b\n"]
 
 
+@pytest.mark.parametrize("trusted", [False, True])
+async def test_a_child_of_somebody_else_than_the_owner_may_no_more_than_they_may(house, trusted) -> None:
+    asked, anna = [], Principal(person="anna")
+
+    async def yes(question):
+        asked.append(question)
+        return Verdict(outcome="allow", choice="once", by="me")
+
+    plan = [{"hand": {"goals": [json.dumps([{"shell": {"what": "x"}}, "results"])]}}, "results"]
+    config = {"policy.mode": "off", **({"gateway.trusted_with_shell": ["anna"]} if trusted else {})}
+    async with house.hermes(config=config) as hermes:
+        turn = hermes.runtime.turn(json.dumps(plan), session="s", owner=anna, ask=yes)
+        assert isinstance([event async for event in turn][-1], Ended)
+    [[status, answer, *_]] = house.truth("result")
+    assert status == "done"
+    assert [question.to for question in asked] == (["admin"] if trusted else [])
+    assert house.truth("effect") == ([["x"]] if trusted else [])
+    assert ("run only in an isolated workspace" in answer) is not trusted
+
+
 # --- questions ---------------------------------------------------------------------------------------------------
 
 

@@ -1,6 +1,7 @@
 """Commands that look at the house: doctor, model, tools, profile, logs, insights, prompt-size."""
 
 import json
+import re
 import stat
 
 import pytest
@@ -276,7 +277,7 @@ def test_the_log_tells_turns_and_calls(cli):
     assert cli("logs", "-n", "1", "--json").rows == rows[-1:]
     assert cli("logs", "--session", rows[0]["session"], "--json").rows == rows[:2]
     assert cli("logs", "--level", "error").out == ""
-    assert "INFO    turn session=" in cli("logs").out
+    assert re.search(r"INFO    turn trace=[0-9a-f]{16} session=", cli("logs").out)
     assert cli("logs", "--level", "loud").status == 2
 
 

@@ -42,7 +42,7 @@ class Show:
         self.store, self.sender = store, Sender(store, self.far, clock=clock)
         settings = GatewaySettings(**({"edit_seconds": 0.003, "edit_chars": 5} | settings))
         self.answer = outgoing(key, "", turn_id="t", reply_to="7")
-        self.bubble = Bubble(store, self.far, self.sender, self.answer, settings)
+        self.bubble = Bubble(self.sender, self.answer, settings)
 
     async def close(self, text: str = "") -> None:
         """The turn is closed, and its answer is stored; then whoever shows it hears of that."""

@@ -1,7 +1,9 @@
 """The gateway as people meet it: a message comes in, an answer goes out, once, whatever happens between."""
 
 import asyncio
+import time
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
 from attrs import frozen
@@ -12,7 +14,7 @@ from hermes_core.gateway.service import Gateway
 from hermes_core.kinds import ToolContext, tool
 from hermes_core.testing import Call, FakePlatform
 from hermes_core.testing.bench import Bench
-from hermes_core.types import Buttons, Effect, Envelope, Feature, Message, Question, Text
+from hermes_core.types import Blob, Buttons, Effect, Envelope, Feature, Message, Question, Text
 
 
 class Room(FakePlatform):
@@ -33,7 +35,8 @@ class Room(FakePlatform):
             "sender": "anna",
         }
         values |= {"message_id": f"m{self.number}", **known}
-        self._inbox.put_nowait(Envelope(**values, message=Message(role="user", parts=(Text(text=text),))))
+        parts = (Text(text=text), *values.pop("more", ()))
+        self._inbox.put_nowait(Envelope(**values, message=Message(role="user", parts=parts)))
 
     async def until(self, *texts: str) -> list[str]:
         """What was sent, once as much was as is wanted."""
@@ -356,3 +359,117 @@ async def test_each_chat_has_the_model_it_chose(hermes, scripted):
         room.write("Hi.", chat="c2", sender="ben")
         await room.until("", "One.", "Two.")
     assert [request.model for request in provider.requests] == ["other-model", "scripted-1"]
+
+
+async def test_a_channel_has_a_prompt_and_a_model_of_its_own(hermes, scripted):
+    channels = {"c1": {"prompt": "Answer in verse.", "model": "other-model"}, "c1:t2": {"prompt": "Answer in prose."}}
+    hermes.configure(OPEN | {"platforms.fake.channels": channels})
+    provider = scripted("One.", "Two.", "Three.")
+    hermes.tmp_plugin(provider)
+    room = Room()
+    async with serving(hermes, room):
+        room.write("Hi.")
+        await room.until("One.")
+        room.write("Hi.", thread="t2")
+        await room.until("One.", "Two.")
+        room.write("Hi.", chat="c2")
+        await room.until("One.", "Two.", "Three.")
+    prompts = [request.messages[0].parts[0].text for request in provider.requests]
+    assert ["verse" in p for p in prompts] == [True, False, False]
+    assert ["prose" in p for p in prompts] == [False, True, False]
+    assert [request.model for request in provider.requests] == ["other-model", "other-model", "scripted-1"]
+
+
+async def test_a_conversation_ends_by_itself_where_it_is_wanted(hermes, scripted, monkeypatch):
+    hermes.configure(OPEN | {"gateway.reset": {"mode": "idle", "idle_minutes": 60}})
+    provider = scripted("One.", "Two.")
+    hermes.tmp_plugin(provider)
+    room = Room()
+    async with serving(hermes, room):
+        room.write("Hi.")
+        await room.until("One.")
+        now = time.time()
+        monkeypatch.setattr("hermes_core.gateway.keys.time.time", lambda: now + 3601)
+        room.write("Hi again.")
+        await room.until("One.", "", "")
+    assert [len(request.messages) for request in provider.requests] == [2, 2]
+    assert any("A new conversation begins: nothing was said for 1 hour" in text for text in await room.seen())
+
+
+async def test_a_group_hears_who_speaks_and_each_has_a_conversation_of_their_own(hermes, scripted):
+    hermes.configure(OPEN)
+    provider = scripted("One.", "Two.")
+    hermes.tmp_plugin(provider)
+    room = Room()
+    async with serving(hermes, room):
+        room.write("Not for you.", kind="group", addressed=False)
+        room.write("Hi.", kind="group", sender_name="Anna", quote="What was said")
+        await room.until("One.")
+        room.write("Hi.", kind="group", sender="ben", sender_name="Ben")
+        await room.until("One.", "Two.")
+    said = [request.messages[-1].parts for request in provider.requests]
+    assert "".join(p.text for p in said[0]) == "[Anna]\n> What was said\nHi."
+    assert "".join(p.text for p in said[1]) == "[Ben]\nHi."
+    assert [len(request.messages) for request in provider.requests] == [2, 2]
+
+
+async def test_files_are_where_tools_may_read_them(hermes, scripted, tmp_path):
+    hermes.configure(OPEN)
+    provider = scripted("Nice.")
+    hermes.tmp_plugin(provider)
+    room = Room()
+    async with serving(hermes, room):
+        file = Blob(media_type="text/csv", data=b"a,b\n", name="../../etc/passwd")
+        room.write("Look.", more=(file,))
+        await room.until("Nice.")
+    text = "".join(p.text for p in provider.requests[0].messages[-1].parts if isinstance(p, Text))
+    path = Path(text.partition("[A file, text/csv: ")[2].rstrip("]"))
+    assert path.read_bytes() == b"a,b\n"
+    assert path.is_relative_to(tmp_path / "home")
+
+
+async def test_something_is_done_beside_the_conversation(hermes, scripted):
+    hermes.configure(OPEN)
+    hermes.tmp_plugin(scripted("Found it."))
+    room = Room()
+    async with serving(hermes, room):
+        room.write("/background Find it.")
+        await room.until("", "")
+    seen = await room.seen()
+    assert any("Begun beside this conversation" in text for text in seen)
+    assert "Found it." in seen
+
+
+async def test_an_answer_is_shown_while_it_is_written_and_then_sent_once(hermes, scripted):
+    hermes.configure({**OPEN, "gateway.edit_seconds": 0.001, "gateway.edit_chars": 1})
+    hermes.tmp_plugin(scripted("A long answer that is written word by word."))
+    room = Room(features={Feature.EDIT, Feature.TYPING})
+    async with serving(hermes, room):
+        room.write("Hi.")
+        await room.until("A long answer that is written word by word.")
+        async with asyncio.timeout(20):
+            while (await room.seen())[0] != "A long answer that is written word by word.":
+                await asyncio.sleep(0.01)
+    assert len(await room.seen()) == 1
+    assert await room.typing() >= 1
+
+
+async def test_a_word_for_silence_is_no_answer_and_a_file_is_one(hermes, scripted, tmp_path):
+    (tmp_path / "desk").mkdir()
+    (tmp_path / "desk" / "a.txt").write_text("of the desk")
+    hermes.configure(
+        {**OPEN, "terminal.cwd": str(tmp_path / "desk"), "gateway.media_folders": [str(tmp_path / "desk")]}
+    )
+    hermes.configure({"gateway.people": {"owner": ["fake:anna"]}})
+    hermes.tmp_plugin(scripted("[SILENT]", f"Here.\nMEDIA:{tmp_path}/desk/a.txt\nMEDIA:/etc/shadow"))
+    room = Room(features={Feature.MEDIA})
+    async with serving(hermes, room):
+        room.write("Nothing to say?")
+        room.write("The file, please.", chat="c2")
+        seen = await room.until("Here.\n\n(shadow was not sent: ")
+        async with asyncio.timeout(20):
+            while len(room.outbox) < 2:
+                await asyncio.sleep(0.01)
+    assert not [text for text in seen if "SILENT" in text]
+    [blob] = [part for message in room.outbox.values() for part in message.parts if isinstance(part, Blob)]
+    assert Path(blob.path).read_text() == "of the desk"

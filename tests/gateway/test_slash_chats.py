@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from hermes_core.gateway.carry import Carrier
+from hermes_core.gateway.messages import Messages
 from hermes_core.gateway.service import Gateway
 from hermes_core.testing import Bench, FakePlatform
 from hermes_core.types import Envelope, Message, Principal, Text
@@ -154,3 +155,18 @@ async def test_platforms_says_when_nothing_is_served(hermes, scripted) -> None:
     hermes.tmp_plugin(scripted())
     seen = await Terminal().types(hermes, "/platforms")
     assert "No platform was served yet" in seen[0]
+
+
+async def test_what_is_sent_from_elsewhere_arrives_and_is_known_there(hermes, scripted, chats) -> None:
+    provider = scripted("Hello.", "At eight.")
+    hermes.tmp_plugin(provider)
+    async with serving(hermes, chats):
+        chats.write("Hi.", sender_name="Mia")
+        await chats.until(1)
+        dinner = Message(role="assistant", parts=(Text(text="Dinner at 8."),))
+        [target] = await Messages(hermes.runtime).send(ME, "chat", dinner)
+        assert target.served
+        assert (await chats.until(2))[1] == "Dinner at 8."
+        chats.write("When again?")
+        assert (await chats.until(3))[2] == "At eight."
+    assert "Dinner at 8." in str(provider.requests[-1].messages)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from hermes_core.config.describe import markdown_table, settings_rows
+from hermes_core.config.gateway import PlatformSettings
 from hermes_core.config.schema import PLUGIN_SPACES, Config
 from hermes_core.plugins.manifest import Manifest, read_manifest
 from hermes_reference.markdown import block, code, joined, table
@@ -29,6 +30,7 @@ def sections() -> Iterator[tuple[Manifest, type]]:
 def keys() -> list[str]:
     """Every setting's dotted key."""
     rows = settings_rows(Config, "", named=True)
+    rows += settings_rows(PlatformSettings, "platforms.NAME", named=True)
     return [r.key for r in rows] + [r.key for m, cls in sections() for r in settings_rows(cls, m.config_section)]
 
 
@@ -48,6 +50,9 @@ def page() -> str:
         "### Other spellings",
         "`model: NAME` and `model: PROVIDER:NAME` are short for the section. In it `model` means `default`, and "
         "`api_mode: chat_completions` or `codex_responses` mean `wire: chat` and `responses`.",
+        "### Every platform",
+        "These stand in the section of each platform, beside what its plugin adds; see {doc}`/how-to/people`.",
+        markdown_table(PlatformSettings, "platforms.NAME"),
         "## Plugins",
         f"A plugin's section stands under {', '.join(code(s) for s in PLUGIN_SPACES)}. The section of a plugin that "
         "is not installed is kept as it is; `hermes doctor` mentions it.",

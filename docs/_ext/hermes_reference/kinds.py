@@ -18,6 +18,7 @@ ORDER = (
     "Process",
     "Platform",
     "Desk",
+    "SessionDesk",
     "Memory",
     "TurnQueue",
 )

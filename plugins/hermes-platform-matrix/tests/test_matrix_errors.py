@@ -9,11 +9,15 @@ import pytest
 
 from hermes_core.errors import DeliveryError, NotSent, Undeliverable, UserError
 from hermes_core.testing import FakeDesk
-from hermes_core.types import Chat, Message, Text
+from hermes_core.types import Chat, Message, Sent, Started, Text
 from hermes_platform_matrix.checks import check_account
 from hermes_platform_matrix.config import Config
+from hermes_platform_matrix.connection import shelf_file
 from hermes_platform_matrix.homeserver import Cut, Homeserver, Refused
+from hermes_platform_matrix.login import Login, homeserver_url
+from hermes_platform_matrix.media import Media, NoFile
 from hermes_platform_matrix.platform import Matrix
+from hermes_platform_matrix.shelf import Shelf
 
 TOKEN = "syt_very_secret"
 LOG = logging.getLogger("hermes.matrix")
@@ -39,7 +43,7 @@ async def homeserver(answer):
                 body = said[1] if isinstance(said[1], bytes) else json.dumps(said[1]).encode()
                 writer.write(b"HTTP/1.1 %d X\r\nContent-Length: %d\r\n\r\n" % (said[0], len(body)) + body)
                 await writer.drain()
-        except (asyncio.IncompleteReadError, ConnectionError):
+        except (asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError):
             pass
         finally:
             writer.transport.abort()
@@ -239,3 +243,204 @@ async def test_errors_show_no_token():
             await server.ask("GET", "/x", query={"a": "b"})
         await server.close()
     assert TOKEN not in f"{caught.value!r} {caught.value} {vars(caught.value)}"
+
+
+async def test_edits_and_signs_fail_like_messages(tmp_path):
+    refusal = [(429, {"errcode": "M_LIMIT_EXCEEDED", "retry_after_ms": 10})]
+
+    def script(method, where):
+        return refusal[0] if "/send/" in where or "/typing/" in where else usual(method, where)
+
+    async with homeserver(script) as (url, requests):
+        platform = bot(url, tmp_path)
+        await platform.open(FakeDesk())
+        with pytest.raises(NotSent):
+            await platform.edit(Sent(chat="!r:s", message_id="$1"), SAID)
+        with pytest.raises(NotSent):
+            await platform.react(Chat("!r:s"), "$1", "👀")
+        await platform.show(Chat("!r:s"), Started(session_id="s", turn_id="t", provider="p", model="m"))
+        refusal[0] = (400, {"errcode": "M_DUPLICATE_ANNOTATION"})
+        await platform.react(Chat("!r:s"), "$1", "👀")
+        refusal[0] = None
+        with pytest.raises(DeliveryError):
+            await platform.react(Chat("!r:s"), "$1", "👀")
+        before = len(requests)
+        empty = Message(role="assistant", parts=())
+        await platform.edit(Sent(chat="!r:s", message_id="$1"), empty)
+        assert not any("/send/" in where for _, where in requests[before:])
+        assert await platform.send(Chat("!r:s"), empty, "k") is None
+        await platform.close()
+
+
+async def test_a_file_is_tried_again_and_then_told_of(tmp_path, monkeypatch):
+    answers: list = []
+
+    def script(method, where):
+        return answers.pop(0)
+
+    async def no_pause(seconds):
+        pauses.append(seconds)
+
+    pauses: list = []
+    monkeypatch.setattr("hermes_platform_matrix.media.asyncio.sleep", no_pause)
+    async with homeserver(script) as (url, requests):
+        media = Media(Homeserver(url), tmp_path / "media", 100, 7)
+        content = {"url": "mxc://s/x", "body": "a.txt", "info": {"mimetype": "text/plain"}}
+        limited = (429, {"errcode": "M_LIMIT_EXCEEDED", "retry_after_ms": 2000})
+        answers[:] = [limited, None, (200, b"hello")]
+        blob = await media.fetch(content)
+        assert (tmp_path / "media" / blob.path.rpartition("/")[2]).read_bytes() == b"hello"
+        assert pauses == [2.0, 2]
+        answers[:] = [(404, {"errcode": "M_UNRECOGNIZED"}), (200, b"older")]
+        await media.fetch(content)
+        assert requests[-1][1] == "/_matrix/media/v3/download/s/x"
+        for said, why in (((404, {"errcode": "M_NOT_FOUND"}), "does not give it"), (None, "did not answer")):
+            answers[:] = [said] * 3
+            with pytest.raises(NoFile, match=why):
+                await media.fetch(content)
+        for wrong in ({}, {"url": "https://s/x"}, {"url": "mxc://s/../x"}, {"url": 7}, {"file": {}}):
+            with pytest.raises(NoFile, match="where it is"):
+                await media.fetch(wrong)
+        with pytest.raises(NoFile, match="101 bytes"):
+            await media.fetch(content | {"info": {"size": 101}})
+        answers[:] = [(200, b"hello")]
+        with pytest.raises(NoFile, match="encrypted"):
+            await media.fetch({"file": {"url": "mxc://s/x"}, "body": "a"})
+        await media._server.close()
+
+
+async def test_old_files_go(tmp_path):
+    import os
+
+    async with homeserver(lambda *_: (200, b"hello")) as (url, _):
+        media = Media(Homeserver(url), tmp_path, 100, 1)
+        old = tmp_path / "old.txt"
+        old.write_text("x")
+        os.utime(old, (0, 0))
+        await media.fetch({"url": "mxc://s/x", "body": "a.txt"})
+        assert [p.name.partition("-")[2] for p in tmp_path.iterdir()] == ["a.txt"]
+        await media._server.close()
+
+
+async def test_logging_in_says_what_is_missing(tmp_path):
+    def password(value):
+        return "pw" if "PASSWORD" in value else ""
+
+    def script(method, where):
+        return (200, {"access_token": "t", "user_id": "@bot:s", "device_id": "D"}) if "login" in where else (500, {})
+
+    async with homeserver(script) as (url, _):
+        server = Homeserver(url)
+        with pytest.raises(UserError, match=r"platforms\.matrix\.user"):
+            await Login(Config(homeserver=url), password, tmp_path).enter(server)
+        login = Login(Config(homeserver=url, user="bot"), password, tmp_path)
+        made = await login.enter(server)
+        assert (made.user, made.device, "t" in repr(made).split("@")[0]) == ("@bot:s", "D", True)
+        assert made.key not in repr(made)
+        with pytest.raises(Refused):
+            await login.enter(server)  # it cannot be asked whose token it is: that is not the person's to mend
+        login.forget_token()
+        again = await login.enter(server)
+        assert (again.device, again.key) == (made.device, made.key)
+        (tmp_path / "credentials.json").write_text("{")
+        with pytest.raises(UserError, match="cannot be read"):
+            await login.enter(server)
+        await server.close()
+
+
+async def test_a_server_name_leads_to_its_api(monkeypatch):
+    said: list = []
+
+    async def ask(self, method, where, *more, **options):
+        assert (self.url, where) == ("https://example.org", "/.well-known/matrix/client")
+        if isinstance(said[0], Exception):
+            raise said[0]
+        return said[0]
+
+    monkeypatch.setattr(Homeserver, "ask", ask)
+    for answer, url in (
+        ({"m.homeserver": {"base_url": "https://m.example.org/"}}, "https://m.example.org"),
+        (Refused(404, "", "", None, {}), "https://example.org"),
+        ({"m.homeserver": {}}, "https://example.org"),
+    ):
+        said[:] = [answer]
+        assert await homeserver_url("example.org") == url
+    said[:] = [{"m.homeserver": {"base_url": "http://evil"}}]
+    with pytest.raises(UserError, match="not https"):
+        await homeserver_url("example.org")
+    said[:] = [Cut("away", asked=False)]
+    with pytest.raises(Cut):
+        await homeserver_url("example.org")
+    assert await homeserver_url("http://127.0.0.1:8008/") == "http://127.0.0.1:8008"
+
+
+async def test_doctor_tells_of_devices_and_keys(tmp_path):
+    shelf = Shelf(shelf_file(tmp_path, "@bot:s"))
+
+    async def told(script=usual, **settings):
+        async with homeserver(script) as (url, _):
+            settings = {"access_token": TOKEN, "homeserver": url} | settings
+            check = check_account(
+                Config(**settings), lambda v: "pw" if "PASS" in v else v.replace("env:", ""), tmp_path
+            )
+            return [(f.level, f.text.partition(": ")[2]) for f in await check.run()][-1]
+
+    assert await told() == ("ok", "device D is signed by its account.")
+    shelf.put("waiting", "$1", {})
+    assert await told() == ("warning", "1 messages wait for their keys.")
+    shelf.put("D", "unsigned", "no key")
+    assert await told() == ("warning", "device D is not signed: no key.")
+    shelf.close()
+    assert (await told(lambda *_: (200, {"user_id": "@bot:s"})))[1].startswith("the token has no device")
+    assert (await told(lambda *_: (502, {})))[0] == "fault"
+
+
+async def test_an_invitation_is_tried_again_and_given_up_when_refused(tmp_path, monkeypatch):
+    answers = [(429, {"errcode": "M_LIMIT_EXCEEDED", "retry_after_ms": 1}), None, (403, {"errcode": "M_FORBIDDEN"})]
+    member = {"type": "m.room.member", "state_key": "@bot:s", "sender": "@a:s", "content": {"membership": "invite"}}
+    told, done = [{"!r:s": {"invite_state": {"events": [{"type": "m.room.name"}, member]}}}], asyncio.Event()
+
+    def script(method, where):
+        if where.endswith("/join/%21r%3As"):
+            said = answers.pop(0)
+            if not answers:
+                done.set()
+            return said
+        if "/sync" in where:
+            return 200, {"next_batch": "s1", "rooms": {"invite": told.pop()} if told else {}}
+        return usual(method, where)
+
+    async with homeserver(script) as (url, _):
+        platform = bot(url, tmp_path)
+        await platform.open(FakeDesk())
+        hearing = asyncio.ensure_future(anext(platform.receive(), None))
+        await asyncio.wait_for(done.wait(), 20)
+        await platform.close()
+        assert await hearing is None
+    assert answers == []
+
+
+@pytest.mark.parametrize(("trouble", "heard"), [((502, {}), ["$1", "$2"]), ((403, {"errcode": "M_FORBIDDEN"}), ["$2"])])
+async def test_an_event_waits_for_what_it_needs_and_is_left_out_only_when_refused(tmp_path, trouble, heard):
+    troubles = [trouble]
+    turn = [0]
+
+    def event(name):
+        content = {"msgtype": "m.text", "body": "x"}
+        return {"sender": "@a:s", "event_id": name, "type": "m.room.message", "content": content}
+
+    def script(method, where):
+        if where.endswith("/members") and troubles:
+            return troubles.pop()
+        if "/sync" not in where:
+            return usual(method, where)
+        turn[0] += 1
+        room = {"timeline": {"events": [event("$1"), event("$2")] if turn[0] == 2 else []}}
+        return 200, {"next_batch": f"s{turn[0]}", "rooms": {"join": {"!r:s": room}}}
+
+    async with homeserver(script) as (url, _):
+        platform = bot(url, tmp_path)
+        await platform.open(FakeDesk())
+        stream = platform.receive()
+        assert [(await asyncio.wait_for(anext(stream), 10)).event_id for _ in heard] == heard
+        await platform.close()

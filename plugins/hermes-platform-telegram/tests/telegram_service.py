@@ -69,6 +69,7 @@ class BotApiServer(FakeService):
         self.reactions: dict[tuple[int, int], list] = {}
         self.menu: list[dict] = []
         self.typed = 0
+        self.proxied: list[str] = []
         self.update_id = 900
         self.message_id = 10
         self._news = asyncio.Event()
@@ -198,8 +199,13 @@ class BotApiServer(FakeService):
 
     async def _route(self, request, body):
         path = request.target.decode()
+        if path.startswith("http://"):  # we are the proxy, and whoever is meant as well
+            self.proxied.append(path.split("/")[2])
+            path = "/" + path.split("/", 3)[3]
         if path.startswith("/file/bot"):
             token, _, name = path.removeprefix("/file/bot").partition("/")
+            if self.faults["file"]:
+                return await self._fail(self.faults["file"].pop(0))
             known = token == self.token and name.removeprefix("files/") in self.files
             return (200, self.files[name.removeprefix("files/")]) if known else (404, b"{}")
         token, _, method = path.removeprefix("/bot").partition("/")

@@ -243,11 +243,11 @@ async def test_what_is_too_big_or_gone_is_told(opened, service):
 
 
 async def test_nothing_half_is_left_of_a_file_that_breaks_off(opened, service, tmp_path):
-    service.script("getFile", Fault(cut=True), Fault(cut=True))
+    service.script("file", Fault(cut=True), Fault(cut=True))
     async with opened() as (_, listener):
         service.write(document=service.keep(b"whole"))
         assert Path(blobs(await listener.next())[0].path).read_bytes() == b"whole"
-        service.script("getFile", *[Fault(cut=True)] * 3)
+        service.script("file", *[Fault(cut=True)] * 3)
         service.write(document=service.keep(b"never"))
         assert "could not be fetched" in texts(await listener.next())[0]
     assert len([p for p in (tmp_path / "home" / "cache").rglob("*") if p.is_file()]) == 1
@@ -262,6 +262,17 @@ async def test_old_files_are_forgotten(opened, made, service):
         assert path.exists()
     async with opened():
         assert not path.exists()
+
+
+async def test_strangers_cannot_fill_the_disk(opened, service):
+    async with opened() as (platform, listener):
+        platform._intake.media._most = 250_000
+        paths = []
+        for number in range(4):
+            service.write(document=service.keep(bytes(100_000)), sender=f"stranger{number}")
+            paths.append(Path(blobs(await listener.next())[0].path))
+            os.utime(paths[-1], (0, time.time() - 100 + number))
+    assert [p.exists() for p in paths] == [False, False, True, True]
 
 
 async def test_a_local_server_s_files_are_copied(opened, service, tmp_path):
@@ -412,6 +423,18 @@ async def test_a_proxy_that_is_none_is_told_without_its_password(made):
     with pytest.raises(UserError, match="TELEGRAM_PROXY") as caught:
         await made(secrets={"TELEGRAM_PROXY": "nonsense://user:hunter2@x"}).open(FakeDesk())
     assert "hunter2" not in str(caught.value)
+
+
+async def test_a_proxy_is_used_for_everything(made, service):
+    platform = made(base_url="http://telegram.example", secrets={"TELEGRAM_PROXY": service.url})
+    await platform.open(FakeDesk())
+    stream = platform.receive()
+    service.write(document=service.keep(b"by proxy"))
+    envelope = await asyncio.wait_for(anext(stream), 10)
+    await platform.close()
+    assert Path(blobs(envelope)[0].path).read_bytes() == b"by proxy"
+    assert set(service.proxied) == {"telegram.example"}
+    assert len(service.proxied) >= 5
 
 
 async def test_a_service_that_is_away_is_tried_again_later(made, service):

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import psycopg
 from procrastinate import PsycopgConnector
@@ -25,6 +26,7 @@ __all__ = ["Forgotten", "Job", "Jobs"]
 
 _QUEUE, _TASK = "turns", "play"
 _RACES = 5  # how often one looks again after another worker took the same session in the same moment
+_PATIENCE = 5.0  # seconds that one step waits for a connection
 _OLD = 3600.0  # seconds after which a worker that gave no sign of life is struck off
 _DEFAULTS = {
     "application_name": "hermes turns",
@@ -60,15 +62,16 @@ class Jobs:
             raise UserError("store.url is not an address of a PostgreSQL server.", hint="hermes doctor") from None
         place = f"{given.get('host') or 'localhost'}/{given.get('dbname') or ''}"
         address = make_conninfo(address, **{name: value for name, value in _DEFAULTS.items() if name not in given})
-        with _explained(place):
-            schema = await _prepared(address)
-
-        async def configure(connection: "psycopg.AsyncConnection[object]") -> None:
-            await connection.execute(SQL("SET search_path TO {}").format(Identifier(schema)))
-            await connection.commit()
-
+        with _explained(place):  # a pool would not tell what is wrong
+            async with await psycopg.AsyncConnection.connect(address) as connection:
+                await _prepare(connection)
         connector = PsycopgConnector(
-            conninfo=address, min_size=1, max_size=connections, timeout=10.0, configure=configure
+            conninfo=address,
+            min_size=1,
+            max_size=connections,
+            timeout=_PATIENCE,
+            reconnect_timeout=_PATIENCE,  # longer, and the pauses between tries grow to minutes
+            configure=_prepare,
         )
         with _explained(place):
             await connector.open_async()
@@ -149,20 +152,23 @@ class Jobs:
         return bool(found)
 
 
-async def _prepared(address: str) -> str:
-    """The schema that holds the tables of this version of procrastinate, made when it is missing."""
+async def _prepare(connection: "psycopg.AsyncConnection[Any]") -> None:
+    """Let a new connection see the tables of this version of procrastinate; make them when they are missing.
+
+    That is looked at for each connection: a server that comes back may have been restored without them.
+    """
     version = max(path.name for path in Path(SchemaManager.get_migrations_path()).glob("*.sql"))[:8]
-    async with await psycopg.AsyncConnection.connect(address) as connection:  # one transaction
+    async with connection.transaction():
         await connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('hermes turns', 4715))")
         found = await (await connection.execute("SELECT current_schema()")).fetchone()
         home = found[0] if found and found[0] not in (None, "public") else "hermes"
-        schema = f"{home}_turns_{version.replace('.', '')}"
-        exists = await connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", [schema])
-        if not await exists.fetchone():
-            await connection.execute(SQL("CREATE SCHEMA {}").format(Identifier(schema)))
-            await connection.execute(SQL("SET LOCAL search_path TO {}").format(Identifier(schema)))
+        name = f"{home}_turns_{version.replace('.', '')}"
+        exists = await (await connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", [name])).fetchone()
+        if not exists:
+            await connection.execute(SQL("CREATE SCHEMA {}").format(Identifier(name)))
+        await connection.execute(SQL("SET search_path TO {}").format(Identifier(name)))
+        if not exists:
             await connection.execute(SchemaManager.get_schema())
-    return schema
 
 
 @contextmanager
@@ -187,4 +193,4 @@ def _explained(place: str) -> Iterator[None]:
         said = str(cause).strip().partition("\n")[0]
         hint = next(hint for words, hint in _HINTS if re.search(words, said))
         kind = Forgotten if isinstance(cause, psycopg.errors.ForeignKeyViolation) else StoreError
-        raise kind(f"The turns on {place} cannot be reached: {said}", hint=hint) from error
+        raise kind(f"The turns on {place} cannot be reached: {said.rstrip('.')}.", hint=hint) from error

@@ -28,6 +28,7 @@ class Shift:
         self.resting = False  # takes no more
         self._me = 0
         self._playing: set[asyncio.Task[None]] = set()
+        self._writing: set[asyncio.Task[None]] = set()  # those that have played, and say so
         self._changed = asyncio.Event()
         self._ending = self._lost = False
 
@@ -66,6 +67,7 @@ class Shift:
 
     def _over(self, task: "asyncio.Task[None]") -> None:
         self._playing.discard(task)
+        self._writing.discard(task)
         self._changed.set()  # there is room, and the session may have been put again
 
     async def _played(self, job: Job) -> None:
@@ -78,7 +80,9 @@ class Shift:
                 raise
         except Exception:  # noqa: BLE001 - whatever it is, it is of this session only
             self._log.exception("session %s could not be played; it is looked at again later", session_id)
-        while True:  # until it is done nobody else plays this session
+        if task := asyncio.current_task():
+            self._writing.add(task)
+        while True:  # until that is written down nobody else plays this session
             if await self._tried(_so(self._jobs.done(job))):
                 return
             await asyncio.sleep(_PAUSE)
@@ -113,13 +117,13 @@ class Shift:
         return result
 
     async def _end(self, sides: "list[asyncio.Task[None]]") -> None:
-        tasks = {*sides, *self._playing}
-        for task in tasks:
+        cut = {*sides, *self._playing} - self._writing
+        for task in cut:
             task.cancel()
-        if tasks:
-            await asyncio.wait(tasks)
+        await asyncio.wait(cut)
         with suppress(TimeoutError, StoreError):
             async with asyncio.timeout(_GOODBYE):
+                await asyncio.gather(*self._writing.copy())
                 await self._jobs.sign_off(self._me)
                 await self._jobs.take_back(_DEAD * self._beat)  # a job it had just taken when it was cancelled
 

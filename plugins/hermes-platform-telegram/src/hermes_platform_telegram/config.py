@@ -44,7 +44,12 @@ class Config:
         default=20,
         validator=[ge(1), le(128)],
     )
-    keep_days: int = option("For how many days received files are kept; 0: for ever.", default=30, validator=ge(0))
+    cache_megabytes: int = option(
+        "How much all received files may take together; the oldest go first. Conversations have copies of their own.",
+        default=500,
+        validator=ge(128),
+    )
+    keep_days: int = option("For how many days received files are kept; 0: for ever.", default=7, validator=ge(0))
     markdown: bool = option("Show markdown as bold, code and so on; false shows it as it was written.", default=True)
     link_previews: bool = option(
         "Let Telegram fetch and show a preview of linked pages. It opens what a model wrote with nobody's click.",

@@ -1,7 +1,8 @@
 """Files of messages, brought into the plugin's cache.
 
 A file is streamed to a name made here: what the sender calls it is told, never used. The same file of the same chat is
-fetched once.
+fetched once. Strangers' files are fetched too, before anybody decides whether they may talk: so all files together
+have a bound, and the oldest go first.
 """
 
 import hashlib
@@ -11,12 +12,14 @@ import os
 import re
 import tempfile
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
 from hermes_core.types import Blob, Text
 from hermes_platform_telegram.api import BotApi
+from hermes_platform_telegram.config import Config
 from hermes_platform_telegram.failures import Lost, Refused
 from hermes_platform_telegram.updates import Attached, Incoming
 
@@ -27,14 +30,17 @@ _ENDINGS = {"audio/ogg": ".ogg", "image/webp": ".webp", "video/mp4": ".mp4"}  # 
 
 
 class Media:
-    """Fetches files into a folder, each at most ``megabytes`` long."""
+    """Fetches files into a folder, within the bounds of the settings."""
 
-    def __init__(self, api: BotApi, folder: Path, log: logging.Logger, *, megabytes: int, local: bool = False) -> None:
+    def __init__(self, api: BotApi, folder: Path, log: logging.Logger, config: Config) -> None:
         self._api = api
         self._folder = folder
         self._log = log
-        self._limit = megabytes * 1_000_000
-        self._local = local
+        self._limit = config.megabytes * 1_000_000
+        self._most = config.cache_megabytes * 1_000_000
+        self._days = config.keep_days
+        self._local = config.local_files
+        self._used = 0  # bytes in the folder
 
     async def fetch(self, incoming: Incoming, attached: Attached) -> Blob | Text:
         """The file, or a text that says why it is not there."""
@@ -49,17 +55,21 @@ class Media:
         elif reason := await self._bring(attached.file_id, target):
             self._log.warning("A file of a message could not be fetched: %s", reason)
             return Text(text=f"[the file {called} could not be fetched: {reason}]")
+        else:
+            self._used += target.stat().st_size
+            if self._used > self._most:
+                self.forget()
         return Blob(media_type=attached.media_type, path=str(target), name=attached.name)
 
-    def forget(self, days: int) -> None:
-        """Delete files that nobody asked for since so many days; 0 keeps all."""
-        if not days or not self._folder.is_dir():
-            return
-        old = time.time() - days * 86_400
-        for file in self._folder.glob("*/*"):
-            with suppress(OSError):
-                if file.is_file() and file.stat().st_mtime < old:
-                    file.unlink()
+    def forget(self) -> None:
+        """Delete files that nobody asked for since ``keep_days``, and the oldest of what is too much."""
+        old = time.time() - self._days * 86_400 if self._days else 0.0
+        self._used = 0
+        for changed, size, file in sorted(_listed(self._folder), reverse=True):
+            if changed < old or self._used + size > self._most:
+                file.unlink(missing_ok=True)
+            else:
+                self._used += size
 
     async def _bring(self, file_id: str, target: Path) -> str:
         """Fetch a file; why it cannot be had, or an empty string."""
@@ -93,6 +103,14 @@ class Media:
         except BaseException:
             Path(beside).unlink(missing_ok=True)
             raise
+
+
+def _listed(folder: Path) -> Iterator[tuple[float, int, Path]]:
+    """When each file was last asked for, and its size."""
+    for file in folder.glob("*/*"):
+        with suppress(OSError):
+            status = file.stat()
+            yield status.st_mtime, status.st_size, file
 
 
 def _ending(media_type: str) -> str:

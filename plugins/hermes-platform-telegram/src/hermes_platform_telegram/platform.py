@@ -146,8 +146,8 @@ class Telegram(Platform):
 
     def _take_up(self, api: BotApi, me: Me) -> None:
         config = self._config
-        media = Media(api, self._paths.cache / "media", self._log, megabytes=config.megabytes, local=config.local_files)
-        media.forget(config.keep_days)
+        media = Media(api, self._paths.cache / "media", self._log, config)
+        media.forget()
         albums = Albums(self._paths.data / "albums.json", self._log)
         self._sender = Sender(api, config, self._log)
         self._intake = Intake(me, media, albums, Pending(), self._log, config.album_seconds)

@@ -4,17 +4,21 @@ import logging
 import time
 from collections.abc import Callable
 
-__all__ = ["tell_quietly"]
+__all__ = ["Complaints", "tell_quietly"]
 
 _PAUSE = 600.0  # seconds between two that are told
 
 
-class _Seldom(logging.Handler):
+class Complaints(logging.Handler):
+    """Takes what the SDK complains about; ``heard`` is called each time, in the thread that complains."""
+
     def __init__(self, log: logging.Logger, clock: Callable[[], float]) -> None:
         super().__init__(logging.WARNING)
         self._log, self._clock, self._next = log, clock, 0.0
+        self.heard: Callable[[], None] = lambda: None
 
     def emit(self, record: logging.LogRecord) -> None:
+        self.heard()
         now = self._clock()
         if now < self._next:
             return
@@ -22,7 +26,9 @@ class _Seldom(logging.Handler):
         self._log.warning("traces do not reach the collector: %s", record.getMessage())
 
 
-def tell_quietly(log: logging.Logger, clock: Callable[[], float] = time.monotonic) -> None:
+def tell_quietly(log: logging.Logger, clock: Callable[[], float] = time.monotonic) -> Complaints:
     """From now on what the SDK complains about is told by ``log``."""
     sdk = logging.getLogger("opentelemetry")
-    sdk.propagate, sdk.handlers[:] = False, [_Seldom(log, clock)]
+    complaints = Complaints(log, clock)
+    sdk.propagate, sdk.handlers[:] = False, [complaints]
+    return complaints

@@ -23,7 +23,7 @@ from hermes_core import __version__, trace
 from hermes_core.types import Message, Request, Response, Session, ToolCall, ToolResult, TurnEnd, Usage
 from hermes_tool_otel import content
 from hermes_tool_otel.config import Config
-from hermes_tool_otel.quiet import tell_quietly
+from hermes_tool_otel.quiet import Complaints, tell_quietly
 
 __all__ = ["Spans", "open_spans"]
 
@@ -46,7 +46,7 @@ class _Ids(RandomIdGenerator):
 def open_spans(config: Config | None, resolve: Callable[[str], str], log: logging.Logger) -> "Spans":
     """Spans that go to the collector, in a thread of their own."""
     config = config or Config()
-    tell_quietly(log)
+    complaints = tell_quietly(log)
     secret = resolve(str(config.authorization))
     exporter = OTLPSpanExporter(
         endpoint=config.endpoint or None,
@@ -64,14 +64,14 @@ def open_spans(config: Config | None, resolve: Callable[[str], str], log: loggin
         exporter, max_queue_size=config.queue, max_export_batch_size=batch, schedule_delay_millis=2000
     )
     provider.add_span_processor(processor)
-    return Spans(provider, contents=config.capture_content)
+    return Spans(provider, complaints, contents=config.capture_content)
 
 
 class Spans:
     """The spans of one process: a turn's is open while it runs, those below it are made when they are over."""
 
-    def __init__(self, provider: TracerProvider, *, contents: bool) -> None:
-        self._provider, self._contents = provider, contents
+    def __init__(self, provider: TracerProvider, complaints: Complaints, *, contents: bool) -> None:
+        self._provider, self._complaints, self._contents = provider, complaints, contents
         self._tracer = provider.get_tracer("hermes", __version__)
         self._turns: dict[str, Span] = {}  # by session, in which one turn runs at a time
 
@@ -146,18 +146,25 @@ class Spans:
         span.end()
 
     async def flush(self) -> None:
-        """Send what waits, within a second; a collector that is slower gets the rest if the process lives."""
-        loop, sent = asyncio.get_running_loop(), asyncio.Event()
+        """Send what waits, within a second; a collector that is slower gets the rest if the process lives.
+
+        One that cannot be reached is not waited for.
+        """
+        loop, over = asyncio.get_running_loop(), asyncio.Event()
+
+        def end() -> None:
+            with contextlib.suppress(RuntimeError):  # the loop did not wait for it
+                loop.call_soon_threadsafe(over.set)
 
         def send() -> None:
             self._provider.force_flush()
-            with contextlib.suppress(RuntimeError):  # the loop did not wait for it
-                loop.call_soon_threadsafe(sent.set)
+            end()
 
+        self._complaints.heard = end
         threading.Thread(target=send, name="otel flush", daemon=True).start()  # nothing waits for it at the end
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_PATIENCE):
-                await sent.wait()
+                await over.wait()
 
     def close(self) -> None:
         """Send no more."""

@@ -1,6 +1,11 @@
-"""Answers that say, by a word agreed upon, that there is nothing to say."""
+"""How a model speaks in a chat: what it is told of that, and the words by which it says nothing."""
 
-__all__ = ["is_silence", "may_be_silence"]
+__all__ = ["HINT", "is_silence", "may_be_silence"]
+
+HINT = """\
+Your answers are messages in a chat, where simple markdown is shown. Write as one writes there.
+To send a file, write MEDIA: and its absolute path on a line of its own: MEDIA:/path/to/file.pdf
+When nothing should be said, for others speak among themselves, answer only [SILENT]."""
 
 TOKENS = ("[SILENT]", "NO_REPLY")
 _AROUND = " \t\r\n.*_`"

@@ -1,0 +1,45 @@
+"""What was sent to a chat from elsewhere, for the conversation there: it knows of it when its next turn begins."""
+
+import time
+from collections.abc import Callable
+
+from hermes_core.errors import UnknownName
+from hermes_core.store import outbox
+from hermes_core.store.codec import clean, dumps, message_to_json
+from hermes_core.store.engine import Transaction
+from hermes_core.store.sessions import Sessions, owner_row, stored, transaction
+from hermes_core.types import Message
+
+__all__ = ["Mirror"]
+
+
+class Mirror(Sessions):
+    """The part of the store that tells conversations what was said in their chats."""
+
+    _append: Callable[[Transaction, str, Message, str], int]
+
+    @transaction()
+    def post(self, tx: Transaction, session_id: str, outgoing: outbox.Outgoing, told: Message | None) -> bool:
+        """Put a message into the outbox; in the same commit the conversation of its chat is ``told`` of it.
+
+        While a turn runs there, it is told at that turn's end. False when the key is there already. Raises UnknownName.
+        """
+        new = outbox.put(tx, owner_row(tx, outgoing.owner), outgoing)
+        if new and told:
+            session = tx.row("session_facts", id=session_id)
+            if session is None:
+                raise UnknownName("session", session_id)
+            row = {"platform": "mirror", "account": "", "event_id": clean(outgoing.key), "session_id": session_id}
+            body = dumps(message_to_json(told))
+            tx.change("mirror_add", **row, owner=session["owner"], body=body, received=time.time())
+            if tx.row("turn_open", session_id=session_id) is None:
+                self._append_mirrored(tx, session_id)
+        return new
+
+    def _append_mirrored(self, tx: Transaction, session_id: str) -> None:
+        """Add what was said in a session's chat from elsewhere: between turns, where it breaks nothing apart."""
+        found = tx.rows("mirrored", session_id=session_id)
+        for row in found:
+            self._append(tx, session_id, stored(row["body"]), "")
+        if found:
+            tx.change("mirrors_done", session_id=session_id)
