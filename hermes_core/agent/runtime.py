@@ -4,6 +4,7 @@ Every way in (command line, platforms, embedding) calls ``turn``. There is no ot
 """
 
 import asyncio
+import gc
 import logging
 import os
 import socket
@@ -68,6 +69,14 @@ class Runtime(Parts):
         ``system`` is added to the prompt of a new one.
         """
         return (await self.sessions.take(session_id, origin, owner or self.owner, system)).session
+
+    async def warm(self) -> None:
+        """Make now what every turn will need, for a process that serves many."""
+        await self.store()
+        self.load_hooks()
+        self.toolbox()
+        gc.collect()
+        gc.freeze()  # what stays for good is not looked at again and again: that would hold up turns
 
     def turn(
         self,

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import gc
 import json
 import re
 import signal
@@ -203,10 +202,6 @@ async def converse_on(scope: Scope, name: str, settings: Mapping[str, JSON], *, 
         session = await _session(scope, hermes)
         await runtime.routed()
         if warm:
-            await runtime.store()
-            runtime.load_hooks()
-            runtime.toolbox()
-            gc.collect()
-            gc.freeze()  # what stays for good is not looked at again and again: that would hold up turns
+            await runtime.warm()
         await Carrier(runtime, found[name], session=session).serve()
     return 0

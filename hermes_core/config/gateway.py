@@ -170,6 +170,11 @@ class GatewaySettings:
     )
     media_max_mb: int = option("Megabytes of one file at most.", default=50, validator=ge(1))
     reactions: bool = option("Mark messages that were heard, where the platform can.", default=True)
+    idle_seconds: float = option(
+        "Seconds without any sign of life after which a turn is stopped, and its chat told so; 0: never.",
+        default=1800.0,
+        validator=ge(0),
+    )
     drain_seconds: float = option(
         "Seconds running turns have to end when the gateway stops.", default=8.0, validator=ge(0)
     )

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import logging
 import random
+import socket
 import time
 from collections.abc import Awaitable, Callable
 from typing import Literal
@@ -111,10 +112,12 @@ class Keeper:
     async def _lead(self) -> bool:
         """Take the account, so that no other process serves it."""
         store, account = await self._store(), self.platform.account
+        if not self.platform.exclusive:
+            account += f"@{socket.gethostname()}"
         if self._serving is None or self._serving.account != account:
             await self._release()
             self._serving = await store.serve(self.platform.name, account, holder=self._holder)
-        return self._serving is not None
+        return self._serving is not None or not self.platform.exclusive
 
     async def _release(self) -> None:
         serving, self._serving = self._serving, None
@@ -145,8 +148,9 @@ class Keeper:
 
     async def _keep(self) -> None:
         store = await self._store()
-        while self._serving is not None:
-            await store.keep_serving(self._serving)
+        while True:
+            if self._serving:
+                await store.keep_serving(self._serving)
             await asyncio.sleep(_BEAT)
 
     async def _told(self, state: State, error: str = "") -> None:
@@ -158,8 +162,7 @@ class Keeper:
         if state == "standby":
             return
         with contextlib.suppress(HermesError):  # a store that cannot be written says so itself, in other places
-            if self._serving or await self._lead():
-                assert self._serving
+            if (self._serving or await self._lead()) and self._serving:
                 await (await self._store()).tell_account(self._serving, state, error)
 
 

@@ -15,6 +15,7 @@ from hermes_core.config.gateway import channel_of
 from hermes_core.gateway.asks import Asked, Asks
 from hermes_core.gateway.manners import is_silence
 from hermes_core.gateway.media_out import with_files
+from hermes_core.gateway.messages import envelope_of
 from hermes_core.gateway.outgoing import answer_to, said
 from hermes_core.gateway.turns import Turns
 from hermes_core.store.inbox import Waiting
@@ -68,16 +69,17 @@ class Player:
         play: Callable[..., AsyncGenerator[Event, None]],
     ) -> bool:
         """One turn; False when there was none to play, or somebody else plays it."""
-        address = waiting.envelope
+        address = await self._address(session_id, owner, waiting)
         with trace.using(waiting.trace):
-            surface = await self._surface(session_id, owner, waiting)
             asked = Asked(address=address, owner=owner, session_id=session_id, trace=waiting.trace) if address else None
+            surface = await self._surface(session_id, asked)
             shown: Show | None = None
             ended = None
             try:
                 async with (
                     self._turns.stoppable(session_id),
-                    contextlib.aclosing(play(session_id, owner=owner, surface=surface)) as events,
+                    contextlib.aclosing(play(session_id, owner=owner, surface=surface)) as turn,
+                    contextlib.aclosing(self._lively(session_id, turn, asked)) as events,
                 ):
                     async for event in events:
                         if isinstance(event, Started) and asked:
@@ -93,16 +95,49 @@ class Player:
                     await asyncio.shield(shown.close())
         return ended is not None and bool(ended.turn_id)
 
-    async def _surface(self, session_id: str, owner: Principal, waiting: Waiting) -> Surface:
+    async def _lively(
+        self, session_id: str, events: AsyncGenerator[Event, None], asked: Asked | None
+    ) -> AsyncGenerator[Event, None]:
+        """The events of a turn. One that gives no sign of life is stopped, and its chat told so."""
+        seconds = self._runtime.settings.config.gateway.idle_seconds or None
+        while True:
+            coming = asyncio.ensure_future(anext(events, None))
+            try:
+                await asyncio.wait({coming}, timeout=seconds)
+                if not coming.done():
+                    self._runtime.interrupt(session_id)
+                    if asked:
+                        await self._say_idle(asked, seconds or 0)
+                event = await coming
+            finally:
+                coming.cancel()
+            if event is None:
+                return
+            yield event
+
+    async def _say_idle(self, asked: Asked, seconds: float) -> None:
+        text = f"Nothing happened for {seconds / 60:.0f} minutes, so this turn was stopped. Ask again to go on."
+        key = f"idle:{asked.session_id}:{asked.trace}"
+        message = answer_to(asked.address, asked.owner, said(text), key=key, trace=asked.trace)
+        await (await self._runtime.store()).send_later(message)
+        self._wake(asked.address)
+
+    async def _address(self, session_id: str, owner: Principal, waiting: Waiting) -> Envelope | None:
+        """Where a turn is answered: where its message came from, or, of what was added to it, where that was."""
+        if waiting.envelope is not None and waiting.envelope.account:
+            return waiting.envelope
+        chat = await (await self._runtime.store()).origin_of(session_id, owner)
+        return envelope_of(chat) if chat else None  # else it was said in a terminal, and is answered there
+
+    async def _surface(self, session_id: str, asked: Asked | None) -> Surface:
         store = await self._runtime.store()
         routes = await store.routes_of(session_id)
         chosen = routes[0].overrides if routes else {}
         surface = Surface(model=str(chosen.get("model", "")), effort=str(chosen.get("effort", "")))
-        if waiting.envelope is None or not waiting.envelope.chat:  # said in a terminal, and answered there
+        if asked is None:
             return surface
-        asked = Asked(address=waiting.envelope, owner=owner, session_id=session_id, trace=waiting.trace)
-        here = self._runtime.settings.platform(waiting.envelope.platform)
-        usual = channel_of(here, waiting.envelope.chat, waiting.envelope.thread).model
+        here = self._runtime.settings.platform(asked.address.platform)
+        usual = channel_of(here, asked.address.chat, asked.address.thread).model
         surface = evolve(surface, model=surface.model or usual)
         return evolve(surface, ask=partial(self._asks.ask, asked), deliver=partial(self._deliver, asked))
 

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import logging
+import time
 from collections.abc import Sequence
 
 from hermes_core.agent.runtime import Runtime
@@ -20,11 +21,13 @@ from hermes_core.gateway.queue import LocalQueue, open_queue
 from hermes_core.gateway.senders import Senders
 from hermes_core.gateway.turns import Turns
 from hermes_core.kinds import Platform, TurnQueue
+from hermes_core.store.outbox import KEPT
 from hermes_core.types import Chat, Envelope, SlashCommand
 
 __all__ = ["Gateway"]
 
 log = logging.getLogger(__name__)
+_HOUR = 3600.0
 _LOOK = 0.05  # seconds between two looks at whether all is done
 _FLUSH = 1.5  # seconds for what is to be sent when everything stops
 
@@ -66,8 +69,7 @@ class Gateway:
 
     async def run(self, stop: asyncio.Event) -> None:
         """Serve until ``stop`` is set or every platform has nothing more to say. Raises HermesError at the start."""
-        await self._runtime.store()
-        self._runtime.load_hooks()
+        await self._runtime.warm()
         await self._runtime.dispatch.observe("on_gateway_start")
         keeping = [asyncio.create_task(keeper.serve(), name=keeper.platform.name) for keeper in self.keepers]
         playing = [asyncio.create_task(self._play()), asyncio.create_task(self._sweep())] if self._work else []
@@ -124,8 +126,12 @@ class Gateway:
 
     async def _sweep(self) -> None:
         """Put what waits and is in no queue: from before the start, of a worker that died, of another machine."""
+        forgot = 0.0
         while True:
             try:
+                if time.time() - forgot > _HOUR:
+                    forgot = time.time()
+                    await (await self._runtime.store()).forget_commands(forgot - KEPT)
                 for session_id, _ in await (await self._runtime.store()).unplayed():
                     if not self._runtime.busy(session_id):
                         await self._queue.put(session_id)

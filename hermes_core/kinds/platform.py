@@ -22,16 +22,20 @@ __all__ = ["Platform"]
 class Platform(ABC):
     """A message service. ``limit`` is the longest message it takes, as ``length`` counts; 0 means no limit.
 
-    ``account`` is who the bot is there.
+    ``account`` is who the bot is there. One process at a time serves an account; where it does no harm that several do,
+    as with a server that clients choose, it is not ``exclusive``.
     """
 
     name: str
     account: str = ""
+    exclusive: bool = True
     features: frozenset[Feature] = frozenset()
     limit: int = 0
 
     async def open(self, desk: Desk) -> None:
         """Connect; called before receive, and again after a close. ``account`` is known when it returns.
+
+        Another process may serve the account: then this one stands by, connected, and nothing else is called yet.
 
         Raises UserError for what only a person can mend (a wrong token): it is not tried again. After any other error
         it is, later and later.

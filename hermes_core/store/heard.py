@@ -49,6 +49,11 @@ class Heard(Sessions):
         for answer in answers:
             outbox.put(tx, owner_row(tx, answer.owner), answer)
 
+    @transaction()
+    def forget_commands(self, tx: Transaction, before: float) -> None:
+        """Forget what commands said that were carried out before an instant; that they came stays known."""
+        tx.change("commands_forget", before=before)
+
     @transaction(READ)
     def commands_waiting(self, tx: Transaction, platform: str, account: str) -> list[Waiting]:
         """The commands of an account that were heard and not carried out."""

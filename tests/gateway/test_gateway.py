@@ -473,3 +473,44 @@ async def test_a_word_for_silence_is_no_answer_and_a_file_is_one(hermes, scripte
     assert not [text for text in seen if "SILENT" in text]
     [blob] = [part for message in room.outbox.values() for part in message.parts if isinstance(part, Blob)]
     assert Path(blob.path).read_text() == "of the desk"
+
+
+async def test_what_is_queued_by_a_command_is_answered_in_the_chat(hermes, scripted):
+    hermes.configure(OPEN)
+    work, room = Work(), Room()
+    hermes.tmp_plugin(scripted([Call("work")], "First.", "Second."))
+    hermes.tmp_plugin(work.tool)
+    async with serving(hermes, room):
+        room.write("One.")
+        await work.running.wait()
+        room.write("/queue And then?")
+        await room.until("Queued")
+        work.go.set()
+        await room.until("Queued", "First.", "Second.")
+
+
+async def test_a_turn_without_a_sign_of_life_is_stopped_and_told(hermes, scripted):
+    hermes.configure(OPEN | {"gateway.idle_seconds": 2.0})
+    work, room = Work(), Room()
+    hermes.tmp_plugin(scripted([Call("work")], "Next."))
+    hermes.tmp_plugin(work.tool)
+    async with serving(hermes, room):
+        room.write("One.")
+        await room.until("Nothing happened for 0 minutes")
+        room.write("Two.")
+        await room.until("Nothing happened", "Next.")
+
+
+@pytest.mark.parametrize(("exclusive", "states"), [(True, ["connected", "standby"]), (False, ["connected"] * 2)])
+async def test_an_account_is_served_once_unless_several_may(hermes, scripted, exclusive, states):
+    hermes.configure(OPEN)
+    hermes.tmp_plugin(scripted())
+    one, two = Room(), Room()
+    one.exclusive = two.exclusive = exclusive
+    async with serving(hermes, one) as first:
+        while first.keeper("fake").state != "connected":
+            await asyncio.sleep(0.01)
+        async with serving(hermes, two) as second:
+            while second.keeper("fake").state not in ("connected", "standby"):
+                await asyncio.sleep(0.01)
+            assert [first.keeper("fake").state, second.keeper("fake").state] == states

@@ -102,7 +102,7 @@ GATEWAY: dict[str, sa.Executable] = {
     "chat_dead": sa.update(chats).where(*_is(chats, *CHAT), chats.c.dead != _b("dead")).values(_given("dead")),
     "chat_asked": _get(inbox, "envelope")
     .join_from(turns, inbox, inbox.c.turn_id == turns.c.id)
-    .where(turns.c.session_id == _b("session_id"))
+    .where(turns.c.session_id == _b("session_id"), inbox.c.account != sa.literal_column("''"))
     .order_by(turns.c.seq.desc(), inbox.c.id.desc())
     .limit(1),
     # accounts on services
@@ -170,6 +170,10 @@ GATEWAY: dict[str, sa.Executable] = {
     .where(*_is(turns, "session_id"), turns.c.state == "open", inbox.c.body != sa.literal_column("''"))
     .order_by(inbox.c.id)
     .limit(1),
+    "commands_forget": sa.update(inbox)
+    .where(inbox.c.mode == sa.literal_column("'command'"), inbox.c.turn_id != sa.literal_column("''"))
+    .where(inbox.c.received < _b("before"), inbox.c.body != sa.literal_column("''"))
+    .values(body="", envelope=""),
     "stops_waiting": _get(inbox, "id").where(
         *_is(inbox, "session_id"),
         inbox.c.turn_id == sa.literal_column("''"),

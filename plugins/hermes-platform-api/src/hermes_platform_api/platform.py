@@ -24,6 +24,7 @@ class Api(Platform):
     """``address`` is where it listens, known after ``open``."""
 
     name = "api"
+    exclusive = False
     account = "api"
 
     def __init__(self, ctx: PluginContext) -> None:
