@@ -40,9 +40,11 @@ class Shift:
             while True:
                 self._changed.clear()
                 job = await self._next() if self._has_room() else None
-                if job:
+                if job and not self.resting:
                     self._start(job)
                     continue
+                if job:  # taken in the moment in which it came to rest
+                    await self._tried(self._jobs.give_back(job))
                 with suppress(TimeoutError):
                     async with asyncio.timeout(_LOOK):
                         await self._changed.wait()
@@ -118,9 +120,10 @@ class Shift:
 
     async def _end(self, sides: "list[asyncio.Task[None]]") -> None:
         cut = {*sides, *self._playing} - self._writing
-        for task in cut:
-            task.cancel()
-        await asyncio.wait(cut)
+        while cut:  # again: a step that ends in the same moment may swallow it
+            for task in cut:
+                task.cancel()
+            _, cut = await asyncio.wait(cut, timeout=_PAUSE)
         with suppress(TimeoutError, StoreError):
             async with asyncio.timeout(_GOODBYE):
                 await asyncio.gather(*self._writing.copy())
