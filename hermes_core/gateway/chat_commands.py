@@ -36,8 +36,10 @@ class ChatCommands:
         turns: Turns,
         senders: Senders,
         status: Callable[[], Sequence[str]],
+        again: Callable[[str], bool],
     ) -> None:
         self._runtime, self._queue, self._turns, self._senders, self._status = runtime, queue, turns, senders, status
+        self._try_again = again
         self._table = slash_commands(runtime, self._of)
         self._add(
             ("status", "this conversation, and how Hermes is", self.status, ""),
@@ -52,6 +54,9 @@ class ChatCommands:
             ("stop", "stop the running turn", self.stop, ""),
             ("help", "list the commands", self.help, ""),
         )
+
+        self._services = self._table["platforms"]
+        self._table["platforms"] = evolve(self._services, run=self.platforms, usage="[resume NAME]")
 
     @property
     def table(self) -> Sequence[SlashCommand]:
@@ -207,6 +212,13 @@ class ChatCommands:
         rows = await (await self._runtime.store()).history(session.id)
         last = next((message for message in reversed(rows) if message.role == "user"), None)
         return last or "There is no question to ask again."
+
+    async def platforms(self, session: Session, rest: str) -> str:
+        word, _, name = rest.partition(" ")
+        if word == "resume":
+            tried = self._try_again(name.strip())
+            return f"{name} is tried again." if tried else f"There is nothing to try again: {name or 'say which one'}."
+        return str(await self._services.run(session, rest))
 
     async def stop(self, session: Session, _rest: str) -> str:
         return "Stopped." if await self._turns.interrupt(session.id, session.owner) else "Nothing runs."

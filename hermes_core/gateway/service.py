@@ -48,7 +48,7 @@ class Gateway:
         turns = Turns(runtime, elsewhere=self._queue.name != LocalQueue.name)
         self._rules: dict[str, AccessRules] = {}
         self._senders = Senders(runtime)
-        self.commands = ChatCommands(runtime, self._queue, turns, self._senders, self.told)
+        self.commands = ChatCommands(runtime, self._queue, turns, self._senders, self.told, self._try_again)
         asks = Asks(runtime, turns, self._senders.wake)
         self._intake = Intake(runtime, self._queue, turns, asks, self.commands, self._admit, self._senders.wake)
         self._player = Player(runtime, turns, asks, self._senders.wake, self._senders.show)
@@ -95,6 +95,10 @@ class Gateway:
             f"{k.platform.name} {k.platform.account}".strip() + f": {k.state}" + (f" ({k.error})" if k.error else "")
             for k in self.keepers
         ]
+
+    def _try_again(self, name: str) -> bool:
+        keeper = self.keeper(name)
+        return keeper is not None and keeper.resume()
 
     def keeper(self, name: str) -> Keeper | None:
         """Who keeps a platform alive."""

@@ -324,7 +324,7 @@ async def test_a_platform_that_falls_is_tried_again_and_no_other_falls_with_it(h
 
 
 async def test_what_only_a_person_can_mend_is_parked_and_shown(hermes, scripted):
-    hermes.configure(OPEN)
+    hermes.configure(OPEN | {"platforms.fake.admins": ["boss"]})
     hermes.tmp_plugin(scripted())
     shaky, room = Room(name="shaky"), Room()
     wrong = [True]
@@ -342,7 +342,8 @@ async def test_what_only_a_person_can_mend_is_parked_and_shown(hermes, scripted)
         [line] = [line for line in gateway.told() if line.startswith("shaky")]
         assert "The token is wrong." in line
         wrong.clear()
-        assert gateway.keeper("shaky").resume()
+        room.write("/platforms resume shaky", sender="boss")
+        await room.until("shaky is tried again.")
         while gateway.keeper("shaky").state != "connected":
             await asyncio.sleep(0.01)
 
