@@ -24,7 +24,7 @@ from hermes_core.agent.policy.judge import AskPerson
 from hermes_core.agent.surface import Surface
 from hermes_core.agent.turn import TurnRun
 from hermes_core.errors import HermesError, UserError
-from hermes_core.kinds import Memory
+from hermes_core.kinds import Memory, Workspace
 from hermes_core.store.codec import clean
 from hermes_core.store.killpoints import die_at
 from hermes_core.store.outside import outside
@@ -69,6 +69,12 @@ class Runtime(Parts):
         ``system`` is added to the prompt of a new one.
         """
         return (await self.sessions.take(session_id, origin, owner or self.owner, system)).session
+
+    async def place(self, session: Session) -> Workspace:
+        """Where the commands of a session run, as its turns will find it. Raises UserError when there is none."""
+        live = await self.sessions.take(session.id, session.origin, session.owner)
+        live.workspace = live.workspace or await self.workspace(live.session)
+        return live.workspace
 
     async def warm(self) -> None:
         """Make now what every turn will need, for a process that serves many."""

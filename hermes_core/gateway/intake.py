@@ -125,7 +125,9 @@ class Intake:
         runtime, session = self._runtime, await conversation.take_up()
         busy = await self._turns.busy(session.id)
         mode = runtime.settings.config.agent.busy if busy else "queue"
-        whole = dressed(await keep_files(envelope, self._runtime.home.outputs / session.id), shared=_shared(envelope))
+        place = partial(runtime.place, session)
+        kept = await keep_files(envelope, runtime.home.outputs / session.id, place)
+        whole = dressed(kept, shared=_shared(envelope))
         put = runtime.steer if mode == "steer" else runtime.queue
         await put(session.id, whole.message, owner=session.owner, origin=platform.name, envelope=whole)
         await platform.ack(envelope)

@@ -4,13 +4,14 @@ import asyncio
 import mimetypes
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from attrs import evolve
 
 from hermes_core.errors import UserError
-from hermes_core.types import Blob, Envelope, Part, Text
+from hermes_core.kinds import Workspace
+from hermes_core.types import Blob, Envelope, Feature, Part, Text
 
 __all__ = ["LARGEST", "keep_files"]
 
@@ -18,25 +19,33 @@ LARGEST = 128 * 1024 * 1024  # bytes of one file
 _LONGEST = 60  # characters of a file's own name that are kept
 
 
-async def keep_files(envelope: Envelope, folder: Path) -> Envelope:
-    """The message with its files in ``folder``, each named in the text. Raises UserError when one cannot be kept."""
+async def keep_files(envelope: Envelope, folder: Path, place: Callable[[], Awaitable[Workspace]]) -> Envelope:
+    """The message with its files in ``folder``, each named in the text as the tools of ``place`` see it.
+
+    Raises UserError when one cannot be kept.
+    """
     if not any(isinstance(part, Blob) for part in envelope.message.parts):
         return envelope
-    parts = await asyncio.to_thread(_kept, envelope.message.parts, folder)
-    return evolve(envelope, message=evolve(envelope.message, parts=parts))
-
-
-def _kept(parts: Sequence[Part], folder: Path) -> Sequence[Part]:
     kept: list[Part] = []
     notes: list[str] = []
-    for part in parts:
+    for part in envelope.message.parts:
         if not isinstance(part, Blob):
             kept.append(part)
             continue
-        path = _keep(part, folder)
-        notes.append(f"[{_what(part)}: {path}]")
+        path = await asyncio.to_thread(_keep, part, folder)
+        notes.append(f"[{_what(part)}: {await _inside(await place(), path)}]")
         kept.append(evolve(part, data=None, path=str(path)))
-    return (*kept, Text(text="\n" + "\n".join(notes)))
+    kept.append(Text(text="\n" + "\n".join(notes)))
+    return evolve(envelope, message=evolve(envelope.message, parts=tuple(kept)))
+
+
+async def _inside(place: Workspace, path: Path) -> str:
+    """Where the tools see a file: itself, or a copy in a place that does not see this machine's files."""
+    if Feature.LOCAL in place.features and Feature.ISOLATED not in place.features:
+        return str(path)
+    inside = f"/tmp/hermes-outputs/{path.name}"  # noqa: S108 - where long outputs are, too
+    await place.write(inside, await asyncio.to_thread(path.read_bytes))
+    return inside
 
 
 def _keep(blob: Blob, folder: Path) -> Path:

@@ -425,9 +425,9 @@ async def test_files_are_where_tools_may_read_them(hermes, scripted, tmp_path):
         room.write("Look.", more=(file,))
         await room.until("Nice.")
     text = "".join(p.text for p in provider.requests[0].messages[-1].parts if isinstance(p, Text))
-    path = Path(text.partition("[A file, text/csv: ")[2].rstrip("]"))
-    assert path.read_bytes() == b"a,b\n"
-    assert path.is_relative_to(tmp_path / "home")
+    path = text.partition("[A file, text/csv: ")[2].rstrip("]")
+    assert await hermes.workspace.read(path) == b"a,b\n"
+    assert ".." not in path
 
 
 async def test_something_is_done_beside_the_conversation(hermes, scripted):
