@@ -13,6 +13,7 @@ from typing import Any, Literal
 from attrs import Factory, field, frozen
 
 from hermes_core.addresses import UrlRules
+from hermes_core.errors import UserError
 from hermes_core.types import Endpoint, HistoryEntry, Hit, Message, Principal, Request, Response, Session, Target
 
 __all__ = [
@@ -46,9 +47,9 @@ class SecretsBroker(ABC):
     def get(self, name: str) -> str:
         """The secret, or an empty string when it is not set. Raises NotPermitted for an undeclared name."""
 
-    @abstractmethod
     def set(self, name: str, value: str) -> None:
         """Keep a secret of one's own, such as a key that was made. Raises NotPermitted, and UserError as it says."""
+        raise UserError(f"The secret {name} cannot be kept here.")
 
     @abstractmethod
     def resolve(self, value: str) -> str:

@@ -9,9 +9,10 @@ import signal
 from collections.abc import Iterator
 from functools import cache
 
-from hermes_core.errors import UnknownName, UserError
+from hermes_core.errors import UnknownName
 
 POINTS = {
+    "acked": "a message is stored, and its service was told so; nobody acted on it",
     "received": "a message that waits is stored; nobody was told",
     "migrating": "the tables are made or changed; not committed",
     "leased": "the session is taken for a turn; not committed",
@@ -33,7 +34,6 @@ POINTS = {
     "compacting": "a compacted context is written; not committed",
     "compacted": "the compacted context is stored; the request did not leave",
 }
-RESERVED = ("acked",)
 
 
 def die_at(point: str) -> None:
@@ -50,8 +50,6 @@ def _fate() -> tuple[str, Iterator[bool]] | None:
     if not wanted or os.environ.get("HERMES_TESTING") != "1":
         return None
     point, _, number = wanted.partition(":")
-    if point in RESERVED:
-        raise UserError(f"HERMES_DIE_AT: nothing reaches {point!r} in this version.", hint="It is kept for later.")
     if point not in POINTS or not (number or "1").isdecimal():
         raise UnknownName("kill point", wanted, POINTS, hint="Write HERMES_DIE_AT=POINT or HERMES_DIE_AT=POINT:N.")
     return point, itertools.chain(itertools.repeat(False, int(number or "1") - 1), itertools.repeat(True))

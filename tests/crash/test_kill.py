@@ -7,7 +7,7 @@ import pytest
 
 from hermes_core.store.killpoints import POINTS
 
-DELIVERY = ("outboxed", "sending", "accepted", "receipted")  # tried in tests/delivery
+DELIVERY = ("acked", "outboxed", "sending", "accepted", "receipted")  # tried in tests/delivery
 OTHER = ("migrating", "received", "compacting", "compacted", "asked", "approved", *DELIVERY)
 EVERY_TURN = [p for p in POINTS if p not in OTHER]
 

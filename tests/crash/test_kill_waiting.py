@@ -10,7 +10,7 @@ from hermes_core.store.killpoints import POINTS
 from hermes_core.types import ToolResult
 
 OTHER = ("migrating", "compacting", "compacted", "asked", "approved")  # no such turn comes by them
-OTHER += ("outboxed", "sending", "accepted", "receipted")  # those are tried in tests/delivery
+OTHER += ("acked", "outboxed", "sending", "accepted", "receipted")  # those are tried in tests/delivery
 FIRST, MORE = "hello 1", "and more 0"
 
 

@@ -11,7 +11,7 @@ from prompt_toolkit.input import PipeInput, create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
 from hermes_core.errors import UserError
-from hermes_core.testing.fakes import FakeDesk
+from hermes_core.testing import FakeDesk
 from hermes_core.types import Chat, Ended, Envelope, Message, Question, Said, Started, Text, Usage
 from hermes_platform_cli.asking import keys_of, lines_of
 from hermes_platform_cli.config import Config

@@ -10,7 +10,7 @@ from typing import Any, TextIO
 
 import pytest
 
-from hermes_core.testing.fakes import FakeDesk
+from hermes_core.testing import FakeDesk
 from hermes_core.types import (
     Called,
     Chat,
