@@ -30,7 +30,8 @@ output = st.one_of(st.binary(max_size=300), tricky).filter(lambda data: b"\x1e" 
     after=st.binary(max_size=40),
 )
 def test_output_comes_through_whole_and_nothing_else(output, state, status, killed, cuts, after):
-    if (output + b"\x1e" + TOKEN.encode()).count(b"\x1e" + TOKEN.encode() + b"\x1e"):
+    known = b"\x1e" + TOKEN.encode()
+    if any((text + known).count(known + b"\x1e") for text in (output, state)):  # nobody else knows the token
         return
     stream = mark(b"start") + output + mark(b"end %d %d" % (status, killed)) + state + mark(b"eof") + after
     seen = bytearray()
