@@ -176,7 +176,7 @@ class GatewaySettings:
         validator=ge(0),
     )
     drain_seconds: float = option(
-        "Seconds running turns have to end when the gateway stops.", default=8.0, validator=ge(0)
+        "Seconds running turns have to end when the gateway stops.", default=6.0, validator=ge(0)
     )
     retry_seconds: float = option(
         "The first pause before a platform is tried again; it doubles.", default=30.0, validator=gt(0)
