@@ -17,8 +17,9 @@ from hermes_core.agent.policy.judge import AskPerson
 from hermes_core.agent.runtime import Runtime
 from hermes_core.errors import HermesError, nearest
 from hermes_core.gateway.access import usable
+from hermes_core.gateway.conversation import Conversation
 from hermes_core.gateway.desk import RuntimeDesk
-from hermes_core.gateway.slash import AT_ONCE, BEHIND, QUEUED, STEERED, WAITS, Conversation, slash_commands
+from hermes_core.gateway.slash import AT_ONCE, BEHIND, QUEUED, STEERED, WAITS, slash_commands
 from hermes_core.gateway.split import split_text
 from hermes_core.kinds import Platform
 from hermes_core.store.leases import Duplicate

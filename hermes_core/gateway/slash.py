@@ -6,16 +6,16 @@ from typing import Literal
 
 from attrs import evolve
 
-from hermes_core.agent.live import new_session_id
 from hermes_core.agent.policy.itself import run_by_tool
 from hermes_core.agent.runtime import Runtime
 from hermes_core.config.schema import EFFORTS
 from hermes_core.errors import UserError
 from hermes_core.gateway.access import listing, usable
+from hermes_core.gateway.conversation import Conversation
 from hermes_core.gateway.slash_chats import chat_slash_commands
-from hermes_core.types import Envelope, Session, SlashCommand
+from hermes_core.types import Session, SlashCommand
 
-__all__ = ["AT_ONCE", "BEHIND", "QUEUED", "STEERED", "WAITS", "Conversation", "slash_commands"]
+__all__ = ["AT_ONCE", "BEHIND", "QUEUED", "STEERED", "WAITS", "slash_commands"]
 
 # Commands that need not wait for the end of a turn, as they change nothing that it works with.
 AT_ONCE = frozenset({"help", "permission", "queue", "search", "sessions", "steer", "stop", "tools", "usage", "why"})
@@ -24,36 +24,6 @@ QUEUED = "Queued: it has its turn when this one ends. /steer says it now, /stop 
 STEERED = "Passed on: the model sees it with the next result, or as the next message."
 WAITS = "This command waits for the end of the turn; /stop ends it."
 BEHIND = "This comes after the command that waits."
-
-
-class Conversation:
-    """What a chat talks to now. ``again`` asks the carrier to play a message once more.
-
-    ``wanted`` names an earlier session that it goes on in, whose last turn may be unfinished: ``resumes``.
-    """
-
-    def __init__(self, runtime: Runtime, origin: str, session_id: str = "") -> None:
-        self._runtime = runtime
-        self._origin = origin
-        self.wanted = session_id
-        self.resumes = bool(session_id)
-        self.over = True  # the last turn has its end, and no other has begun
-        self.behind = False  # a command waits for the end of the turn, and what comes now for the command
-        self.session: Session | None = None
-        self.last: Envelope | None = None
-        self.again: Envelope | None = None
-
-    async def take_up(self) -> Session:
-        """The session of this chat, made when first needed."""
-        if self.session is None:
-            self.wanted = self.wanted or new_session_id()  # known before anyone waits: two may ask at once
-            self.session = await self._runtime.take_up(self.wanted, origin=self._origin)
-        return self.session
-
-    async def switch(self, session_id: str = "") -> Session:
-        """Go on in another session, or in a new one."""
-        self.session, self.wanted, self.last, self.resumes = None, session_id, None, bool(session_id)
-        return await self.take_up()
 
 
 def slash_commands(runtime: Runtime, conversation: Callable[[str], Conversation]) -> dict[str, SlashCommand]:

@@ -9,7 +9,7 @@ from hermes_core.types import Principal, Session, SlashCommand
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.agent.runtime import Runtime
-    from hermes_core.gateway.slash import Conversation
+    from hermes_core.gateway.conversation import Conversation
     from hermes_core.store.chats import KnownChat
 
 __all__ = ["chat_slash_commands"]

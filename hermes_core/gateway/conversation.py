@@ -1,0 +1,37 @@
+"""What one chat talks to."""
+
+from hermes_core.agent.live import new_session_id
+from hermes_core.agent.runtime import Runtime
+from hermes_core.types import Envelope, Session
+
+__all__ = ["Conversation"]
+
+
+class Conversation:
+    """What a chat talks to now. ``again`` asks the carrier to play a message once more.
+
+    ``wanted`` names an earlier session that it goes on in, whose last turn may be unfinished: ``resumes``.
+    """
+
+    def __init__(self, runtime: Runtime, origin: str, session_id: str = "") -> None:
+        self._runtime = runtime
+        self._origin = origin
+        self.wanted = session_id
+        self.resumes = bool(session_id)
+        self.over = True  # the last turn has its end, and no other has begun
+        self.behind = False  # a command waits for the end of the turn, and what comes now for the command
+        self.session: Session | None = None
+        self.last: Envelope | None = None
+        self.again: Envelope | None = None
+
+    async def take_up(self) -> Session:
+        """The session of this chat, made when first needed."""
+        if self.session is None:
+            self.wanted = self.wanted or new_session_id()  # known before anyone waits: two may ask at once
+            self.session = await self._runtime.take_up(self.wanted, origin=self._origin)
+        return self.session
+
+    async def switch(self, session_id: str = "") -> Session:
+        """Go on in another session, or in a new one."""
+        self.session, self.wanted, self.last, self.resumes = None, session_id, None, bool(session_id)
+        return await self.take_up()
