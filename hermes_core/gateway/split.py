@@ -17,6 +17,7 @@ __all__ = ["split_text"]
 
 SMALLEST = 20
 _FENCE = re.compile(r"( *)(`{3,}|~{3,})([^`\n]*)")
+_NAMED = re.compile(r" *(`{3,}|~{3,}) ?[\w+#.-]*")  # by a language, and nothing else that would be said twice
 _LIST = re.compile(r"\s*([-*+•]|\d{1,9}[.)])\s")
 _SPAN = re.compile(
     r"(?P<ticks>`+)(?!`)[^\n]*?[^`\n](?P=ticks)(?!`)"  # inline code
@@ -137,7 +138,8 @@ def _places(text: str, limit: int) -> Iterator[_Place]:
         kind = _kind(line, opened, fence if fence and len(fence[1] + fence[2]) <= limit // 5 else None)
         yield _Place(at, _cost(kind, before), opened, kind == "close")
         if kind == "open":
-            opened = line.rstrip() if len(line.rstrip()) <= limit // 4 else line[: len(_closing(line))]
+            named = len(line.rstrip()) <= limit // 4 and _NAMED.fullmatch(line.rstrip())
+            opened = line.rstrip() if named else line[: len(_closing(line))]
         elif kind == "close":
             opened = ""
         at, before = at + len(line) + 1, kind
