@@ -24,9 +24,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """How often tests repeat that find more the longer they look."""
     parser.addoption("--rounds", type=int, default=3, help="How often the process is killed at each point.")
     parser.addoption("--cases", type=int, default=1500, help="How many spoiled replies are played.")
-    parser.addoption(
-        "--seeds", type=int, default=25, help="With how many dice messages are sent to services that fail."
-    )
+    parser.addoption("--seeds", type=int, default=6, help="With how many dice messages are sent to services that fail.")
     parser.addoption("--commits", type=int, default=200, help="How often each of many processes writes.")
 
 

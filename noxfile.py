@@ -32,9 +32,9 @@ def tests(session: nox.Session) -> None:
     """
     _sync(session)
     less = ["--rounds", "1", "--cases", "200", "--commits", "50"] if os.environ.get("CI") else []
-    less += ["--deselect", "tests/hostile/test_soak.py"] if less else []
+    less += ["--seeds", "2", "--deselect", "tests/hostile/test_soak.py"] if less else []
     if less and session.python == PYTHONS[1]:
-        less += ["--ignore", "tests/crash", "--ignore", "tests/hostile", "--ignore", "tests/children"]
+        less += [f"--ignore=tests/{room}" for room in ("children", "crash", "delivery", "hostile", "redaction")]
     session.run("pytest", *(session.posargs or ["-n", "auto", *less]))
 
 
@@ -43,6 +43,13 @@ def crash(session: nox.Session) -> None:
     """Kill tests; `nox -s crash -- --rounds 200` is the long run."""
     _sync(session)
     session.run("pytest", "tests/crash", "-n", "auto", *session.posargs)
+
+
+@nox.session(python=PYTHONS[0])
+def delivery(session: nox.Session) -> None:
+    """Services that fail, and deaths on the way of a message; `nox -s delivery -- --seeds 200` is the long run."""
+    _sync(session)
+    session.run("pytest", "tests/delivery", "-n", "auto", *(session.posargs or ["--seeds", "50"]))
 
 
 @nox.session(python=PYTHONS[0])

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -40,13 +40,18 @@ class Room(FakePlatform):
 
     async def until(self, *texts: str) -> list[str]:
         """What was sent, once as much was as is wanted."""
-        async with asyncio.timeout(20):
-            while len(await self.seen()) < len(texts):
-                await asyncio.sleep(0.01)
-        seen = list(await self.seen())
-        for wanted, got in zip(texts, seen, strict=False):
-            assert wanted in got, seen
+        seen: list[str] = []
+        with suppress(TimeoutError):
+            async with asyncio.timeout(20):
+                while not self._says(seen, texts):
+                    await asyncio.sleep(0.01)
+                    seen = list(await self.seen())
+        assert self._says(seen, texts), seen
         return seen
+
+    @staticmethod
+    def _says(seen: list[str], texts: tuple[str, ...]) -> bool:
+        return len(seen) >= len(texts) and all(one in got for one, got in zip(texts, seen, strict=False))
 
 
 @asynccontextmanager
