@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -473,3 +473,37 @@ async def test_a_word_for_silence_is_no_answer_and_a_file_is_one(hermes, scripte
     assert not [text for text in seen if "SILENT" in text]
     [blob] = [part for message in room.outbox.values() for part in message.parts if isinstance(part, Blob)]
     assert Path(blob.path).read_text() == "of the desk"
+
+
+async def test_what_waits_when_the_gateway_stops_is_begun_by_the_next_one(hermes, scripted, tmp_path):
+    hermes.configure(OPEN)
+    work, provider = Work(), scripted([Call("work")], "One.", [Call("work")], "Two.")
+
+    class Slow(Room):
+        async def send(self, *given):  # what follows would have time to begin
+            work.running.clear()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(0.3):
+                    await work.running.wait()
+            return await super().send(*given)
+
+    hermes.tmp_plugin(provider)
+    hermes.tmp_plugin(work.tool)
+    room = Slow()
+    gateway, stop = Gateway(hermes.runtime, [room]), asyncio.Event()
+    running = asyncio.create_task(gateway.run(stop))
+    room.write("Say one.")
+    await work.running.wait()
+    room.write("Say two.")
+    await room.until("Queued")
+    stop.set()
+    await asyncio.sleep(0)
+    work.go.set()
+    await running
+    again, room = Bench(tmp_path / "home"), Room()
+    again.configure(OPEN)
+    again.tmp_plugin(provider)
+    again.tmp_plugin(work.tool)
+    async with serving(again, room):
+        await room.until("Two.")
+    await again.close()
