@@ -120,11 +120,13 @@ class Intake:
             await self._tell(envelope, f"A new conversation begins: {conversation.begins}.", owner=owner, mark="begins")
         return True
 
-    async def _say(self, platform: Platform, conversation: ChatConversation, envelope: Envelope) -> None:
-        """Let a message have its turn, or reach the one that runs."""
+    async def _say(
+        self, platform: Platform, conversation: ChatConversation, envelope: Envelope, wish: str = ""
+    ) -> None:
+        """Let a message have its turn, or reach the one that runs, as is set up or is the ``wish``."""
         runtime, session = self._runtime, await conversation.take_up()
         busy = await self._turns.busy(session.id)
-        mode = runtime.settings.config.agent.busy if busy else "queue"
+        mode = (wish or runtime.settings.config.agent.busy) if busy else "queue"
         whole = dressed(await keep_files(envelope, self._runtime.home.outputs / session.id), shared=_shared(envelope))
         put = runtime.steer if mode == "steer" else runtime.queue
         await put(session.id, whole.message, owner=session.owner, origin=platform.name, envelope=whole)
@@ -146,11 +148,14 @@ class Intake:
             answer = await self._commands.run(conversation, envelope, access)
         except HermesError as error:
             answer = str(error)
+        except Exception:  # of a plugin, mostly; not answered, it would be carried out again at every start
+            log.exception("a command broke")
+            answer = "This command broke. The log of the gateway says how."
         key = f"{envelope.platform}:{envelope.account}:{envelope.event_id}"
         if isinstance(answer, Message):  # what the model is to hear
             again = evolve(envelope, event_id=f"{envelope.event_id}#said", message=answer)
             with contextlib.suppress(Duplicate):
-                await self._say(platform, conversation, again)
+                await self._say(platform, conversation, again, self._commands.mode(envelope))
             answer = ""
         known = {"key": f"{key}:answer", "trace": trace.current(), "session_id": conversation.wanted}
         answers = [answer_to(envelope, conversation.owner, said(answer), **known)] if answer else []

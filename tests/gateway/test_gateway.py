@@ -475,6 +475,51 @@ async def test_a_word_for_silence_is_no_answer_and_a_file_is_one(hermes, scripte
     assert Path(blob.path).read_text() == "of the desk"
 
 
+async def test_what_a_command_passes_on_is_answered_in_the_chat(hermes, scripted):
+    hermes.configure(OPEN)
+    hermes.tmp_plugin(scripted("One.", "Two."))
+    room = Room()
+    async with serving(hermes, room):
+        room.write("/queue Say one.")
+        await room.until("One.")
+        room.write("/steer Say two.")
+        await room.until("One.", "Two.")
+
+
+async def test_a_command_wins_over_what_is_set_up_for_a_running_turn(hermes, scripted):
+    hermes.configure(OPEN | {"agent.busy": "interrupt"})
+    work, room = Work(), Room()
+    provider = scripted([Call("work")], "Done.", "And that.")
+    hermes.tmp_plugin(provider)
+    hermes.tmp_plugin(work.tool)
+    async with serving(hermes, room):
+        room.write("One.")
+        await work.running.wait()
+        room.write("/queue Two.")
+        await room.until("Queued: it has its turn")
+        work.go.set()
+        await room.until("Queued", "Done.", "And that.")
+
+
+async def test_a_command_that_breaks_says_so_and_is_over(hermes, scripted):
+    hermes.configure(OPEN)
+    hermes.tmp_plugin(scripted())
+    room = Room()
+    async with serving(hermes, room):
+        room.write("/sessions 99999999999999999999")
+        await room.until("This command broke.")
+        assert not await (await hermes.runtime.store()).commands_waiting("fake", "bot")
+
+
+async def test_what_stands_below_a_command_belongs_to_it(hermes, scripted):
+    hermes.configure(OPEN)
+    hermes.tmp_plugin(scripted())
+    room = Room()
+    async with serving(hermes, room):
+        room.write("/title\nOslo")
+        await room.until("This session is now called 'Oslo'.")
+
+
 async def test_what_waits_when_the_gateway_stops_is_begun_by_the_next_one(hermes, scripted, tmp_path):
     hermes.configure(OPEN)
     work, provider = Work(), scripted([Call("work")], "One.", [Call("work")], "Two.")
