@@ -630,3 +630,17 @@ def test_a_day_has_no_hour_24(hermes):
     hermes.configure({"gateway.reset": {"mode": "daily", "at_hour": 24}})
     with pytest.raises(ConfigError, match=r"at_hour: must be below 24|at_hour"):
         _ = hermes.runtime
+
+
+async def test_an_account_that_could_not_be_let_go_of_keeps_nobody_out(hermes, scripted, monkeypatch):
+    hermes.configure(OPEN | {"gateway.retry_seconds": 0.01})
+    hermes.tmp_plugin(scripted("Hello."))
+    room, store = Room(), await hermes.runtime.store()
+    monkeypatch.setattr(store, "stop_serving", _away_once(store.stop_serving))
+    monkeypatch.setattr(store, "commands_waiting", _away_once(store.commands_waiting))  # it falls when connected
+    async with serving(hermes, room) as gateway:
+        room.write("Hi.")
+        async with asyncio.timeout(20):
+            while gateway.keeper("fake").state not in ("standby", "connected") or not room.acked:
+                assert gateway.keeper("fake").state != "standby"
+                await asyncio.sleep(0.01)
