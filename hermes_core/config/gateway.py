@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
-from hermes_core.options import ge, gt, option, settings
+from hermes_core.options import ge, gt, lt, option, settings
 
 __all__ = [
     "PERSON",
@@ -107,7 +107,7 @@ class ResetSettings:
     mode: Literal["none", "daily", "idle", "both"] = option(
         "daily: each day at at_hour; idle: after idle_minutes without a word; both; none.", default="none"
     )
-    at_hour: int = option("The hour of the day, on this machine's clock.", default=4, validator=ge(0))
+    at_hour: int = option("The hour of the day, on this machine's clock.", default=4, validator=[ge(0), lt(24)])
     idle_minutes: int = option("Minutes without a word.", default=1440, validator=ge(1))
     notify: bool = option("Say so when it happens.", default=True)
 

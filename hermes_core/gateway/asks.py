@@ -68,10 +68,10 @@ class Asks:
             return None
 
     async def waits(self, owner: Principal, session_id: str) -> Approval | None:
-        """The question that waits for words in a session."""
-        if not await self._turns.busy(session_id):
-            return None
+        """The question that waits for words in a session: of a turn that runs, or was cut off and is to go on."""
         store = await self._runtime.store()
+        if not await self._turns.busy(session_id) and await store.begun_by(session_id) is None:
+            return None
         rows = [
             row for row in await store.list_approvals(owner) if row.session_id == session_id and row.kind != "approval"
         ]

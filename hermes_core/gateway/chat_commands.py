@@ -41,6 +41,7 @@ class ChatCommands:
         self._runtime, self._queue, self._turns, self._senders, self._status = runtime, queue, turns, senders, status
         self._try_again = again
         self._table = slash_commands(runtime, self._of)
+        self._waiting = self._table["queue"].run
         self._add(
             ("status", "this conversation, and how Hermes is", self.status, ""),
             ("whoami", "who you are here, and what you may do", self.whoami, ""),
@@ -51,6 +52,8 @@ class ChatCommands:
             ("model", "show or change the model of this chat", self.model, "[[provider:]model|default]"),
             ("effort", "show or change how hard the model thinks in this chat", self.effort, "[EFFORT|default]"),
             ("retry", "ask the last question again", self.retry, ""),
+            ("steer", self._table["steer"].summary, self.steer, "TEXT"),
+            ("queue", self._table["queue"].summary, self.queue, "[TEXT|clear]"),
             ("stop", "stop the running turn", self.stop, ""),
             ("help", "list the commands", self.help, ""),
         )
@@ -76,10 +79,15 @@ class ChatCommands:
         known = self._table.get(name)
         return self.is_command(envelope) and (name in _NOW or bool(known and known.at_once))
 
+    def mode(self, envelope: Envelope) -> str:
+        """How what a command says to the model reaches a running turn, where the command is the wish for it."""
+        name = self._name(plain_text(envelope.message.parts).strip())
+        return name if name in ("queue", "steer") else ""
+
     async def run(self, conversation: ChatConversation, envelope: Envelope, access: Access) -> str | Message:
         """Carry a command out; what is to be said of it, or what the model is to hear. Raises HermesError."""
         text = plain_text(envelope.message.parts).strip()
-        name, rest = self._name(text), text.partition(" ")[2].strip()
+        name, rest = self._name(text), "".join(text.split(maxsplit=1)[1:])
         usable_here = usable(self._table, access.role, "chat")
         command = usable_here.get(name)
         if command is None:
@@ -179,11 +187,10 @@ class ChatCommands:
         if not rest:
             raise UserError("Say what is to be done: /background TEXT")
         envelope = _RUNNING.get()[0].envelope
-        message = Message(role="user", parts=(Text(text=rest),))
-        beside = evolve(envelope, event_id=f"{envelope.event_id}#beside", message=message)
+        beside = evolve(envelope, event_id=f"{envelope.event_id}#beside", message=_words(rest))
         name = new_session_id()
         known = {"owner": session.owner, "origin": session.origin, "envelope": beside}
-        await self._runtime.queue(name, message, **known)
+        await self._runtime.queue(name, beside.message, **known)
         await self._queue.put(name)
         return f"Begun beside this conversation, in {name}. The answer comes here."
 
@@ -220,5 +227,18 @@ class ChatCommands:
             return f"{name} is tried again." if tried else f"There is nothing to try again: {name or 'say which one'}."
         return str(await self._services.run(session, rest))
 
+    async def steer(self, session: Session, rest: str) -> Message:
+        if not rest:
+            raise UserError("Say what the model should hear: /steer TEXT")
+        return _words(rest)
+
+    async def queue(self, session: Session, rest: str) -> Message | str:
+        return _words(rest) if rest not in ("", "clear") else await self._waiting(session, rest)
+
     async def stop(self, session: Session, _rest: str) -> str:
         return "Stopped." if await self._turns.interrupt(session.id, session.owner) else "Nothing runs."
+
+
+def _words(text: str) -> Message:
+    """What a person says with a command."""
+    return Message(role="user", parts=(Text(text=text),))

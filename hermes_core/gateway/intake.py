@@ -14,7 +14,7 @@ from attrs import evolve
 
 from hermes_core import trace
 from hermes_core.agent.runtime import Runtime
-from hermes_core.errors import HermesError
+from hermes_core.errors import HermesError, StoreError
 from hermes_core.gateway.access import Access
 from hermes_core.gateway.asks import Asks
 from hermes_core.gateway.chat_commands import ChatCommands
@@ -34,6 +34,7 @@ from hermes_core.types import Chat, Envelope, Feature, Message, Principal
 __all__ = ["Intake"]
 
 log = logging.getLogger(__name__)
+_PAUSE = 1.0  # seconds between two tries to write a message down
 _HEARD, _BEHIND = "👀", "⏳"
 
 
@@ -84,18 +85,29 @@ class Intake:
         await self._lanes.close()
 
     async def _hear(self, platform: Platform, envelope: Envelope) -> None:
-        acked = False
         with trace.using(trace.new()):
-            try:
-                access = await self._admit(platform, envelope)
-                acked = access is not None and await self._take(platform, envelope, access)
-            except Duplicate:  # delivered again; it was seen to, or will be
-                log.info("message %s of %s came again", envelope.event_id, platform.name)
-            except HermesError as error:
-                await self._tell(envelope, str(error))
-            if not acked:
-                await platform.ack(envelope)
-            self._wake(envelope)
+            while True:
+                try:
+                    return await self._heard(platform, envelope)
+                except StoreError as error:  # nothing can be written down, nor told; a service may not ask us again
+                    log.warning("message %s of %s waits for the store: %s", envelope.event_id, platform.name, error)
+                    await asyncio.sleep(_PAUSE)
+
+    async def _heard(self, platform: Platform, envelope: Envelope) -> None:
+        acked = False
+        try:
+            access = await self._admit(platform, envelope)
+            acked = access is not None and await self._take(platform, envelope, access)
+        except Duplicate:  # delivered again; it was seen to, or will be
+            log.info("message %s of %s came again", envelope.event_id, platform.name)
+        except HermesError as error:
+            await self._tell(envelope, str(error))
+        except Exception:  # one that is never acknowledged keeps those behind it from being heard
+            log.exception("message %s of %s could not be taken", envelope.event_id, platform.name)
+            await self._tell(envelope, "This message could not be taken. The log of the gateway says why.")
+        if not acked:
+            await platform.ack(envelope)
+        self._wake(envelope)
 
     async def _take(self, platform: Platform, envelope: Envelope, access: Access) -> bool:
         """See to a message; whether its service was told that it was received."""
@@ -110,21 +122,21 @@ class Intake:
             await self._command(platform, envelope, conversation, access, row)
             return True
         text = plain_text(envelope.message.parts).strip()
-        if text and (question := await self._asks.waits(owner, conversation.wanted)):
-            row = await store.hear_command(owner, envelope, trace.current())
-            await self._asks.answer(question, owner, text, envelope.sender_name or envelope.sender)
-            await store.done_command(row, ())
+        if text and await self._asks.waits(owner, conversation.wanted):
+            await self._answer(envelope, conversation, await store.hear_command(owner, envelope, trace.current()))
             return False
         await self._say(platform, conversation, envelope)
         if conversation.begins:
             await self._tell(envelope, f"A new conversation begins: {conversation.begins}.", owner=owner, mark="begins")
         return True
 
-    async def _say(self, platform: Platform, conversation: ChatConversation, envelope: Envelope) -> None:
-        """Let a message have its turn, or reach the one that runs."""
+    async def _say(
+        self, platform: Platform, conversation: ChatConversation, envelope: Envelope, wish: str = ""
+    ) -> None:
+        """Let a message have its turn, or reach the one that runs, as is set up or is the ``wish``."""
         runtime, session = self._runtime, await conversation.take_up()
         busy = await self._turns.busy(session.id)
-        mode = runtime.settings.config.agent.busy if busy else "queue"
+        mode = (wish or runtime.settings.config.agent.busy) if busy else "queue"
         place = partial(runtime.place, session)
         kept = await keep_files(envelope, runtime.home.outputs / session.id, place)
         whole = dressed(kept, shared=_shared(envelope))
@@ -148,24 +160,38 @@ class Intake:
             answer = await self._commands.run(conversation, envelope, access)
         except HermesError as error:
             answer = str(error)
+        except Exception:  # of a plugin, mostly; not answered, it would be carried out again at every start
+            log.exception("a command broke")
+            answer = "This command broke. The log of the gateway says how."
         key = f"{envelope.platform}:{envelope.account}:{envelope.event_id}"
         if isinstance(answer, Message):  # what the model is to hear
             again = evolve(envelope, event_id=f"{envelope.event_id}#said", message=answer)
             with contextlib.suppress(Duplicate):
-                await self._say(platform, conversation, again)
+                await self._say(platform, conversation, again, self._commands.mode(envelope))
             answer = ""
         known = {"key": f"{key}:answer", "trace": trace.current(), "session_id": conversation.wanted}
         answers = [answer_to(envelope, conversation.owner, said(answer), **known)] if answer else []
         await (await self._runtime.store()).done_command(row, answers)
+
+    async def _answer(self, envelope: Envelope, conversation: ChatConversation, row: int) -> None:
+        """Let a message answer the question that waits for words."""
+        if question := await self._asks.waits(conversation.owner, conversation.wanted):
+            text, by = plain_text(envelope.message.parts).strip(), envelope.sender_name or envelope.sender
+            await self._asks.answer(question, conversation.owner, text, by)
+        await (await self._runtime.store()).done_command(row, ())
 
     async def _again(self, platform: Platform, waiting: Waiting) -> None:
         envelope = waiting.envelope
         assert envelope
         with trace.using(waiting.trace):
             access = await self._admit(platform, envelope)
-            if access is not None:
-                conversation = await self._conversations.find(envelope, access)
+            if access is None:
+                return
+            conversation = await self._conversations.find(envelope, access)
+            if self._commands.is_command(envelope):
                 await self._command(platform, envelope, conversation, access, waiting.id)
+            else:  # words for a question, which the turn that was cut off puts again
+                await self._answer(envelope, conversation, waiting.id)
 
     async def _react(self, platform: Platform, envelope: Envelope, sign: str) -> bool:
         """Show that a message was heard; False where that cannot be seen."""

@@ -120,10 +120,10 @@ class Keeper:
         return self._serving is not None or not self.platform.exclusive
 
     async def _release(self) -> None:
-        serving, self._serving = self._serving, None
-        if serving is not None:
-            with contextlib.suppress(HermesError):  # it ends by itself, a little later
-                await (await self._store()).stop_serving(serving)
+        if self._serving is not None:
+            with contextlib.suppress(HermesError):  # else it is still ours: forgotten, it would keep ourselves out
+                await (await self._store()).stop_serving(self._serving)
+                self._serving = None
 
     async def _work(self) -> None:
         """Listen, send and keep the lease; the first that ends, ends all."""

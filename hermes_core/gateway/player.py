@@ -47,9 +47,26 @@ class Player:
         show: Callable[[Asked, str], Show | None],
     ) -> None:
         self._runtime, self._turns, self._asks, self._wake, self._show = runtime, turns, asks, wake, show
+        self._plays, self._resting, self._idle = 0, False, asyncio.Event()
+        self._idle.set()
+
+    async def rest(self) -> None:
+        """Begin no other turn, and wait until those that run have ended: also one that is just about to begin."""
+        self._resting = True
+        await self._idle.wait()
 
     async def play(self, session_id: str) -> None:
         """Play everything that waits in a session."""
+        self._plays += 1
+        self._idle.clear()
+        try:
+            await self._all(session_id)
+        finally:
+            self._plays -= 1
+            if not self._plays:
+                self._idle.set()
+
+    async def _all(self, session_id: str) -> None:
         store = await self._runtime.store()
         owner = await store.session_owner(session_id)
         if owner is None:
@@ -57,7 +74,7 @@ class Player:
         cut = await store.begun_by(session_id)
         if cut is not None and not await self._one(session_id, owner, cut, self._runtime.resume):
             return  # whoever plays it lives
-        while waiting := await store.waiting(session_id):
+        while not self._resting and (waiting := await store.waiting(session_id)):
             if not await self._one(session_id, owner, waiting[0], self._runtime.follow):
                 return
 

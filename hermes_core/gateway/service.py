@@ -153,6 +153,7 @@ class Gateway:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._intake.settle()
+                await self._player.rest()
                 await self._runtime.rest()
         cut = self._runtime.playing
         with contextlib.suppress(TimeoutError, HermesError):
@@ -160,8 +161,8 @@ class Gateway:
                 await self._all_sent()
         if cut:
             log.warning("%d turns are cut off; they go on at the next start", cut)
-            with contextlib.suppress(HermesError):  # else they are taken over when this process is gone
-                await (await self._runtime.store()).leave(self._runtime.sessions.holder)
+        with contextlib.suppress(HermesError):  # else they are taken over when this process is gone
+            await (await self._runtime.store()).leave(self._runtime.sessions.holder)
         for task in (*playing, *keeping):
             task.cancel()
         await self._intake.close()

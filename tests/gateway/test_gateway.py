@@ -9,12 +9,13 @@ import pytest
 from attrs import frozen
 
 from hermes_core.embed import Hermes
-from hermes_core.errors import UserError
+from hermes_core.errors import ConfigError, StoreError, UserError
+from hermes_core.gateway import intake
 from hermes_core.gateway.service import Gateway
 from hermes_core.kinds import ToolContext, tool
 from hermes_core.testing import Call, FakePlatform
 from hermes_core.testing.bench import Bench
-from hermes_core.types import Blob, Buttons, Effect, Envelope, Feature, Message, Question, Text
+from hermes_core.types import Blob, Buttons, Effect, Envelope, Feature, Message, Principal, Question, Text
 
 
 class Room(FakePlatform):
@@ -482,18 +483,174 @@ async def test_a_word_for_silence_is_no_answer_and_a_file_is_one(hermes, scripte
     assert Path(blob.path).read_text() == "of the desk"
 
 
-async def test_what_is_queued_by_a_command_is_answered_in_the_chat(hermes, scripted):
+async def test_what_a_command_passes_on_is_answered_in_the_chat(hermes, scripted):
     hermes.configure(OPEN)
+    hermes.tmp_plugin(scripted("One.", "Two."))
+    room = Room()
+    async with serving(hermes, room):
+        room.write("/queue Say one.")
+        await room.until("One.")
+        room.write("/steer Say two.")
+        await room.until("One.", "Two.")
+
+
+async def test_a_command_wins_over_what_is_set_up_for_a_running_turn(hermes, scripted):
+    hermes.configure(OPEN | {"agent.busy": "interrupt"})
     work, room = Work(), Room()
-    hermes.tmp_plugin(scripted([Call("work")], "First.", "Second."))
+    provider = scripted([Call("work")], "Done.", "And that.")
+    hermes.tmp_plugin(provider)
     hermes.tmp_plugin(work.tool)
     async with serving(hermes, room):
         room.write("One.")
         await work.running.wait()
-        room.write("/queue And then?")
-        await room.until("Queued")
+        room.write("/queue Two.")
+        await room.until("Queued: it has its turn")
         work.go.set()
-        await room.until("Queued", "First.", "Second.")
+        await room.until("Queued", "Done.", "And that.")
+
+
+async def test_a_command_that_breaks_says_so_and_is_over(hermes, scripted):
+    hermes.configure(OPEN)
+    hermes.tmp_plugin(scripted())
+    room = Room()
+    async with serving(hermes, room):
+        room.write("/sessions 99999999999999999999")
+        await room.until("This command broke.")
+        assert not await (await hermes.runtime.store()).commands_waiting("fake", "bot")
+
+
+async def test_what_stands_below_a_command_belongs_to_it(hermes, scripted):
+    hermes.configure(OPEN)
+    hermes.tmp_plugin(scripted())
+    room = Room()
+    async with serving(hermes, room):
+        room.write("/title\nOslo")
+        await room.until("This session is now called 'Oslo'.")
+
+
+async def test_what_waits_when_the_gateway_stops_is_begun_by_the_next_one(hermes, scripted, tmp_path):
+    hermes.configure(OPEN)
+    work, provider = Work(), scripted([Call("work")], "One.", [Call("work")], "Two.")
+
+    class Slow(Room):
+        async def send(self, *given):  # what follows would have time to begin
+            work.running.clear()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(0.3):
+                    await work.running.wait()
+            return await super().send(*given)
+
+    hermes.tmp_plugin(provider)
+    hermes.tmp_plugin(work.tool)
+    room = Slow()
+    gateway, stop = Gateway(hermes.runtime, [room]), asyncio.Event()
+    running = asyncio.create_task(gateway.run(stop))
+    room.write("Say one.")
+    await work.running.wait()
+    room.write("Say two.")
+    await room.until("Queued")
+    stop.set()
+    await asyncio.sleep(0)
+    work.go.set()
+    await running
+    again, room = Bench(tmp_path / "home"), Room()
+    again.configure(OPEN)
+    again.tmp_plugin(provider)
+    again.tmp_plugin(work.tool)
+    async with serving(again, room):
+        await room.until("Two.")
+    await again.close()
+
+
+async def test_words_for_a_question_that_were_heard_before_a_death_answer_it(hermes, scripted, tmp_path):
+    hermes.configure(OPEN | {"gateway.drain_seconds": 0.1})
+    room, heard = Room(), []
+
+    @tool(effects={Effect.ASK}, idempotent=True)
+    async def which(context: ToolContext, _: Nothing) -> str:
+        """Ask."""
+        verdict = await context.ask(Question(id="q", kind="text", subject="Which?"))
+        heard.append(verdict.choice)
+        return verdict.choice
+
+    provider = scripted([Call("which")], "Good.")
+    hermes.tmp_plugin(provider)
+    hermes.tmp_plugin(which)
+    async with serving(hermes, room):
+        room.write("Paint it.")
+        await room.until("Which?")
+    store = await hermes.runtime.store()
+    words = Message(role="user", parts=(Text(text="blue"),))
+    known = {"platform": "fake", "account": "bot", "event_id": "late", "chat": "c1", "sender": "anna"}
+    await store.hear_command(Principal(person="fake:anna"), Envelope(**known, message=words), "")
+    again, room = Bench(tmp_path / "home"), Room()
+    again.configure(OPEN)
+    again.tmp_plugin(provider)
+    again.tmp_plugin(which)
+    async with serving(again, room):
+        async with asyncio.timeout(20):
+            while "Good." not in await room.seen():
+                await asyncio.sleep(0.01)
+        assert "There is no command" not in "".join(await room.seen())
+    await again.close()
+    assert heard == ["blue"]
+
+
+async def test_a_message_waits_for_a_store_that_is_away(hermes, scripted, monkeypatch):
+    hermes.configure(OPEN)
+    hermes.tmp_plugin(scripted("Hello."))
+    monkeypatch.setattr(intake, "_PAUSE", 0)
+    room, store = Room(), await hermes.runtime.store()
+    for name in ("person", "send_later"):
+        monkeypatch.setattr(store, name, _away_once(getattr(store, name)))
+    async with serving(hermes, room):
+        room.write("Hi.")
+        assert await room.until("Hello.") == ["Hello."]
+    assert room.acked == ["e1"]
+
+
+async def test_a_message_that_breaks_something_is_acknowledged_and_told(hermes, scripted, monkeypatch):
+    hermes.configure(OPEN)
+    hermes.tmp_plugin(scripted("Hello."))
+    room, store = Room(), await hermes.runtime.store()
+    monkeypatch.setattr(store, "remember_chat", _away_once(store.remember_chat, ValueError("a fault")))
+    async with serving(hermes, room):
+        room.write("Hi.")
+        await room.until("This message could not be taken.")
+        room.write("Hi.")
+        await room.until("", "Hello.")
+    assert room.acked == ["e1", "e2"]
+
+
+def _away_once(call, error=None):
+    faults = [error or StoreError("The disk is full.")]
+
+    async def called(*given, **known):
+        if faults:
+            raise faults.pop()
+        return await call(*given, **known)
+
+    return called
+
+
+def test_a_day_has_no_hour_24(hermes):
+    hermes.configure({"gateway.reset": {"mode": "daily", "at_hour": 24}})
+    with pytest.raises(ConfigError, match=r"at_hour: must be below 24|at_hour"):
+        _ = hermes.runtime
+
+
+async def test_an_account_that_could_not_be_let_go_of_keeps_nobody_out(hermes, scripted, monkeypatch):
+    hermes.configure(OPEN | {"gateway.retry_seconds": 0.01})
+    hermes.tmp_plugin(scripted("Hello."))
+    room, store = Room(), await hermes.runtime.store()
+    monkeypatch.setattr(store, "stop_serving", _away_once(store.stop_serving))
+    monkeypatch.setattr(store, "commands_waiting", _away_once(store.commands_waiting))  # it falls when connected
+    async with serving(hermes, room) as gateway:
+        room.write("Hi.")
+        async with asyncio.timeout(20):
+            while gateway.keeper("fake").state not in ("standby", "connected") or not room.acked:
+                assert gateway.keeper("fake").state != "standby"
+                await asyncio.sleep(0.01)
 
 
 async def test_a_turn_without_a_sign_of_life_is_stopped_and_told(hermes, scripted):
