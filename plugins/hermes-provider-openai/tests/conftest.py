@@ -93,8 +93,7 @@ class Service:
             writer.write(answer)
             await writer.drain()
             return b"content-length" not in answer
-        await answer(writer)
-        return True
+        return await answer(writer) is not True  # one that returns True keeps the connection
 
 
 class Keys(SecretsBroker):
