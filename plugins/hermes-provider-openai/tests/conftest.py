@@ -23,7 +23,7 @@ from hermes_core.types import (
 )
 from hermes_provider_openai.provider import Compatible, all_providers
 
-Answer = bytes | Callable[[asyncio.StreamWriter], Awaitable[None]]
+Answer = bytes | Callable[[asyncio.StreamWriter], Awaitable[bool | None]]
 
 
 def http(status: int, body: bytes | str, kind: str = "application/json", **headers: str) -> bytes:
