@@ -10,6 +10,9 @@ def main() -> None:
 
         sys.stdout.write(f"hermes {__version__}\n")
         return
+    import gc
+
+    gc.disable()  # nothing of a start is garbage, and looking for some takes a tenth of it; Scope.hermes enables it
     try:
         from hermes_core.cli.main import run
 

@@ -1,6 +1,7 @@
 """The root of the command line: flags that hold for every command, and commands imported when they are used."""
 
 import contextlib
+import gc
 import io
 import os
 import sys
@@ -132,6 +133,7 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
+            gc.enable()  # whatever it does, it may take long
             return _scope(ctx).plugin_command(cmd_name)
         module = import_module(f"hermes_core.cli.{COMMANDS[cmd_name][0]}")
         command: click.Command = getattr(module, cmd_name.replace("-", "_"))

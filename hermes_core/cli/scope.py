@@ -1,5 +1,7 @@
 """What the root flags mean for a command: which home, which settings, which Hermes."""
 
+import asyncio
+import gc
 from functools import cached_property
 from typing import Any
 
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from hermes_core.types import JSON
 
 __all__ = ["Scope"]
+
+STARTED = 1.0  # seconds after which garbage is collected again: what starts is imported by then
 
 
 class Scope:
@@ -63,8 +67,6 @@ class Scope:
 
         Commands of platform plugins reach it through click: ``context.obj.serve("api", {…})``. Raises HermesError.
         """
-        import asyncio
-
         from hermes_core.cli.chat import serve
 
         return asyncio.run(serve(self, platform, settings or {}))
@@ -75,6 +77,10 @@ class Scope:
         from hermes_core.embed import Hermes
 
         flags = self.flags
+        try:
+            asyncio.get_running_loop().call_later(STARTED, gc.enable)
+        except RuntimeError:  # no loop runs: this one only wants to look something up
+            gc.enable()
         start_logging(self.home, self.settings)
         return Hermes(
             self.distribution,

@@ -23,7 +23,7 @@ from hermes_core.types import (
 )
 from hermes_provider_openai.provider import Compatible, all_providers
 
-Answer = bytes | Callable[[asyncio.StreamWriter], Awaitable[None]]
+Answer = bytes | Callable[[asyncio.StreamWriter], Awaitable[bool | None]]
 
 
 def http(status: int, body: bytes | str, kind: str = "application/json", **headers: str) -> bytes:
@@ -93,8 +93,7 @@ class Service:
             writer.write(answer)
             await writer.drain()
             return b"content-length" not in answer
-        await answer(writer)
-        return True
+        return await answer(writer) is not True  # one that returns True keeps the connection
 
 
 class Keys(SecretsBroker):

@@ -175,3 +175,20 @@ async def test_a_local_service_is_ready_when_it_lists_models(service, named, rep
     service.by_path["/v1/models"] = silent
     assert not await named("ollama", OLLAMA_BASE_URL=service.url).ready()
     assert not await named("ollama", OLLAMA_BASE_URL="http://127.0.0.1:1/v1").ready()
+
+
+async def test_few_connections_rest_where_a_new_one_costs_little(service, at, ask):
+    all_here = asyncio.Barrier(30)
+
+    async def together(writer: asyncio.StreamWriter) -> bool:
+        await all_here.wait()
+        body = EVENT + END
+        writer.write(HEAD.replace(b"\r\n\r\n", b"\r\ncontent-length: %d\r\n\r\n" % len(body)) + body)
+        await writer.drain()
+        return True
+
+    service.always = together
+    provider = at()
+    for connections in (30, 40):
+        await asyncio.gather(*(ask(provider) for _ in range(30)))
+        assert service.connections == connections

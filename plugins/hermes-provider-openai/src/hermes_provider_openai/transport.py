@@ -63,8 +63,9 @@ def make_client(base_url: str, stale_seconds: float) -> "httpx2.AsyncClient":
     import httpx2
 
     plain = urlsplit(base_url).scheme == "http"
-    # One connection for each turn that runs; how many that are, is decided elsewhere.
-    limits = httpx2.Limits(max_connections=None, max_keepalive_connections=100)
+    # One connection for each turn that runs; how many that are, is decided elsewhere. Those that rest are all looked at
+    # for each request: without a handshake, a new one costs less than to keep many.
+    limits = httpx2.Limits(max_connections=None, max_keepalive_connections=20 if plain else 100)
     return httpx2.AsyncClient(
         limits=limits,
         verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else True,
