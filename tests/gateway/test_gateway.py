@@ -644,3 +644,20 @@ async def test_an_account_that_could_not_be_let_go_of_keeps_nobody_out(hermes, s
             while gateway.keeper("fake").state not in ("standby", "connected") or not room.acked:
                 assert gateway.keeper("fake").state != "standby"
                 await asyncio.sleep(0.01)
+
+
+async def test_what_was_begun_beside_before_a_death_is_begun_once(hermes, scripted, tmp_path, monkeypatch):
+    hermes.configure(OPEN)
+    provider = scripted("Found it.")
+    hermes.tmp_plugin(provider)
+    room, store = Room(), await hermes.runtime.store()
+    monkeypatch.setattr(store, "done_command", _away_once(store.done_command))
+    async with serving(hermes, room):
+        room.write("/background Find it.")
+        await room.until("", "")
+    again, room = Bench(tmp_path / "home"), Room()
+    again.configure(OPEN)
+    again.tmp_plugin(provider)
+    async with serving(again, room):
+        assert await room.until("This was done before") == ["This was done before the gateway was started again."]
+    await again.close()
