@@ -661,3 +661,15 @@ async def test_what_was_begun_beside_before_a_death_is_begun_once(hermes, script
     async with serving(again, room):
         assert await room.until("This was done before") == ["This was done before the gateway was started again."]
     await again.close()
+
+
+async def test_a_file_without_a_name_has_an_ending(hermes, scripted, tmp_path):
+    hermes.configure(OPEN)
+    provider = scripted("Thanks.")
+    hermes.tmp_plugin(provider)
+    room = Room()
+    async with serving(hermes, room):
+        room.write("Listen.", more=[Blob(media_type="text/csv", data=b"a,b\n", name="")])
+        await room.until("Thanks.")
+    text = "".join(p.text for p in provider.requests[0].messages[-1].parts if isinstance(p, Text))
+    assert text.endswith("-file.csv]")
