@@ -1,6 +1,5 @@
 """What the root flags mean for a command: which home, which settings, which Hermes."""
 
-import asyncio
 import gc
 from functools import cached_property
 from typing import Any
@@ -67,6 +66,8 @@ class Scope:
 
         Commands of platform plugins reach it through click: ``context.obj.serve("api", {…})``. Raises HermesError.
         """
+        import asyncio
+
         from hermes_core.cli.chat import serve
 
         return asyncio.run(serve(self, platform, settings or {}))
@@ -74,6 +75,8 @@ class Scope:
     def hermes(self, settings: "Mapping[str, JSON] | None" = None) -> "Hermes":
         """A Hermes with this command's flags."""
         from hermes_core.cli.log import start_logging
+        import asyncio
+
         from hermes_core.embed import Hermes
 
         flags = self.flags

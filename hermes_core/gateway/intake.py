@@ -158,6 +158,8 @@ class Intake:
         """Carry out a command; its answer is stored with the fact that it was."""
         try:
             answer = await self._commands.run(conversation, envelope, access)
+        except Duplicate:  # all but its answer was stored before a death
+            answer = "This was done before the gateway was started again."
         except HermesError as error:
             answer = str(error)
         except Exception:  # of a plugin, mostly; not answered, it would be carried out again at every start

@@ -67,7 +67,7 @@ def _safe(blob: Blob) -> str:
     """A file name that leads nowhere else, with an ending that says what it is."""
     plain = "".join(c if c.isalnum() or c in "-_." else "_" for c in blob.name).strip("._")[-_LONGEST:]
     if "." not in plain:
-        plain += mimetypes.guess_extension(blob.media_type.partition(";")[0].strip()) or ""
+        plain = (plain or "file") + (mimetypes.guess_extension(blob.media_type.partition(";")[0].strip()) or "")
     return plain.lstrip(".") or "file"
 
 

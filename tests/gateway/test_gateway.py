@@ -678,3 +678,32 @@ async def test_an_account_is_served_once_unless_several_may(hermes, scripted, ex
             while second.keeper("fake").state not in ("connected", "standby"):
                 await asyncio.sleep(0.01)
             assert [first.keeper("fake").state, second.keeper("fake").state] == states
+
+
+async def test_what_was_begun_beside_before_a_death_is_begun_once(hermes, scripted, tmp_path, monkeypatch):
+    hermes.configure(OPEN)
+    provider = scripted("Found it.")
+    hermes.tmp_plugin(provider)
+    room, store = Room(), await hermes.runtime.store()
+    monkeypatch.setattr(store, "done_command", _away_once(store.done_command))
+    async with serving(hermes, room):
+        room.write("/background Find it.")
+        await room.until("", "")
+    again, room = Bench(tmp_path / "home"), Room()
+    again.configure(OPEN)
+    again.tmp_plugin(provider)
+    async with serving(again, room):
+        assert await room.until("This was done before") == ["This was done before the gateway was started again."]
+    await again.close()
+
+
+async def test_a_file_without_a_name_has_an_ending(hermes, scripted, tmp_path):
+    hermes.configure(OPEN)
+    provider = scripted("Thanks.")
+    hermes.tmp_plugin(provider)
+    room = Room()
+    async with serving(hermes, room):
+        room.write("Listen.", more=[Blob(media_type="text/csv", data=b"a,b\n", name="")])
+        await room.until("Thanks.")
+    text = "".join(p.text for p in provider.requests[0].messages[-1].parts if isinstance(p, Text))
+    assert text.endswith("-file.csv]")
