@@ -74,9 +74,9 @@ class Scope:
 
     def hermes(self, settings: "Mapping[str, JSON] | None" = None) -> "Hermes":
         """A Hermes with this command's flags."""
-        from hermes_core.cli.log import start_logging
         import asyncio
 
+        from hermes_core.cli.log import start_logging
         from hermes_core.embed import Hermes
 
         flags = self.flags
