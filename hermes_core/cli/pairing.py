@@ -9,8 +9,8 @@ from hermes_core.cli.scope import Scope
 from hermes_core.cli.sessions import with_store
 from hermes_core.cli.table import ago, emit, json_option
 from hermes_core.errors import UnknownName
-from hermes_core.gateway.access import OWNER
-from hermes_core.gateway.pairing import approve as let_in
+from hermes_core.gateway.people.access import OWNER
+from hermes_core.gateway.people.pairing import approve as let_in
 from hermes_core.store.people import Pairing, Person
 from hermes_core.types import Principal
 

@@ -17,7 +17,7 @@ from hermes_core.cli.scope import Scope
 from hermes_core.cli.sessions import with_store
 from hermes_core.cli.table import ago, emit, json_option
 from hermes_core.errors import ConfigError, UserError
-from hermes_core.gateway.processes import here, running
+from hermes_core.gateway.supervision.processes import here, running
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def serve(scope: Scope, names: Sequence[str] | None, *, work: bool, health: str 
 
 async def _serve(scope: Scope, names: Sequence[str] | None, *, work: bool, health: str) -> int:
     from hermes_core.gateway.service import Gateway
-    from hermes_core.gateway.supervision import probes_at, supervised
+    from hermes_core.gateway.supervision.supervised import probes_at, supervised
 
     async with scope.hermes() as hermes:
         runtime = hermes.runtime

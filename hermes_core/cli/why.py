@@ -11,7 +11,7 @@ from hermes_core.cli.scope import Scope
 from hermes_core.cli.sessions import with_store
 from hermes_core.cli.table import emit, json_option
 from hermes_core.errors import UnknownName, UserError
-from hermes_core.gateway.why import clock, steps, verdict
+from hermes_core.gateway.commands.why import clock, steps, verdict
 from hermes_core.store.paths import Path
 
 

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from attrs import evolve, frozen
 
 from hermes_core.agent.runtime import Runtime
-from hermes_core.gateway.admins import admin_chats
-from hermes_core.gateway.outgoing import answer_to, said
+from hermes_core.gateway.outward.outgoing import answer_to, said
+from hermes_core.gateway.people.admins import admin_chats
 from hermes_core.gateway.turns import Turns
 from hermes_core.store.approvals import Approval
 from hermes_core.types import Button, Buttons, Envelope, Message, Principal, Question, Verdict

@@ -16,11 +16,11 @@ from hermes_core.agent.policy.itself import run_by_tool
 from hermes_core.agent.policy.judge import AskPerson
 from hermes_core.agent.runtime import Runtime
 from hermes_core.errors import HermesError, nearest
-from hermes_core.gateway.access import usable
+from hermes_core.gateway.commands.slash import AT_ONCE, BEHIND, QUEUED, STEERED, WAITS, slash_commands
 from hermes_core.gateway.conversation import Conversation
 from hermes_core.gateway.desk import RuntimeDesk
-from hermes_core.gateway.slash import AT_ONCE, BEHIND, QUEUED, STEERED, WAITS, slash_commands
-from hermes_core.gateway.split import split_text
+from hermes_core.gateway.outward.split import split_text
+from hermes_core.gateway.people.access import usable
 from hermes_core.kinds import Platform
 from hermes_core.store.leases import Duplicate
 from hermes_core.types import (

@@ -15,14 +15,14 @@ from attrs import evolve
 from hermes_core import trace
 from hermes_core.agent.runtime import Runtime
 from hermes_core.errors import HermesError, StoreError
-from hermes_core.gateway.access import Access
 from hermes_core.gateway.asks import Asks
-from hermes_core.gateway.chat_commands import ChatCommands
+from hermes_core.gateway.commands.chats import ChatCommands
+from hermes_core.gateway.commands.slash import QUEUED, STEERED
 from hermes_core.gateway.conversations import ChatConversation, Conversations, dressed
 from hermes_core.gateway.lanes import Lanes
 from hermes_core.gateway.media_in import keep_files
-from hermes_core.gateway.outgoing import answer_to, said
-from hermes_core.gateway.slash import QUEUED, STEERED
+from hermes_core.gateway.outward.outgoing import answer_to, said
+from hermes_core.gateway.people.access import Access
 from hermes_core.gateway.turns import Turns
 from hermes_core.kinds import Platform, TurnQueue
 from hermes_core.store.codec import plain_text

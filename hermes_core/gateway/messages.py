@@ -8,8 +8,8 @@ from attrs import evolve
 from hermes_core import trace
 from hermes_core.agent.runtime import Runtime
 from hermes_core.context import MessagesBroker
-from hermes_core.gateway.access import Access
 from hermes_core.gateway.conversations import Conversations
+from hermes_core.gateway.people.access import Access
 from hermes_core.gateway.targets import resolve
 from hermes_core.store.chats import KnownChat
 from hermes_core.store.outbox import Outgoing

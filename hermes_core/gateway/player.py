@@ -13,10 +13,10 @@ from hermes_core.agent.runtime import Runtime
 from hermes_core.agent.surface import Surface
 from hermes_core.config.gateway import channel_of
 from hermes_core.gateway.asks import Asked, Asks
-from hermes_core.gateway.manners import is_silence
-from hermes_core.gateway.media_out import with_files
 from hermes_core.gateway.messages import envelope_of
-from hermes_core.gateway.outgoing import answer_to, said
+from hermes_core.gateway.outward.manners import is_silence
+from hermes_core.gateway.outward.media_out import with_files
+from hermes_core.gateway.outward.outgoing import answer_to, said
 from hermes_core.gateway.turns import Turns
 from hermes_core.store.inbox import Waiting
 from hermes_core.store.outbox import Outgoing

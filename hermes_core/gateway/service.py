@@ -8,17 +8,17 @@ from collections.abc import Sequence
 
 from hermes_core.agent.runtime import Runtime
 from hermes_core.errors import DeliveryError, HermesError
-from hermes_core.gateway.access import Access, AccessRules, admit
 from hermes_core.gateway.asks import Asks
-from hermes_core.gateway.chat_commands import ChatCommands
+from hermes_core.gateway.commands.chats import ChatCommands
 from hermes_core.gateway.desk import RuntimeDesk
 from hermes_core.gateway.intake import Intake
 from hermes_core.gateway.keeper import Keeper
-from hermes_core.gateway.outgoing import said
-from hermes_core.gateway.pairing import code_for
+from hermes_core.gateway.outward.outgoing import said
+from hermes_core.gateway.outward.senders import Senders
+from hermes_core.gateway.people.access import Access, AccessRules, admit
+from hermes_core.gateway.people.pairing import code_for
 from hermes_core.gateway.player import Player
 from hermes_core.gateway.queue import LocalQueue, open_queue
-from hermes_core.gateway.senders import Senders
 from hermes_core.gateway.turns import Turns
 from hermes_core.kinds import Platform, TurnQueue
 from hermes_core.store.outbox import KEPT

@@ -133,8 +133,8 @@ async def test_calls_that_led_to_nothing_are_booked_too(hermes, scripted) -> Non
 
 
 async def test_what_is_left_can_be_asked(hermes) -> None:
+    from hermes_core.gateway.commands.slash import slash_commands
     from hermes_core.gateway.conversation import Conversation
-    from hermes_core.gateway.slash import slash_commands
 
     kit(hermes, {"session.calls": 9, "day.tokens": 1000, "turn.calls": 2})
     await play(hermes)

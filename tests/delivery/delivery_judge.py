@@ -2,8 +2,8 @@
 
 from collections import Counter
 
-from hermes_core.gateway.pieces import REPEATED
-from hermes_core.gateway.sender import PLACEHOLDER
+from hermes_core.gateway.outward.pieces import REPEATED
+from hermes_core.gateway.outward.sender import PLACEHOLDER
 from hermes_core.types import Feature
 
 MARK = f"{REPEATED}\n"

@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from far_end import FarEnd
 
-from hermes_core.gateway import attempt, pace
+from hermes_core.gateway.outward import attempt, pace
 from hermes_core.gateway.service import Gateway
 from hermes_core.kinds import Provider
 from hermes_core.testing.bench import Bench

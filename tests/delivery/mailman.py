@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from far_end import FarEnd
 from post import Clock, outgoing, send_all
 
-from hermes_core.gateway.sender import Sender
+from hermes_core.gateway.outward.sender import Sender
 from hermes_core.store.journal import open_store
 
 

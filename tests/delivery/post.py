@@ -3,8 +3,8 @@
 import asyncio
 import time
 
-from hermes_core.gateway.pieces import said
-from hermes_core.gateway.sender import Sender
+from hermes_core.gateway.outward.pieces import said
+from hermes_core.gateway.outward.sender import Sender
 from hermes_core.store.outbox import Outgoing
 from hermes_core.types import Chat, Message, Principal
 

@@ -9,10 +9,10 @@ from far_end import FarEnd
 from post import outgoing, play_turn
 
 from hermes_core.config.gateway import GatewaySettings
-from hermes_core.gateway.bubble import Bubble
-from hermes_core.gateway.pieces import pieces_of
-from hermes_core.gateway.progress import CURSOR, Progress
-from hermes_core.gateway.sender import PLACEHOLDER, Sender
+from hermes_core.gateway.outward.bubble import Bubble
+from hermes_core.gateway.outward.pieces import pieces_of
+from hermes_core.gateway.outward.progress import CURSOR, Progress
+from hermes_core.gateway.outward.sender import PLACEHOLDER, Sender
 from hermes_core.types import Called, Ended, Noticed, Said, Session, Started, ToolCall, Usage
 
 CALM = dict.fromkeys(("lost", "silent", "flood", "cut", "no_edit"), 0.0)

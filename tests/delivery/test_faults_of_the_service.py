@@ -7,8 +7,8 @@ from delivery_judge import judge
 from far_end import KINDS, FarEnd
 from post import Clock, outgoing, send_all
 
-from hermes_core.gateway.pieces import pieces_of
-from hermes_core.gateway.sender import Sender
+from hermes_core.gateway.outward.pieces import pieces_of
+from hermes_core.gateway.outward.sender import Sender
 
 
 async def send_some(store, tmp_path, kind, seed, **odds):

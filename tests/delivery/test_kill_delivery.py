@@ -12,7 +12,7 @@ from delivery_judge import judge
 from far_end import KINDS, FarEnd
 from post import outgoing
 
-from hermes_core.gateway.pieces import pieces_of
+from hermes_core.gateway.outward.pieces import pieces_of
 
 POINTS = ("outboxed", "sending", "accepted", "receipted")
 LONG = " ".join(f"Part {number} of an answer that does not fit into one message." for number in range(6))

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from hermes_core.gateway.media_out import with_files
-from hermes_core.gateway.pieces import pieces_of, said, text_of
+from hermes_core.gateway.outward.media_out import with_files
+from hermes_core.gateway.outward.pieces import pieces_of, said, text_of
 from hermes_core.testing import FakePlatform
 from hermes_core.types import Blob, Feature, Principal
 

@@ -7,9 +7,9 @@ from far_end import FarEnd
 from post import Clock, outgoing, send_all
 
 from hermes_core.errors import NotSent, Undeliverable
-from hermes_core.gateway.attempt import GIVEN_UP, KEY_LIFE
-from hermes_core.gateway.pieces import said
-from hermes_core.gateway.sender import Sender
+from hermes_core.gateway.outward.attempt import GIVEN_UP, KEY_LIFE
+from hermes_core.gateway.outward.pieces import said
+from hermes_core.gateway.outward.sender import Sender
 from hermes_core.types import Blob, Button, Buttons, Sent
 
 CALM = dict.fromkeys(("lost", "silent", "flood", "cut", "no_edit"), 0.0)

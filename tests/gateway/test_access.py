@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hermes_core.config.paths import Home
 from hermes_core.config.secrets import Secrets
 from hermes_core.config.settings import Settings
-from hermes_core.gateway.access import Access, AccessRules, admit, chat_principal, listing, may_use, usable
+from hermes_core.gateway.people.access import Access, AccessRules, admit, chat_principal, listing, may_use, usable
 from hermes_core.store.people import Person
 from hermes_core.types import Envelope, Message, Principal, SlashCommand, Text
 
@@ -287,7 +287,7 @@ def test_commands_are_for_admins_unless_they_say_otherwise() -> None:
 
 
 def test_what_users_may_use_of_the_kernels_own(hermes: Any) -> None:
-    from hermes_core.gateway.slash import slash_commands
+    from hermes_core.gateway.commands.slash import slash_commands
 
     table = slash_commands(hermes.runtime, lambda name: None)  # type: ignore[arg-type,return-value]
     assert sorted(usable(table, "admin", "chat").keys() - usable(table, "user", "chat").keys()) == [

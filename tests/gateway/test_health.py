@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from hermes_core.errors import UserError
-from hermes_core.gateway.health import Health
-from hermes_core.gateway.notify import Pulse
+from hermes_core.gateway.supervision.health import Health
+from hermes_core.gateway.supervision.notify import Pulse
 from hermes_core.store.journal import Store, open_store
 
 

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from hermes_core.errors import UnknownName
-from hermes_core.gateway.access import Access
 from hermes_core.gateway.conversations import Conversations
 from hermes_core.gateway.messages import Messages
+from hermes_core.gateway.people.access import Access
 from hermes_core.store.journal import Store
 from hermes_core.testing import Bench, ScriptedProvider
 from hermes_core.types import Blob, Envelope, Message, Principal, Session, Text

@@ -5,7 +5,7 @@ import re
 from contextlib import asynccontextmanager
 from typing import Any
 
-from hermes_core.gateway.pairing import approve
+from hermes_core.gateway.people.pairing import approve
 from hermes_core.gateway.service import Gateway
 from hermes_core.testing import Call, FakePlatform
 from hermes_core.types import Chat, Envelope, Message, Principal, Sent, Text

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from hermes_core.gateway.split import split_text
+from hermes_core.gateway.outward.split import split_text
 
 FENCE = re.compile(r"^ *(`{3,}|~{3,})[^`\n]*$", re.MULTILINE)
 

@@ -15,7 +15,7 @@ import pytest
 
 from hermes_core.config.gateway import HealthSettings
 from hermes_core.errors import UserError
-from hermes_core.gateway.supervision import probes_at
+from hermes_core.gateway.supervision.supervised import probes_at
 
 
 class Gateway:

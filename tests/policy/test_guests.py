@@ -254,7 +254,7 @@ def test_no_two_persons_have_one_folder_and_none_leads_out(hermes: Any) -> None:
 
 
 async def test_the_mode_is_not_for_guests_to_change(hermes: Any, scripted: Any) -> None:
-    from hermes_core.gateway.slash import slash_commands
+    from hermes_core.gateway.commands.slash import slash_commands
 
     hermes.configure({"policy.mode": "off"})
     hermes.tmp_plugin(scripted())

@@ -7,8 +7,8 @@ import pytest
 from attrs import evolve
 
 from hermes_core.errors import UnknownName, UserError
-from hermes_core.gateway import pairing
-from hermes_core.gateway.pairing import ALPHABET, approve, code_for
+from hermes_core.gateway.people import pairing
+from hermes_core.gateway.people.pairing import ALPHABET, approve, code_for
 from hermes_core.store.people import HOUR, MOST_FAILURES, PAUSE, Pairing
 from hermes_core.types import Envelope, Message, Principal, Text
 

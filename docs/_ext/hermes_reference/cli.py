@@ -8,7 +8,7 @@ import click
 
 from hermes_core.cli.main import COMMANDS, root
 from hermes_core.cli.scope import Scope
-from hermes_core.gateway.slash import Conversation, slash_commands
+from hermes_core.gateway.commands.slash import Conversation, slash_commands
 from hermes_core.testing import Bench
 from hermes_core.types import SlashCommand
 from hermes_reference.config import manifests

@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 
 from hermes_core.config.gateway import HealthSettings
 from hermes_core.errors import UserError
-from hermes_core.gateway.health import Health
-from hermes_core.gateway.notify import Answers, Pulse, ServiceManager
+from hermes_core.gateway.supervision.health import Health
+from hermes_core.gateway.supervision.notify import Answers, Pulse, ServiceManager
 
 __all__ = ["probes_at", "supervised"]
 

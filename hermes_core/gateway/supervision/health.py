@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from hermes_core.errors import UserError
-from hermes_core.gateway.notify import Pulse
+from hermes_core.gateway.supervision.notify import Pulse
 
 __all__ = ["Health"]
 

@@ -13,7 +13,7 @@ from typing import Literal
 
 from attrs import frozen
 
-from hermes_core.gateway.pieces import is_text, marked
+from hermes_core.gateway.outward.pieces import is_text, marked
 from hermes_core.kinds import Platform
 from hermes_core.store.outbox import OutboxRow
 from hermes_core.types import Chat, Feature, Message

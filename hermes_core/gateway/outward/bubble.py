@@ -15,11 +15,11 @@ from attrs import evolve
 
 from hermes_core.config.gateway import GatewaySettings
 from hermes_core.errors import HermesError, NotSent
-from hermes_core.gateway.pace import Pace
-from hermes_core.gateway.pieces import said
-from hermes_core.gateway.progress import Progress
-from hermes_core.gateway.sender import PLACEHOLDER, Sender
-from hermes_core.gateway.split import split_text
+from hermes_core.gateway.outward.pace import Pace
+from hermes_core.gateway.outward.pieces import said
+from hermes_core.gateway.outward.progress import Progress
+from hermes_core.gateway.outward.sender import PLACEHOLDER, Sender
+from hermes_core.gateway.outward.split import split_text
 from hermes_core.store.killpoints import die_at
 from hermes_core.store.outbox import OutboxRow, Outgoing
 from hermes_core.types import Chat, Event, Feature, Sent, Started

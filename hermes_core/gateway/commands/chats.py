@@ -8,10 +8,10 @@ from attrs import evolve
 from hermes_core.agent.live import new_session_id
 from hermes_core.agent.runtime import Runtime
 from hermes_core.errors import UnknownName, UserError, nearest
-from hermes_core.gateway.access import Access, usable
+from hermes_core.gateway.commands.slash import AT_ONCE, slash_commands
 from hermes_core.gateway.conversations import ChatConversation
-from hermes_core.gateway.senders import Senders
-from hermes_core.gateway.slash import AT_ONCE, slash_commands
+from hermes_core.gateway.outward.senders import Senders
+from hermes_core.gateway.people.access import Access, usable
 from hermes_core.gateway.turns import Turns
 from hermes_core.kinds import TurnQueue
 from hermes_core.store.approvals import Approval

@@ -12,8 +12,8 @@ import secrets
 
 from hermes_core.config.gateway import PERSON
 from hermes_core.errors import UnknownName, UserError
-from hermes_core.gateway.access import OWNER
-from hermes_core.gateway.outgoing import said
+from hermes_core.gateway.outward.outgoing import said
+from hermes_core.gateway.people.access import OWNER
 from hermes_core.store.outbox import Outgoing
 from hermes_core.store.people import MOST_FAILURES, Pairing, Person
 from hermes_core.types import Chat, Envelope, Principal

@@ -16,9 +16,9 @@ from uuid import uuid4
 from attrs import evolve
 
 from hermes_core.errors import NotSent, StoreError, Undeliverable
-from hermes_core.gateway.attempt import Attempt, attempt
-from hermes_core.gateway.pace import Pace
-from hermes_core.gateway.pieces import is_text, pieces_of, said
+from hermes_core.gateway.outward.attempt import Attempt, attempt
+from hermes_core.gateway.outward.pace import Pace
+from hermes_core.gateway.outward.pieces import is_text, pieces_of, said
 from hermes_core.kinds import Platform
 from hermes_core.store.journal import Store
 from hermes_core.store.killpoints import die_at

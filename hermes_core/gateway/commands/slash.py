@@ -10,9 +10,9 @@ from hermes_core.agent.policy.itself import run_by_tool
 from hermes_core.agent.runtime import Runtime
 from hermes_core.config.schema import EFFORTS
 from hermes_core.errors import UserError
-from hermes_core.gateway.access import listing, usable
+from hermes_core.gateway.commands.places import chat_slash_commands
 from hermes_core.gateway.conversation import Conversation
-from hermes_core.gateway.slash_chats import chat_slash_commands
+from hermes_core.gateway.people.access import listing, usable
 from hermes_core.types import Session, SlashCommand
 
 __all__ = ["AT_ONCE", "BEHIND", "QUEUED", "STEERED", "WAITS", "slash_commands"]
@@ -164,7 +164,7 @@ class _Commands:
         return f"{used.calls} model calls, {used.input:,} tokens in{cached}, {used.output:,} out{cost}.{rest}"
 
     async def why(self, session: Session, rest: str) -> str:
-        from hermes_core.gateway.why import told
+        from hermes_core.gateway.commands.why import told
 
         found = await (await self._runtime.store()).paths(rest or "latest", session.owner)
         if not found:
@@ -172,7 +172,7 @@ class _Commands:
         return self._runtime.settings.masks.text(told(found[0], self._runtime.home.brand, lambda _: "somebody"))
 
     async def pair(self, session: Session, rest: str) -> str:
-        from hermes_core.gateway.pairing import approve
+        from hermes_core.gateway.people.pairing import approve
 
         if not rest:
             raise UserError("Say the code that they were given: /pair CODE")

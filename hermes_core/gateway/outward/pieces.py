@@ -2,7 +2,7 @@
 
 from attrs import evolve
 
-from hermes_core.gateway.split import split_text
+from hermes_core.gateway.outward.split import split_text
 from hermes_core.kinds import Platform
 from hermes_core.types import Blob, Buttons, Feature, Message, Part, Text
 

@@ -7,9 +7,9 @@ from hermes_core import trace
 from hermes_core.agent.runtime import Runtime
 from hermes_core.errors import UnknownName
 from hermes_core.gateway.asks import Asked, question_key
-from hermes_core.gateway.bubble import Bubble
-from hermes_core.gateway.outgoing import answer_to, said
-from hermes_core.gateway.sender import Sender
+from hermes_core.gateway.outward.bubble import Bubble
+from hermes_core.gateway.outward.outgoing import answer_to, said
+from hermes_core.gateway.outward.sender import Sender
 from hermes_core.kinds import Platform
 from hermes_core.store.codec import plain_text
 from hermes_core.store.outbox import OutboxRow

@@ -1,0 +1,1 @@
+"""What goes out: messages sent once, shown while they are written, split and with their files."""

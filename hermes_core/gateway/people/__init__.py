@@ -1,0 +1,1 @@
+"""Who may talk, as whom, and how strangers are let in."""

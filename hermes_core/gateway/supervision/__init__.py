@@ -1,0 +1,1 @@
+"""Whoever keeps the gateway running is told how it is."""
