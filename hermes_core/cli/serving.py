@@ -125,9 +125,12 @@ def _platforms(runtime: "Runtime", names: Sequence[str]) -> "list[Platform]":
         return []
     runtime.loader.load_contributing("platforms", wanted)
     found = {p.name: p for _, p in runtime.dispatch.contributions("register_platforms")}
-    if names and (missing := [name for name in names if name not in found]):
-        faults = [f.error for f in runtime.dispatch.faults]
-        raise UserError(f"Platform {', '.join(missing)} cannot be served: {'; '.join(faults) or 'it is not enabled'}.")
+    if missing := [name for name in wanted if name not in found]:
+        faults = "; ".join(fault.error for fault in runtime.dispatch.faults) or "it is not enabled"
+        text = f"Platform {', '.join(sorted(missing))} cannot be served: {faults}"
+        if names or len(missing) == len(wanted):
+            raise UserError(text)
+        print(text, file=sys.stderr)  # the others are served all the same
     return [found[n] for n in wanted if n in found and Feature.LIVE not in found[n].features]
 
 
