@@ -6,7 +6,7 @@ import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-from hermes_core.kinds import Desk
+from hermes_core.testing import FakeDesk
 from hermes_core.types import (
     Called,
     Chat,
@@ -54,9 +54,10 @@ async def _help(session: Session, rest: str) -> str:
     return "/help    what there is\n/model   who answers"
 
 
-class RoteDesk(Desk):
+class RoteDesk(FakeDesk):
     def __init__(self) -> None:
-        self.turn: asyncio.Task[None] | None = None
+        super().__init__()
+        self.running: asyncio.Task[None] | None = None
 
     @property
     def commands(self) -> list[SlashCommand]:
@@ -70,9 +71,9 @@ class RoteDesk(Desk):
         return {"session": "s1", "provider": "rote", "model": "rote-1", "cwd": str(Path.cwd()), "mode": "ask"}
 
     async def interrupt(self, chat: str) -> bool:
-        if self.turn is None:
+        if self.running is None:
             return False
-        self.turn.cancel()
+        self.running.cancel()
         return True
 
 
@@ -142,9 +143,9 @@ async def main(data: Path) -> None:
             if text.startswith("/"):
                 await cli.send(Chat("main"), Message(role="assistant", parts=[Text(text=await _help(None, ""))]), "k")  # type: ignore[arg-type]
                 continue
-            desk.turn = asyncio.create_task(turn(cli, text))
-            await desk.turn
-            desk.turn = None
+            desk.running = asyncio.create_task(turn(cli, text))
+            await desk.running
+            desk.running = None
     finally:
         await cli.close()
 
