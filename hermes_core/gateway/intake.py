@@ -146,11 +146,15 @@ class Intake:
         die_at("acked")
         if busy and mode == "interrupt":
             await self._turns.interrupt(session.id, session.owner)
-        if busy and mode != "interrupt" and not await self._react(platform, envelope, _BEHIND):
-            await self._tell(envelope, STEERED if mode == "steer" else QUEUED, owner=session.owner, mark="receipt")
-        elif not busy or mode == "interrupt":
-            await self._react(platform, envelope, _HEARD)
         await self._queue.put(session.id)
+        words = {"queue": QUEUED, "steer": STEERED}.get(mode, "") if busy else ""
+        self._lanes.beside(partial(self._receipt, platform, envelope, session.owner, words))  # nothing waits for it
+
+    async def _receipt(self, platform: Platform, envelope: Envelope, owner: Principal, words: str) -> None:
+        """Show that a message was heard, and, where it has to wait, say so in ``words`` if there is no sign for it."""
+        if not await self._react(platform, envelope, _BEHIND if words else _HEARD) and words:
+            await self._tell(envelope, words, owner=owner, mark="receipt")
+            self._wake(envelope)
 
     async def _command(
         self, platform: Platform, envelope: Envelope, conversation: ChatConversation, access: Access, row: int
