@@ -31,10 +31,11 @@ class Wire:
 
     def execute(self, connection, real, *arguments):
         self.left -= 1
-        if self.left == 0 and self.before:
+        cut = self.left == 0  # of this statement: another one may be under way
+        if cut and self.before:
             self.before(connection)
         result = real(connection, *arguments)
-        if self.left == 0 and self.after:
+        if cut and self.after:
             self.after(connection)
             raise psycopg.OperationalError("server closed the connection unexpectedly")
         return result
