@@ -101,6 +101,10 @@ class Approvals(Spending):
         tx.change("approval_add", owner=owner, **row)
         if (found := _approval(tx, owner, question.id)) is None:
             raise StoreError(f"The question {question.id} belongs to somebody else.")
+        wanted = {rule for rule, _, _ in found.rules}
+        if found.state == "open" and wanted and wanted <= _granted(tx, owner, found.root).keys():  # since it was judged
+            _settle(tx, owner, found, Verdict(outcome="allow", choice="once", by="grant"), "answered")
+            return _approval(tx, owner, question.id) or found
         return found
 
     @transaction(READ)
@@ -169,8 +173,7 @@ class Approvals(Spending):
     def granted(self, tx: Transaction, owner: Principal, session_id: str) -> list[str]:
         """The rules that hold for an owner in a session."""
         number = owner_number(tx, owner)
-        rows = tx.rows("grants_list", owner=number, root=_root(tx, number, session_id), every=False)
-        return [row["rule"] for row in rows]
+        return list(_granted(tx, number, _root(tx, number, session_id)))
 
     @transaction()
     def forget_grant(self, tx: Transaction, owner: Principal, grant_id: int) -> bool:
@@ -182,6 +185,10 @@ _TEXTS = (
     "id", "session_id", "turn_id", "call_id", "kind", "subject", "risk", "covers", "state", "verdict", "choice",
     "reason", "answered_by", "addressee",
 )  # fmt: skip
+
+
+def _granted(tx: Transaction, owner: int, root: str) -> dict[str, None]:
+    return {row["rule"]: None for row in tx.rows("grants_list", owner=owner, root=root, every=False)}
 
 
 def withdraw(tx: Transaction, session_id: str) -> None:

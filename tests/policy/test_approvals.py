@@ -8,6 +8,7 @@ from attrs import frozen
 from hermes_core.errors import UnknownName
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import tool
+from hermes_core.store.approvals import Approval
 from hermes_core.testing import Call
 from hermes_core.types import Asked, Effect, Ended, Principal, Question, Returned, Text, Verdict
 
@@ -45,6 +46,22 @@ async def waiting(hermes, count=1):
     while len(found := await rows(hermes, closed=False)) < count:
         await asyncio.sleep(0.01)
     return sorted(found, key=lambda row: row.subject)
+
+
+async def test_what_was_granted_since_it_was_judged_is_not_asked_again(hermes, scripted) -> None:
+    hermes.tmp_plugin(scripted())
+    runtime = hermes.runtime
+    store, session = await runtime.store(), await runtime.take_up(origin="test")
+    await store.create_session(session)
+    rules = (("a rule", "a rule in words", ""),)
+    known = {"session_id": session.id, "choices": ("once", "session", "deny"), "subject": "danger()", "rules": rules}
+    first = await store.ask_approval(session, Approval(id="one", **known))
+    assert first.state == "open"
+    await store.settle_approval(runtime.owner, "one", Verdict(outcome="allow", choice="session", by="me"))
+    later = await store.ask_approval(session, Approval(id="two", **known))
+    assert (later.state, later.verdict, later.answered_by) == ("answered", "allow", "grant")
+    other = await store.ask_approval(session, Approval(id="three", **{**known, "rules": (("more", "more", ""),)}))
+    assert other.state == "open"
 
 
 async def test_two_questions_of_one_reply_are_both_settled(hermes, scripted) -> None:

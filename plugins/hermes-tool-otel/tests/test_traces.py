@@ -4,10 +4,12 @@ import asyncio
 import json
 import logging
 import socket
+import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
 import pytest
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from hermes_core import trace
@@ -85,6 +87,24 @@ def sdk_log():
     before = log.propagate, list(log.handlers)
     yield
     log.propagate, log.handlers[:] = before
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_tried_on(monkeypatch):
+    """An exporter tries again in a thread of its own, with pauses by lot; no later test should meet that."""
+    made, real = [], OTLPSpanExporter.__init__
+
+    def init(self, *given, **known) -> None:
+        real(self, *given, **known)
+        made.append(self)
+
+    monkeypatch.setattr(OTLPSpanExporter, "__init__", init)
+    yield
+    for exporter in made:
+        exporter.shutdown()
+    for thread in threading.enumerate():
+        if thread.name == "otel flush":
+            thread.join(20)
 
 
 def attributes(span):
