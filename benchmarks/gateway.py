@@ -1,6 +1,7 @@
 """Two hundred chats at once on one gateway: what it adds to the model's own time. ``gateway.py [CHATS] [SECONDS]``.
 
-Every chat writes, waits for its answer and writes again, so the load follows the gateway. The model answers after a
+Every chat writes, waits for its answer and writes again, so the load follows the gateway. They begin spread over one
+answer's time; ``LOCKSTEP=1`` lets all two hundred write in the same instant, again and again. The model answers after a
 fixed time; what is beyond it is ours: the way in, the turn with every step committed, the way out. The baseline, in the
 same run, is one bare streaming request to the same server by each chat, again and again, with the HTTP client that the
 provider uses.
@@ -33,8 +34,8 @@ class Load(Platform):
     name = "load"
     account = "bench"
 
-    def __init__(self, chats: int) -> None:
-        self.chats = chats
+    def __init__(self, chats: int, spread: float = MODEL_SECONDS) -> None:
+        self.chats, self.spread = chats, spread
         self.taken: list[tuple[float, float]] = []
         self._said: dict[str, float] = {}
         self._inbox: asyncio.Queue[Envelope | None] = asyncio.Queue()
@@ -48,10 +49,16 @@ class Load(Platform):
         self._inbox.put_nowait(Envelope(**known, message=message))
 
     async def receive(self):
-        for number in range(self.chats):
-            self.write(f"chat{number}")
+        starting = asyncio.create_task(self._start())
         while envelope := await self._inbox.get():
             yield envelope
+        starting.cancel()
+
+    async def _start(self) -> None:
+        """All begin within one answer's time: else they would go on writing in the same instant for ever."""
+        for number in range(self.chats):
+            self.write(f"chat{number}")
+            await asyncio.sleep(self.spread / self.chats)
 
     async def send(self, chat, message, key):
         now = time.perf_counter()
@@ -71,7 +78,7 @@ async def serve(url: str, home: Path, chats: int, seconds: float) -> dict[str, f
         "gateway.allow_all_users": True,
         "toolsets": ["files", "memory"],
     }
-    platform, stop = Load(chats), asyncio.Event()
+    platform, stop = Load(chats, 0.0 if os.environ.get("LOCKSTEP") else MODEL_SECONDS), asyncio.Event()
     async with Hermes(home=home, config=config) as hermes:
         gateway = Gateway(hermes.runtime, [platform])
         running = asyncio.create_task(gateway.run(stop))

@@ -29,8 +29,8 @@ _KEPT = 100  # resting sessions a process keeps at hand; the others are taken up
 
 
 def new_session_id(now: float | None = None) -> str:
-    """A fresh session id: local time and six hex digits."""
-    return f"{time.strftime('%Y%m%d_%H%M%S', time.localtime(now))}_{os.urandom(3).hex()}"
+    """A fresh session id: local time and eight hex digits, so that hundreds a second do not meet."""
+    return f"{time.strftime('%Y%m%d_%H%M%S', time.localtime(now))}_{os.urandom(4).hex()}"
 
 
 @define(eq=False)

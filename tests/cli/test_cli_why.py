@@ -10,7 +10,7 @@ def test_the_path_of_the_last_message_is_printed(cli, snapshot) -> None:
     done = cli("why")
     assert done.status == 0
     steady = re.sub(r"\d\d:\d\d:\d\d\.\d{3}", "TIME", re.sub(r"[0-9a-f]{16}, \d{4}-\d\d-\d\d", "TRACE, DAY", done.out))
-    steady = re.sub(r"[0-9a-f]{8} in \d{8}_\d{6}_[0-9a-f]{6}", "TURN in SESSION", steady)
+    steady = re.sub(r"[0-9a-f]{8} in \d{8}_\d{6}_[0-9a-f]{8}", "TURN in SESSION", steady)
     steady = re.sub(r"\d+\.\d\d s +|[\d,]+ in, \d+ out", "…  ", steady)
     assert [" ".join(line.split()) for line in steady.splitlines()] == snapshot
 

@@ -144,5 +144,5 @@ def test_nothing_of_a_plugin_or_the_store_is_imported(tmp_path: Path) -> None:
 
 
 def test_ids_of_conversations_stay_readable(tmp_path: Path) -> None:
-    told = b'session=20261120_215128_28fc44 {"session_id": "20261120_215128_ab12cd"}'
+    told = b'session=20261120_215128_28fc44a1 {"session_id": "20261120_215128_ab12cd"}'
     assert run(told, home=tmp_path).stdout == told
