@@ -5,9 +5,10 @@ from collections import Counter
 from collections.abc import Iterable
 
 from hermes_core.agent.capabilities import refused
+from hermes_core.agent.outputs import seen_in
 from hermes_core.errors import ToolError
 from hermes_core.kinds import Tool, ToolContext
-from hermes_core.types import ChildResult, ChildTask, Effect, Feature, Progress, Question, ToolCall, Verdict
+from hermes_core.types import ChildResult, ChildTask, Effect, Progress, Question, ToolCall, Verdict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,12 +60,7 @@ class CallContext(ToolContext):
             await asyncio.to_thread(write)
         except OSError as error:
             raise ToolError(f"The output could not be kept in {path}: {error.strerror}") from error
-        place = self._runner.workspace
-        if Feature.LOCAL in place.features and Feature.ISOLATED not in place.features:
-            return str(path)
-        inside = f"/tmp/hermes-outputs/{path.name}"  # noqa: S108 - what is there does not see this machine's files
-        await place.write(inside, await asyncio.to_thread(path.read_bytes))
-        return inside
+        return await seen_in(self._runner.workspace, path)
 
     async def child(self, task: ChildTask) -> ChildResult:
         from hermes_core.agent.children import Child

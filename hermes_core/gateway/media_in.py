@@ -9,9 +9,10 @@ from pathlib import Path
 
 from attrs import evolve
 
+from hermes_core.agent.outputs import seen_in
 from hermes_core.errors import UserError
 from hermes_core.kinds import Workspace
-from hermes_core.types import Blob, Envelope, Feature, Part, Text
+from hermes_core.types import Blob, Envelope, Part, Text
 
 __all__ = ["LARGEST", "keep_files"]
 
@@ -33,19 +34,10 @@ async def keep_files(envelope: Envelope, folder: Path, place: Callable[[], Await
             kept.append(part)
             continue
         path = await asyncio.to_thread(_keep, part, folder)
-        notes.append(f"[{_what(part)}: {await _inside(await place(), path)}]")
+        notes.append(f"[{_what(part)}: {await seen_in(await place(), path)}]")
         kept.append(evolve(part, data=None, path=str(path)))
     kept.append(Text(text="\n" + "\n".join(notes)))
     return evolve(envelope, message=evolve(envelope.message, parts=tuple(kept)))
-
-
-async def _inside(place: Workspace, path: Path) -> str:
-    """Where the tools see a file: itself, or a copy in a place that does not see this machine's files."""
-    if Feature.LOCAL in place.features and Feature.ISOLATED not in place.features:
-        return str(path)
-    inside = f"/tmp/hermes-outputs/{path.name}"  # noqa: S108 - where long outputs are, too
-    await place.write(inside, await asyncio.to_thread(path.read_bytes))
-    return inside
 
 
 def _keep(blob: Blob, folder: Path) -> Path:
