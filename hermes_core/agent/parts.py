@@ -127,8 +127,7 @@ class Parts:
         )
         self.route: Route | None = None
         self.router = Router(settings, index, self.loader, self.dispatch)
-        self._other_routes: list[Route] = []
-        self._asked_for: dict[str, Route] = {}
+        self._routes: dict[tuple[str, str], Route] = {}  # besides the usual one: by the provider and model asked for
         self._toolbox: Toolbox | None = None
         self._store: asyncio.Task[Store] | None = None
         self._hooks_loaded = False
@@ -193,16 +192,19 @@ class Parts:
     async def routed(self, words: str = "") -> Route:
         """Who answers: ``model`` or ``provider:model``, else who was configured. Raises UserError when nobody can."""
         if words:
-            if words not in self._asked_for:
-                known = self.settings, self.index, self.loader, self.dispatch
-                self._asked_for[words] = await choose(*known, model=words)
-            return self._asked_for[words]
+            return await self._chosen("", words)
         if self.route is None:
-            provider, model = self._wanted
-            self.route = await choose(
-                self.settings, self.index, self.loader, self.dispatch, provider=provider, model=model
-            )
+            self.route = await self._choose(*self._wanted)
         return self.route
+
+    async def _choose(self, provider: str, model: str) -> Route:
+        return await choose(self.settings, self.index, self.loader, self.dispatch, provider=provider, model=model)
+
+    async def _chosen(self, provider: str, model: str) -> Route:
+        """The same, once for each: its provider keeps its connections."""
+        if (provider, model) not in self._routes:
+            self._routes[provider, model] = await self._choose(provider, model)
+        return self._routes[provider, model]
 
     async def routed_for(self, words: str, effort: str) -> Route:
         """Who answers in a conversation that chose for itself; the usual one where it did not, or that one is gone."""
@@ -215,20 +217,16 @@ class Parts:
     async def route_to(self, provider: str, model: str) -> Route | None:
         """Who was named, whatever this process was started with; None when they are not there."""
         mine = await self.routed()
-        known = (mine, *self._other_routes)
-        if route := next((r for r in known if (r.name, r.model) == (provider, model)), None):
-            return route
-        try:
-            route = await choose(self.settings, self.index, self.loader, self.dispatch, provider=provider, model=model)
-        except HermesError:
-            return None
-        self._other_routes.append(route)
-        return route
+        if (mine.name, mine.model) == (provider, model):
+            return mine
+        with contextlib.suppress(HermesError):
+            return await self._chosen(provider, model)
+        return None
 
     async def use_model(self, words: str) -> Route:
         """Answer with another model from now on: ``model`` or ``provider:model``."""
         provider, model = (self.route.name, words) if self.route and ":" not in words else ("", words)
-        route = await choose(self.settings, self.index, self.loader, self.dispatch, provider=provider, model=model)
+        route = await self._choose(provider, model)
         if self.route is not None and self.route.provider is not route.provider:
             await self.route.provider.close()
         self.route = route
@@ -359,7 +357,7 @@ class Parts:
         """Let go of the provider and the store."""
         if self.dispatch.faults:
             self._keep_faults()
-        routes = (self.route, *self._other_routes, *self._asked_for.values())
+        routes = (self.route, *self._routes.values())
         for provider in {id(route.provider): route.provider for route in routes if route}.values():
             await provider.close()
         await self.router.close()
