@@ -49,10 +49,8 @@ class Asks:
             await asyncio.Event().wait()
         number = hashlib.sha256(question.id.encode()).hexdigest()[:12]
         question = evolve(question, id=number)
-        store, session = (
-            await self._runtime.store(),
-            await self._runtime.take_up(of.session_id, origin="", owner=of.owner),
-        )
+        store = await self._runtime.store()
+        session = await self._runtime.take_up(of.session_id, origin="", owner=of.owner)
         wanted = Approval(id=number, session_id=session.id, turn_id=session.turn, subject=question.subject)
         await store.ask_approval(session, evolve(wanted, kind=question.kind, choices=tuple(question.choices)))
         await self._send(of, question)

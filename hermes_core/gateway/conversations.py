@@ -14,9 +14,11 @@ from hermes_core.gateway.keys import is_over, session_key
 from hermes_core.gateway.outward.manners import HINT
 from hermes_core.gateway.people.access import Access
 from hermes_core.store.routes import Route
-from hermes_core.types import JSON, Envelope, Principal, Session
+from hermes_core.types import JSON, Envelope, Principal, Session, Text
 
-__all__ = ["ChatConversation", "Conversations"]
+__all__ = ["ChatConversation", "Conversations", "dressed"]
+
+_QUOTED = 500  # characters of an earlier message that are shown with its answer
 
 
 class ChatConversation(Conversation):
@@ -83,13 +85,9 @@ class Conversations:
         """The conversation a message belongs to; a new one where there was none, or the last one is over."""
         config = self._config
         alone = config.thread_sessions_per_user if envelope.thread else config.group_sessions_per_user
-        owner = access.owner(envelope, shared=envelope.kind != "dm" and not alone)
-        key = session_key(
-            envelope,
-            owner,
-            per_user=config.group_sessions_per_user,
-            thread_per_user=config.thread_sessions_per_user,
-        )
+        shared = envelope.kind != "dm" and not alone
+        owner = access.owner(envelope, shared=shared)
+        key = session_key(envelope, owner, shared=shared)
         lock = self._finding.setdefault(key, asyncio.Lock())
         async with lock:
             store = await self._runtime.store()
@@ -112,8 +110,6 @@ class Conversations:
 
 def dressed(envelope: Envelope, *, shared: bool) -> Envelope:
     """The message as its model should read it: who says it where several speak, and what it answers."""
-    from hermes_core.types import Text
-
     lines = []
     if shared:
         lines.append(f"[{_one_line(envelope.sender_name or envelope.sender)}]")
@@ -124,9 +120,6 @@ def dressed(envelope: Envelope, *, shared: bool) -> Envelope:
         return envelope
     head = Text(text="\n".join(lines) + "\n")
     return evolve(envelope, message=evolve(envelope.message, parts=(head, *envelope.message.parts)))
-
-
-_QUOTED = 500  # characters of an earlier message that are shown with its answer
 
 
 def _one_line(text: str) -> str:

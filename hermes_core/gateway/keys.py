@@ -10,17 +10,16 @@ from hermes_core.types import Envelope, Principal
 __all__ = ["is_over", "session_key"]
 
 
-def session_key(envelope: Envelope, owner: Principal, *, per_user: bool = True, thread_per_user: bool = False) -> str:
+def session_key(envelope: Envelope, owner: Principal, *, shared: bool) -> str:
     """The name of the conversation that a message belongs to.
 
-    In a group everybody has a conversation of their own when ``per_user``; in its threads only when
-    ``thread_per_user``. Elsewhere a thread is a conversation of all who are in it.
+    ``shared``: all who write there have one conversation, as in a direct message, where there is nobody else.
     """
     profile = "main" if owner.profile == "default" else owner.profile
     where = [envelope.chat or envelope.sender or "all"]
     if envelope.thread:
         where.append(envelope.thread)
-    if envelope.kind != "dm" and (thread_per_user if envelope.thread else per_user):
+    if envelope.kind != "dm" and not shared:
         where.append(envelope.sender)
     return ":".join(("agent", profile, envelope.platform, envelope.account, envelope.kind, *map(_word, where)))
 

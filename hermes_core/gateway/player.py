@@ -6,8 +6,6 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from functools import partial
 from typing import Protocol
 
-from attrs import evolve
-
 from hermes_core import trace
 from hermes_core.agent.runtime import Runtime
 from hermes_core.agent.surface import Surface
@@ -150,13 +148,13 @@ class Player:
         store = await self._runtime.store()
         routes = await store.routes_of(session_id)
         chosen = routes[0].overrides if routes else {}
-        surface = Surface(model=str(chosen.get("model", "")), effort=str(chosen.get("effort", "")))
+        model, effort = (str(chosen.get(name, "")) for name in ("model", "effort"))
         if asked is None:
-            return surface
+            return Surface(model=model, effort=effort)
         here = self._runtime.settings.platform(asked.address.platform)
         usual = channel_of(here, asked.address.chat, asked.address.thread).model
-        surface = evolve(surface, model=surface.model or usual)
-        return evolve(surface, ask=partial(self._asks.ask, asked), deliver=partial(self._deliver, asked))
+        ask, deliver = partial(self._asks.ask, asked), partial(self._deliver, asked)
+        return Surface(ask=ask, deliver=deliver, model=model or usual, effort=effort)
 
     async def _deliver(self, of: Asked, turn_id: str, state: str, answer: str, error: str) -> Sequence[Outgoing]:
         """What is to be said of a turn's end. One that was stopped was stopped by its person, who was told so."""
