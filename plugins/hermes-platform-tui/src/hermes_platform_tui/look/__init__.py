@@ -1,0 +1,1 @@
+"""Skins, themes, and the status bar."""

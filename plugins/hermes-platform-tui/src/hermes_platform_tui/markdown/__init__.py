@@ -1,0 +1,1 @@
+"""Markdown as rows of a terminal, while it is still being written."""

@@ -1,0 +1,1 @@
+"""Dialogs and screens over the conversation."""

@@ -1,0 +1,1 @@
+"""The terminal itself: what it can do, and how it is left."""

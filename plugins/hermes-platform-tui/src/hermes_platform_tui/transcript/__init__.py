@@ -1,0 +1,1 @@
+"""What was said: messages, thoughts, tool calls, questions."""
