@@ -27,7 +27,9 @@ class Config:
         "What tells of an end or a question while the terminal is not looked at: its own notice, a bell, nothing.",
         default="auto",
     )
-    images: Literal["auto", "blocks", "off"] = option("How pictures are shown: as well as the terminal can.", default="auto")
+    images: Literal["auto", "blocks", "off"] = option(
+        "How pictures are shown: as well as the terminal can.", default="auto"
+    )
     mouse: bool = option("Take the mouse; without it the terminal selects text itself.", default=True)
     history: bool = option(
         "Keep what you type for the next time; a line that begins with a space is never kept.", default=True
