@@ -15,7 +15,7 @@ from hermes_core.cli.table import emit, json_option
 from hermes_core.errors import UserError
 
 if TYPE_CHECKING:
-    from hermes_core.store.spending import UsageRow
+    from hermes_core.types import UsageRow
 
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 

@@ -23,7 +23,7 @@ from hermes_core.store.people import People
 from hermes_core.store.routes import Routes
 from hermes_core.store.search import index_words, server_words
 from hermes_core.store.sessions import made, owner_row, stored, transaction
-from hermes_core.store.spending import UsageRow, book, sums
+from hermes_core.store.spending import book, sums
 from hermes_core.store.transcripts import Transcripts
 from hermes_core.store.validity import INTERRUPTED, NO_RESULT, NOT_RUN, result_message, said
 from hermes_core.types import Envelope, Message, SessionRow, ToolCall, ToolResult, Usage
@@ -37,7 +37,6 @@ __all__ = [
     "StaleLease",
     "Store",
     "Turn",
-    "UsageRow",
     "Waiting",
     "open_store",
 ]

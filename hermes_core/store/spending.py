@@ -10,24 +10,7 @@ from attrs import frozen
 from hermes_core.store.codec import clean
 from hermes_core.store.engine import READ, Transaction
 from hermes_core.store.sessions import Sessions, owner_number, owner_row, transaction
-from hermes_core.types import Principal, Usage
-
-
-@frozen(kw_only=True)
-class UsageRow:
-    """What one model was used for on one day (``YYYY-MM-DD``, local time). An empty ``task`` is the conversation.
-
-    ``turns`` are those in which it answered; ``unpriced`` the calls whose cost nobody knows.
-    """
-
-    day: str
-    provider: str
-    model: str
-    task: str
-    turns: int
-    usage: Usage
-    estimated: float
-    unpriced: int
+from hermes_core.types import Principal, Usage, UsageRow
 
 
 @frozen(kw_only=True)

@@ -9,6 +9,7 @@ Unions (``Part``, ``Delta``, ``Event``) may grow in a minor release: ignore memb
 from hermes_core.types.base import JSON, Effect, Feature, Meta, Outcome, Role, StopReason
 from hermes_core.types.children import ChildResult, ChildStatus, ChildTask
 from hermes_core.types.content import Blob, Button, Buttons, Message, Part, Reasoning, Text, ToolCall, ToolResult
+from hermes_core.types.desk import Choice, Job, ModelRow, ProviderRow, Setting, UsageRow
 from hermes_core.types.events import (
     Asked,
     Called,
@@ -30,6 +31,7 @@ from hermes_core.types.events import (
     Started,
     Thinking,
     TurnEnd,
+    Used,
 )
 from hermes_core.types.house import Check, Command, Fault, Finding, Phase, SlashCommand
 from hermes_core.types.model import (
@@ -63,6 +65,7 @@ __all__ = [
     "ChildResult",
     "ChildStatus",
     "ChildTask",
+    "Choice",
     "Command",
     "Delta",
     "Done",
@@ -79,10 +82,12 @@ __all__ = [
     "Finding",
     "HistoryEntry",
     "Hit",
+    "Job",
     "Memo",
     "Message",
     "Meta",
     "Model",
+    "ModelRow",
     "Noticed",
     "Outcome",
     "Part",
@@ -93,6 +98,7 @@ __all__ = [
     "Progress",
     "Prompt",
     "PromptBlock",
+    "ProviderRow",
     "Question",
     "Reasoning",
     "ReasoningDelta",
@@ -105,6 +111,7 @@ __all__ = [
     "Session",
     "SessionEnd",
     "SessionRow",
+    "Setting",
     "SlashCommand",
     "Source",
     "Started",
@@ -119,5 +126,7 @@ __all__ = [
     "TurnEnd",
     "Usage",
     "UsageDelta",
+    "UsageRow",
+    "Used",
     "Verdict",
 ]

@@ -186,6 +186,18 @@ class Failed:
 
 
 @frozen(kw_only=True)
+class Used:
+    """A model call is over. ``usage`` is that of the turn so far.
+
+    ``context`` is how many tokens the conversation takes now, ``window`` how many fit; 0 where nobody knows.
+    """
+
+    usage: Usage
+    context: int = 0
+    window: int = 0
+
+
+@frozen(kw_only=True)
 class Ended:
     """The last event of every turn. ``answer`` is the final text; ``reason`` is done, failed or interrupted.
 
@@ -200,7 +212,7 @@ class Ended:
     note: str = ""
 
 
-Event: TypeAlias = Started | Said | Thinking | Called | Progress | Returned | Asked | Noticed | Failed | Ended
+Event: TypeAlias = Started | Said | Thinking | Called | Progress | Returned | Asked | Noticed | Used | Failed | Ended
 
 
 @frozen(kw_only=True)

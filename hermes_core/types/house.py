@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 from attrs import frozen
 
 from hermes_core.types.content import Message
+from hermes_core.types.desk import Choice
 from hermes_core.types.events import Session
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ class SlashCommand:
     Or it returns a Message: then that is what the person said, and the model answers it.
     One that is ``at_once`` does not wait for the end of a running turn: it changes nothing that a turn works with.
     ``who`` may use it and ``where``: only what stays within one's own conversations is for everyone.
+    ``aliases`` are other names for it. ``confirm`` is a question that is put before it takes something away; it gets
+    the rest of the line, and no question is put when it says nothing. ``options`` gives what may follow the name.
     """
 
     name: str
@@ -37,6 +40,9 @@ class SlashCommand:
     at_once: bool = False
     who: Literal["everyone", "admin"] = "admin"
     where: Sequence[Literal["terminal", "chat", "api"]] = ("terminal", "chat", "api")
+    aliases: Sequence[str] = ()
+    confirm: Callable[[str], str] | None = None
+    options: Callable[[Session, str], Awaitable[Sequence[Choice]]] | None = None
 
 
 @frozen(kw_only=True)

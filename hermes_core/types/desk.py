@@ -1,0 +1,95 @@
+"""What a desk lays out for a person: choices, models, settings, work that runs, what was spent."""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from attrs import Factory, frozen
+
+from hermes_core.types.base import JSON
+from hermes_core.types.model import Model, Price, Usage
+
+__all__ = ["Choice", "Job", "ModelRow", "ProviderRow", "Setting", "UsageRow"]
+
+
+@frozen
+class Choice:
+    """One way to go on with what is being typed. ``replaces``: characters before the cursor that ``text`` stands for.
+
+    One that is not ``final`` goes on, as a folder does.
+    """
+
+    text: str
+    summary: str = ""
+    replaces: int = 0
+    final: bool = True
+
+
+@frozen(kw_only=True)
+class ProviderRow:
+    """A provider that is installed. ``rules`` are no model: they answer when there is none."""
+
+    name: str
+    ready: bool
+    kind: Literal["hosted", "local", "rules"]
+
+
+@frozen(kw_only=True)
+class ModelRow:
+    """A model somebody offers, and what it costs as far as anybody knows."""
+
+    provider: str
+    model: Model
+    price: Price | None = None
+
+
+@frozen(kw_only=True)
+class Setting:
+    """One setting: its dotted key, what may be set as JSON Schema, and how it stands.
+
+    ``value`` is what is in force, with secrets hidden; ``written`` says that the person set it, ``locked`` that this
+    program does not let it be changed. ``type`` is the schema in words.
+    """
+
+    key: str
+    type: str
+    schema: Mapping[str, JSON]
+    default: JSON
+    value: JSON
+    help: str
+    secret: bool = False
+    written: bool = False
+    locked: bool = False
+
+
+@frozen(kw_only=True)
+class Job:
+    """Something that runs beside a conversation: a child agent, a process in the background.
+
+    ``id`` names it for whoever runs it, ``since`` is when it began; ``last`` is the last it said or did.
+    """
+
+    id: str
+    kind: Literal["agent", "process", "other"]
+    title: str
+    since: float
+    state: str = "running"
+    last: str = ""
+    session_id: str = ""
+    usage: Usage = Factory(Usage)
+
+
+@frozen(kw_only=True)
+class UsageRow:
+    """What one model was used for on one day (``YYYY-MM-DD``, local time). An empty ``task`` is the conversation.
+
+    ``turns`` are those in which it answered; ``unpriced`` the calls whose cost nobody knows.
+    """
+
+    day: str
+    provider: str
+    model: str
+    task: str
+    turns: int
+    usage: Usage
+    estimated: float
+    unpriced: int
