@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from attrs import Factory, field, frozen
 
+from hermes_core import notices
 from hermes_core.addresses import UrlRules
 from hermes_core.errors import UserError
 from hermes_core.types import Endpoint, HistoryEntry, Hit, Message, Principal, Request, Response, Session, Target
@@ -37,6 +38,7 @@ KERNEL_PERMISSIONS = (
     "history.rewrite",
     "store.connect",
     "tools.override",
+    "settings.write",
 )
 
 
@@ -186,3 +188,8 @@ class PluginContext:
     strict: bool = field(default=False)
     state: dict[str, Any] = Factory(dict)
     urls: UrlRules = Factory(UrlRules)
+
+    def tell(self, text: str) -> None:
+        """Say one line to the person whose turn is under way; where none is, it goes to the log."""
+        if not notices.tell(text):
+            self.log.info("%s", text)

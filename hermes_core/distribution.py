@@ -30,7 +30,8 @@ class Distribution(NamedTuple):
 
     ``own`` plugins are enabled without being asked about; ``builtin`` ones cannot be disabled either. ``defaults``
     and ``locked`` map dotted settings to values; locked ones beat the user's file. ``name`` gives the command, the
-    home folder (``~/.name``) and the prefix of environment variables (``NAME_HOME``).
+    home folder (``~/.name``) and the prefix of environment variables (``NAME_HOME``). ``interfaces`` are the platforms
+    that a person talks through when they say nothing: the first that is installed and fits the terminal.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Distribution(NamedTuple):
     defaults: "Mapping[str, JSON]" = {}  # noqa: RUF012 - a NamedTuple's default, never written to
     locked: "Mapping[str, JSON]" = {}  # noqa: RUF012
     user_plugins: bool = True
+    interfaces: Sequence[str] = ("tui", "cli")
     version: str = __version__
 
     def cli(self, arguments: Sequence[str] | None = None) -> None:
@@ -92,6 +94,7 @@ HERMES = Distribution(
         "hermes-platform-cli",
         "hermes-platform-matrix",
         "hermes-platform-telegram",
+        "hermes-platform-tui",
         "hermes-provider-anthropic",
         "hermes-provider-offline",
         "hermes-provider-openai",

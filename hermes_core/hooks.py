@@ -23,7 +23,7 @@ from typing import Any, Literal, TypeVar
 import pluggy
 
 from hermes_core.context import PluginContext
-from hermes_core.kinds import Backend, Memory, Platform, Provider, Tool, TurnQueue, Workspace
+from hermes_core.kinds import Backend, Completer, Jobs, Memory, Platform, Provider, Tool, TurnQueue, Workspace
 from hermes_core.types import (
     Check,
     Command,
@@ -134,6 +134,16 @@ def register_slash_commands(ctx: PluginContext) -> Iterable[SlashCommand]:  # ty
 
 
 @contribute
+def register_jobs(ctx: PluginContext) -> Iterable[Jobs]:  # type: ignore[empty-body]
+    """Work you do beside conversations, to be shown and stopped."""
+
+
+@contribute
+def register_completers(ctx: PluginContext) -> Iterable[Completer]:  # type: ignore[empty-body]
+    """How words of yours go on while a person types them, such as ``@file:``."""
+
+
+@contribute
 def register_checks(ctx: PluginContext) -> Iterable[Check]:  # type: ignore[empty-body]
     """What ``hermes doctor --deep`` may ask you."""
 
@@ -192,10 +202,14 @@ async def on_fault(ctx: PluginContext, fault: Fault) -> None:
 
 
 @transform
-async def transform_incoming(ctx: PluginContext, envelope: Envelope, session_id: str) -> Envelope | None:
+async def transform_incoming(
+    ctx: PluginContext, envelope: Envelope, session_id: str, cwd: str, context: int
+) -> Envelope | None:
     """Change what a person wrote before anything is spent on it. The stored inbox row keeps the original.
 
-    ``session_id`` names the session it is for; empty when that will be a new one.
+    ``session_id`` names the session it is for; empty when that will be a new one. ``cwd`` is the folder it works in,
+    empty where its files are not those of this machine; ``context`` how many tokens fit into the model, 0 when nobody
+    knows yet.
     """
 
 

@@ -32,6 +32,7 @@ from hermes_core.types import (
     TextDelta,
     Thinking,
     Usage,
+    Used,
 )
 
 __all__ = ["Exchange"]
@@ -58,6 +59,7 @@ class Exchange:
         self.note = self.compacted = self._stood_in = ""
         self.over = False
         self._calls: list[ModelCall] = []  # those that are not booked yet
+        self._last_call = Usage()
         self._fits = 0  # tokens, once the model refused more
 
     async def reply(self, step: int, *, last: bool = False) -> Message:
@@ -118,6 +120,9 @@ class Exchange:
             self._allowance.booked = self._allowance.used
         die_at("replied")
         self.messages.append(response.message)
+        last = self._last_call  # what the last call read and wrote is what the conversation takes now
+        fits = self._fits or self._parts.router.window(self.route)
+        self._emit(Used(usage=self._allowance.used, context=last.input + last.output, window=fits))
         what = {"request": request, "response": response, "seconds": seconds}
         await self._parts.dispatch.observe("post_llm_call", session=self._live.session, **what)
         return response.message
@@ -135,6 +140,7 @@ class Exchange:
                     await self._allowance.check()
                 raise
             self._calls.append(call)
+            self._last_call = call.response.usage
             self._stood_in = call.note or self._stood_in
             self._allowance.add(call.response.usage)
             whole.add(call.response)

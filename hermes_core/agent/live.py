@@ -106,7 +106,7 @@ class LiveSessions:
             id=session_id or new_session_id(),
             origin=origin,
             owner=owner,
-            cwd=self._folder(owner),
+            cwd=self.folder("", owner),
             created=time.time(),
         )
         session = evolve(session, provider=route.name, model=route.model, backend=parts.backend(owner))
@@ -127,8 +127,10 @@ class LiveSessions:
         await self._let_go()
         return live
 
-    def _folder(self, owner: Principal) -> str:
-        """Where a new session works: a guest's in their own folder."""
+    def folder(self, session_id: str, owner: Principal) -> str:
+        """Where a session works; a new one of a guest in their own folder."""
+        if live := self._live.get(session_id):
+            return live.session.cwd
         guests = self.parts.guests
         if guests.is_guest(owner):
             return str(guests.folder(owner))

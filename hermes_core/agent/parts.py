@@ -31,11 +31,12 @@ from hermes_core.plugins.brokers import make_context
 from hermes_core.plugins.consent import Consent
 from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.plugins.index import Index, Installed
-from hermes_core.plugins.loader import Loader
+from hermes_core.plugins.loader import Loader, config_sections
 from hermes_core.types import (
     JSON,
     Event,
     Fault,
+    Feature,
     Principal,
     Prompt,
     PromptBlock,
@@ -246,6 +247,15 @@ class Parts:
         config = self.settings.config
         return (self.guests.is_guest(owner) and config.gateway.backend) or config.terminal.backend
 
+    def is_here(self, owner: Principal) -> bool:
+        """Whether somebody's tools see the files of this machine, under the same paths."""
+        found = self._backends(self.backend(owner)).get(self.backend(owner))
+        return found is not None and Feature.LOCAL in found.features
+
+    def _backends(self, name: str) -> dict[str, Backend]:
+        self.loader.load_contributing("backends", [name])
+        return {b.name: b for _, b in self.dispatch.contributions("register_backends")}
+
     async def workspace(self, session: Session) -> Workspace:
         """The place where this session's commands run. Raises UserError when there is none."""
         name = self.backend(session.owner)
@@ -254,8 +264,7 @@ class Parts:
                 self.guests.folder(session.owner).mkdir(mode=0o700, parents=True, exist_ok=True)
             except OSError as error:
                 raise explain(error, "make", self.guests.folder(session.owner)) from error
-        self.loader.load_contributing("backends", [name])
-        found: dict[str, Backend] = {b.name: b for _, b in self.dispatch.contributions("register_backends")}
+        found = self._backends(name)
         if name not in found:
             raise UnknownName(
                 "backend", name, found, hint=f"pip install hermes-backend-{name}, or set terminal.backend."
@@ -305,6 +314,10 @@ class Parts:
     def _code(self) -> list[str]:
         """Where the code lies that this process runs: its own package, and those of the plugins."""
         return [str(Path(__file__).parents[1]), *(one.path for one in self.index.plugins if one.path[:1] == "/")]
+
+    def config_sections(self) -> dict[str, type]:
+        """The settings classes of enabled plugins, by the path of their section."""
+        return config_sections(self.index, self._consent)
 
     def load_hooks(self) -> None:
         """Import the plugins that asked to be alive during sessions."""

@@ -15,7 +15,7 @@ from weakref import WeakValueDictionary
 
 from attrs import evolve
 
-from hermes_core import trace
+from hermes_core import notices, trace
 from hermes_core.agent.budget import Budgets
 from hermes_core.agent.failed import cause, failed
 from hermes_core.agent.live import LiveSessions
@@ -33,6 +33,7 @@ from hermes_core.types import (
     Envelope,
     Event,
     Message,
+    Noticed,
     Principal,
     Progress,
     Session,
@@ -194,7 +195,7 @@ class Runtime(Parts):
         owner = owner or self.owner
         original = envelope or _envelope(message, session, origin, owner)
         self.load_hooks()
-        said = await self._admitted(original, session)
+        said = await self._admitted(original, session, owner)
         live = await self.sessions.take(session, origin, owner)
         store = await self.store()
         await self.sessions.keep(live, store)
@@ -224,7 +225,7 @@ class Runtime(Parts):
         system: str,
         emit: _Emit,
     ) -> TurnRun:
-        envelope = await self._admitted(original, session_id)
+        envelope = await self._admitted(original, session_id, owner)
         await self.routed(surface.model)  # one that is not there is an error, not a reason to ask another
         live = await self.sessions.take(session_id, origin, owner, system)
         message = envelope.message if system in live.prompt else _instructed(envelope.message, clean(system))
@@ -232,10 +233,14 @@ class Runtime(Parts):
         await run.play(message, original=original, stored=stored)
         return run
 
-    async def _admitted(self, original: Envelope, session_id: str) -> Envelope:
+    async def _admitted(self, original: Envelope, session_id: str, owner: Principal) -> Envelope:
         """The message as plugins let it in. Raises UserError."""
         original = evolve(original, message=_sound(original.message))
-        envelope = await self.dispatch.transform("transform_incoming", "envelope", original, session_id=session_id)
+        known: dict[str, Any] = {"session_id": session_id, "cwd": "", "context": 0}
+        if self.dispatch.implementations("transform_incoming"):
+            known["cwd"] = self.sessions.folder(session_id, owner) if self.is_here(owner) else ""
+            known["context"] = self.router.window(self.route) if self.route else 0
+        envelope = await self.dispatch.transform("transform_incoming", "envelope", original, **known)
         verdict = await self.dispatch.decide("admit", envelope=envelope)
         if verdict.outcome == "deny":
             raise UserError(f"This message was not let in: {verdict.reason or verdict.by}")
@@ -264,11 +269,12 @@ class Runtime(Parts):
     async def _guarded(self, session_id: str, play: Callable[[_Emit], Awaitable[TurnRun | None]], emit: _Emit) -> None:
         alone = self._alone.setdefault(session_id, asyncio.Lock()) if session_id else asyncio.Lock()
         try:
-            async with alone:  # of one session, one turn at a time
-                self._playing[session_id] = asyncio.current_task()  # type: ignore[assignment]
-                self.load_hooks()
-                if run := await play(emit):
-                    self._let_learn(run.session, run.messages)
+            with notices.heard_by(lambda text: emit(Noticed(text=text))):
+                async with alone:  # of one session, one turn at a time
+                    self._playing[session_id] = asyncio.current_task()  # type: ignore[assignment]
+                    self.load_hooks()
+                    if run := await play(emit):
+                        self._let_learn(run.session, run.messages)
         except asyncio.CancelledError:
             emit(Ended(session_id=session_id, turn_id="", answer="", reason="interrupted", usage=Usage()))
             raise

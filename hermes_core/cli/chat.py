@@ -16,6 +16,7 @@ from hermes_core.agent.policy.rules import idle
 from hermes_core.cli.scope import Scope
 from hermes_core.embed import Hermes
 from hermes_core.errors import UnknownName, UserError
+from hermes_core.kinds import Platform
 from hermes_core.types import JSON, Called, Ended, Event, Failed, Noticed, Returned, Said
 
 TYPE_CHECKING = False
@@ -167,8 +168,7 @@ def event_json(event: Event) -> str:
 
 def converse(scope: Scope) -> int:
     """A conversation on the configured platform. Raises UnknownName when it is not installed."""
-    name = scope.flags.get("interface") or scope.settings.config.display.interface
-    return asyncio.run(converse_on(scope, name, {}))
+    return asyncio.run(converse_on(scope, scope.flags.get("interface") or "", {}))
 
 
 async def serve(scope: Scope, name: str, settings: Mapping[str, JSON]) -> int:
@@ -188,20 +188,35 @@ async def serve(scope: Scope, name: str, settings: Mapping[str, JSON]) -> int:
 async def converse_on(scope: Scope, name: str, settings: Mapping[str, JSON], *, warm: bool = False) -> int:
     """A conversation on a platform until it ends; ``warm``: what turns need is there before anybody comes.
 
-    Raises UnknownName when it is not installed.
+    Raises UnknownName when it is not installed, UserError when it cannot be opened here.
     """
     from hermes_core.gateway.carry import Carrier
 
     async with scope.hermes(settings) as hermes:
         runtime = hermes.runtime
-        runtime.loader.load_contributing("platforms", [name])
-        found = {p.name: p for _, p in runtime.dispatch.contributions("register_platforms")}
-        if name not in found:
-            hint = f"Try `{scope.name} -z TEXT`, or pip install hermes-platform-cli."
-            raise UnknownName("platform", name, runtime.index.offered("platforms"), hint=hint)
+        platform = _platform(scope, runtime, name)
         session = await _session(scope, hermes)
-        await runtime.routed()
         if warm:
+            await runtime.routed()
             await runtime.warm()
-        await Carrier(runtime, found[name], session=session).serve()
+        await Carrier(runtime, platform, session=session).serve()
     return 0
+
+
+def _platform(scope: Scope, runtime: "Runtime", name: str) -> Platform:
+    """Whom a person talks through: the platform they named, else the first that fits where they are."""
+    config = scope.settings.config.display.interface
+    named = name or ("" if config == "auto" else config)
+    names = [named] if named else list(scope.distribution.interfaces)
+    runtime.loader.load_contributing("platforms", names)
+    found: dict[str, Platform] = {p.name: p for _, p in runtime.dispatch.contributions("register_platforms")}
+    there = [found[one] for one in names if one in found]
+    if not there:
+        hint = f"Try `{scope.name} -z TEXT`, or pip install hermes-platform-cli."
+        raise UnknownName("platform", names[-1], runtime.index.offered("platforms"), hint=hint)
+    fitting = next((one for one in there if not one.unfit()), None)
+    if fitting is None:
+        others = [one for one in scope.distribution.interfaces if one != names[-1]]
+        hint = f"Try `{scope.name} --interface {others[-1]}`." if others else ""
+        raise UserError(f"{there[-1].name} cannot be opened here: {there[-1].unfit()}", hint=hint)
+    return fitting

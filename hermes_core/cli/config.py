@@ -1,24 +1,21 @@
 """``hermes config``: look at and change settings; comments in the file survive."""
 
-import contextlib
 import json
 import os
 import shlex
 import subprocess
-from typing import Any
 
 import click
-from attrs import asdict, has
 
 from hermes_core.agent.policy.rules import idle
 from hermes_core.cli.scope import Scope
 from hermes_core.cli.table import emit, json_option
+from hermes_core.config.describe import plain
 from hermes_core.config.schema import Config
 from hermes_core.config.secrets import Secrets
 from hermes_core.config.settings import config_problems as problems_in
 from hermes_core.config.settings import get_value
 from hermes_core.errors import ConfigError, UserError
-from hermes_core.options import Secret
 
 
 @click.group()
@@ -49,7 +46,7 @@ def show(scope: Scope, everything: bool, as_json: bool) -> None:
             if isinstance(value, dict) and row.key in scope.settings.raw:
                 value = sorted(value)  # only names: what is under them may hold keys
             source = "you" if changed else "default"
-            rows.append({"setting": row.key, "value": _json(_plain(value)), "from": source, "help": row.help})
+            rows.append({"setting": row.key, "value": _json(plain(value)), "from": source, "help": row.help})
     emit(rows, ("setting", "value", "from", "help"), as_json=as_json, empty="Everything is at its default: --all.")
 
 
@@ -59,23 +56,12 @@ def show(scope: Scope, everything: bool, as_json: bool) -> None:
 @click.pass_obj
 def get(scope: Scope, key: str, as_json: bool) -> None:
     """Print one setting, or a section. KEY has dots: model.default."""
-    value = _plain(get_value(scope.settings, key))
+    value = plain(get_value(scope.settings, key))
     click.echo(value if isinstance(value, str) and not as_json else _json(value))
 
 
 def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
-
-
-def _plain(value: Any) -> Any:
-    """A setting as JSON can hold it; of a secret only where it is kept."""
-    if isinstance(value, Secret):
-        return str(value) if value.reference or not value else "[secret]"
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return _plain(asdict(value, recurse=False)) if has(type(value)) else value
 
 
 @config.command("set")
@@ -150,16 +136,10 @@ def config_problems(scope: Scope) -> list[str]:
 
 
 def sections(scope: Scope) -> dict[str, type]:
-    """The settings classes of enabled plugins, by the path of their section. One that cannot be had is doctor's."""
-    from hermes_core.plugins.loader import config_class
+    """The settings classes of enabled plugins, by the path of their section."""
+    from hermes_core.plugins.loader import config_sections
 
-    found: dict[str, type] = {}
-    consent = scope.consent()
-    for plugin in scope.index.plugins:
-        if plugin.manifest and plugin.manifest.config_class and consent.state(plugin).usable:
-            with contextlib.suppress(Exception):
-                found[plugin.manifest.config_section] = config_class(plugin)
-    return found
+    return config_sections(scope.index, scope.consent())
 
 
 @config.command()

@@ -179,6 +179,8 @@ def _scope(ctx: click.Context) -> Scope:
 @click.option("--audit", is_flag=True, help="At the end, list what plugins reached for and did not disclose.")
 @click.option("--safe-mode", is_flag=True, help="Start with the distribution's own plugins only.")
 @click.option("--interface", default="", help="The platform to talk through (display.interface).")
+@click.option("--tui", "interface", flag_value="tui", help="Talk on the full screen.")
+@click.option("--cli", "interface", flag_value="cli", help="Talk line by line.")
 @click.option("-V", "--version", is_flag=True, help="Print the version.")
 @click.pass_context
 def root(context: click.Context, /, **flags: Any) -> int:

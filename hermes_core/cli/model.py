@@ -55,16 +55,11 @@ def list_(scope: Scope, provider: str, as_json: bool) -> None:
 
 async def provider_rows(scope: Scope) -> list[dict[str, object]]:
     """Every provider with whether it could answer now, in the order of the automatic choice."""
+    from hermes_core.agent.route.catalogue import provider_rows as rows
+
     async with scope.hermes() as hermes:
-        runtime = hermes.runtime
-        found = routes.ranked_providers(runtime.settings, runtime.loader, runtime.dispatch)
-        found = [p for p in found if p.rank < 99]  # the rest are other names of these
-        states = await asyncio.gather(*(p.ready() for p in found), return_exceptions=True)
-    kinds = ["rules" if p.rank >= 90 else "local" if p.rank >= 50 else "hosted" for p in found]
-    return [
-        {"provider": p.name, "ready": "yes" if state is True else "-", "kind": kind}
-        for p, state, kind in zip(found, states, kinds, strict=True)
-    ]
+        found = await rows(hermes.runtime)
+    return [{"provider": row.name, "ready": "yes" if row.ready else "-", "kind": row.kind} for row in found]
 
 
 async def _models(scope: Scope, provider: str) -> list[dict[str, object]]:

@@ -18,12 +18,13 @@ _BOUNDS = {">=": "minimum", ">": "exclusiveMinimum", "<=": "maximum", "<": "excl
 
 
 class Row(NamedTuple):
-    """One setting: its dotted key, type in words, default (attrs.NOTHING: it must be given), and help."""
+    """One setting: its dotted key, type in words, default (attrs.NOTHING: it must be given), help, and JSON Schema."""
 
     key: str
     type: str
     default: JSON
     help: str
+    schema: Mapping[str, JSON]
 
 
 def json_schema(cls: Any) -> dict[str, JSON]:
@@ -67,7 +68,8 @@ def settings_rows(cls: Any, path: str = "", *, named: bool = False) -> list[Row]
         if field.type and attrs.has(field.type):
             rows += settings_rows(field.type, key, named=named)
             continue
-        rows.append(Row(key, in_words(field.type), _default(field), field.metadata.get("help", "")))
+        help_text = field.metadata.get("help", "")
+        rows.append(Row(key, in_words(field.type), _default(field), help_text, _property(field)))
         inner = get_args(field.type)
         if named and get_origin(field.type) is dict and attrs.has(inner[1]):
             rows += settings_rows(inner[1], f"{key}.NAME", named=True)
@@ -81,6 +83,17 @@ def markdown_table(cls: Any, path: str = "") -> str:
         cells = (f"`{row.key}`", row.type, _cell(row.default), row.help)
         lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
     return "\n".join(lines) + "\n"
+
+
+def plain(value: Any) -> JSON:
+    """A setting as JSON can hold it; of a secret only where it is kept."""
+    if isinstance(value, Secret):
+        return str(value) if value.reference or not value else "[secret]"
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return plain(attrs.asdict(value, recurse=False)) if attrs.has(type(value)) else value
 
 
 def validators(field: "attrs.Attribute[Any]") -> Sequence[Any]:

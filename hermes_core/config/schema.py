@@ -217,7 +217,11 @@ class SecuritySettings:
 class DisplaySettings:
     """What is shown."""
 
-    interface: str = option("The platform that a bare `hermes` opens.", default="cli")
+    interface: str = option(
+        "What a bare `hermes` opens: auto (the full screen where the terminal can, else line by line), tui, cli, "
+        "or another platform.",
+        default="auto",
+    )
 
 
 @settings

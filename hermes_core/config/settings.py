@@ -3,9 +3,9 @@
 import json
 import re
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypeVar
 
 from attrs import asdict, fields, has
@@ -58,7 +58,12 @@ class Settings:
         self.raw = raw
         self.secrets = secrets
         self._laid, self.locked = frozenset(laid), frozenset(locked)
+        self._again: Callable[[], Settings] | None = None
         self.config: Config = self._sound(*read_kernel(raw, secrets))
+
+    def read_again(self) -> "Settings":
+        """What the file says now, below the same locks; without what this process was started with."""
+        return self._again() if self._again else load_settings(self.home)
 
     @cached_property
     def masks(self) -> "Masks":
@@ -151,7 +156,7 @@ def load_settings(
     A home without a file has the defaults. Raises ConfigError with all problems at once, UserError when the file
     cannot be read.
     """
-    raw, laid = _written(home), {**overrides, **locked}
+    raw, laid = written(home), {**overrides, **locked}
     if defaults or laid:
         below: dict[str, JSON] = {}
         for key, value in defaults.items():
@@ -159,7 +164,9 @@ def load_settings(
         raw = _merged(below, spelled_out(raw))
         for key, value in (*overrides.items(), *locked.items()):
             raw = put(raw, key.split("."), value)
-    return Settings(home, raw, Secrets(home.env_file, environ), laid, locked)
+    settings = Settings(home, raw, Secrets(home.env_file, environ), laid, locked)
+    settings._again = partial(load_settings, home, defaults=defaults, locked=locked, environ=environ)
+    return settings
 
 
 def config_problems(home: Home, sections: Mapping[str, type]) -> list[str]:
@@ -167,7 +174,7 @@ def config_problems(home: Home, sections: Mapping[str, type]) -> list[str]:
 
     Raises ConfigError when it cannot be parsed, UserError when it cannot be read.
     """
-    return _lines(home, find_problems(_written(home), Secrets(home.env_file), sections))
+    return _lines(home, find_problems(written(home), Secrets(home.env_file), sections))
 
 
 def get_value(settings: Settings, key: str) -> JSON:
@@ -287,7 +294,8 @@ def _merged(below: JSON, above: JSON) -> JSON:
     return below if above is None else above
 
 
-def _written(home: Home) -> dict[str, JSON]:
+def written(home: Home) -> dict[str, JSON]:
+    """The mapping in the file; empty when there is none. Raises ConfigError, UserError."""
     path = home.config_file
     try:
         facts = path.stat()

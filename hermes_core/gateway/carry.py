@@ -32,6 +32,7 @@ from hermes_core.types import (
     Feature,
     Message,
     Question,
+    Session,
     SlashCommand,
     Started,
     Text,
@@ -56,7 +57,9 @@ class Carrier(RuntimeDesk):
         self._waiting: dict[str, asyncio.Queue[Envelope | None]] = {}
         self._workers: set[asyncio.Task[None]] = set()
         self._working: dict[str, asyncio.Future[str | Message]] = {}  # the slash command that runs in a chat
-        self._commands = usable(slash_commands(runtime, self._conversation_of), "admin", "terminal")
+        own = {command.name: command for command in platform.commands()}
+        known = slash_commands(runtime, self._conversation_of)
+        self._commands = usable({**own, **known}, "admin", "terminal")
 
     # --- the desk a platform sees -----------------------------------------------------------------------------------
 
@@ -65,7 +68,15 @@ class Carrier(RuntimeDesk):
         return tuple(self._commands.values())
 
     def status(self, chat: str) -> Mapping[str, str]:
-        return self._status("", self._conversation(chat).session)
+        conversation = self._conversation(chat)
+        return self._status(conversation.wanted, conversation.session)
+
+    async def open(self, chat: str, session: str) -> Session:
+        found = await super().open(chat, session)
+        return await self._conversation(chat).switch(found.id)
+
+    async def _session(self, chat: str) -> Session:
+        return await self._conversation(chat).take_up()
 
     async def interrupt(self, chat: str) -> bool:
         if work := self._working.get(chat):

@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from functools import cached_property, partial
 
 from attrs import evolve
 
@@ -10,24 +11,30 @@ from hermes_core.agent.failed import cause
 from hermes_core.agent.live import here, new_session_id
 from hermes_core.agent.runtime import Runtime
 from hermes_core.errors import HermesError, NotPermitted
-from hermes_core.kinds import Desk, Platform, SessionDesk
+from hermes_core.kinds import Desk, Platform, SessionDesk, SettingsDesk
 from hermes_core.kinds.desk import AskPerson
 from hermes_core.store.codec import clean, dumps, message_to_json
 from hermes_core.types import (
     Blob,
+    Choice,
     Ended,
     Envelope,
     Event,
+    Hit,
+    Job,
     Message,
+    ModelRow,
     Part,
     PastTurn,
     Principal,
+    ProviderRow,
     Question,
     Said,
     Session,
     SessionRow,
     SlashCommand,
     Text,
+    UsageRow,
     Verdict,
 )
 
@@ -41,6 +48,7 @@ _DEEDS = {
     "turns.run": "ran a turn",
     "sessions.read": "read past conversations",
     "sessions.write": "changed conversations",
+    "settings.write": "looked into the settings",
 }
 
 
@@ -107,6 +115,9 @@ class _Sessions(SessionDesk):
         await store.fork_session(owner, session, fork, upto=upto)
         return await store.session(fork.id, owner)
 
+    async def search(self, words: str, person: str = "", *, limit: int = 20) -> Sequence[Hit]:
+        return await (await self._door.store("sessions.read")).search(self._door.owner(person), words, limit=limit)
+
     async def messages(
         self, session: str, person: str = "", *, around: int = 0, window: int = 10
     ) -> Sequence[tuple[int, Message]]:
@@ -121,6 +132,12 @@ class RuntimeDesk(Desk):
         self._runtime, self._platform = runtime, platform
         self._door = _Door(runtime, platform)
         self.sessions = _Sessions(self._door)
+
+    @cached_property
+    def settings(self) -> SettingsDesk:
+        from hermes_core.gateway.settings import HomeSettings
+
+        return HomeSettings(self._runtime, partial(self._door.require, "settings.write"))
 
     @property
     def commands(self) -> Sequence[SlashCommand]:
@@ -143,6 +160,55 @@ class RuntimeDesk(Desk):
 
     async def interrupt(self, chat: str) -> bool:
         return self._runtime.interrupt(chat)
+
+    async def prepare(self) -> None:
+        await self._runtime.routed()
+        await self._runtime.store()
+
+    async def open(self, chat: str, session: str) -> Session:
+        return await self.sessions.get(session)
+
+    async def _session(self, chat: str) -> Session:
+        """The session of a chat, which may be a new one."""
+        return (await self._runtime.sessions.take(chat, self._platform.name, self._runtime.owner)).session
+
+    async def complete(self, chat: str, line: str) -> Sequence[Choice]:
+        from hermes_core.gateway.completion import completions
+
+        return await completions(self._runtime, self.commands, await self._session(chat), line)
+
+    async def providers(self) -> Sequence[ProviderRow]:
+        from hermes_core.agent.route.catalogue import provider_rows
+
+        self._door.require("turns.run")
+        return await provider_rows(self._runtime)
+
+    async def models(self, provider: str = "") -> Sequence[ModelRow]:
+        from hermes_core.agent.route.catalogue import model_rows
+
+        self._door.require("turns.run")
+        return await model_rows(self._runtime, provider)
+
+    async def usage(self, *, person: str = "", days: int = 30) -> Sequence[UsageRow]:
+        return await (await self._door.store("sessions.read")).usage(self._door.owner(person), days=days)
+
+    async def jobs(self, chat: str) -> Sequence[Job]:
+        from hermes_core.gateway.work import jobs
+
+        self._door.require("sessions.read")
+        return await jobs(self._runtime, await self._session(chat))
+
+    async def job_output(self, chat: str, job: str) -> str:
+        from hermes_core.gateway.work import job_output
+
+        self._door.require("sessions.read")
+        return await job_output(self._runtime, await self._session(chat), job)
+
+    async def stop_job(self, chat: str, job: str) -> bool:
+        from hermes_core.gateway.work import stop_job
+
+        self._door.require("turns.run")
+        return await stop_job(self._runtime, await self._session(chat), job)
 
     async def turn(
         self,

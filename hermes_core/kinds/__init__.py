@@ -5,7 +5,8 @@ may wait is ``async`` and must tolerate being cancelled: afterwards the object i
 """
 
 from hermes_core.kinds.backend import Backend, Process, Workspace
-from hermes_core.kinds.desk import Desk, SessionDesk
+from hermes_core.kinds.beside import Completer, Jobs
+from hermes_core.kinds.desk import Desk, SessionDesk, SettingsDesk
 from hermes_core.kinds.engine import TurnQueue
 from hermes_core.kinds.memory import Memory
 from hermes_core.kinds.platform import Platform
@@ -14,12 +15,15 @@ from hermes_core.kinds.tool import Tool, ToolContext, ToolOutput, tool
 
 __all__ = [
     "Backend",
+    "Completer",
     "Desk",
+    "Jobs",
     "Memory",
     "Platform",
     "Process",
     "Provider",
     "SessionDesk",
+    "SettingsDesk",
     "Tool",
     "ToolContext",
     "ToolOutput",

@@ -9,9 +9,26 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from typing import TypeAlias
 
-from hermes_core.types import Envelope, Event, Message, PastTurn, Question, Session, SessionRow, SlashCommand, Verdict
+from hermes_core.types import (
+    Choice,
+    Envelope,
+    Event,
+    Hit,
+    Job,
+    Message,
+    ModelRow,
+    PastTurn,
+    ProviderRow,
+    Question,
+    Session,
+    SessionRow,
+    Setting,
+    SlashCommand,
+    UsageRow,
+    Verdict,
+)
 
-__all__ = ["AskPerson", "Desk", "SessionDesk"]
+__all__ = ["AskPerson", "Desk", "SessionDesk", "SettingsDesk"]
 
 AskPerson: TypeAlias = Callable[[Question], Awaitable[Verdict | None]]
 
@@ -52,6 +69,29 @@ class SessionDesk(ABC):
     ) -> Sequence[tuple[int, Message]]:
         """Messages with their numbers: ``window`` on each side of message ``around``, or the last ones when it is 0."""
 
+    @abstractmethod
+    async def search(self, words: str, person: str = "", *, limit: int = 20) -> Sequence[Hit]:
+        """Messages that hold all the words, the best first."""
+
+
+class SettingsDesk(ABC):
+    """The settings of this Hermes, and of its plugins that are enabled. Needs ``settings.write``."""
+
+    @abstractmethod
+    async def list(self) -> Sequence[Setting]:
+        """Every setting, in the order of their classes."""
+
+    @abstractmethod
+    async def set(self, key: str, text: str) -> Setting:
+        """Write one from what a person typed; it holds from the next start where nothing else is said.
+
+        Raises ConfigError when it is not allowed there, UserError when it cannot be written; nothing is changed then.
+        """
+
+    @abstractmethod
+    async def unset(self, key: str) -> Setting:
+        """Take one back to its default. Raises as ``set``."""
+
 
 class Desk(ABC):
     """What the kernel tells a platform, and what a platform may ask of it. ``sessions`` are those of its persons."""
@@ -60,12 +100,62 @@ class Desk(ABC):
 
     @property
     @abstractmethod
+    def settings(self) -> SettingsDesk:
+        """The settings of this Hermes."""
+
+    @property
+    @abstractmethod
     def commands(self) -> Sequence[SlashCommand]:
         """The slash commands that work in a conversation, for completion and menus. The kernel runs them."""
 
     @abstractmethod
     def status(self, chat: str) -> Mapping[str, str]:
-        """What to show about a chat: ``session``, ``title``, ``provider``, ``model``, ``cwd``, ``mode``, ``notice``."""
+        """What to show about a chat: ``session``, ``title``, ``provider``, ``model``, ``cwd``, ``mode``, ``notice``.
+
+        Who answers is empty before ``prepare``.
+        """
+
+    @abstractmethod
+    async def prepare(self) -> None:
+        """Find who answers and open the store: what every turn needs, and a first screen does not. Raises HermesError.
+
+        A turn does so itself; a platform calls it when it wants to show who answers, or to be quick when it comes.
+        """
+
+    @abstractmethod
+    async def open(self, chat: str, session: str) -> Session:
+        """Let a chat go on in an earlier session. Raises UnknownName. Needs ``sessions.read``."""
+
+    @abstractmethod
+    async def complete(self, chat: str, line: str) -> Sequence[Choice]:
+        """Ways to go on with a line that was typed up to the cursor: commands, what may follow them, ``@`` words."""
+
+    @abstractmethod
+    async def providers(self) -> Sequence[ProviderRow]:
+        """The providers that are installed, in the order in which they are chosen. Needs ``turns.run``."""
+
+    @abstractmethod
+    async def models(self, provider: str = "") -> Sequence[ModelRow]:
+        """The models of a provider, asked now; of the one that answers when none is named. Raises HermesError.
+
+        Needs ``turns.run``.
+        """
+
+    @abstractmethod
+    async def usage(self, *, person: str = "", days: int = 30) -> Sequence[UsageRow]:
+        """What was used on each of the last days, by model and task. Needs ``sessions.read``."""
+
+    @abstractmethod
+    async def jobs(self, chat: str) -> Sequence[Job]:
+        """What runs beside a chat: child agents, processes in the background. Needs ``sessions.read``."""
+
+    @abstractmethod
+    async def job_output(self, chat: str, job: str) -> str:
+        """The last that one of them said. Needs ``sessions.read``."""
+
+    @abstractmethod
+    async def stop_job(self, chat: str, job: str) -> bool:
+        """Stop one of them; False when it does not run any more. Needs ``turns.run``."""
 
     @abstractmethod
     async def interrupt(self, chat: str) -> bool:

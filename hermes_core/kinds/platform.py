@@ -1,7 +1,7 @@
 """Services that people write on."""
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 
 from hermes_core.errors import UserError
 from hermes_core.kinds.desk import Desk
@@ -13,6 +13,7 @@ from hermes_core.types import (
     Message,
     Question,
     Sent,
+    SlashCommand,
     Verdict,
 )
 
@@ -31,6 +32,14 @@ class Platform(ABC):
     exclusive: bool = True
     features: frozenset[Feature] = frozenset()
     limit: int = 0
+
+    def unfit(self) -> str:
+        """Why it cannot be opened by this process here, such as a terminal that is too small; empty when it can."""
+        return ""
+
+    def commands(self) -> Sequence[SlashCommand]:
+        """Slash commands of its own, for those who write on it. Names that are taken are not taken away."""
+        return ()
 
     async def open(self, desk: Desk) -> None:
         """Connect; called before receive, and again after a close. ``account`` is known when it returns.

@@ -25,6 +25,7 @@ _ENFORCED = {
     "llm.call": "call models on your account",
     "messages.send": "send messages as you",
     "history.rewrite": "rewrite what a model was told",
+    "settings.write": "see your settings and change them",
     "store.connect": "open the database that holds the sessions of everybody",
     "tools.override": "replace tools of other plugins",
 }

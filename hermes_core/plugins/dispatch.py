@@ -19,7 +19,7 @@ from hermes_core import hooks
 from hermes_core.context import PluginContext
 from hermes_core.errors import ContextTooLong, ContractError, PluginError
 from hermes_core.hooks import Mode
-from hermes_core.plugins.fence import Late, call_in_time, log, one_line
+from hermes_core.plugins.fence import Call, Late, call_in_time, log, one_line
 from hermes_core.plugins.implementation import KINDS, Implementation, expected, implementations
 from hermes_core.plugins.index import Installed, owners
 from hermes_core.types import Fault, Phase, Verdict
@@ -201,6 +201,18 @@ class Dispatch:
         if error:
             self._failed(one, error)
         return answer, error
+
+    async def shielded(self, label: str, where: str, call: Call) -> Any:
+        """What a contributed thing answers within the deadline of observers; None when it fails, which is recorded."""
+        seconds = self._deadlines["observe"]
+        answer, error = await call_in_time(call, seconds, lambda _held: None, self._left_behind)
+        if error:
+            log.error("%s failed in %s", label, where, exc_info=error)
+            self.counts[label, where, type(error).__name__] += 1
+            if self.counts[label, where, type(error).__name__] == 1:
+                fault = Fault(plugin=label, phase="call", where=where, error=one_line(error), hint=_off(label))
+                self.record(fault)
+        return answer
 
     def _failed(self, one: Implementation, error: BaseException, *, phase: Phase = "call", hint: str = "") -> None:
         log.error("%s failed in %s", one.label, one.hook, exc_info=error)

@@ -15,7 +15,7 @@ import pluggy
 from hermes_core import hooks
 from hermes_core.context import PluginContext
 from hermes_core.errors import ContractError, nearest
-from hermes_core.kinds import Backend, Memory, Platform, Provider, Tool, TurnQueue
+from hermes_core.kinds import Backend, Completer, Jobs, Memory, Platform, Provider, Tool, TurnQueue
 from hermes_core.plugins.index import Installed
 from hermes_core.types import Check, Command, SlashCommand
 
@@ -29,6 +29,8 @@ KINDS: dict[str, tuple[str, type]] = {
     "register_engines": ("engines", TurnQueue),
     "register_cli_commands": ("commands", Command),
     "register_slash_commands": ("slash", SlashCommand),
+    "register_jobs": ("jobs", Jobs),
+    "register_completers": ("completers", Completer),
     "register_checks": ("", Check),
 }
 

@@ -1,5 +1,6 @@
 """Importing what is enabled and needed, one plugin at a time, each inside its own fence."""
 
+import contextlib
 import importlib
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -168,6 +169,16 @@ def inspect_plugin(installed: Installed) -> ModuleType:
         text = f"{installed.distribution} has no entry point for {installed.module}"
         raise installed.error(ContractError, text)
     return sys.modules[installed.module]
+
+
+def config_sections(index: Index, consent: Consent) -> dict[str, type]:
+    """The settings classes of enabled plugins, by the path of their section. One that cannot be had is doctor's."""
+    found: dict[str, type] = {}
+    for plugin in index.plugins:
+        if plugin.manifest and plugin.manifest.config_class and consent.state(plugin).usable:
+            with contextlib.suppress(Exception):
+                found[plugin.manifest.config_section] = config_class(plugin)
+    return found
 
 
 def config_class(installed: Installed) -> type:

@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 API = 1  # the plugin API this kernel speaks
 FILE = "hermes-plugin.toml"
 KINDS = ("provider", "tool", "backend", "platform", "memory")
-TABLES = ("providers", "tools", "backends", "platforms", "memories", "engines", "commands", "slash", "skills")
+TABLES = (
+    "providers", "tools", "backends", "platforms", "memories", "engines", "commands", "slash", "jobs", "completers",
+    "skills",
+)  # fmt: skip
 # The next two repeat hooks.py and context.py, which cost too much to import here. A test holds them equal.
 HOOKS = (
     "on_gateway_start", "on_session_start", "on_session_end", "on_turn_start", "on_turn_end",
@@ -23,7 +26,7 @@ HOOKS = (
 )  # fmt: skip
 KERNEL = (
     "sessions.read", "sessions.write", "turns.run", "llm.call", "messages.send", "history.rewrite",
-    "store.connect", "tools.override",
+    "store.connect", "tools.override", "settings.write",
 )  # fmt: skip
 PERMISSIONS = ("secrets", "kernel", "network", "processes", "files")
 

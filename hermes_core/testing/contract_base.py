@@ -38,6 +38,8 @@ TABLES = {
     "engines": "register_engines",
     "commands": "register_cli_commands",
     "slash": "register_slash_commands",
+    "jobs": "register_jobs",
+    "completers": "register_completers",
 }
 KINDS = {
     "providers": "Provider",
@@ -46,6 +48,8 @@ KINDS = {
     "platforms": "Platform",
     "memories": "Memory",
     "engines": "TurnQueue",
+    "jobs": "Jobs",
+    "completers": "Completer",
 }
 
 _IMPORT = """

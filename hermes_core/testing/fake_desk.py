@@ -7,15 +7,21 @@ from typing import Any
 from attrs import evolve
 
 from hermes_core.errors import UnknownName, UserError
-from hermes_core.kinds import Desk, SessionDesk
+from hermes_core.kinds import Desk, SessionDesk, SettingsDesk
 from hermes_core.kinds.desk import AskPerson
+from hermes_core.testing.fake_settings import FakeSettings
 from hermes_core.types import (
+    Choice,
     Ended,
     Envelope,
     Event,
+    Hit,
+    Job,
     Message,
+    ModelRow,
     PastTurn,
     Principal,
+    ProviderRow,
     Question,
     Said,
     Session,
@@ -24,6 +30,7 @@ from hermes_core.types import (
     Started,
     Text,
     Usage,
+    UsageRow,
     Verdict,
 )
 
@@ -74,6 +81,16 @@ class _FakeSessions(SessionDesk):
         self.known[made.id][1].extend(messages)
         return made
 
+    async def search(self, words: str, person: str = "", *, limit: int = 20) -> Sequence[Hit]:
+        hits = []
+        for session, messages in self.known.values():
+            for number, message in enumerate(messages, 1):
+                text = "".join(part.text for part in message.parts if isinstance(part, Text))
+                if session.owner.person == (person or "owner") and words.casefold() in text.casefold():
+                    given: Any = {"session_id": session.id, "message_id": number, "title": session.title}
+                    hits.append(Hit(**given, role=message.role, snippet=text, created=0.0))
+        return hits[:limit]
+
     async def messages(
         self, session: str, person: str = "", *, around: int = 0, window: int = 10
     ) -> Sequence[tuple[int, Message]]:
@@ -84,6 +101,10 @@ class _FakeSessions(SessionDesk):
 class FakeDesk(Desk):
     """Says back what it is told: ``You said: …``. ``interrupted`` holds the chats that were interrupted, ``turns`` the
     envelopes that were played. Sessions are kept while it lives; nobody is asked anything.
+
+    What it lays out is what a test puts in: ``choices`` (by the start of a line), ``provider_rows``, ``model_rows``,
+    ``usage_rows``, ``job_rows``, ``job_texts``, and ``fake_settings``. ``stopped`` holds the jobs that were stopped,
+    ``opened`` the sessions that chats went on in.
     """
 
     def __init__(self, commands: Sequence[SlashCommand] = ()) -> None:
@@ -92,6 +113,15 @@ class FakeDesk(Desk):
         self._fake = self.sessions = _FakeSessions()
         self.interrupted: list[str] = []
         self.turns: list[Envelope] = []
+        self.choices: dict[str, Sequence[Choice]] = {}
+        self.provider_rows: Sequence[ProviderRow] = (ProviderRow(name="scripted", ready=True, kind="hosted"),)
+        self.model_rows: Sequence[ModelRow] = ()
+        self.usage_rows: Sequence[UsageRow] = ()
+        self.job_rows: Sequence[Job] = ()
+        self.job_texts: dict[str, str] = {}
+        self.fake_settings = FakeSettings()
+        self.stopped: list[str] = []
+        self.opened: dict[str, str] = {}
 
     @property
     def commands(self) -> Sequence[SlashCommand]:
@@ -101,6 +131,51 @@ class FakeDesk(Desk):
     def status(self, chat: str) -> Mapping[str, str]:
         """A plausible chat."""
         return {"session": "test", "title": "A test", **_MODEL, "cwd": "/work", "mode": "ask", "notice": ""}
+
+    @property
+    def settings(self) -> SettingsDesk:
+        """Those that a test puts in."""
+        return self.fake_settings
+
+    async def prepare(self) -> None:
+        """Nothing is needed."""
+
+    async def open(self, chat: str, session: str) -> Session:
+        """Note it. Raises UnknownName."""
+        found = await self.sessions.get(session)
+        self.opened[chat] = session
+        return found
+
+    async def complete(self, chat: str, line: str) -> Sequence[Choice]:
+        """What a test put in for the longest start of the line."""
+        found = max((start for start in self.choices if line.startswith(start)), key=len, default="")
+        return self.choices.get(found, ())
+
+    async def providers(self) -> Sequence[ProviderRow]:
+        """Those that a test put in."""
+        return self.provider_rows
+
+    async def models(self, provider: str = "") -> Sequence[ModelRow]:
+        """Those that a test put in, of one provider when that is named."""
+        return [row for row in self.model_rows if provider in ("", row.provider)]
+
+    async def usage(self, *, person: str = "", days: int = 30) -> Sequence[UsageRow]:
+        """Those that a test put in."""
+        return self.usage_rows
+
+    async def jobs(self, chat: str) -> Sequence[Job]:
+        """Those that a test put in and nobody stopped."""
+        return [job for job in self.job_rows if job.id not in self.stopped]
+
+    async def job_output(self, chat: str, job: str) -> str:
+        """What a test put in."""
+        return self.job_texts.get(job, "")
+
+    async def stop_job(self, chat: str, job: str) -> bool:
+        """Stop it; False when it was stopped before."""
+        running = job in [one.id for one in await self.jobs(chat)]
+        self.stopped.append(job)
+        return running
 
     async def interrupt(self, chat: str) -> bool:
         """Note the chat; nothing runs."""

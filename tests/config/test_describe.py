@@ -74,7 +74,7 @@ def test_the_whole_schema_knows_plugins_sections_and_other_spellings() -> None:
 def test_rows_and_table_list_every_setting() -> None:
     rows = {row.key: row for row in settings_rows(Poll, "platforms.poll")}
     assert list(rows) == [f"platforms.poll.{name}" for name in Poll.__annotations__]
-    assert rows["platforms.poll.token"][1:] == ("Secret", NOTHING, "The token.")
+    assert rows["platforms.poll.token"][1:4] == ("Secret", NOTHING, "The token.")
     assert rows["platforms.poll.names"].default == []
     table = markdown_table(Poll, "platforms.poll")
     assert "| `platforms.poll.seconds` | number | `25.0` | How long \\| at most. |" in table

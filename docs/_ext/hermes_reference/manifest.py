@@ -16,6 +16,8 @@ MEANINGS = {
     "contributes.platforms": "Platforms that `register_platforms` gives.",
     "contributes.memories": "Memories that `register_memories` gives.",
     "contributes.engines": "Turn queues that `register_engines` gives.",
+    "contributes.jobs": "Work beside conversations that `register_jobs` gives.",
+    "contributes.completers": "Ways to go on typing that `register_completers` gives.",
     "contributes.commands": "`hermes` commands, by their words: `telegram login`.",
     "contributes.slash": "Slash commands, without the slash.",
     "contributes.skills": "Folders beside the manifest.",

@@ -69,6 +69,7 @@ class Cli(Platform):
         """Take the terminal and say who is here."""
         from hermes_platform_cli.tty import Tty
 
+        await desk.prepare()  # the first line says who answers
         self._desk = desk
         self._leaving = False
         self._interrupted_at = float("-inf")

@@ -1,0 +1,50 @@
+"""Who could answer, and with which models."""
+
+import asyncio
+
+from attrs import evolve
+
+from hermes_core.agent.parts import Parts
+from hermes_core.agent.route.choice import choose, ranked_providers
+from hermes_core.types import Model, ModelRow, ProviderRow
+
+__all__ = ["model_rows", "provider_rows"]
+
+_RULES, _LOCAL, _ALIASES = 90, 50, 99  # from which rank on a provider is of these kinds
+
+
+async def provider_rows(parts: Parts) -> list[ProviderRow]:
+    """Every provider with whether it could answer now, in the order of the automatic choice."""
+    found = ranked_providers(parts.settings, parts.loader, parts.dispatch)
+    found = [p for p in found if p.rank < _ALIASES]  # the rest are other names of these
+    states = await asyncio.gather(*(p.ready() for p in found), return_exceptions=True)
+    return [
+        ProviderRow(
+            name=p.name,
+            ready=state is True,
+            kind="rules" if p.rank >= _RULES else "local" if p.rank >= _LOCAL else "hosted",
+        )
+        for p, state in zip(found, states, strict=True)
+    ]
+
+
+async def model_rows(parts: Parts, provider: str = "") -> list[ModelRow]:
+    """The models of a provider, asked now; of the one that answers when none is named. Raises HermesError."""
+    route = await parts.routed()
+    mine = not provider or provider == route.name
+    if not mine:
+        route = await choose(parts.settings, parts.index, parts.loader, parts.dispatch, provider=provider, model="-")
+    try:
+        models = await route.provider.models()
+        return [
+            ModelRow(provider=route.name, model=_whole(model, route.provider.window(model.name)), price=price)
+            for model in models
+            for price in [route.provider.price(model.name)]
+        ]
+    finally:
+        if not mine:
+            await route.provider.close()
+
+
+def _whole(model: Model, window: int) -> Model:
+    return model if model.context else evolve(model, context=window)

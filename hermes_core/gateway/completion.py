@@ -1,0 +1,70 @@
+"""How a line that is being typed may go on: names of commands, what may follow them, words of plugins."""
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+
+from attrs import evolve
+
+from hermes_core.agent.runtime import Runtime
+from hermes_core.kinds import Completer
+from hermes_core.types import Choice, Session, SlashCommand
+
+__all__ = ["completions"]
+
+_MOST = 50  # more than anybody looks through
+
+
+async def completions(
+    runtime: Runtime, commands: Iterable[SlashCommand], session: Session, line: str
+) -> Sequence[Choice]:
+    """Ways to go on with a line, likeliest first. A plugin that fails to say adds none."""
+    head, space, rest = line.partition(" ")
+    if head.startswith("/") and not space:
+        return _names(commands, head)
+    if head.startswith("/") and "\n" not in line:
+        command = next((one for one in commands if head[1:] in (one.name, *one.aliases)), None)
+        if command is None or command.options is None:
+            return ()
+        options = partial(_options, command, session, rest)
+        found = await runtime.dispatch.shielded(f"/{command.name}", "options", options)
+        return [_replacing(one, rest) for one in found or ()][:_MOST]
+    word = line[max(line.rfind(" "), line.rfind("\n"), line.rfind("\t")) + 1 :]
+    word = _quoted(line) or word
+    runtime.loader.load_contributing("completers")
+    choices: list[Choice] = []
+    for label, one in runtime.dispatch.contributions("register_completers"):
+        if isinstance(one, Completer) and one.trigger and word.startswith(one.trigger):
+            choices += (
+                await runtime.dispatch.shielded(label, "register_completers", partial(one.complete, session, word))
+                or ()
+            )
+    return [_replacing(one, word) for one in choices][:_MOST]
+
+
+async def _options(command: SlashCommand, session: Session, rest: str) -> Sequence[Choice]:
+    return await command.options(session, rest) if command.options else ()
+
+
+def _names(commands: Iterable[SlashCommand], head: str) -> list[Choice]:
+    """Commands whose name or other name begins so; then those that hold it."""
+    wanted, first, second = head[1:].casefold(), [], []
+    for command in sorted(commands, key=lambda one: one.name):
+        name = next((n for n in (command.name, *command.aliases) if n.startswith(wanted)), "")
+        choice = Choice(f"/{name or command.name}", command.summary, len(head))
+        if name:
+            first.append(choice)
+        elif wanted and wanted in command.name:
+            second.append(choice)
+    return [*first, *second][:_MOST]
+
+
+def _replacing(choice: Choice, word: str) -> Choice:
+    return choice if choice.replaces else evolve(choice, replaces=len(word))
+
+
+def _quoted(line: str) -> str:
+    """The word at the end when a quote is open in it: ``@file:"my no``."""
+    at = line.rfind('"')
+    if at < 0 or line.count('"') % 2 == 0:
+        return ""
+    return line[max(line.rfind(" ", 0, at), line.rfind("\n", 0, at)) + 1 :]
