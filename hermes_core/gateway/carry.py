@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Coroutine, Mapping, Sequence
+from functools import cached_property
 
 from attrs import evolve
 
@@ -57,11 +58,14 @@ class Carrier(RuntimeDesk):
         self._waiting: dict[str, asyncio.Queue[Envelope | None]] = {}
         self._workers: set[asyncio.Task[None]] = set()
         self._working: dict[str, asyncio.Future[str | Message]] = {}  # the slash command that runs in a chat
-        own = {command.name: command for command in platform.commands()}
-        known = slash_commands(runtime, self._conversation_of)
-        self._commands = usable({**own, **known}, "admin", "terminal")
 
     # --- the desk a platform sees -----------------------------------------------------------------------------------
+
+    @cached_property
+    def _commands(self) -> Mapping[str, SlashCommand]:
+        """Made when one is first wanted: plugins are imported for it."""
+        own = {command.name: command for command in self._platform.commands()}
+        return usable({**own, **slash_commands(self._runtime, self._conversation_of)}, "admin", "terminal")
 
     @property
     def commands(self) -> Sequence[SlashCommand]:
