@@ -1,4 +1,4 @@
-"""The baseline of ``tui.py``: the smallest Textual app, on the screen until a key is pressed."""
+"""The baseline of ``tui.py``: the smallest Textual app, on the screen until it is killed."""
 
 from textual.app import App, ComposeResult
 from textual.widgets import Static
@@ -6,8 +6,6 @@ from textual.widgets import Static
 
 class Hello(App[None]):
     """One line."""
-
-    BINDINGS = [("q", "quit", "Quit")]
 
     def compose(self) -> ComposeResult:
         """The line."""
