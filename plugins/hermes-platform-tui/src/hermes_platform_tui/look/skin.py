@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["UNSAFE", "Branding", "Skin", "Spinner"]
 
 UNSAFE = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff\U000e0000-\U000e007f]"
+    "[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff\U000e0000-\U000e007f]"
 )
 """Characters that a terminal obeys, or that turn the order of what is read."""
 
