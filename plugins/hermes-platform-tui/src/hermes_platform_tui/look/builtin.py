@@ -58,7 +58,7 @@ _WORDS: dict[str, Branding] = {
         welcome="Name the target. / lists the commands.",
         goodbye="Until the next campaign.",
         response_label="Ares",
-        prompt_symbol="⚔",
+        prompt_symbol="❱",
         help_header="Orders",
     ),
     "mono": Branding(prompt_symbol=">"),

@@ -186,7 +186,7 @@ def _round_up(value: float) -> float:
     if value <= 0:
         return 1.0
     size = 10.0 ** math.floor(math.log10(value))
-    return next((size * step for step in (1, 2, 4, 5, 6, 8, 10) if size * step >= value * 0.9999), size * 10)
+    return next((size * step for step in (1, 2, 3, 4, 5, 6, 8, 10) if size * step >= value * 0.9999), size * 10)
 
 
 def _merged(points: Sequence[Point], most: int, merge: Merge) -> list[tuple[str, float | None]]:

@@ -109,27 +109,27 @@ def _colourless(name: str, dark: bool) -> "Theme":
     """The terminal's own two colours; what stands out is turned around, bold or underlined."""
     from textual.theme import Theme
 
-    ours = {name.replace("_", "-"): "ansi_default" for name in palette.NAMES}
+    own = "ansi_default"
+    theme = Theme(
+        name=name, dark=dark, ansi=True, primary=own, foreground=own, background=own, surface=own, panel=own, boost=own
+    )
+    ink, paper = ("ansi_black", "ansi_white") if dark else ("ansi_white", "ansi_black")
+    theirs = {
+        key: own if value.startswith("ansi_") else value
+        for key, value in theme.to_color_system().generate().items()
+        if not key.endswith("-style")
+    }
+    ours = {key.replace("_", "-"): own for key in palette.NAMES}
     turned = {
-        "block-cursor-background": "ansi_default",
-        "block-cursor-foreground": "ansi_default",
+        "ansi-background": own,
+        "ansi-foreground": own,
         "block-cursor-text-style": "reverse",
         "block-cursor-blurred-text-style": "underline",
-        "footer-key-foreground": "ansi_default",
-        "markdown-h2-color": "ansi_default",
-        "border": "ansi_default",
-        "border-blurred": "ansi_default",
-        "text-muted": "ansi_default",
-        "foreground-muted": "ansi_default",
+        "input-cursor-text-style": "reverse",
+        "input-selection-background": paper,
+        "input-selection-foreground": ink,
+        "screen-selection-background": paper,
+        "screen-selection-foreground": ink,
     }
-    return Theme(
-        name=name,
-        primary="ansi_default",
-        dark=dark,
-        ansi=True,
-        background="ansi_default",
-        foreground="ansi_default",
-        surface="ansi_default",
-        panel="ansi_default",
-        variables=ours | turned,
-    )
+    theme.variables = theirs | ours | turned
+    return theme
