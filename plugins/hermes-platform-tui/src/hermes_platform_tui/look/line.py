@@ -26,12 +26,12 @@ def clean(text: str) -> str:
     return UNSAFE.sub("", " ".join(text[:_LONGEST].split()))
 
 
-def clip(text: str, cells: int) -> str:
+def clip(text: str, cells: int, mark: str = "…") -> str:
     """Clean text in at most that many cells; what is cut is marked."""
     content = Content(clean(text))
     if content.cell_length <= cells:
         return content.plain
-    return content.truncate(cells, ellipsis=True).plain if cells > 0 else ""
+    return content.truncate(cells - 1).plain.rstrip() + mark if cells > 0 else ""
 
 
 def fit(pieces: Sequence[Piece], width: int) -> Content:

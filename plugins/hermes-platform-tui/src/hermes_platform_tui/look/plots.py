@@ -29,6 +29,7 @@ _MUTED = "$text-muted"
 _COLOURS = ("primary", "accent", "success", "secondary", "warning", "error")
 _NOTHING = "nothing to show yet"
 _WIDEST_COLUMN = 8
+_MOST = 1e18
 
 
 @attrs.frozen
@@ -178,7 +179,8 @@ def _beside(entries: Sequence[Content], width: int) -> list[Content]:
 
 
 def _sound(value: float | None) -> float:
-    return value if value is not None and math.isfinite(value) and value > 0 else 0.0
+    """A value that can be drawn; there are no bars to the left, and none without an end."""
+    return min(value, _MOST) if value is not None and math.isfinite(value) and value > 0 else 0.0
 
 
 def _round_up(value: float) -> float:
@@ -211,7 +213,7 @@ def _cell(value: float | None, most: float, row: int, height: int, step: int, pl
     signs = _UP_ASCII if plain else _UP
     steps = len(signs) - 1
     # The least there is can be seen: it is not nought.
-    filled = min(height * steps, max(1 if value > 0 else 0, round(value / most * height * steps)))
+    filled = min(height * steps, max(1 if value > 0 else 0, round(min(1.0, value / most) * height * steps)))
     return signs[max(0, min(steps, filled - (row - 1) * steps))] * wide + gap
 
 

@@ -12,7 +12,7 @@ from textual.widget import Widget
 from hermes_platform_tui.look.branch import git_branch
 from hermes_platform_tui.look.figures import span
 from hermes_platform_tui.look.indicator import IDLE, Style, frames, verb
-from hermes_platform_tui.look.line import clip, fit
+from hermes_platform_tui.look.line import fit
 from hermes_platform_tui.look.skin import Spinner
 from hermes_platform_tui.look.statusline import Facts, Paint, compact, full, level, minimal, piece
 
@@ -101,7 +101,7 @@ class StatusBar(Widget):
     def render(self) -> Content:
         """The row as it is now."""
         width = self.content_size.width
-        detail = self.detail if self.detail not in {"auto", "off"} else detail_for(self.size.width)
+        detail = self.detail if self.detail not in {"auto", "off"} else detail_for(self.outer_size.width)
         paint = Paint(self.app.theme_variables, self.indicator == "ascii")
         state = piece(*self._state(paint, detail))
         pieces = {"full": full, "compact": compact, "minimal": minimal}[detail](self.facts, paint)
@@ -119,7 +119,7 @@ class StatusBar(Widget):
         sign = paint.say(pictures[self._ticks % len(pictures)], "strong", bold=True)
         gone = paint.say(seconds, "text")
         if detail == "full":
-            doing = clip(verb(self._ticks, self.spinner), 16)
+            doing = paint.clip(verb(self._ticks, self.spinner), 16)
             yield "verb", Content.assemble(sign, " ", paint.say(doing, "strong"), " ", gone)
         yield "time", Content.assemble(sign, " ", gone)
         yield "sign", sign

@@ -83,6 +83,10 @@ class Paint:
         ours, otherwise = _COLOURS[name]
         return self._variables.get(ours) or self._variables.get(otherwise, "ansi_default")
 
+    def clip(self, text: str, cells: int) -> str:
+        """Text from outside, cut to that many cells."""
+        return clip(text, cells, "~" if self.ascii else "…")
+
     def say(self, text: str, name: str, *, bold: bool = False) -> Content:
         """Words in that colour."""
         return Content.styled(text, f"{'bold ' if bold else ''}{self.colour(name)}")
@@ -112,13 +116,13 @@ def full(facts: Facts, paint: Paint) -> Iterator[Piece]:
         yield piece(("cache", paint.say(f"cache {percent(facts.cache_hits / 100)}", "muted")))
     yield from _cost(facts, paint, unknown=True)
     if facts.title:
-        title = paint.say(clip(facts.title, 32), "text")
-        yield piece(("title", title), ("title-short", paint.say(clip(facts.title, 18), "text")), right=True)
+        title = paint.say(paint.clip(facts.title, 32), "text")
+        yield piece(("title", title), ("title-short", paint.say(paint.clip(facts.title, 18), "text")), right=True)
     if facts.cwd:
         place = _short(facts.cwd)
         yield piece(
-            ("cwd", paint.say(clip(place, 32), "muted")),
-            ("cwd-short", paint.say(_last(place, 16), "muted")),
+            ("cwd", paint.say(paint.clip(place, 32), "muted")),
+            ("cwd-short", paint.say(paint.clip(_last(place), 16), "muted")),
             right=True,
         )
     yield from _branch(facts, paint)
@@ -157,17 +161,17 @@ def _smart(facts: Facts, paint: Paint) -> Iterator[Piece]:
 
 
 def _model(facts: Facts, paint: Paint) -> Piece:
-    name = clip(facts.model, _MODEL)
+    name = paint.clip(facts.model, _MODEL)
     if not name:
         return piece(("model", paint.say("no model", "warning")))
     undated = _DATE.sub("", clean(facts.model))
     forms = [
-        (rank, paint.say(clip(undated, cells), "text", bold=True))
+        (rank, paint.say(paint.clip(undated, cells), "text", bold=True))
         for rank, cells in (("model", _MODEL), ("model-short", 16), ("model-least", 8))
     ]
     if undated != name:
         forms.insert(0, ("date", paint.say(name, "text", bold=True)))
-    provider = clip(facts.provider, 16)
+    provider = paint.clip(facts.provider, 16)
     if provider and provider.casefold() not in name.casefold():
         forms.insert(0, ("provider", Content.assemble(forms[0][1], " ", paint.say(provider, "muted"))))
     return piece(*forms)
@@ -227,8 +231,8 @@ def _branch(facts: Facts, paint: Paint) -> Iterator[Piece]:
     if name:
         sign = "git:" if paint.ascii else "⎇ "
         yield piece(
-            ("branch", paint.say(sign + clip(name, 28), "text")),
-            ("branch-short", paint.say(sign + clip(name, 14), "text")),
+            ("branch", paint.say(sign + paint.clip(name, 28), "text")),
+            ("branch-short", paint.say(sign + paint.clip(name, 14), "text")),
             right=True,
         )
 
@@ -238,5 +242,5 @@ def _short(cwd: str) -> str:
     return "~" + place.removeprefix(home) if place == home or place.startswith(home + "/") else place
 
 
-def _last(place: str, cells: int) -> str:
-    return clip(place.rstrip("/").rpartition("/")[2] or place, cells)
+def _last(place: str) -> str:
+    return place.rstrip("/").rpartition("/")[2] or place
