@@ -6,7 +6,7 @@ import select
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
 
@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes_platform_tui.look.background import ASK, Stream, can_ask, from_colorfgbg, parse_colour
+from hermes_platform_tui.look.background import ASK, UNFOLLOW, Stream, can_ask, from_colorfgbg, parse_colour
 from hermes_platform_tui.look.colour import Rgb
 from hermes_platform_tui.look.driver import listening_driver
 
@@ -166,35 +166,70 @@ Window(driver_class=listening_driver(os.environ)).run()
 """
 
 
-def converse(program: subprocess.Popen[bytes], master: int, answers: list[bytes]) -> bytes:
-    """Play a terminal: once asked, say these; the screen is what came."""
+HASTY = """
+import os, sys
+from pathlib import Path
+from textual.app import App
+from hermes_platform_tui.look import driver
+
+class Window(App):
+    def on_mount(self):
+        self.exit()
+
+driver._PARTING = 60  # however slow this machine is now
+Window(driver_class=driver.listening_driver(os.environ)).run()
+print("DONE", flush=True)
+Path(sys.argv[1]).write_text(input())
+"""
+
+
+def converse(program: str, out: Path, says: Callable[[bytes], bytes]) -> bytes:
+    """Play a terminal for a program. ``says`` is shown the screen so far and answers, or says nothing."""
+    master, slave = pty.openpty()
+    environ = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "60", "LINES": "20"}
+    environ.pop("TEXTUAL_DRIVER", None)
     screen, patience = b"", time.monotonic() + 60
-    while program.poll() is None and time.monotonic() < patience:
-        if select.select([master], [], [], 0.05)[0]:
-            try:
-                screen += os.read(master, 65536)
-            except OSError:
-                break
-        # The input field is drawn by then, so what is typed has a place to go.
-        if answers and ASK.encode() in screen and "▔".encode() in screen:
-            os.write(master, answers.pop(0))
-    program.wait(max(0.1, patience - time.monotonic()))
+    with subprocess.Popen(
+        [sys.executable, "-c", program, str(out)], stdin=slave, stdout=slave, stderr=slave, env=environ
+    ) as process:
+        os.close(slave)
+        try:
+            while process.poll() is None and time.monotonic() < patience:
+                if select.select([master], [], [], 0.05)[0]:
+                    try:
+                        screen += os.read(master, 65536)
+                    except OSError:  # the program has closed its side
+                        break
+                if said := says(screen):
+                    os.write(master, said)
+            process.wait(max(0.1, patience - time.monotonic()))
+        finally:
+            process.kill()
+            os.close(master)
+    assert process.returncode == 0, screen
     return screen
 
 
 def test_a_terminal_answers_while_somebody_types(tmp_path: Path) -> None:
-    master, slave = pty.openpty()
-    environ = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "60", "LINES": "20"}
-    environ.pop("TEXTUAL_DRIVER", None)
-    with subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, str(tmp_path / "out")], stdin=slave, stdout=slave, stderr=slave, env=environ
-    ) as program:
-        os.close(slave)
-        said = [b"h", b"e\x1b]11;rgb:fd", b"fd/f6f6/e3e3\x1b", b"\\l", b"\x1b[?62;4cl", b"o\x1b", b"\r"]
-        screen = converse(program, master, said)
-        os.close(master)
+    said = [b"h", b"e\x1b]11;rgb:fd", b"fd/f6f6/e3e3\x1b", b"\\l", b"\x1b[?62;4cl", b"o", b"\x1b", b"\r"]
+
+    def says(screen: bytes) -> bytes:
+        # The input field is drawn by then, so what is typed has a place to go.
+        ready = ASK.encode() in screen and "▔".encode() in screen
+        return said.pop(0) if said and ready else b""
+
+    screen = converse(PROGRAM, tmp_path / "out", says)
     value, seen = (tmp_path / "out").read_text().split("|")
     assert value == "hello"
-    assert seen in {"#fdf6e3", "#fdf6e3 escape"}  # an escape and a return typed at once are alt+return
-    assert b"\x1b[?2031l" in screen
-    assert program.returncode == 0
+    assert seen in {"#fdf6e3", "#fdf6e3 escape"}  # an escape and a return at once are alt+return
+    assert UNFOLLOW.encode() in screen
+
+
+def test_nothing_is_left_for_the_shell_when_it_ends_at_once(tmp_path: Path) -> None:
+    said = [(ASK.encode(), b"\x1b]11;rgb:ffff/ffff/ffff\x07\x1b[?62;4c"), (b"DONE", b"from here on\n")]
+
+    def says(screen: bytes) -> bytes:
+        return said.pop(0)[1] if said and said[0][0] in screen else b""
+
+    converse(HASTY, tmp_path / "out", says)
+    assert (tmp_path / "out").read_text() == "from here on"
