@@ -226,10 +226,11 @@ def test_a_terminal_answers_while_somebody_types(tmp_path: Path) -> None:
 
 
 def test_nothing_is_left_for_the_shell_when_it_ends_at_once(tmp_path: Path) -> None:
-    said = [(ASK.encode(), b"\x1b]11;rgb:ffff/ffff/ffff\x07\x1b[?62;4c"), (b"DONE", b"from here on\n")]
+    late = b"\x1b]11;rgb:ffff/ffff/ffff\x07\x1b[?62;4c"
+    said = [*[(UNFOLLOW, b"")] * 8, (UNFOLLOW, late), ("DONE", b"from here on\n")]  # a slow line: it takes some looks
 
     def says(screen: bytes) -> bytes:
-        return said.pop(0)[1] if said and said[0][0] in screen else b""
+        return said.pop(0)[1] if said and said[0][0].encode() in screen else b""
 
     converse(HASTY, tmp_path / "out", says)
     assert (tmp_path / "out").read_text() == "from here on"
