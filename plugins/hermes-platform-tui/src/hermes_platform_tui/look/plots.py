@@ -8,6 +8,7 @@ of the skin, each row exactly as wide as asked. None of them trusts a label or a
 
 import math
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Literal
 
 import attrs
@@ -24,7 +25,8 @@ Merge = Literal["sum", "mean"]
 _UP = " ▁▂▃▄▅▆▇█"
 _UP_ASCII = " .:|#"
 _ACROSS = " ▏▎▍▌▋▊▉█"
-_FILLS, _FILLS_ASCII = "█▓▒▚░▞", "#=+:%o"
+# Neighbours differ without colour too, and the legend has the order of the bar.
+_FILLS, _FILLS_ASCII = "█▓▒", "#=+:%o"
 _MUTED = "$text-muted"
 _COLOURS = ("primary", "accent", "success", "secondary", "warning", "error")
 _NOTHING = "nothing to show yet"
@@ -193,10 +195,13 @@ def _round_up(value: float) -> float:
 
 def _merged(points: Sequence[Point], most: int, merge: Merge) -> list[tuple[str, float | None]]:
     """At most that many points: neighbours are added up, or their mean is taken."""
-    size = math.ceil(len(points) / most) if points else 1
+    if merge == "mean" and len(points) > most:
+        edges = [at * len(points) // most for at in range(most + 1)]
+    else:  # sums can only be compared when each is of as many days
+        edges = [*range(0, len(points), math.ceil(len(points) / most) or 1), len(points)]
     merged: list[tuple[str, float | None]] = []
-    for at in range(0, len(points), size):
-        group = points[at : at + size]
+    for start, end in pairwise(edges):
+        group = points[start:end]
         known = [_sound(point.value) for point in group if point.value is not None]
         value = sum(known) / (len(known) if merge == "mean" else 1) if known else None
         merged.append((group[0].label, value))
