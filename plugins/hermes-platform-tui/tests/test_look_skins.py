@@ -230,7 +230,9 @@ def test_what_is_hard_to_read_is_told_and_used(tmp_path: Path) -> None:
     skins = load_skins(tmp_path)
     assert "dim" in skins
     assert len(skins.problems) == 1
-    assert skins.problems[0].startswith("skins/dim.yaml: hard to read: muted on panel (1.2:1, 4.5:1 is wanted) and ")
+    assert skins.problems[0].startswith(
+        "skins/dim.yaml: hard to read: muted on background (1.5:1, 4.5:1 is wanted) and "
+    )
     assert not [skin.name for skin in OURS.values() if hard_to_read(skin)]
 
 

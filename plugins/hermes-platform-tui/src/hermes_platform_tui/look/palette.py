@@ -97,7 +97,7 @@ _STATUS = ("text", "strong", "muted", "good", "warning", "bad", "critical")
 _REST = ("prompt", "user", "thinking", "tool", "link", "session_label")
 
 PAIRS = (
-    *((name, behind) for behind in ("background", "surface", "panel") for name in _ON_ANY),
+    *((name, behind) for behind in ("background", "surface", "panel", "selection") for name in _ON_ANY),
     *((name, behind) for behind in ("background", "surface") for name in _REST),
     *((f"status_{name}", "status_background") for name in _STATUS),
     *(("background", name) for name in ("status_critical", "primary", "success", "warning", "error")),
@@ -118,7 +118,7 @@ PAIRS = (
 RULES = tuple(
     (name, behind)
     for name in ("border", "focus", "input_rule", "response_border", "session_border")
-    for behind in ("background", "surface")
+    for behind in ("background", "surface", "panel")
 )
 """What is drawn, on what: each pair keeps the contrast of a border."""
 

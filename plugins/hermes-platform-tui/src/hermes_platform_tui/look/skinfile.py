@@ -270,9 +270,9 @@ def _emojis(page: _Page, node: yaml.Node | None) -> dict[str, str]:
 
 
 def hard_to_read(skin: Skin) -> list[str]:
-    """What can hardly be read in a skin, worst first. It is used all the same: it is somebody's own."""
+    """What can hardly be read in a skin, the most common first. It is used all the same: it is somebody's own."""
     colours = skin.colors
     found = [(contrast(Rgb.parse(colours[a]), Rgb.parse(colours[b])), a, b) for a, b in PAIRS]
     # What follows from another colour is told after that one.
-    found.sort(key=lambda pair: (pair[1] in DERIVED or pair[2] in DERIVED, pair[0]))
+    found.sort(key=lambda pair: pair[1] in DERIVED or pair[2] in DERIVED)
     return [f"{a} on {b} ({ratio:.1f}:1, {TEXT}:1 is wanted)" for ratio, a, b in found if ratio < TEXT]
