@@ -17,7 +17,7 @@ from hermes_platform_tui.look.colour import BORDER, TEXT, Rgb, contrast, legible
 from hermes_platform_tui.look.palette import ALIASES, BASE, NAMES, PAIRS, RULES
 from hermes_platform_tui.look.skin import Skin
 from hermes_platform_tui.look.skinfile import BrokenSkin, hard_to_read, read_skin
-from hermes_platform_tui.look.themes import chosen, load_skins
+from hermes_platform_tui.look.themes import chosen, load_skins, variable_defaults
 
 OURS = {skin.name: skin for skin in built_in()}
 HEXES = st.builds(Rgb, *[st.integers(0, 255)] * 3).map(lambda colour: colour.hex)
@@ -115,6 +115,19 @@ async def test_every_theme_can_be_put_on_while_the_application_runs() -> None:
             app.theme = f"{skin.name}-plain"
             await pilot.pause()
             assert app.screen.styles.background.ansi == -1
+
+
+async def test_styles_with_our_colours_suit_themes_that_are_not_ours() -> None:
+    class Guest(Window):
+        def get_theme_variable_defaults(self) -> dict[str, str]:
+            return variable_defaults()
+
+    app = Guest()
+    async with app.run_test() as pilot:
+        for name in ("nord", "textual-light", "ansi-dark"):
+            app.theme = name
+            await pilot.pause()
+            assert app.query_one("#own").styles.color.hex6.lower() == OURS["default"].colors["status_critical"]
 
 
 def test_a_plain_skin_has_nothing_beyond_ascii() -> None:

@@ -9,9 +9,10 @@ from hermes_core.errors import nearest
 from hermes_platform_tui.look.background import from_colorfgbg
 from hermes_platform_tui.look.builtin import DARK, LIGHT, built_in
 from hermes_platform_tui.look.colour import Rgb
+from hermes_platform_tui.look.palette import BASE
 from hermes_platform_tui.look.skin import UNSAFE, Skin
 
-__all__ = ["Skins", "chosen", "load_skins"]
+__all__ = ["Skins", "chosen", "load_skins", "variable_defaults"]
 
 _MOST_FILES = 100
 _KEPT = "auto"
@@ -115,3 +116,9 @@ def chosen(
     if told is None and background is not None:
         told = background.dark
     return LIGHT if told is False else DARK
+
+
+def variable_defaults() -> dict[str, str]:
+    """For ``App.get_theme_variable_defaults``: our variables, so that styles that use them suit any theme."""
+    colours = next(built_in()).colors
+    return {name.replace("_", "-"): value for name, value in colours.items() if name not in BASE}
