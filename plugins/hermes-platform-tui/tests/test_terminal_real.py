@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 spec = importlib.util.spec_from_file_location("terminal_tmux", Path(__file__).with_name("terminal_tmux.py"))
-assert spec and spec.loader
+assert spec
+assert spec.loader
 terminal_tmux = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(terminal_tmux)
 Tmux, wait_for = terminal_tmux.Tmux, terminal_tmux.wait_for
@@ -36,6 +37,13 @@ def alive(process: int) -> bool:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
+
+
+def pending(process: int) -> bool:
+    """Whether a handler has not run yet: the program sleeps when all have."""
+    return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "S" or bool(
+        int(re.search(r"ShdPnd:\s*(\w+)", Path(f"/proc/{process}/status").read_text())[1], 16)
+    )
 
 
 def status(tmux: Tmux) -> int:
@@ -73,7 +81,9 @@ def test_a_second_signal_ends_an_app_that_hangs_at_once(tmux: Tmux, name: str) -
     tmux.do("send-keys", "F3")
     wait_for((tmux.folder / "spinning").exists)
     os.kill(process, signal.SIGTERM)
+    wait_for(lambda: not pending(process))
     os.kill(process, signal.SIGHUP)  # a shell passes it on: no impatience
+    wait_for(lambda: not pending(process))
     assert alive(process)
     os.kill(process, getattr(signal, f"SIG{name}"))
     if name == "INT":  # a shell does not go on with its line then

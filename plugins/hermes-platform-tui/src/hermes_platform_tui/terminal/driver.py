@@ -93,7 +93,7 @@ class TerminalDriver(LinuxDriver):
         stream = sys.__stdout__ if sys.__stdout__ is not None and sys.__stdout__.isatty() else sys.__stderr__
         assert stream is not None
         self.output = Output(stream.fileno(), stream.encoding or "utf-8", self._lose)
-        self._file = cast(IO[str], self.output)  # type: ignore[assignment]
+        self._file = cast("IO[str]", self.output)  # type: ignore[assignment]
         self.found = found
         self.active = False
         self.leaving = False
@@ -110,7 +110,7 @@ class TerminalDriver(LinuxDriver):
 
     def start_application_mode(self) -> None:
         """Take the terminal."""
-        super().start_application_mode()
+        super().start_application_mode()  # type: ignore[no-untyped-call]
         # In the background Textual gives up early, and tries again when the process is continued.
         self.active = self._writer_thread is not None and self._writer_thread.is_alive()
 

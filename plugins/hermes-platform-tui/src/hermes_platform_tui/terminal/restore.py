@@ -5,10 +5,12 @@ import atexit
 import contextlib
 import logging
 import os
+import select
 import signal
 import sys
 import termios
 import threading
+import time
 from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import TYPE_CHECKING, Any, cast
@@ -29,7 +31,6 @@ log = logging.getLogger(f"hermes.{__name__}")
 _ASKED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 _TAKEN = (signal.SIGTSTP, signal.SIGCONT, signal.SIGWINCH, signal.SIGTTOU, signal.SIGTTIN)  # by Textual, for good
 _GRACE = 10.0  # seconds the app has to end after a signal
-_WRITE = 0.5  # seconds a stalled terminal may keep us from dying
 
 
 class Restorer:
@@ -55,7 +56,7 @@ class Restorer:
         self._driver: TerminalDriver | None = None
         self._handlers: dict[int, Any] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._timer: threading.Timer | None = None
+        self._bell = -1
 
     def take(self) -> None:
         """Remember how the terminal is, before Textual starts."""
@@ -65,6 +66,8 @@ class Restorer:
         if self.app.driver_class is LinuxDriver:  # not where a test or a browser drives it
             self.app.driver_class = cast("type[Driver]", self._drive)
         atexit.register(self.restore)
+        heard, self._bell = os.pipe()
+        threading.Thread(target=self._guard, args=(heard,), name="terminal-guard", daemon=True).start()
         if threading.current_thread() is not threading.main_thread():
             return
         for number in _TAKEN:
@@ -75,14 +78,17 @@ class Restorer:
 
     def give_back(self) -> None:
         """The end: the terminal, and who hears signals, as found."""
-        if self._timer is not None:
-            self._timer.cancel()
+        driver = self._driver
         self.restore()
-        if self._driver is not None and not self._driver.output.gone:
-            self._driver.restore_now()
+        if driver is not None:
+            driver.exit_event.set()
+            if not driver.output.gone:
+                driver.restore_now()
         for number, before in self._handlers.items():
             signal.signal(number, before if before is not None else signal.SIG_DFL)
         self._handlers = {}
+        os.close(self._bell)
+        self._bell = -1
         atexit.unregister(self.restore)
         self._driver = None
         self._loop = None
@@ -93,21 +99,17 @@ class Restorer:
         if driver is None or not driver.active:
             return
         driver.active = False
-        driver.exit_event.set()
         if driver.output.gone:
             return
         # CAN ends an escape sequence that was cut in the middle.
-        words = "\x18" + "".join(word() for word in self.last_words) + LEAVE
-        writing = threading.Thread(target=_write, args=(driver.output.fileno(), words), daemon=True)
-        writing.start()
-        writing.join(_WRITE)
+        _write(driver.output.fileno(), "\x18" + "".join(word() for word in self.last_words) + LEAVE)
         driver.restore_now()
 
     def leave(self) -> None:
         """Ask the app to end in good order."""
         if self._driver is not None:
             self._driver.leaving = True
-        self._watch()
+        self._ring()
         if self._on_leave is not None:
             try:
                 self._on_leave()
@@ -127,31 +129,34 @@ class Restorer:
             self.leave()
 
     def _asked(self, number: int, _frame: FrameType | None) -> None:
-        # A shell passes on the SIGHUP that the system has sent already: only another signal is impatience.
-        if self.caught is not None:
+        # No lock may be taken in here, and no thread be started: what was interrupted may hold what that needs.
+        loop = self._loop
+        if self.caught is not None or loop is None or loop.is_closed():
+            # A shell passes on the SIGHUP that the system has sent already: only another signal is impatience.
             if number != signal.SIGHUP:
                 self._die(number)
             return
         self.caught = signal.Signals(number)
         if self._driver is not None:
             self._driver.leaving = True
-        # Nothing else may be done here: what was interrupted may hold the locks it needs.
-        loop = self._loop
-        if loop is None or loop.is_closed():
-            self._die(number)
-            return
+        self._ring()
         loop.call_soon_threadsafe(self.leave)
-        self._watch()
 
-    def _watch(self) -> None:
-        """End the process if the app does not: its loop may wait for a terminal that does not read."""
-        if self._timer is None:
-            self._timer = threading.Timer(self._grace, self._give_up)
-            self._timer.daemon = True
-            self._timer.start()
+    def _ring(self) -> None:
+        if self._bell >= 0:
+            os.write(self._bell, b"!")
 
-    def _give_up(self) -> None:
-        log.error("the app did not end in time")
+    def _guard(self, heard: int) -> None:
+        """End the process when the app does not: its loop may wait for a terminal that does not read."""
+        try:
+            if not os.read(heard, 1):
+                return
+            end = time.monotonic() + self._grace
+            while (left := end - time.monotonic()) > 0:
+                if select.select([heard], [], [], left)[0] and not os.read(heard, 16):
+                    return
+        finally:
+            os.close(heard)
         self.restore()
         os.kill(os.getpid(), signal.SIGKILL)
 
@@ -163,7 +168,8 @@ class Restorer:
 
 def _write(fd: int, text: str) -> None:
     with contextlib.suppress(OSError):
-        os.write(fd, text.encode())
+        if select.select([], [fd], [], 0)[1]:  # a terminal that does not read must not keep us from dying
+            os.write(fd, text.encode())
 
 
 @contextlib.contextmanager
