@@ -78,7 +78,7 @@ class Small(SafeApp[None]):
 async def main() -> int:
     app = Small()
     try:
-        fault = await run_safely(app, on_leave=lambda: (FOLDER / "asked").write_text("asked") and None)
+        fault = await run_safely(app, on_leave=lambda: (FOLDER / "asked").write_text("asked") and None, grace=3.0)
         if MODE == "crash-outside":
             raise LookupError("outside")
     finally:

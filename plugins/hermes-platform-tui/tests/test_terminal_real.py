@@ -1,11 +1,15 @@
 """The terminal is left as it was found, on a real one: tmux."""
 
+import fcntl
 import importlib.util
 import os
+import pty
 import re
 import shutil
 import signal
 import subprocess
+import sys
+import termios
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -199,6 +203,43 @@ def test_an_editor_has_the_terminal_as_it_was_found(tmux: Tmux) -> None:
     tmux.do("send-keys", "C-q")
     tmux.until(lambda screen: screen.rstrip().endswith("ready$"))
     assert tmux.state("after") == before
+
+
+def test_killed_while_an_editor_has_the_terminal_the_editor_keeps_it(tmux: Tmux) -> None:
+    before = tmux.state("before")
+    tmux.start()
+    process = tmux.process()
+    tmux.do("send-keys", "F4")
+    tmux.until(lambda screen: "editing" in screen)
+    os.kill(process, signal.SIGTERM)
+    tmux.do("send-keys", "Enter")
+    assert status(tmux) == 0
+    assert (tmux.folder / "asked").exists()
+    assert tmux.state("after") == before
+
+
+def test_a_terminal_that_does_not_read_does_not_keep_the_app_alive(tmp_path: Path) -> None:
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, str(terminal_tmux.DRIVER), "plain", str(tmp_path)],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+        env={**os.environ, "TERM": "xterm-256color"},
+    )
+    os.close(theirs)
+    try:
+        seen = b""
+        while b"up and running" not in seen:
+            seen += os.read(ours, 4096)
+        os.kill(process.pid, signal.SIGTERM)
+        assert process.wait(20) in (0, -signal.SIGKILL)
+    finally:
+        process.kill()
+        process.wait()
+        os.close(ours)
 
 
 @pytest.mark.parametrize("ignored", [False, True], ids=["hangup-heard", "hangup-ignored"])

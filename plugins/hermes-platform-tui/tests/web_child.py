@@ -1,5 +1,6 @@
 """A small program for a browser, started by the tests of `hermes web`: FOLDER."""
 
+import asyncio
 import io
 import os
 import signal
@@ -7,13 +8,16 @@ import sys
 from pathlib import Path
 
 from textual import events
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.widgets import Static
+
+from hermes_platform_tui.terminal.restore import run_safely
+from hermes_platform_tui.terminal.safe import SafeApp
 
 FOLDER = Path(sys.argv[1])
 
 
-class Child(App[None]):
+class Child(SafeApp[None]):
     def compose(self) -> ComposeResult:
         yield Static(f"hello from {os.getpid()} with {'a' if 'HERMES_WEB_TOKEN' in os.environ else 'no'} token")
         yield Static("", id="said")
@@ -38,6 +42,8 @@ class Child(App[None]):
                 )
             case "x":
                 self.exit()
+            case "c":
+                raise RuntimeError("no \x1b[31msuch model")
             case "f":
                 print("\x1b[31mno such model", file=sys.__stderr__, flush=True)
                 os._exit(3)
@@ -49,4 +55,4 @@ class Child(App[None]):
 
 
 if __name__ == "__main__":
-    Child().run()
+    sys.exit(7 if asyncio.run(run_safely(Child())) else 0)

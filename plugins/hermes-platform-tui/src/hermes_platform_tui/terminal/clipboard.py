@@ -77,6 +77,8 @@ class Clipboard:
 
 def programs(environ: Mapping[str, str], platform: str) -> list[list[str]]:
     """The programs that reach the person's clipboard, best first; on another machine's desktop they would not."""
+    if environ.get("TEXTUAL_DRIVER"):  # the person's clipboard is the browser's
+        return []
     remote = environ.get("SSH_TTY") or environ.get("SSH_CONNECTION")
     found: list[list[str]] = []
     if not remote and platform == "darwin":

@@ -76,7 +76,7 @@ class Capabilities:
             images="none" if multiplexed or colours == "none" else _images(environ),
             hyperlinks=_hyperlinks(environ),
             unicode=_unicode(environ),
-            remote=any(environ.get(name) for name in ("SSH_TTY", "SSH_CONNECTION", "SSH_CLIENT")),
+            remote=any(environ.get(name) for name in ("SSH_TTY", "SSH_CONNECTION", "SSH_CLIENT", "TEXTUAL_DRIVER")),
             multiplexed=multiplexed,
         )
 

@@ -184,7 +184,12 @@ def restoring(app: "App[Any]", **options: Any) -> "Iterator[Restorer]":
 
 
 async def run_safely(
-    app: SafeApp[Any], *, on_leave: Callable[[], None] | None = None, mouse: bool = True, hint: str = "hermes logs"
+    app: SafeApp[Any],
+    *,
+    on_leave: Callable[[], None] | None = None,
+    mouse: bool = True,
+    hint: str = "hermes logs",
+    grace: float = _GRACE,
 ) -> BaseException | None:
     """Run the app to its end. What ended it, when that was a fault: logged, and told on stderr in one line.
 
@@ -192,7 +197,7 @@ async def run_safely(
     """
     fault: BaseException | None = None
     try:
-        with restoring(app, on_leave=on_leave) as app.restorer:
+        with restoring(app, on_leave=on_leave, grace=grace) as app.restorer:
             await app.run_async(mouse=mouse)
     except Exception as error:
         log.exception("the full screen failed")

@@ -119,8 +119,10 @@ class Visitor(AppService):
             self._deaf = True  # the page is gone: the process is heard to its end, so that it can end
 
     async def on_meta(self, data: bytes) -> None:
-        """Pass on what is more than text: addresses that are safe to open, files, the end."""
+        """Pass on what is more than text: addresses that are safe to open, and files."""
         said = json.loads(data)
+        if said.get("type") == "exit":
+            return  # how it ended is known when the process has
         if said.get("type") == "open_url" and urlsplit(str(said.get("url", ""))).scheme.lower() not in _SCHEMES:
             log.warning("a visitor's process wanted to open an address of another kind")
             return
