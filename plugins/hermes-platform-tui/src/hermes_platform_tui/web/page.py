@@ -8,6 +8,7 @@ HTML = """<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Hermes</title>
+<link rel="icon" href="data:,">
 <link rel="stylesheet" href="/static/css/xterm.css">
 <link rel="stylesheet" href="/page.css">
 <script src="/page.js" defer></script>
@@ -34,7 +35,7 @@ html, body { margin: 0; height: 100%; background: #11141a; color: #e6e9ef; overf
 .textual-terminal { position: absolute; inset: 0; visibility: hidden; }
 body.-first-byte .textual-terminal { visibility: visible; }
 .notice { position: absolute; inset: 0; display: none; flex-direction: column; gap: 1rem; z-index: 20;
-  align-items: center; justify-content: center; background: #11141aee; text-align: center; }
+  align-items: center; justify-content: center; background: #11141a; text-align: center; }
 .notice.opening { display: flex; }
 body.-first-byte .opening, body.-closed .opening { display: none; }
 body.-closed .closed { display: flex; inset: auto 0 0 0; padding: 1rem; flex-flow: row wrap; }
@@ -51,8 +52,14 @@ const size = Number(new URLSearchParams(location.search).get("fontsize"));
 if (size >= 6 && size <= 48) terminal.dataset.fontSize = String(size);
 const again = document.getElementById("again");
 again.addEventListener("click", () => location.reload());
+let shown = false;
 new MutationObserver(() => {
-  if (document.body.classList.contains("-closed")) again.focus();
+  const classes = document.body.classList;
+  if (classes.contains("-closed")) again.focus();
+  else if (!shown && classes.contains("-first-byte")) {
+    shown = true;
+    terminal.querySelector(".xterm-helper-textarea")?.focus();
+  }
 }).observe(document.body, { attributes: true, attributeFilter: ["class"] });
 """
 

@@ -89,6 +89,11 @@ class Visitor(AppService):
             pass
         except Exception:
             log.exception("a visitor's process said what cannot be understood")
+        if not process.stdout.at_eof():
+            with contextlib.suppress(ProcessLookupError):
+                process.terminate()
+            while await process.stdout.read(65_536):
+                pass  # it could not end while it waits for a reader
         status = await process.wait()
         await asyncio.wait({complaining}, timeout=1.0)
         complaining.cancel()
