@@ -130,11 +130,11 @@ class TerminalDriver(LinuxDriver):
             super().disable_input()
 
     def is_foreground(self) -> bool:
-        """Whether the terminal listens to this process now."""
+        """Whether the terminal listens to this process now. One that is not our own to be stopped by always does."""
         try:
             return os.tcgetpgrp(self.fileno) == os.getpgrp()
         except OSError:
-            return False
+            return True
 
     def run_input_thread(self) -> None:
         """Read what is typed. Raises OSError when the terminal is gone."""
