@@ -31,6 +31,7 @@ LEAVE = f"{_SWITCHES}\x1b]22;default\x1b\\\x1b[<u\x1b[?7h\x1b[0m\x1b[?1049l\x1b[
 _REST = "\x1b[?2026l\x1b[?1016l\x1b[0m"  # what Textual's own way out forgets
 _HELD = 65_536  # characters kept back until a write
 _READ = 65_536
+_PATIENCE = 1.0  # seconds for the thread that reads to notice that it should not
 
 
 class Output:
@@ -215,6 +216,12 @@ class TerminalDriver(LinuxDriver):
             self._stopped = not self.active
             if self.active:
                 self._app.refresh(layout=True)
+
+    def stop_reading(self) -> None:
+        """Read no key more: the next is for whoever comes after us."""
+        self.exit_event.set()
+        if self._key_thread is not None:
+            self._key_thread.join(_PATIENCE)
 
     def restore_now(self) -> None:
         """The modes of the terminal's line discipline as found, at once and from anywhere."""

@@ -81,7 +81,7 @@ class Restorer:
         driver = self._driver
         self.restore()
         if driver is not None:
-            driver.exit_event.set()
+            driver.stop_reading()
             if not driver.output.gone:
                 driver.restore_now()
         for number, before in self._handlers.items():
