@@ -49,7 +49,5 @@ def test_files_of_this_repository_are_read() -> None:
     root = Path(__file__).parents[2]
     files = [*root.glob("*.md"), *root.glob("docs/**/*.md"), *root.glob("plugins/*/README.md")]
     assert len(files) > 20
-    own = root / "plugins" / "hermes-tool-context-files" / "README.md"
-    assert {str(f): threat(f.read_text(encoding="utf-8")) for f in files if f != own} == {
-        str(f): "" for f in files if f != own
-    }
+    shown = {root / "plugins/hermes-tool-context-files/README.md", root / "docs/how-to/personalities.md"}  # an attack
+    assert {str(f): why for f in files if f not in shown and (why := threat(f.read_text(encoding="utf-8")))} == {}

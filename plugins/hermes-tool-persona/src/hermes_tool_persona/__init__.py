@@ -19,6 +19,8 @@ def register_slash_commands(ctx: PluginContext) -> Sequence[SlashCommand]:
 @hookimpl
 async def transform_prompt(ctx: PluginContext, session: Session, prompt: Prompt) -> Prompt | None:
     """Put SOUL.md in the place of the usual identity, and the usual personality below it. Once for each session."""
+    if not ctx.config.personality and not (ctx.config.soul and (ctx.paths.home / "SOUL.md").exists()):
+        return None
     from hermes_tool_persona.identity import with_persona
 
     return await with_persona(ctx, session, prompt)

@@ -1,6 +1,5 @@
 """The personalities that are there from the start. They change how something is said, never what is done."""
 
-import tomllib
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -35,6 +34,8 @@ def told(one: Personality) -> str:
 
 @cache
 def _presets() -> Mapping[str, Personality]:
+    import tomllib  # not what every start pays for
+
     text = Path(__file__).with_name("presets.toml").read_text(encoding="utf-8")
     return {name: Personality(name=name, **one) for name, one in tomllib.loads(text).items()}
 
