@@ -245,7 +245,8 @@ class Runtime(Parts):
             known["cwd"] = await self._folder(session_id, owner) if self.is_here(owner) else ""
             known["context"] = self.router.window(self.route) if self.route else 0
         envelope = await self.dispatch.transform("transform_incoming", "envelope", original, **known)
-        envelope = evolve(envelope, message=self._quoting(envelope.message))
+        if any(isinstance(part, Text) and part.quotes for part in envelope.message.parts):  # it may be a lot
+            envelope = evolve(envelope, message=await asyncio.to_thread(self._quoting, envelope.message))
         verdict = await self.dispatch.decide("admit", envelope=envelope)
         if verdict.outcome == "deny":
             raise UserError(f"This message was not let in: {verdict.reason or verdict.by}")
@@ -265,7 +266,7 @@ class Runtime(Parts):
             evolve(part, text=masked(clean(part.text))) if isinstance(part, Text) and part.quotes else part
             for part in message.parts
         )
-        return message if parts == tuple(message.parts) else evolve(message, parts=parts)
+        return evolve(message, parts=parts)
 
     async def _run(self, session_id: str, origin: str, owner: Principal, surface: Surface, emit: _Emit) -> "TurnRun":
         live = await self.sessions.take(session_id, origin, owner)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Literal, TypeAlias, get_args
 
 from attrs import frozen
@@ -11,6 +12,8 @@ KINDS: tuple[str, ...] = get_args(Kind)[:-1]  # as they are written; a path alon
 MOST = 30  # references of one message
 COMMITS = 10
 LONGEST = 8_192  # characters of one
+_LOOKED_AT = 1_000  # words with an @ before them; a text with more of them is no message
+_TRIMMED = 64  # characters at the end of a word
 
 # A mail address, a scoped package and a decorator in the middle of code have something else before the @.
 _AT = re.compile(r"(?<![^\s(\[{<\"'“‘«*,;—–])@")
@@ -44,10 +47,13 @@ def references(text: str) -> list[Reference]:
 
 
 def _all(text: str) -> Iterator[Reference]:
-    code = [match.span() for match in _CODE.finditer(text)] if "`" in text else []
-    for match in _AT.finditer(text):
+    code = (match.span() for match in _CODE.finditer(text)) if "`" in text else iter(())
+    start, end = next(code, (0, 0))
+    for match in islice(_AT.finditer(text), _LOOKED_AT):
         at = match.start()
-        if not any(start <= at < end for start, end in code) and (found := _one(text, at)):
+        while end and end <= at:
+            start, end = next(code, (0, 0))
+        if not start <= at < end and (found := _one(text, at)):
             yield found
 
 
@@ -89,11 +95,11 @@ def _value(text: str, start: int) -> str:
     """The word that begins here, without what ends a sentence or a bracket around it."""
     word = _WORD.match(text, start, start + LONGEST)
     value = word[0] if word else ""
-    while value:
-        last = value[-1]
+    for _ in range(_TRIMMED):
+        last = value[-1:]
         if last == "." and re.search(r"(?:^|/)\.{1,2}$", value):  # a folder, not the end of a sentence
             break
-        if last not in _END and not _closes_what_is_outside(value):
+        if not last or (last not in _END and not _closes_what_is_outside(value)):
             break
         value = value[:-1]
     return value
