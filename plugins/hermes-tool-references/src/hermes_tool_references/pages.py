@@ -29,7 +29,7 @@ async def read_page(wanted: Reference, rules: UrlRules, most: int, seconds: floa
     try:
         answer = await fetch(url, rules, accept=ACCEPT, limit=max(most, _SOURCE) * 2, seconds=seconds)
     except HermesError as error:
-        raise Refused(error.text.rstrip(".")) from None
+        raise Refused((error.text.partition(" was not opened: ")[2] or error.text).rstrip(".")) from None
     if answer.moved:
         raise Refused(f"it sends you on to another site: {answer.moved}")
     if not 200 <= answer.status < 300:
