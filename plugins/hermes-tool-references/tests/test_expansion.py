@@ -374,3 +374,99 @@ async def test_sessions_of_others_are_not_there(scene: Scene) -> None:
     await scene.say("my diary", origin="telegram", session="anna1", owner=Principal(person="anna"))
     await scene.say("@session:anna1")
     assert scene.told == ["@session:anna1: there is no such session."]
+
+
+# --- what does not end ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def fake_git(tmp_path: Path, monkeypatch: Any) -> Any:
+    """Another program by the name of git; the file that it writes its number into."""
+
+    def put(script: str) -> Path:
+        folder, mark = tmp_path / "bin", tmp_path / "pid"
+        folder.mkdir()
+        (folder / "git").write_text(
+            f"#!/bin/sh\ncase $* in *rev-parse*) pwd; exit;; esac\necho $$ > {mark}\n{script}\n"
+        )
+        (folder / "git").chmod(0o755)
+        monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+        return mark
+
+    return put
+
+
+def is_gone(mark: Path) -> bool:
+    try:
+        os.kill(int(mark.read_text()), 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+async def test_a_git_that_never_ends_is_told_and_ended(scene: Scene, fake_git: Any, monkeypatch: Any) -> None:
+    mark = fake_git("sleep 1000")
+    monkeypatch.setattr("hermes_tool_references.expansion.SECONDS", 0.5)
+    scene.begin()
+    async with asyncio.timeout(4):
+        await scene.say("@diff")
+    assert scene.told == ["@diff: it took longer than 0.5 seconds."]
+    assert is_gone(mark)
+
+
+async def test_a_git_that_says_too_much_is_read_only_so_far(scene: Scene, fake_git: Any) -> None:
+    mark = fake_git("exec yes")
+    scene.begin()
+    async with asyncio.timeout(4):
+        assert await scene.say("@diff") == "@diff"
+    assert scene.told[0].startswith("What @ refers to is too much")
+    assert is_gone(mark)
+
+
+async def test_what_git_complains_of_is_told(scene: Scene, fake_git: Any) -> None:
+    fake_git("echo 'fatal: detected dubious ownership in repository.' >&2; exit 128")
+    scene.begin()
+    await scene.say("@diff")
+    assert scene.told == ["@diff: detected dubious ownership in repository."]
+
+
+async def test_without_git_it_is_told_and_folders_are_still_listed(
+    scene: Scene, tmp_path: Path, monkeypatch: Any
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    scene.begin().lay(**{"src/a.py": "", "node_modules/x/y.js": ""})
+    said = await scene.say("@diff @folder:.")
+    assert scene.told == ["@diff: git cannot be started: no such file or directory."]
+    assert "./ (1 file):\n```\nsrc/a.py\n```" in said
+
+
+async def test_a_page_that_never_comes_is_told(scene: Scene, monkeypatch: Any) -> None:
+    async def fetch(*_: Any, **__: Any) -> Answer:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    monkeypatch.setattr("hermes_tool_references.pages.fetch", fetch)
+    monkeypatch.setattr("hermes_tool_references.expansion.SECONDS", 0.05)
+    scene.begin().lay(x="1")
+    assert "x:\n```\n1\n```" in await scene.say("@file:x @url:https://example.org")
+    assert scene.told == ["@url:https://example.org: it took longer than 0.05 seconds."]
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (Answer("https://example.org/", 404, {}, b""), "it was answered with status 404"),
+        (
+            Answer("https://a.org/", 302, {}, b"", "", "https://b.org/"),
+            "it sends you on to another site: https://b.org/",
+        ),
+    ],
+)
+async def test_an_answer_that_is_no_page_is_told(scene: Scene, monkeypatch: Any, answer: Answer, why: str) -> None:
+    async def fetch(*_: Any, **__: Any) -> Answer:
+        return answer
+
+    monkeypatch.setattr("hermes_tool_references.pages.fetch", fetch)
+    scene.begin()
+    await scene.say("@url:https://example.org")
+    assert scene.told == [f"@url:https://example.org: {why}."]

@@ -2,7 +2,9 @@
 
 import asyncio
 import os
+import signal
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from hermes_tool_references.found import Found, Refused, one_line
@@ -15,6 +17,7 @@ COMMAND = (
 _PLAIN = ("--no-ext-diff", "--no-textconv", "--no-color")
 _LOG = ("log", "--patch", "--stat", "--format=commit %h%nAuthor: %an%nDate:   %ad%n%n%w(0,4,4)%B", "--date=iso")
 _ERRORS = 2_000  # bytes
+_GRACE = 0.5  # seconds for a process that was killed to be gone
 
 
 def environment() -> dict[str, str]:
@@ -73,14 +76,20 @@ async def run(command: Sequence[str], cwd: str, most: int) -> str:
     pipe = asyncio.subprocess.PIPE
     try:
         process = await asyncio.create_subprocess_exec(
-            *command, cwd=cwd, env=environment(), stdin=asyncio.subprocess.DEVNULL, stdout=pipe, stderr=pipe
+            *command,
+            cwd=cwd,
+            env=environment(),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=pipe,
+            stderr=pipe,
+            start_new_session=True,
         )
     except OSError as error:
         raise Refused(f"git cannot be started: {(error.strerror or 'no reason given').lower()}") from None
     assert process.stdout
     assert process.stderr
+    errors = asyncio.ensure_future(process.stderr.read(_ERRORS))
     try:
-        errors = asyncio.ensure_future(process.stderr.read(_ERRORS))
         output = bytearray()
         while len(output) <= most and (piece := await process.stdout.read(65_536)):
             output += piece
@@ -89,8 +98,11 @@ async def run(command: Sequence[str], cwd: str, most: int) -> str:
     finally:
         errors.cancel()
         if process.returncode is None:
-            process.kill()
-        await asyncio.shield(asyncio.ensure_future(process.communicate()))
+            with suppress(ProcessLookupError, PermissionError):  # it, and what it started
+                os.killpg(process.pid, signal.SIGKILL)
+        ending = asyncio.ensure_future(process.communicate())
+        await asyncio.wait({ending, errors}, timeout=_GRACE)
+        ending.cancel()
     return bytes(output[: most + 1]).decode("utf-8", "replace")
 
 
