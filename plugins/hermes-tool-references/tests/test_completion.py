@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes_core.context import SessionsBroker
+from hermes_core.gateway.completion import completions
 from hermes_core.plugins.manifest import read_manifest
 from hermes_core.testing import plugin_context
 from hermes_core.testing.contract_base import manifest_path
@@ -181,3 +182,20 @@ def test_a_hundred_thousand_files_are_ranked_without_comparing_them_all() -> Non
     assert ranked(entries, "module99999")[0] == "package999/module99999.py"
     assert ranked(entries, "p9m99999") == ["package999/module99999.py"]
     assert len(ranked(entries, "")) == 50
+
+
+async def test_the_line_of_a_desk_goes_on(hermes: Any, scripted: Any) -> None:
+    hermes.tmp_plugin(scripted())
+    hermes.tmp_plugin("hermes_tool_references")
+    folder = hermes.workspace.folder
+    hermes.configure({"terminal.cwd": str(folder)})
+    (folder / "my notes.txt").write_text("")
+    (folder / "reply.py").write_text("")
+
+    async def session() -> Session:
+        return await hermes.runtime.take_up(origin="cli")
+
+    found = await completions(hermes.runtime, [], session, "look at @rep")
+    assert [(c.text, c.replaces) for c in found] == [("@reply.py", 4)]
+    found = await completions(hermes.runtime, [], session, 'look at @file:"my no')
+    assert [(c.text, c.replaces) for c in found] == [('@file:"my notes.txt"', 12)]
