@@ -358,8 +358,8 @@ class Parts:
         from hermes_core.agent.prompt import build_prompt
 
         config = self.settings.config
-        identity, soul, window = config.agent.identity, self.home.root / "SOUL.md", config.model.context_length
-        prompt = await build_prompt(session, self.memory(), identity=identity, soul=soul, window=window)
+        identity, window = config.agent.identity, config.model.context_length
+        prompt = await build_prompt(session, self.memory(), identity=identity, window=window)
         if system:
             said = PromptBlock(name="caller", text=system, tier="context")
             prompt = evolve(prompt, blocks=(*prompt.blocks, said))
