@@ -1,5 +1,6 @@
 """One message as a widget: markdown that is shown while it is being written."""
 
+import re
 from collections.abc import Sequence
 from time import monotonic
 from typing import ClassVar
@@ -13,6 +14,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from hermes_platform_tui.markdown.clean import Cleaner
+from hermes_platform_tui.markdown.code import warm
 from hermes_platform_tui.markdown.document import CodeBlock, Document, Link
 from hermes_platform_tui.markdown.rows import PLAIN, Look, Part, Row
 from hermes_platform_tui.markdown.width import cells
@@ -20,14 +22,9 @@ from hermes_platform_tui.markdown.width import cells
 __all__ = ["MarkdownBody"]
 
 FRAME = 1 / 20  # seconds between two looks at a text that is being written
+FLOOD, FLOOD_FRAME = 400, 1 / 10  # more characters than that in a frame are faster than anyone reads
 SHARE = 8  # of the time, what making the tail's rows may take: one part in so many
 _CACHED = 3000  # rows
-
-_ROLES = (
-    "strong em strike code link address image maths muted bullet done bar quote rule border head block label hit current "
-    "heading-1 heading-2 heading-3 heading-4 heading-5 heading-6 code-comment code-keyword code-string code-number "
-    "code-name code-builtin code-inserted code-deleted code-strong code-em"
-).split()
 
 
 class MarkdownBody(Widget):
@@ -72,7 +69,7 @@ class MarkdownBody(Widget):
         & > .markdown--current { color: auto; background: $accent; text-style: bold underline; }
     }
     """
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"markdown--{role}" for role in _ROLES}
+    COMPONENT_CLASSES: ClassVar[set[str]] = set(re.findall(r"markdown--[a-z0-9-]+", DEFAULT_CSS))
     ALLOW_SELECT = True
 
     def __init__(
@@ -88,8 +85,10 @@ class MarkdownBody(Widget):
         self._markdown = markdown
         self._document = Document(markdown=markdown)
         self._cleaner = Cleaner()
+        self._waiting: list[str] = []  # written, but not shown yet
         self._timer: Timer | None = None
         self._shown_at = self._cost = 0.0
+        self._frame = FRAME
         self._shown_height = -1
         self._settling = self._stale = self._painting = False
         self._current: int | None = None
@@ -104,18 +103,18 @@ class MarkdownBody(Widget):
     @property
     def text(self) -> str:
         """The source as far as it was written, clean."""
-        return self._document.text
+        return self._document.text + "".join(self._waiting)
 
     def append(self, text: str) -> None:
         """Write on. What is seen follows, at most twenty times a second."""
         if shown := self._cleaner.feed(text):
-            self._document.append(shown)
+            self._waiting.append(shown)
             self._show_soon()
 
     def finish(self) -> None:
         """No more text comes."""
-        if rest := self._cleaner.finish():
-            self._document.append(rest)
+        self._waiting.append(self._cleaner.finish())
+        self._take()
         self._document.finish()
         self._show_soon()
 
@@ -126,10 +125,10 @@ class MarkdownBody(Widget):
         self._document.width = width
         self._cleaner = Cleaner()
         self._strips.clear()
-        self._document.append(self._cleaner.feed(text))
-        if rest := self._cleaner.finish():
-            self._document.append(rest)
+        self._waiting = [self._cleaner.feed(text), self._cleaner.finish()]
+        self._take()
         self._document.resolve()
+        self._document.refresh_tail()
         self._shown_height = -1
         self._show_soon()
 
@@ -158,8 +157,17 @@ class MarkdownBody(Widget):
         self._current = current_row
         self.refresh()
 
+    def _take(self) -> int:
+        """Let the document have what was written; tells how much it was."""
+        text = "".join(self._waiting)
+        self._waiting.clear()
+        if text:
+            self._document.append(text)
+        return len(text)
+
     def _ready(self) -> None:
         """Rows for all of the text, even before the widget was ever shown."""
+        self._take()
         if not self._document.width:
             self._document.resize(self.content_size.width or 80)
         self._document.refresh_tail()
@@ -171,7 +179,7 @@ class MarkdownBody(Widget):
     def _show_soon(self) -> None:
         if self._timer is not None or not self.is_mounted:
             return
-        wait = max(FRAME, self._cost * SHARE) - (monotonic() - self._shown_at)
+        wait = max(self._frame, self._cost * SHARE) - (monotonic() - self._shown_at)
         self._timer = self.set_timer(max(0.001, wait), self._show)  # a timer of 0 divides by it
 
     def _show(self) -> None:
@@ -181,6 +189,7 @@ class MarkdownBody(Widget):
             return
         began = monotonic()
         before = self._document.tail_top
+        self._frame = FLOOD_FRAME if self._take() > FLOOD else FRAME
         self._document.refresh_tail()
         self._document.settle()
         self._shown_at = monotonic()
@@ -212,6 +221,7 @@ class MarkdownBody(Widget):
 
     def on_mount(self) -> None:
         """Show what was written before there was a place for it."""
+        warm()
         self._show_soon()
 
     # size and rows
@@ -225,6 +235,7 @@ class MarkdownBody(Widget):
         document = self._document
         if width != document.width:
             self._strips.clear()
+            self._take()
             document.resize(width)
             document.settle()
             self._settle_soon()

@@ -8,9 +8,10 @@ from typing import Any
 
 from attrs import define, field, frozen
 
-from hermes_platform_tui.markdown.blocks import Block, Blocks, Lines, Source
+from hermes_platform_tui.markdown.blocks import Blocks
 from hermes_platform_tui.markdown.layout import Content, lay_out, read
 from hermes_platform_tui.markdown.rows import Row
+from hermes_platform_tui.markdown.source import Block, Lines, Source
 
 __all__ = ["CodeBlock", "Document", "Link"]
 
@@ -75,6 +76,11 @@ class Document:
         if len(self._pieces) > 1:
             self._pieces = ["".join(self._pieces)]
         return self._pieces[0] if self._pieces else ""
+
+    @property
+    def parts(self) -> list[str]:
+        """The text of the blocks that it was cut into."""
+        return [entry.block.text for entry in (*self._entries, *self._tail)]
 
     def append(self, text: str) -> None:
         """Take more text. Its rows are not made yet."""
@@ -273,10 +279,7 @@ class Document:
     def links(self) -> list[Link]:
         """All links and images."""
         return [
-            Link(text, address)
-            for _, entry in self._all()
-            if entry.content
-            for text, address in entry.content.links
+            Link(text, address) for _, entry in self._all() if entry.content for text, address in entry.content.links
         ]
 
     def find(self, words: str) -> list[int]:

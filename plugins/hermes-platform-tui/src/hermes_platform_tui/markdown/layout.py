@@ -6,11 +6,11 @@ from typing import Any
 from attrs import define, field
 from markdown_it.token import Token
 
-from hermes_platform_tui.markdown.blocks import Block
 from hermes_platform_tui.markdown.code import code_rows
 from hermes_platform_tui.markdown.inline import Link, lines_of, parse, too_deep
 from hermes_platform_tui.markdown.maths import to_unicode
 from hermes_platform_tui.markdown.rows import PLAIN, Line, Look, Part, Row, framed, rows_of
+from hermes_platform_tui.markdown.source import Block
 from hermes_platform_tui.markdown.table import Table, read_table
 
 __all__ = ["NARROWEST", "Content", "lay_out", "read"]
@@ -134,9 +134,7 @@ class _Page:
 
     def _fence(self, token: Token, width: int) -> list[Row]:
         info = token.info.split()
-        part = Block(
-            kind="code", text=token.content.removesuffix("\n"), language=info[0] if info else ""
-        )
+        part = Block(kind="code", text=token.content.removesuffix("\n"), language=info[0] if info else "")
         return code_rows(part, width)
 
     def _quote(self, token: Token, width: int) -> list[Row]:

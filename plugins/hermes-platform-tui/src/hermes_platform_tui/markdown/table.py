@@ -1,4 +1,4 @@
-"""Tables: columns as wide as they can be, cells wrapped; a list of names and values where columns would be too narrow."""
+"""Tables: cells wrapped in columns; a list of names and values where columns would be too narrow."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -33,8 +33,8 @@ class Table:
         widths = (like or self).widths(width)
         if widths is None:
             return self._as_list(width, goes_on=like is not None)
-        lines = [self._row(cells_, widths) for cells_ in self.body]
-        apart = any(len(line) > 1 for line in ((like._bodies(widths) if like else lines)))
+        lines = [self._row(cells_of_row, widths) for cells_of_row in self.body]
+        apart = like._folds(widths) if like else any(len(line) > 1 for line in lines)
         rows: list[Row] = []
         if like is None:
             rows += self._row(self.head, widths)
@@ -45,14 +45,14 @@ class Table:
             rows += line
         return rows
 
-    def _bodies(self, widths: Sequence[int]) -> list[list[Row]]:
-        return [self._row(cells_, widths) for cells_ in self.body]
+    def _folds(self, widths: Sequence[int]) -> bool:
+        return any(len(self._row(cells_of_row, widths)) > 1 for cells_of_row in self.body)
 
     def widths(self, width: int) -> list[int] | None:
         """The width of each column, or nothing if they do not fit."""
         room = width - _BETWEEN * (len(self.head) - 1)
         every = [self.head, *self.body]
-        wanted = [max(1, max(_width(row[place]) for row in every)) for place in range(len(self.head))]
+        wanted = [max(1, *(_width(row[place]) for row in every)) for place in range(len(self.head))]
         if sum(wanted) <= room:
             return wanted
         least = [min(want, max(NARROW, _word(self.head[place]))) for place, want in enumerate(wanted)]
@@ -63,7 +63,9 @@ class Table:
         return _share(wanted, least, room)
 
     def _row(self, row: Sequence[Cell], widths: Sequence[int]) -> list[Row]:
-        wrapped = [[each for line in cell for each in rows_of(line, size)] for cell, size in zip(row, widths, strict=True)]
+        wrapped = [
+            [each for line in cell for each in rows_of(line, size)] for cell, size in zip(row, widths, strict=True)
+        ]
         rows: list[Row] = []
         for place in range(max(len(cell) for cell in wrapped)):
             parts: list[Part] = []
