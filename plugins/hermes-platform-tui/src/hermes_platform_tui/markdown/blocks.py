@@ -9,6 +9,7 @@ import re
 from typing import Literal
 
 from hermes_platform_tui.markdown.source import LONGEST, Block, Kind, Source
+from hermes_platform_tui.markdown.unfinished import ambiguous
 
 __all__ = ["Blocks"]
 
@@ -49,6 +50,9 @@ class Blocks(Source):
         fork = copy.copy(self)
         fork._lines = self._lines.copy()
         return fork
+
+    def _waits_for_more(self) -> bool:
+        return self._mode != "code" and not self._inner and not self._within and ambiguous(self._rest)
 
     # ends
 

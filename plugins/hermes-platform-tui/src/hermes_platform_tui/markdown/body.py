@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from time import monotonic
 from typing import ClassVar
 
@@ -15,6 +16,7 @@ from textual.widget import Widget
 
 from hermes_platform_tui.markdown.clean import Cleaner
 from hermes_platform_tui.markdown.code import warm
+from hermes_platform_tui.markdown.contrast import readable
 from hermes_platform_tui.markdown.document import CodeBlock, Document, Link
 from hermes_platform_tui.markdown.rows import PLAIN, Look, Part, Row
 from hermes_platform_tui.markdown.width import cells
@@ -25,6 +27,9 @@ FRAME = 1 / 20  # seconds between two looks at a text that is being written
 FLOOD, FLOOD_FRAME = 400, 1 / 10  # more characters than that in a frame are faster than anyone reads
 SHARE = 8  # of the time, what making the tail's rows may take: one part in so many
 _CACHED = 3000  # rows
+
+
+_DRAWN = frozenset(("rule", "border"))  # not text, so they may be faint
 
 
 class MarkdownBody(Widget):
@@ -90,7 +95,7 @@ class MarkdownBody(Widget):
         self._shown_at = self._cost = 0.0
         self._frame = FRAME
         self._shown_height = -1
-        self._settling = self._stale = self._painting = False
+        self._settling = self._stale = self._painting = self._ended = False
         self._current: int | None = None
         self._strips: dict[tuple[Row | None, int], Strip] = {}
         self._looks: dict[Look, Style] = {}
@@ -107,12 +112,17 @@ class MarkdownBody(Widget):
 
     def append(self, text: str) -> None:
         """Write on. What is seen follows, at most twenty times a second."""
+        if self._ended:
+            self._restart([self.text])
         if shown := self._cleaner.feed(text):
             self._waiting.append(shown)
             self._show_soon()
 
     def finish(self) -> None:
-        """No more text comes."""
+        """No more text comes. (If some does all the same, everything is read once more.)"""
+        if self._ended:
+            return
+        self._ended = True
         self._waiting.append(self._cleaner.finish())
         self._take()
         self._document.finish()
@@ -120,17 +130,19 @@ class MarkdownBody(Widget):
 
     def set_text(self, text: str) -> None:
         """Show another text instead."""
+        self._restart([])
+        self._waiting = [self._cleaner.feed(text)]
+        self.finish()
+
+    def _restart(self, waiting: list[str]) -> None:
         width = self._document.width
         self._document = Document(markdown=self._markdown)
-        self._document.width = width
+        self._document.resize(width)
         self._cleaner = Cleaner()
+        self._waiting = waiting
         self._strips.clear()
-        self._waiting = [self._cleaner.feed(text), self._cleaner.finish()]
-        self._take()
-        self._document.resolve()
-        self._document.refresh_tail()
         self._shown_height = -1
-        self._show_soon()
+        self._ended = False
 
     # what is in it
 
@@ -302,8 +314,10 @@ class MarkdownBody(Widget):
     def _style(self, look: Look) -> Style:
         style = self._looks.get(look)
         if style is None:
-            roles = [f"markdown--{role}" for role in look.roles if role != "selection"]
-            style = self.get_visual_style(*roles).rich_style
+            visual = self.get_visual_style(*(f"markdown--{role}" for role in look.roles if role != "selection"))
+            if not _DRAWN.intersection(look.roles):
+                visual = replace(visual, foreground=readable(visual.foreground, visual.background))
+            style = visual.rich_style
             if look.link:
                 style += Style(link=look.link)
             if "selection" in look.roles:

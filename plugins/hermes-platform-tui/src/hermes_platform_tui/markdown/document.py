@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from hermes_platform_tui.markdown.blocks import Blocks
 from hermes_platform_tui.markdown.layout import Content, lay_out, read
 from hermes_platform_tui.markdown.rows import Row
 from hermes_platform_tui.markdown.source import Block, Lines, Source
+from hermes_platform_tui.markdown.unfinished import healed
 
 __all__ = ["CodeBlock", "Document", "Link"]
 
@@ -66,6 +67,7 @@ class Document:
         self._references: dict[str, Any] = {}
         self._unsettled = 0  # entries before this one are laid out
         self._words = ""
+        self._ended = False
         self.width = 0
 
     # text
@@ -90,6 +92,7 @@ class Document:
 
     def finish(self) -> None:
         """No more text comes."""
+        self._ended = True
         for block in self._source.finish():
             self._add(block)
         self._tail = []
@@ -122,11 +125,14 @@ class Document:
 
     def refresh_tail(self) -> None:
         """Lay out what may still change."""
+        if self._ended:
+            return
         del self._tops[len(self._entries) :]
         self._tail = []
         references = dict(self._references)
         for block in self._source.tail():
-            entry = self._entry(block, [*self._entries[:16], *self._tail])
+            shown = evolve(block, text=healed(block.text)) if block.kind == "text" else block
+            entry = self._entry(shown, [*self._entries[:16], *self._tail])
             if block.kind == "define":
                 references.setdefault(_label(block.label), {"href": block.text, "title": ""})
             self._tail.append(entry)

@@ -60,7 +60,14 @@ class Source:
 
     def tail(self) -> list[Block]:
         """What ``finish`` would give now; the stream goes on."""
-        return self._fork().finish()
+        fork = self._fork()
+        if fork._waits_for_more():
+            fork._rest = ""
+        return fork.finish()
+
+    def _waits_for_more(self) -> bool:
+        """Whether the line at the end would be shown as what it will hardly stay."""
+        return False
 
     def _cut(self, line: str, done: list[Block]) -> str:
         while len(line) > LONGEST:
