@@ -70,8 +70,8 @@ class MarkdownBody(Widget):
         & > .markdown--code-builtin { color: $text-secondary; }
         & > .markdown--code-inserted { color: $text-success; }
         & > .markdown--code-deleted { color: $text-error; }
-        & > .markdown--hit { color: auto; background: $warning; text-style: none; }
-        & > .markdown--current { color: auto; background: $accent; text-style: bold underline; }
+        & > .markdown--hit { color: $text-warning; background: $warning-muted; }
+        & > .markdown--current { color: auto; background: $warning; text-style: bold underline; }
     }
     """
     COMPONENT_CLASSES: ClassVar[set[str]] = set(re.findall(r"markdown--[a-z0-9-]+", DEFAULT_CSS))

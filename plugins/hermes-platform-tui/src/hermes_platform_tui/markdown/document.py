@@ -3,7 +3,6 @@
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 from typing import Any
 
 from attrs import define, evolve, field, frozen
@@ -11,6 +10,7 @@ from attrs import define, evolve, field, frozen
 from hermes_platform_tui.markdown.blocks import Blocks
 from hermes_platform_tui.markdown.layout import Content, lay_out, read
 from hermes_platform_tui.markdown.rows import Row
+from hermes_platform_tui.markdown.search import Hit, folded, search
 from hermes_platform_tui.markdown.source import Block, Lines, Source
 from hermes_platform_tui.markdown.unfinished import healed
 
@@ -45,8 +45,7 @@ class _Entry:
     height: int = 0
     content: Content | None = None
     rows: list[Row] | None = None
-    hits: list[tuple[int, int, int]] | None = field(default=None)
-    """Row, start and end of what was searched for."""
+    hits: list[Hit] | None = field(default=None)
 
     def guess(self, width: int) -> None:
         """Forget the rows; say how many they might be."""
@@ -192,7 +191,7 @@ class Document:
         if found is None:
             return []
         entry, inside = found
-        return [(start, end) for row, start, end in self._hits(entry) if row == inside - entry.gap]
+        return [(hit.start, hit.end) for hit in self._hits(entry) if hit.row == inside - entry.gap]
 
     @property
     def tail_top(self) -> int:
@@ -290,26 +289,21 @@ class Document:
 
     def find(self, words: str) -> list[int]:
         """The rows in which the words begin."""
-        self.search(words)
-        if not self._words:
-            return []
-        return sorted({top + entry.gap + row for top, entry in self._all() for row in self._first_hits(entry)})
+        words = folded(words)
+        found = ((top + entry.gap, search(entry.rows or [], words)) for top, entry in self._all())
+        return sorted({top + hit.row for top, hits in found for hit in hits if hit.begins})
 
     def search(self, words: str) -> None:
-        """Look for other words from now on."""
-        words = " ".join(words.casefold().split())
+        """Tell from now on where these words are in a row."""
+        words = folded(words)
         if words != self._words:
             self._words = words
             for entry in (*self._entries, *self._tail):
                 entry.hits = None
 
-    def _first_hits(self, entry: _Entry) -> set[int]:
-        self._hits(entry)
-        return {row for row, start, _ in entry.hits or () if start >= 0}
-
-    def _hits(self, entry: _Entry) -> list[tuple[int, int, int]]:
+    def _hits(self, entry: _Entry) -> list[Hit]:
         if entry.hits is None:
-            entry.hits = list(_search(entry.rows or [], self._words))
+            entry.hits = list(search(entry.rows or [], self._words))
         return entry.hits
 
     def copy(self, start: tuple[int, int] | None, end: tuple[int, int] | None) -> str:
@@ -328,7 +322,8 @@ class Document:
             text = row.text[max(left, row.lead) : stop if place == last and end else None]
             keep = "" if continues or left >= max(1, row.lead) or code_only else row.keep
             continues = row.join != "\n"
-            done += keep + (text if row.join == "" else text.rstrip()) + (row.join if place != last else "")
+            whole = row.join == "" or (place == last and end is not None)
+            done += keep + (text if whole else text.rstrip()) + (row.join if place != last else "")
         return done.strip("\n") if start is None or end is None else done
 
 
@@ -336,28 +331,3 @@ def _label(label: str) -> str:
     from markdown_it.common.utils import normalizeReference
 
     return normalizeReference(label)
-
-
-def _search(rows: Sequence[Row], words: str) -> Iterator[tuple[int, int, int]]:
-    """Row, start and end of each place that says the words, also where they go on in the next row."""
-    said = ""
-    places: list[tuple[int, int]] = []  # of each letter: row and character
-    for number, row in enumerate(rows):
-        for place in range(row.lead, len(row.text)):
-            folded = row.text[place].casefold()
-            said += folded
-            places += [(number, place)] * len(folded)
-        said += row.join
-        places += [(number, len(row.text))] * len(row.join)
-    start = said.find(words)
-    while start >= 0 and words:
-        yield from _spans(places[start : start + len(words)])
-        start = said.find(words, start + len(words))
-
-
-def _spans(places: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int, int]]:
-    begin = places[0]
-    for one, other in pairwise([*places, (-1, 0)]):
-        if one[0] != other[0]:
-            yield begin[0], begin[1], one[1] + 1
-            begin = other
