@@ -11,6 +11,7 @@ from rich.style import Style
 from textual.geometry import Region, Size
 from textual.selection import Selection
 from textual.strip import Strip
+from textual.style import Style as VisualStyle
 from textual.timer import Timer
 from textual.widget import Widget
 
@@ -315,13 +316,13 @@ class MarkdownBody(Widget):
         style = self._looks.get(look)
         if style is None:
             visual = self.get_visual_style(*(f"markdown--{role}" for role in look.roles if role != "selection"))
+            if "selection" in look.roles:
+                visual += VisualStyle.from_styles(self.screen.get_component_styles("screen--selection"))
             if not _DRAWN.intersection(look.roles):
                 visual = replace(visual, foreground=readable(visual.foreground, visual.background))
             style = visual.rich_style
             if look.link:
                 style += Style(link=look.link)
-            if "selection" in look.roles:
-                style += self.screen.get_component_rich_style("screen--selection")
             self._looks[look] = style
         return style
 
