@@ -135,6 +135,21 @@ async def test_the_mouse_selects_and_copies() -> None:
         assert app.screen.get_selected_text() is None
 
 
+async def test_a_click_on_a_link_is_told() -> None:
+    class Browser(Reader):
+        def on_markdown_body_link_clicked(self, event: MarkdownBody.LinkClicked) -> None:
+            clicked.append(event.address)
+
+    clicked: list[str] = []
+    app = Browser("a [link](https://x.org/a) [b](file:///etc/passwd)")
+    async with app.run_test(size=(60, 12)) as pilot:
+        await until(pilot, lambda: app.body.size.height == 1)
+        await pilot.click(offset=(1, 0))
+        await pilot.click(offset=(33, 0))
+        await pilot.click(offset=(4, 0))
+        await until(pilot, lambda: clicked == ["https://x.org/a"])
+
+
 async def test_hits_are_marked() -> None:
     app = Reader("one two\n\nthree two **tw**o")
     async with app.run_test(size=(40, 12)) as pilot:

@@ -64,6 +64,7 @@ def test_rows(text: str, shown: list[str]) -> None:
 
 
 def test_plain_text_stays_as_it_is() -> None:
+    assert rows("a\tb\n\tc", markdown=False) == ["a   b", "    c"]
     assert rows("# no *markdown*\n\n  - here\nand lines that are long are wrapped", 20, markdown=False) == [
         "# no *markdown*",
         "",

@@ -11,7 +11,7 @@ from typing import Literal
 from hermes_platform_tui.markdown.source import LONGEST, Block, Kind, Source
 from hermes_platform_tui.markdown.unfinished import ambiguous
 
-__all__ = ["Blocks"]
+__all__ = ["TABLE_LINES", "Blocks"]
 
 CODE_LINES, CODE_SIZE = 24, 1600  # of one part of a code block
 TABLE_LINES = 40  # of one part of a table

@@ -2,13 +2,15 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from time import monotonic
 from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
+from textual.events import Click
 from textual.geometry import Region, Size
+from textual.message import Message
 from textual.selection import Selection
 from textual.strip import Strip
 from textual.style import Style as VisualStyle
@@ -75,6 +77,19 @@ class MarkdownBody(Widget):
         & > .markdown--current { color: auto; background: $warning; text-style: bold underline; }
     }
     """
+
+    @dataclass
+    class LinkClicked(Message):
+        """A link was clicked. Terminals that know links open them by themselves, with a key held down."""
+
+        body: "MarkdownBody"
+        address: str
+
+        @property
+        def control(self) -> "MarkdownBody":
+            """Who tells it."""
+            return self.body
+
     COMPONENT_CLASSES: ClassVar[set[str]] = set(re.findall(r"markdown--[a-z0-9-]+", DEFAULT_CSS))
     ALLOW_SELECT = True
 
@@ -236,6 +251,12 @@ class MarkdownBody(Widget):
         """Show what was written before there was a place for it."""
         warm()
         self._show_soon()
+
+    def on_click(self, event: Click) -> None:
+        """Tell of a link that was clicked; whether to open it is for the app to say."""
+        if address := event.style.link:
+            event.stop()
+            self.post_message(self.LinkClicked(self, address))
 
     # size and rows
 

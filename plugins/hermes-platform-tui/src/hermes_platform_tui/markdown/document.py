@@ -7,11 +7,12 @@ from typing import Any
 
 from attrs import define, evolve, field, frozen
 
-from hermes_platform_tui.markdown.blocks import Blocks
-from hermes_platform_tui.markdown.layout import Content, lay_out, read
+from hermes_platform_tui.markdown.blocks import TABLE_LINES, Blocks
+from hermes_platform_tui.markdown.layout import lay_out, read
 from hermes_platform_tui.markdown.rows import Row
 from hermes_platform_tui.markdown.search import Hit, folded, search
 from hermes_platform_tui.markdown.source import Block, Lines, Source
+from hermes_platform_tui.markdown.table import Table
 from hermes_platform_tui.markdown.unfinished import healed
 
 __all__ = ["CodeBlock", "Document", "Link"]
@@ -43,7 +44,9 @@ class _Entry:
     block: Block
     gap: int
     height: int = 0
-    content: Content | None = None
+    links: list[Link] = field(factory=list)
+    table: Table | None = None
+    """What a long table has in its first part."""
     rows: list[Row] | None = None
     hits: list[Hit] | None = field(default=None)
 
@@ -117,8 +120,7 @@ class Document:
         labels = "|".join(re.escape(label.lower()) for label in self._references)
         named = re.compile(rf"\[(?:{labels})\]")
         for place, entry in enumerate(self._entries):
-            if entry.content and entry.block.kind == "text" and named.search(entry.block.text.lower()):
-                entry.content = None
+            if entry.rows is not None and entry.block.kind == "text" and named.search(entry.block.text.lower()):
                 entry.guess(self.width)
                 self._moved(place)
 
@@ -242,21 +244,24 @@ class Document:
         if block.kind == "define":
             entry.rows, entry.height = [], 0
             return
-        if entry.content is None:
-            entry.content = read(block, self._references, self._first_of(block))
-        entry.rows = lay_out(block, entry.content, self.width)
+        content = read(block, self._references, self._first_of(block))
+        entry.rows = lay_out(block, content, self.width)
         entry.height = len(entry.rows) + (entry.gap if entry.rows else 0)
         entry.hits = None
+        # The tokens take more room than the rows, and are wanted again only for another width.
+        entry.links = [Link(text, address) for text, address in content.links]
+        entry.table = content.table if block.text.count("\n") + 1 >= TABLE_LINES else None
 
-    def _first_of(self, block: Block) -> Content | None:
-        """The content of the table that this block goes on with."""
+    def _first_of(self, block: Block) -> Table | None:
+        """The first part of the table that this block goes on with."""
         if block.kind != "text" or block.before is None:
             return None
         for entry in reversed(self._entries):
             if entry.block is block.before:
-                if entry.content is None or entry.content.table is None:
+                if entry.rows is None:
                     self._lay_out(entry)
-                return entry.content
+                    self._moved(self._entries.index(entry))
+                return entry.table
         return None
 
     # what is in it
@@ -283,9 +288,7 @@ class Document:
     @property
     def links(self) -> list[Link]:
         """All links and images."""
-        return [
-            Link(text, address) for _, entry in self._all() if entry.content for text, address in entry.content.links
-        ]
+        return [link for _, entry in self._all() for link in entry.links]
 
     def find(self, words: str) -> list[int]:
         """The rows in which the words begin."""
