@@ -72,11 +72,16 @@ async def test_the_end_is_shown_as_what_it_will_be() -> None:
         await until(pilot, lambda: shown(app.body) == ["Title with bold wo"])
         app.body.append("rds** and `co")
         await until(pilot, lambda: shown(app.body) == ["Title with bold words and co"])
-        app.body.append("de`\n-")
+        app.body.append("de`\n-")  # may be the line under a heading, or a list
         await until(pilot, lambda: shown(app.body) == ["Title with bold words and code"])
         assert not style_of(app.body, 0, "Title").bold
         app.body.finish()
         await until(pilot, lambda: bool(style_of(app.body, 0, "Title").bold))
+        app.body.set_text("")
+        app.body.append("a [link](https://x.or")
+        await until(pilot, lambda: shown(app.body) == ["a link (https://x.or)"])
+        app.body.append("g) b")
+        await until(pilot, lambda: shown(app.body) == ["a link (https://x.org) b"])
 
 
 async def test_only_rows_in_sight_are_made() -> None:

@@ -77,8 +77,8 @@ def test_pieces_make_no_difference(text: str, cuts: list[int], width: int, markd
     for cut in [*sorted(cut for cut in cuts if cut < len(text)), len(text)]:
         document.append(text[start:cut])
         document.refresh_tail()
+        seen = rows_of(document)
         start = cut
-    seen = rows_of(document)
     document.finish()
     rows = rows_of(document)
     assert rows == rows_of(whole(text, width, markdown=markdown))
@@ -173,5 +173,13 @@ def test_long_blocks_read_as_one() -> None:
 
 
 def test_definitions_may_come_last() -> None:
-    rows = rows_of(whole("See [the page][1].\n\n[1]: https://example.org/page", 60))
-    assert rows == ["See the page (https://example.org/page)."]
+    text = "See [the page][A].\n\n[a]: https://example.org/page"
+    shown = ["See the page (https://example.org/page)."]
+    assert rows_of(whole(text, 60)) == shown
+    document = Document()
+    document.resize(60)
+    document.append(text[:25])
+    assert rows_of(document) == ["See [the page][A]."]
+    document.append(text[25:])
+    document.finish()
+    assert rows_of(document) == shown

@@ -5,6 +5,7 @@ import re
 __all__ = ["ambiguous", "healed"]
 
 _SPAN = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)", re.DOTALL)
+_ADDRESS = re.compile(r"\]\([^()\s<>]+\Z")
 _MARKERS = re.compile(r"[ \t>]*(?:[-=*_+#|~:]{1,3}|`{1,2}|\d{1,3}[.)]?|[-*+] \[?|\[)[ \t]*\Z")
 
 
@@ -14,10 +15,12 @@ def ambiguous(line: str) -> bool:
 
 
 def healed(text: str) -> str:
-    """The text with the code and the bold words closed that are open at its end."""
+    """The text with what is open at its end closed: code, bold words, the address of a link."""
     last = text.rpartition("\n\n")[2]
     if "```" in last or "~~~" in last or text.endswith((" ", "\n", "`", "**")):
         return text
+    if _ADDRESS.search(last):
+        return text + ")"
     plain = _SPAN.sub("", last)
     if "`" in plain:
         return text + "`" if plain.count("`") == 1 else text
