@@ -65,6 +65,21 @@ async def test_it_shows_what_is_written() -> None:
         await until(pilot, lambda: shown(app.body) == ["other words"])
 
 
+async def test_text_that_comes_too_early_or_too_late() -> None:
+    app = Reader()
+    app.body.append("early, ")
+    async with app.run_test(size=(40, 12)) as pilot:
+        app.body.append("then")
+        await until(pilot, lambda: shown(app.body) == ["early, then"])
+        await app.body.remove()
+        app.body.append(" late")
+        app.body.finish()
+        app.body.highlight("late")
+        assert app.body.find("late") == [0]
+        await pilot.pause()
+    assert app.body.text == "early, then late"
+
+
 async def test_the_end_is_shown_as_what_it_will_be() -> None:
     app = Reader()
     async with app.run_test(size=(40, 12)) as pilot:

@@ -1,5 +1,7 @@
 """Markdown that comes in pieces: whatever the pieces, the rows are the same, and no row is wider than the width."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -52,6 +54,8 @@ LINES = [
 texts = st.lists(st.sampled_from(LINES) | st.text(alphabet="ab -*_`>#|[]()$\\\n\t1.漢", max_size=12), max_size=14).map(
     "\n".join
 )
+
+SHOWCASE = Path(__file__).with_name("markdown_showcase.md").read_text(encoding="utf-8")
 
 
 def rows_of(document: Document) -> list[str]:
@@ -154,6 +158,32 @@ def test_no_block_grows_without_bound(line: str) -> None:
     assert max(len(part) for part in parts) <= 9_000
     assert rows_of(document)
     assert all(cells(row) <= 40 for row in rows_of(document))
+
+
+def test_the_cost_does_not_grow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each finished block is laid out once, and what is not finished is never much."""
+    from hermes_platform_tui.markdown import document as module
+
+    laid_out: list[str] = []
+    lay_out = module.lay_out
+    monkeypatch.setattr(
+        module, "lay_out", lambda block, content, width: laid_out.append(block.text) or lay_out(block, content, width)
+    )
+    text = SHOWCASE * 100
+    document = Document()
+    document.resize(60)
+    for start in range(0, len(text), 400):
+        document.append(text[start : start + 400])
+        before = len(laid_out)
+        document.refresh_tail()
+        assert sum(len(said) for said in laid_out[before:]) <= 5_000
+        before = len(laid_out)
+        document.settle(None)
+        assert sum(len(said) for said in laid_out[before:]) <= 5_000
+    laid_out.clear()
+    document.finish()
+    assert rows_of(document)
+    assert len(laid_out) <= 2
 
 
 def test_long_blocks_read_as_one() -> None:

@@ -204,8 +204,13 @@ class MarkdownBody(Widget):
 
     # time
 
+    @property
+    def _lives(self) -> bool:
+        """Whether there is a screen to show it on; text may come before and after."""
+        return self.is_mounted and self.is_running
+
     def _show_soon(self) -> None:
-        if self._timer is not None or not self.is_mounted:
+        if self._timer is not None or not self._lives:
             return
         wait = max(self._frame, self._cost * SHARE) - (monotonic() - self._shown_at)
         self._timer = self.set_timer(max(0.001, wait), self._show)  # a timer of 0 divides by it
@@ -230,12 +235,12 @@ class MarkdownBody(Widget):
     def _look_at_height(self) -> bool:
         """Ask for another layout if the number of rows is not what was told."""
         changed = self._document.height != self._shown_height
-        if changed and self.is_mounted:
+        if changed and self._lives:
             self.refresh(layout=True)
         return changed
 
     def _settle_soon(self) -> None:
-        if not self._settling and not self._document.settled and self.is_mounted:
+        if not self._settling and not self._document.settled and self._lives:
             self._settling = True
             self.set_timer(0.005, self._settle)
 
