@@ -61,10 +61,10 @@ class MarkdownBody(Widget):
         & > .markdown--label { color: $text-muted; text-style: italic; }
         & > .markdown--heading-1 { color: $text-primary; text-style: bold underline; }
         & > .markdown--heading-2 { color: $text-primary; text-style: bold; }
-        & > .markdown--heading-3 { text-style: bold; }
-        & > .markdown--heading-4 { text-style: bold italic; }
-        & > .markdown--heading-5 { text-style: italic; }
-        & > .markdown--heading-6 { color: $text-muted; text-style: italic; }
+        & > .markdown--heading-3 { text-style: bold italic; }
+        & > .markdown--heading-4 { text-style: italic; }
+        & > .markdown--heading-5 { color: $text-muted; text-style: italic; }
+        & > .markdown--heading-6 { color: $text-muted; }
         & > .markdown--code-comment { color: $text-muted; text-style: italic; }
         & > .markdown--code-keyword { color: $text-accent; }
         & > .markdown--code-string { color: $text-success; }
@@ -282,7 +282,7 @@ class MarkdownBody(Widget):
         return self._shown_height
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        ground = self.background_colors
+        ground = self.colors
         if ground != self._ground:
             self._ground = ground
             self._forget_looks()

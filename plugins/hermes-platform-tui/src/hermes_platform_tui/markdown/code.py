@@ -114,7 +114,7 @@ def code_rows(block: Block, width: int) -> list[Row]:
     rows: list[Row] = []
     language = clean(block.language).strip("{}.")
     if language.lower() not in _BORING and not block.continues:
-        rows.append(Row([(" " + clip(language, width - 2), _LABEL)], fill=_CODE, drawn=True))
+        rows.append(Row([("  " + clip(language, width - 2), _LABEL)], fill=_CODE, drawn=True))
     for place, line in enumerate(highlighted(block.text, language.lower(), before)):
         parts = hard_rows(line, width - 2)
         glued = block.glued and place == 0

@@ -311,22 +311,24 @@ class Document:
 
     def copy(self, start: tuple[int, int] | None, end: tuple[int, int] | None) -> str:
         """The text between two places (row and character), without what is only drawn."""
-        first, begin = start or (0, 0)
-        last, stop = end or (self.height, 0)
+        place, begin = start or (0, 0)
+        last, stop = end or (-1, None)
         done = ""
         continues = False
-        code_only = (row := self.row(first)) is not None and row.code is not None
-        for place in range(first, min(last, self.height - 1) + 1):
+        code_only = (row := self.row(place)) is not None and row.code is not None
+        # Rows that were a guess move those after them, so the number of rows is looked at each time.
+        while place < self.height and (end is None or place <= last):
             row = self.row(place)
-            if row is None or row.drawn:
-                done += "\n" if row is None and done else ""
-                continue
-            left = begin if place == first else 0
-            text = row.text[max(left, row.lead) : stop if place == last and end else None]
-            keep = "" if continues or left >= max(1, row.lead) or code_only else row.keep
-            continues = row.join != "\n"
-            whole = row.join == "" or (place == last and end is not None)
-            done += keep + (text if whole else text.rstrip()) + (row.join if place != last else "")
+            here = stop if place == last else None
+            if row is not None and not row.drawn:
+                text = row.text[max(begin, row.lead) : here]
+                keep = "" if continues or code_only or begin >= max(1, row.lead) else row.keep
+                continues = row.join != "\n"
+                done += keep + (text if row.join == "" or here is not None else text.rstrip())
+                done += "" if place == last else row.join
+            elif row is None and done:
+                done += "\n"
+            place, begin = place + 1, 0
         return done.strip("\n") if start is None or end is None else done
 
 
