@@ -139,6 +139,26 @@ def test_code_has_colours_where_the_language_is_known() -> None:
     assert looks("```nosuchlanguage\nx\n```")["x"] == ("block",)
 
 
+@pytest.mark.parametrize(
+    ("language", "opening", "closing", "role"),
+    [
+        ("python", 'x = """', '"""', "string"),
+        ("javascript", "x = `", "`", "string"),
+        ("go", "/*", "*/", "comment"),
+        ("css", "/* src/**", "*/", "comment"),
+        ("rust", "/*", "*/", "comment"),
+        ("html", "<!--", "-->", "comment"),
+    ],
+)
+def test_colours_go_on_in_long_code(language: str, opening: str, closing: str, role: str) -> None:
+    inside = "\n".join(f"word{number} return" for number in range(100))
+    found = looks(f"```{language}\n{opening}\n{inside}\n{closing}\nint(end); x = 'src/**/*.ts'\n```")
+    words = [look for said, look in found.items() if said.strip().startswith("word")]
+    assert len(words) == 100
+    assert set(words) == {("block", f"code-{role}")}
+    assert not any("end" in said and look == ("block", f"code-{role}") for said, look in found.items())
+
+
 def test_links() -> None:
     text = "[a](https://x.org/b) https://y.org/c_(d), ![i](z.png)\n\n| l |\n|---|\n| <https://t.org> |"
     assert read(text).links == [
