@@ -68,8 +68,8 @@ class Document:
         self._tops: list[int] = []  # first row of each entry, as far as they are known, tail included
         self._references: dict[str, Any] = {}
         self._unsettled = 0  # entries before this one are laid out
-        self._words = ""
-        self._ended = False
+        self.words = ""
+        self.ended = False
         self.width = 0
 
     # text
@@ -94,7 +94,9 @@ class Document:
 
     def finish(self) -> None:
         """No more text comes."""
-        self._ended = True
+        if self.ended:
+            return
+        self.ended = True
         for block in self._source.finish():
             self._add(block)
         self._tail = []
@@ -126,7 +128,7 @@ class Document:
 
     def refresh_tail(self) -> None:
         """Lay out what may still change."""
-        if self._ended:
+        if self.ended:
             return
         del self._tops[len(self._entries) :]
         self._tail = []
@@ -187,7 +189,7 @@ class Document:
 
     def hits_in(self, place: int) -> list[tuple[int, int]]:
         """Start and end of what was searched for in a row."""
-        if not self._words:
+        if not self.words:
             return []
         found = self._find(place)
         if found is None:
@@ -299,14 +301,14 @@ class Document:
     def search(self, words: str) -> None:
         """Tell from now on where these words are in a row."""
         words = folded(words)
-        if words != self._words:
-            self._words = words
+        if words != self.words:
+            self.words = words
             for entry in (*self._entries, *self._tail):
                 entry.hits = None
 
     def _hits(self, entry: _Entry) -> list[Hit]:
         if entry.hits is None:
-            entry.hits = list(search(entry.rows or [], self._words))
+            entry.hits = list(search(entry.rows or [], self.words))
         return entry.hits
 
     def copy(self, start: tuple[int, int] | None, end: tuple[int, int] | None) -> str:
