@@ -41,6 +41,7 @@ def looks(text: str, width: int = 40) -> dict[str, tuple[str, ...]]:
         ("1. a\n  - b\n2. c", [" 1. a", "     ◦ b", " 2. c"]),
         ("- [ ] a\n- [x] b", [" ☐ a", " ☑ b"]),
         ("> a\n> b\n\nc", ["▎ a", "▎ b", "", "c"]),
+        ("> a\nlazy\n- b\n\n  - c", ["▎ a", "▎ lazy", "", " • b", "   ", "    ◦ c"]),
         ("---", ["─" * 40]),
         ("```py\nx = 1\n```", ["  py", "  x = 1"]),
         ("```\n\tx\n```", ["      x"]),

@@ -252,6 +252,8 @@ class Blocks(Source):
             if len(self._lines) >= CODE_LINES:
                 self._flush(done, more=True)
             return
+        if self._mode == "quote" and not _QUOTE.match(line) and _ITEM.match(line):
+            self._flush(done)
         if self._mode != "quote" and self._item(line, done):
             return
         if self._mode == "table" or (self._mode == "text" and self._starts_table(line, done)):
