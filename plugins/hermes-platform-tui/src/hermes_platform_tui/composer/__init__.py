@@ -1,6 +1,5 @@
 """Where a person writes."""
 
-from hermes_platform_tui.composer.choice import Choice
 from hermes_platform_tui.composer.composer import Composer
 
-__all__ = ["Choice", "Composer"]
+__all__ = ["Composer"]

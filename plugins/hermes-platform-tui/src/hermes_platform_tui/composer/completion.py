@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from hermes_platform_tui.composer.choice import Choice
+from hermes_core.types import Choice
 
 __all__ = ["common_part", "is_wanted", "is_whole"]
 

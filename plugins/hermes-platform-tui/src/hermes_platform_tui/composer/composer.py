@@ -8,12 +8,12 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
+from textual.dom import DOMNode
 from textual.message import Message
 from textual.widgets import Static, TextArea
 
-from hermes_core.types import Blob
+from hermes_core.types import Blob, Choice
 from hermes_platform_tui.composer.chips import Chip, Chips
-from hermes_platform_tui.composer.choice import Choice
 from hermes_platform_tui.composer.clean import clean_slowly, plain
 from hermes_platform_tui.composer.clipboard import NoClipboard, read_clipboard
 from hermes_platform_tui.composer.editor import NoEditor, edit
@@ -55,14 +55,21 @@ class Composer(Vertical):
     }
     """
 
-    class Submitted(Message):
+    class Said(Message):
+        """What a composer tells. ``control`` is that composer."""
+
+        @property
+        def control(self) -> DOMNode | None:
+            return self._sender if isinstance(self._sender, DOMNode) else None
+
+    class Submitted(Said):
         """A message is sent. ``text`` is whole: what was pasted stands where its chip stood."""
 
         def __init__(self, text: str, attachments: Sequence[Blob]) -> None:
             super().__init__()
             self.text, self.attachments = text, attachments
 
-    class Changed(Message):
+    class Changed(Said):
         """What is written is another text now."""
 
         def __init__(self, text: str) -> None:
@@ -256,7 +263,7 @@ class Composer(Vertical):
             return True
         self._history.add(text)
         self.clear()
-        self.post_message(self.Submitted(text, attachments))
+        self.post_message(self.Submitted(text, attachments).set_sender(self))
         return True
 
     @on(TextArea.Changed)
@@ -264,7 +271,7 @@ class Composer(Vertical):
         event.stop()
         self._offers.look()
         self.draw_frame()
-        self.post_message(self.Changed(self.text))
+        self.post_message(self.Changed(self.text).set_sender(self))
 
     @on(TextArea.SelectionChanged)
     def _moved(self, event: TextArea.SelectionChanged) -> None:

@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.document._document import EditResult, Location, Selection
 from textual.document._edit import Edit
-from textual.geometry import Size
+from textual.geometry import Offset, Size
 from textual.keys import Keys
 from textual.widgets import TextArea
 
@@ -89,8 +89,9 @@ class Field(TextArea):
         return min(super().get_content_height(container, viewport, width), max(2, viewport.height // 3 - 1))
 
     def on_resize(self) -> None:
-        """Keep the placeholder on one row."""
+        """Keep the placeholder on one row, and the cursor in sight."""
         self.placeholder = self._whole_placeholder.truncate(max(1, self.size.width - 1), ellipsis=True)
+        self.call_after_refresh(self.scroll_cursor_visible)
 
     async def _on_key(self, event: events.Key) -> None:
         # Textual runs bindings in the app's task: there a key that moves could act after a letter typed behind it.
@@ -136,7 +137,9 @@ class Field(TextArea):
             bottom = (bottom[0], last[1])
         if (top, bottom) != (edit.top, edit.bottom):
             edit = Edit(edit.text, top, bottom, edit.maintain_selection_offset)
-        return super().edit(edit)
+        result = super().edit(edit)
+        self.scroll_cursor_visible()  # Textual does it before it knows of a new last row
+        return result
 
     def _span(self, row: int, column: int) -> tuple[int, int] | None:
         line = self.document.get_line(row) if row < self.document.line_count else ""
@@ -156,6 +159,12 @@ class Field(TextArea):
     def find_matching_bracket(self, bracket: str, search_from: Location) -> Location | None:
         """None: prose has no use for it, and it looks through the whole text at each move."""
         return None
+
+    def scroll_cursor_visible(self, center: bool = False, animate: bool = False) -> Offset:
+        """Scroll to the cursor. While Textual undoes an edit the cursor may still be below the end of the text."""
+        if self.cursor_location[0] >= self.document.line_count:
+            return Offset(0, 0)
+        return super().scroll_cursor_visible(center, animate)
 
     # Where the cursor is
 

@@ -4,8 +4,10 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
+from attrs import evolve
+
+from hermes_core.types import Choice
 from hermes_platform_tui.composer.chips import Chips
-from hermes_platform_tui.composer.choice import Choice
 from hermes_platform_tui.composer.clean import plain
 from hermes_platform_tui.composer.completion import common_part, is_wanted, is_whole
 from hermes_platform_tui.composer.field import Field
@@ -87,6 +89,8 @@ class Offers:
         choice = self._choices[max(self._menu.index, 0)]
         self.close()
         self._field.put(choice.text, choice.replaces)
+        if not choice.final:
+            self._ask(pressed=False)
 
     def _tab(self) -> bool:
         if not self._field.text:
@@ -129,8 +133,7 @@ class Offers:
             return
         # Names of files are anybody's: no line break or control character of theirs gets into the menu or the text.
         self._choices = [
-            Choice(plain(choice.text).replace("\n", " "), plain(choice.summary).replace("\n", " "), choice.replaces)
-            for choice in choices[:MOST]
+            evolve(choice, text=_row(choice.text), summary=_row(choice.summary)) for choice in choices[:MOST]
         ]
         self._show(here, pressed)
 
@@ -149,3 +152,7 @@ class Offers:
     def _is_done(self) -> bool:
         """Whether the only choice stands there already."""
         return len(self._choices) == 1 and is_whole(self._choices, self._before())
+
+
+def _row(text: str) -> str:
+    return plain(text).replace("\n", " ")
