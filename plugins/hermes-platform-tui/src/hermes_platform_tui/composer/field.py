@@ -12,6 +12,7 @@ from textual.document._document import EditResult, Location, Selection
 from textual.document._edit import Edit
 from textual.geometry import Offset, Size
 from textual.keys import Keys
+from textual.screen import Screen
 from textual.widgets import TextArea
 
 from hermes_platform_tui.composer.chips import START, Chips, mark_at, marks
@@ -82,11 +83,21 @@ class Field(TextArea):
         self._whole_placeholder = Content(placeholder)
         self._owner, self._chips = owner, chips
         self._killed = ""
+        self._tallest = 0
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """As many rows as the text has; with the frame a third of the screen at most. CSS cannot say that inside a box
         that is as high as its content."""
         return min(super().get_content_height(container, viewport, width), max(2, viewport.height // 3 - 1))
+
+    def on_mount(self) -> None:
+        """Watch the height of the screen: a layout that only depends on it is not done again by itself."""
+        self.screen.screen_layout_refresh_signal.subscribe(self, self._fit)
+
+    def _fit(self, _: Screen[object]) -> None:
+        if self._tallest != self.app.size.height:
+            self._tallest = self.app.size.height
+            self.refresh(layout=True)
 
     def on_resize(self) -> None:
         """Keep the placeholder on one row, and the cursor in sight."""
