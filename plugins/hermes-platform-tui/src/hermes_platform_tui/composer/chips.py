@@ -97,13 +97,16 @@ class Chips:
         found = ((line[start:end], self.chip(line[start:end])) for start, end in near)
         return next(((mark, chip) for mark, chip in found if chip is not None), None)
 
-    def refold(self, text: str, document: str) -> str:
-        """A text that came back from an editor, with what is left unchanged of each chip as that chip again."""
+    def refold(self, text: str, document: str) -> list[str]:
+        """A text that came back from an editor: each chip that is left unchanged as its mark, and what is between."""
+        pieces = [text]
         for found in _MARK.finditer(document):
             chip = self._behind(found)
-            if chip is not None and chip.text in text:
-                text = text.replace(chip.text, found[0], 1)
-        return text
+            at = next((at for at, piece in enumerate(pieces) if chip and chip.text in piece), None)
+            if chip is not None and at is not None:
+                before, _, after = pieces[at].partition(chip.text)
+                pieces[at : at + 1] = [before, found[0], after]
+        return [piece for piece in pieces if piece]
 
     def _replace(self, document: str, spell: Callable[[Chip, str], str]) -> str:
         if START not in document:

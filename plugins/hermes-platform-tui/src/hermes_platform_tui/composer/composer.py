@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.widgets import Static, TextArea
 
 from hermes_core.types import Blob, Choice
-from hermes_platform_tui.composer.chips import Chip, Chips
+from hermes_platform_tui.composer.chips import START, Chip, Chips
 from hermes_platform_tui.composer.clean import clean_slowly, plain
 from hermes_platform_tui.composer.clipboard import NoClipboard, read_clipboard
 from hermes_platform_tui.composer.editor import NoEditor, edit
@@ -337,7 +337,8 @@ class Composer(Vertical):
             self._tell(str(missing))
         else:
             self._offers.dismiss()
-            self._field.swap(self.fold(self._chips.refold(written, document)))
+            pieces = self._chips.refold(written, document)
+            self._field.swap("".join(piece if piece.startswith(START) else self.fold(piece) for piece in pieces))
         finally:
             self.editing = False
             self.focus_input()
