@@ -12,11 +12,12 @@ from rich.cells import cell_len
 
 from hermes_core.types import Blob
 
-__all__ = ["START", "Chip", "Chips", "mark_at", "marks", "size_in_words"]
+__all__ = ["ROOM", "START", "Chip", "Chips", "mark_at", "marks", "size_in_words"]
 
 START, FILL, END = "\ufdd0", "\ufdd1", "\ufdef"
 DIGITS = [chr(0xFDD2 + digit) for digit in range(16)]
 PLACES = 4
+ROOM = (400, 20_000)  # lines and characters that can be edited without delay; what is more is folded whatever it is
 NAME = 14  # characters of a name that a label shows: a chip fits into a row of the smallest screen
 _MARK = re.compile(f"{START}([{DIGITS[0]}-{DIGITS[-1]}]{{{PLACES}}}){FILL}*{END}")
 

@@ -1,6 +1,5 @@
 """The box at the bottom in which a person writes."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
@@ -13,23 +12,16 @@ from textual.message import Message
 from textual.widgets import Static, TextArea
 
 from hermes_core.types import Blob, Choice
-from hermes_platform_tui.composer.chips import START, Chip, Chips
+from hermes_platform_tui.composer.chips import ROOM, Chips
 from hermes_platform_tui.composer.clean import clean_slowly, plain
-from hermes_platform_tui.composer.clipboard import NoClipboard, read_clipboard
-from hermes_platform_tui.composer.editor import NoEditor, edit
 from hermes_platform_tui.composer.field import Field
 from hermes_platform_tui.composer.history import History
+from hermes_platform_tui.composer.intake import Intake, Refused
 from hermes_platform_tui.composer.menu import Menu
 from hermes_platform_tui.composer.offers import Offers
-from hermes_platform_tui.composer.pictures import LARGEST, PictureRefused, may_be_paths, picture, read_pictures
 from hermes_platform_tui.composer.recall import Recall
-from hermes_platform_tui.composer.viewer import Answer, Viewer
 
 __all__ = ["Composer"]
-
-# What is put in by something else than a paste is folded only where editing it would be slow.
-ROOM_LINES, ROOM_CHARACTERS = 400, 20_000
-PATIENCE = 2.0  # seconds that a disk has to say whether a path is a picture
 
 
 class Composer(Vertical):
@@ -88,17 +80,16 @@ class Composer(Vertical):
     ) -> None:
         super().__init__(id=id)
         self._chips = Chips(paste_lines, paste_characters)
-        self._history = History(history, self._tell)
+        self._history = History(history, self.tell)
         self._field = Field(self, self._chips, placeholder)
         self._symbol = Static(Content("❯"), classes="composer--symbol")
         self._box = Horizontal(self._symbol, self._field, classes="composer--box")
         self._menu = Menu()
         self._offers = Offers(self, self._field, self._menu, self._chips, complete)
         self._recall = Recall(self, self._field, self._menu, self._history)
-        self._locked, self._hint = "", ""
+        self._intake = Intake(self, self._field, self._chips)
+        self._locked, self._hint, self._frame = "", "", ("", "")
         self._after_x = False
-        self.editing = False
-        """Whether an editor has the terminal: Ctrl+C is the editor's then."""
 
     def compose(self) -> ComposeResult:
         """The menu lies over everything and takes no room."""
@@ -148,6 +139,11 @@ class Composer(Vertical):
         self._symbol.update(Content(plain(symbol)))
 
     @property
+    def editing(self) -> bool:
+        """Whether an editor has the terminal: Ctrl+C is the editor's then."""
+        return self._intake.editing
+
+    @property
     def room(self) -> tuple[int, int]:
         """How many rows of the screen are free above and below."""
         region = self.region
@@ -159,8 +155,12 @@ class Composer(Vertical):
 
     def set_text(self, text: str) -> None:
         """Put a text in place of everything; can be undone."""
+        self.put_document(self.fold(text))
+
+    def put_document(self, document: str) -> None:
+        """The same for a text whose chips are marks already."""
         self._offers.dismiss()
-        self._field.swap(self.fold(text))
+        self._field.swap(document)
 
     def clear(self) -> None:
         """Forget what is written, chips and all."""
@@ -172,9 +172,9 @@ class Composer(Vertical):
     def attach(self, blob: Blob) -> None:
         """Put a picture or a file where the cursor is, as a chip."""
         try:
-            mark = self._mark(blob)
-        except PictureRefused as refused:
-            self._tell(str(refused))
+            mark = self._intake.mark(blob)
+        except Refused as refused:
+            self.tell(str(refused))
         else:
             self._field.put(mark)
 
@@ -193,14 +193,20 @@ class Composer(Vertical):
 
     def fold(self, text: str) -> str:
         """What the document holds for a text that was not pasted."""
-        return self._chips.fold(plain(text), ROOM_LINES, ROOM_CHARACTERS)
+        return self._chips.fold(plain(text), *ROOM)
+
+    def tell(self, text: str) -> None:
+        """Say something that went wrong, for a while."""
+        self.notify(plain(text), severity="warning", markup=False)
 
     def draw_frame(self) -> None:
         """Say in the frame what is going on."""
         title = self._recall.title or self._locked
-        hint = self._hint or ("Ctrl+O: look at it" if self._chip_here() else "")
-        self._box.border_title = Content(title) if title else None
-        self._box.border_subtitle = Content(hint) if hint else None
+        hint = self._hint or ("Ctrl+O: look at it" if self._intake.chip_here() else "")
+        if (title, hint) != self._frame:
+            self._frame = title, hint
+            self._box.border_title = Content(title) if title else None
+            self._box.border_subtitle = Content(hint) if hint else None
 
     # What the field asks
 
@@ -213,7 +219,7 @@ class Composer(Vertical):
         if key == "ctrl+x":
             return self._cut()
         if key == "ctrl+g" or (after_x and key == "ctrl+e"):
-            self.run_worker(self._edit(), group="editor", exclusive=True)
+            self.run_worker(self._intake.edit(), group="editor", exclusive=True)
         elif self._offers.take(key):
             pass
         elif key == "enter":
@@ -222,9 +228,9 @@ class Composer(Vertical):
             self._offers.close()
             self._recall.open()
         elif key in ("ctrl+v", "alt+v", "super+v"):
-            self.run_worker(self._clip(), group="clipboard", exclusive=True)
+            self.run_worker(self._intake.take_clipboard(), group="clipboard", exclusive=True)
         elif key == "ctrl+o":
-            return self._view()
+            return self._intake.view()
         elif key == "shift+\r":  # xterm's own way to say Shift+Enter
             self._field.action_newline()
         else:
@@ -241,10 +247,7 @@ class Composer(Vertical):
         text = await clean_slowly(text)
         if self._recall.is_open:
             self._recall.add(text.partition("\n")[0])
-        elif blobs := await self._dropped(text):
-            self._field.put(text)
-            self._field.put(" ".join(self._mark(blob) for blob in blobs), replaces=len(text))
-        elif text:
+        elif text and not await self._intake.take_dropped(text):
             self._field.put(self._chips.fold(text))
 
     def _cut(self) -> bool:
@@ -287,87 +290,3 @@ class Composer(Vertical):
         else:
             self._offers.accept()
         self.focus_input()
-
-    # Pictures, editor, chips
-
-    async def _dropped(self, text: str) -> Sequence[Blob]:
-        if not may_be_paths(text):
-            return ()
-        try:
-            async with asyncio.timeout(PATIENCE):
-                return await asyncio.to_thread(read_pictures, text)
-        except PictureRefused as refused:
-            self._tell(str(refused))
-        except (OSError, TimeoutError):
-            pass  # a path that cannot be read is text
-        return ()
-
-    async def _clip(self) -> None:
-        try:
-            clip = await read_clipboard()
-        except NoClipboard as missing:
-            if self.app.clipboard:
-                await self.paste(self.app.clipboard)
-            else:
-                self._tell(str(missing))
-            return
-        if not clip.image:
-            await self.paste(clip.text or self.app.clipboard)
-            return
-        try:
-            self.attach(picture(clip.image, "clipboard"))
-        except PictureRefused as refused:
-            self._tell(str(refused))
-
-    def _mark(self, blob: Blob) -> str:
-        name = blob.name or "What is attached"
-        size = len(blob.data) if blob.data is not None else _size(blob.path)
-        if size > LARGEST:
-            raise PictureRefused(f"{name} is larger than {LARGEST // 1_000_000} MB.")
-        if blob.data is not None and blob.media_type.startswith("image/"):
-            blob = picture(blob.data, blob.name)
-        return self._chips.attach(blob, size)
-
-    async def _edit(self) -> None:
-        document = self._field.text
-        self.editing = True
-        try:
-            written = plain(await edit(self.app, self._chips.expand(document)))
-        except NoEditor as missing:
-            self._tell(str(missing))
-        else:
-            self._offers.dismiss()
-            pieces = self._chips.refold(written, document)
-            self._field.swap("".join(piece if piece.startswith(START) else self.fold(piece) for piece in pieces))
-        finally:
-            self.editing = False
-            self.focus_input()
-
-    def _chip_here(self) -> tuple[str, Chip] | None:
-        """The chip that the cursor stands at: the one before it, else the one behind."""
-        row, column = self._field.cursor_location
-        return self._chips.beside(self._field.document.get_line(row), column)
-
-    def _view(self) -> bool:
-        if (found := self._chip_here()) is None:
-            return False
-        mark, chip = found
-        text = chip.text if chip.blob is None else f"{chip.blob.name}\n{chip.blob.media_type}"
-        unfolds = chip.blob is None and text.count("\n") < ROOM_LINES and len(text) < ROOM_CHARACTERS
-
-        def done(answer: Answer | None) -> None:
-            if answer:
-                self._field.exchange(mark, chip.text if answer == "unfold" else "")
-
-        self.app.push_screen(Viewer(chip.label, plain(text), unfolds), done)
-        return True
-
-    def _tell(self, text: str) -> None:
-        self.notify(plain(text), severity="warning", markup=False)
-
-
-def _size(path: str | None) -> int:
-    try:
-        return Path(path).stat().st_size if path else 0
-    except OSError as error:
-        raise PictureRefused(f"{path} cannot be read: {error.strerror or error}.") from None

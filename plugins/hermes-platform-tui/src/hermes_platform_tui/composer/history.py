@@ -10,10 +10,11 @@ from pathlib import Path
 
 __all__ = ["History"]
 
-READ = 1_000_000  # bytes from the end that are looked at
-LARGEST = 2_000_000  # bytes at which the file is cut down to what is read
+READ = 300_000  # bytes from the end that are looked at
+LARGEST = 600_000  # bytes at which the file is cut down to what is read
 ENTRY = 64_000  # characters; a longer entry is only kept in this process
 ENTRIES = 2_000
+SEARCHED = 20_000  # characters of an entry that a search looks at
 PATIENCE = 0.02  # seconds that another Hermes may hold the file
 
 
@@ -53,7 +54,7 @@ class History:
         for entry in reversed(self.entries):
             if len(found) == most:
                 break
-            folded = entry.casefold() if words else ""
+            folded = entry[:SEARCHED].casefold() if words else ""
             if all(word in folded for word in words):
                 found.setdefault(entry)
         return list(found)

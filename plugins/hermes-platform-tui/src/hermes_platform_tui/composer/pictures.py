@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlsplit
 
 from hermes_core.types import Blob
 
-__all__ = ["LARGEST", "PictureRefused", "may_be_paths", "named_paths", "picture", "read_pictures"]
+__all__ = ["LARGEST", "Refused", "may_be_paths", "named_paths", "picture", "read_pictures"]
 
 LARGEST = 20_000_000  # bytes
 PATHS = 4_096  # characters of a paste that may still be paths
@@ -20,7 +20,7 @@ _KINDS = (
 )
 
 
-class PictureRefused(Exception):
+class Refused(Exception):
     """Why something is not attached."""
 
 
@@ -34,10 +34,10 @@ def media_type(data: bytes) -> str:
 def picture(data: bytes, name: str) -> Blob:
     """A picture that a model takes."""
     if len(data) > LARGEST:
-        raise PictureRefused(f"{name} is larger than {LARGEST // 1_000_000} MB.")
+        raise Refused(f"{name} is larger than {LARGEST // 1_000_000} MB.")
     kind = media_type(data)
     if not kind:
-        raise PictureRefused(f"{name} is not a PNG, JPEG, GIF or WebP picture.")
+        raise Refused(f"{name} is not a PNG, JPEG, GIF or WebP picture.")
     return Blob(media_type=kind, data=data, name=name)
 
 
@@ -71,7 +71,7 @@ def read_pictures(pasted: str) -> list[Blob]:
             if not media_type(file.read(16)):
                 return []
             if os.fstat(file.fileno()).st_size > LARGEST:
-                raise PictureRefused(f"{path.name} is larger than {LARGEST // 1_000_000} MB.")
+                raise Refused(f"{path.name} is larger than {LARGEST // 1_000_000} MB.")
             file.seek(0)
             blobs.append(picture(file.read(LARGEST + 1), path.name))
     return blobs
