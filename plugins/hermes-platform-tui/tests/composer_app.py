@@ -133,4 +133,4 @@ def menu_rows(app: Desk) -> list[str]:
     menu = app.composer.query_one("Menu")
     if not menu.display:
         return []
-    return [menu.render_line(row).text.rstrip() for row in range(menu.size.height)]
+    return [menu.render_line(row).text.rstrip()[1:] for row in range(menu.size.height)]

@@ -130,6 +130,18 @@ async def test_moving_away_closes() -> None:
         assert app.composer.text == "/h"
 
 
+async def test_it_stays_open_while_one_types() -> None:
+    app = Desk()
+    async with app.run_test() as pilot:
+        await opened(app, pilot, "/")
+        gone: list[str] = []
+        for letter in "hi":
+            await pilot.press(letter)
+            gone += [] if menu_rows(app) else [letter]
+        await until(pilot, lambda: len(menu_rows(app)) == 1)
+        assert gone == []
+
+
 async def test_at_most_eight_rows_and_the_chosen_is_among_them() -> None:
     app = Desk()
     async with app.run_test() as pilot:

@@ -85,6 +85,19 @@ async def test_editing(keys: str, text: str) -> None:
         assert app.composer.text == text
 
 
+@pytest.mark.parametrize("letter", ["👩\u200d👩\u200d👧", "e\u0301", "🏳\ufe0f\u200d🌈", "👍🏽", "猫", "❤\ufe0f"])
+async def test_a_letter_of_several_characters_is_one(letter: str) -> None:
+    app = Desk()
+    async with app.run_test() as pilot:
+        app.composer.set_text(f"a{letter}b")
+        await pilot.press("left", "left", "x")
+        assert app.composer.text == f"ax{letter}b"
+        await pilot.press("right", "y", "left", "backspace")
+        assert app.composer.text == "axyb"
+        await pilot.press("ctrl+underscore", "left", "delete")
+        assert app.composer.text == "axyb"
+
+
 async def test_keys_act_in_the_order_in_which_they_come() -> None:
     app = Desk()
     async with app.run_test() as pilot:

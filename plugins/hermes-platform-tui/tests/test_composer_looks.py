@@ -25,7 +25,7 @@ async def empty(pilot: Pilot[None]) -> None:
 async def several_lines(pilot: Pilot[None]) -> None:
     assert isinstance(pilot.app, Desk)
     pilot.app.composer.set_text(
-        "A first line\nand a second that is long enough to be wrapped on a small screen\n猫 👩‍👩‍👧 é"
+        "A first line\nand a second that is long enough to be wrapped on a small screen\n猫 👩\u200d👩\u200d👧 é"
     )
 
 
@@ -69,6 +69,7 @@ async def viewing(pilot: Pilot[None]) -> None:
 
 
 async def without_focus(pilot: Pilot[None]) -> None:
+    await pilot.pause()
     pilot.app.screen.set_focus(None)
     await pilot.pause()
 
@@ -83,7 +84,7 @@ def desk(tmp_path: Path) -> Desk:
         "Go on",
         "Explain\nthe tests",
         "What is in the tea?",
-        "Run the tests again, all of them, and say why",
+        "Run the tests again, all of them, at once",
     ):
         history.add(entry)
     return Desk(tmp_path / "history")

@@ -8,16 +8,17 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from attrs import frozen
-from rich.cells import cell_len
+from rich.cells import cell_len, split_graphemes
 
 from hermes_core.types import Blob
 
-__all__ = ["ROOM", "START", "Chip", "Chips", "mark_at", "marks", "size_in_words"]
+__all__ = ["ROOM", "START", "Chip", "Chips", "letter_at", "mark_at", "marks", "size_in_words"]
 
 START, FILL, END = "\ufdd0", "\ufdd1", "\ufdef"
 DIGITS = [chr(0xFDD2 + digit) for digit in range(16)]
 PLACES = 4
 ROOM = (400, 20_000)  # lines and characters that can be edited without delay; what is more is folded whatever it is
+LONGEST = 64  # characters of one letter that are looked at
 NAME = 14  # characters of a name that a label shows: a chip fits into a row of the smallest screen
 _MARK = re.compile(f"{START}([{DIGITS[0]}-{DIGITS[-1]}]{{{PLACES}}}){FILL}*{END}")
 
@@ -39,6 +40,17 @@ def marks(document: str) -> Iterator[tuple[int, int]]:
 def mark_at(line: str, column: int) -> tuple[int, int] | None:
     """The mark that ``column`` is strictly inside of."""
     return next(((start, end) for start, end in marks(line) if start < column < end), None)
+
+
+def letter_at(line: str, column: int) -> tuple[int, int] | None:
+    """The letter that ``column`` is strictly inside of: one with accents, or an emoji of several."""
+    if line[column].isascii():
+        return None
+    start = column - 1
+    while start > 0 and not line[start].isascii() and column - start < LONGEST:
+        start -= 1
+    letters = split_graphemes(line[start : column + LONGEST])[0]
+    return next(((start + a, start + b) for a, b, _ in letters if a < column - start < b), None)
 
 
 class Chips:

@@ -15,7 +15,7 @@ from textual.keys import Keys
 from textual.screen import Screen
 from textual.widgets import TextArea
 
-from hermes_platform_tui.composer.chips import START, Chips, mark_at, marks
+from hermes_platform_tui.composer.chips import START, Chips, letter_at, mark_at, marks
 
 __all__ = ["Field", "Owner"]
 
@@ -125,10 +125,10 @@ class Field(TextArea):
         event.prevent_default()
         await self._owner.paste(event.text)
 
-    # A chip is one thing
+    # A chip is one thing, and so is a letter with its accents
 
     def clamp_visitable(self, location: Location) -> Location:
-        """The nearest place for the cursor: never inside a chip, and past it in the direction of the move."""
+        """The nearest place for the cursor: never in a chip or a letter, but past it in the direction of the move."""
         row, column = super().clamp_visitable(location)
         span = self._span(row, column)
         if span is None:
@@ -140,7 +140,7 @@ class Field(TextArea):
         return row, start if column - start < end - column else end
 
     def edit(self, edit: Edit) -> EditResult:
-        """Do an edit; a chip that it touches goes as a whole."""
+        """Do an edit; a chip or a letter that it touches goes as a whole."""
         top, bottom = edit.top, edit.bottom
         if first := self._span(*top):
             top = (top[0], first[0])
@@ -154,7 +154,9 @@ class Field(TextArea):
 
     def _span(self, row: int, column: int) -> tuple[int, int] | None:
         line = self.document.get_line(row) if row < self.document.line_count else ""
-        return mark_at(line, column) if START in line else None
+        if line.isascii() or not 0 < column < len(line):
+            return None
+        return (mark_at(line, column) if START in line else None) or letter_at(line, column)
 
     def get_line(self, line_index: int) -> Text:
         """A line as it is drawn."""

@@ -24,7 +24,6 @@ class Menu(Widget):
         overlay: screen;
         height: auto;
         width: 1fr;
-        padding: 0 1;
         color: $foreground;
         background: $panel;
         &.-open { display: block; }
@@ -96,8 +95,8 @@ class Menu(Widget):
             return Strip.blank(width, self.rich_style)
         text, summary = self._rows[number]
         chosen = number == self.index
-        first = _fit(f"{'›' if chosen else ' '} {text}", self._column(width))
-        second = _fit(f"  {summary}", width - cell_len(first))
+        first = _fit(f" {'›' if chosen else ' '} {text}", self._column(width))
+        second = _fit(f"  {summary}", width - cell_len(first) - 1) + " "
         style = self.get_component_rich_style("menu--chosen") if chosen else self.rich_style
         said = style if chosen else self.get_component_rich_style("menu--summary")
         return Strip([Segment(first, style), Segment(second, said)], width)
@@ -105,8 +104,8 @@ class Menu(Widget):
     def _column(self, width: int) -> int:
         """Cells of the first column: what the rows that are shown need, but room for summaries is left."""
         rows = self._rows[self._top : self._top + self._shown]
-        needed = 2 + max(cell_len(text) for text, _ in rows)
-        return min(needed, max(width // 2, 14)) if any(summary for _, summary in rows) else width
+        needed = 3 + max(cell_len(text) for text, _ in rows)
+        return min(needed, max(width // 2, 14)) if any(summary for _, summary in rows) else width - 1
 
     def on_click(self, event: events.Click) -> None:
         event.stop()

@@ -69,7 +69,8 @@ class Offers:
 
     def check(self) -> None:
         """The cursor moved: what was offered for another place is of no use."""
-        if self._menu.is_open and self._choices and not self._is_fresh() and self._asked != self._here():
+        text, position = self._for
+        if self._choices and text == self._field.text and position != self._field.position:
             self.close()
 
     def close(self) -> None:

@@ -80,7 +80,7 @@ class Viewer(ModalScreen[Answer]):
         with Vertical() as box:
             box.border_title = Content(set_cell_size(self._title, min(cell_len(self._title), 60)))
             yield Pages(self._text.split("\n"))
-            keys = "Esc close · e put the text in · d remove" if self._unfolds else "Esc close · d remove"
+            keys = "Esc close · e put in · d remove" if self._unfolds else "Esc close · d remove"
             yield Static(Content(keys))
 
     def action_answer(self, answer: Answer) -> None:
