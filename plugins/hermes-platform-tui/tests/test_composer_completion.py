@@ -14,6 +14,7 @@ from composer_app import COMMANDS, Desk, complete, menu_rows, paste, type_in, un
 
 from hermes_core.types import Choice
 from hermes_platform_tui.composer.completion import common_part, is_wanted
+from hermes_platform_tui.composer.menu import Menu
 
 
 async def opened(app: Desk, pilot: object, text: str) -> list[str]:
@@ -130,16 +131,15 @@ async def test_moving_away_closes() -> None:
         assert app.composer.text == "/h"
 
 
-async def test_it_stays_open_while_one_types() -> None:
+async def test_it_stays_open_while_one_types(monkeypatch: pytest.MonkeyPatch) -> None:
     app = Desk()
     async with app.run_test() as pilot:
         await opened(app, pilot, "/")
-        gone: list[str] = []
-        for letter in "hi":
-            await pilot.press(letter)
-            gone += [] if menu_rows(app) else [letter]
+        closed: list[bool] = []
+        monkeypatch.setattr(Menu, "close", lambda menu: closed.append(True))
+        await type_in(pilot, "hi")
         await until(pilot, lambda: len(menu_rows(app)) == 1)
-        assert gone == []
+        assert closed == []
 
 
 async def test_at_most_eight_rows_and_the_chosen_is_among_them() -> None:
@@ -189,9 +189,15 @@ async def test_typing_does_not_wait_and_late_answers_are_dropped() -> None:
         await until(pilot, lambda: asked[-1:] == ["/h"])
         await type_in(pilot, "el")
         assert app.composer.text == "/hel"
-        gate.set()
         await until(pilot, lambda: menu_rows(app))
         assert menu_rows(app)[0].split()[1] == "/help"
+        await pilot.press("ctrl+u", "/", "h")
+        await until(pilot, lambda: asked[-1] == "/h")
+        await pilot.press("ctrl+u", "x")
+        gate.set()
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        assert menu_rows(app) == []
 
 
 async def test_enter_right_behind_a_letter_sends_what_is_typed() -> None:

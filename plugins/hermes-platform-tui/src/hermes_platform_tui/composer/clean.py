@@ -34,8 +34,6 @@ async def clean_slowly(text: str) -> str:
         end = text.find("\n", start + SLICE) + 1  # no sequence goes past the end of a line
         if not 0 < end <= start + 2 * SLICE:
             end = start + SLICE
-        if text[end - 1 : end] == "\r":
-            end += text[end : end + 1] == "\n"
         pieces.append(plain(text[start:end]))
         start = end
         await asyncio.sleep(0)
