@@ -118,7 +118,19 @@ async def paste(pilot: Pilot[None], text: str) -> None:
     """What a terminal says of a bracketed paste."""
     assert pilot.app.focused is not None
     pilot.app.post_message(events.Paste(text))
+    if isinstance(pilot.app.screen.focused, TextArea):
+        await settled(pilot)
     await pilot.pause()
+
+
+async def settled(pilot: Pilot[None]) -> None:
+    """Wait until every key that was posted has been dealt with: until one behind them has come through unused."""
+    app = pilot.app
+    assert isinstance(app, Desk)
+    app.left.clear()
+    app.post_message(events.Key("f12", None))
+    await until(pilot, lambda: "f12" in app.left)
+    app.left.clear()
 
 
 async def until(pilot: Pilot[None], condition: Callable[[], object]) -> None:

@@ -10,7 +10,7 @@ from textual import events
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from composer_app import PNG, Desk, paste, type_in, until
+from composer_app import PNG, Desk, paste, settled, type_in, until
 
 from hermes_core.types import Blob
 from hermes_platform_tui.composer.clean import SLICE, clean_slowly, plain
@@ -268,22 +268,23 @@ def event(step: str) -> events.Event:
 async def test_what_is_sent_is_what_a_simple_model_says(steps: list[str]) -> None:
     app, model = Desk(), Model()
     async with app.run_test(size=(40, 12)) as pilot:
+        await until(pilot, lambda: app.focused)
         for step in steps:
             model.step(step)
             if step == "image":
-                await pilot.pause()
+                await settled(pilot)
                 app.composer.attach(Blob(media_type="image/png", data=PNG, name="cat.png"))
             else:
                 app.post_message(event(step))
-        await pilot.pause()
+        await settled(pilot)
         written = "".join(model.items)
-        assert app.composer.text == written
+        assert app.composer.text == written, steps
         images = sum(item.startswith("[image #") for item in model.items)
         assert len(app.composer.attachments) == images
         for key, text in (("ctrl+underscore", ""), ("ctrl+shift+z", written)):
             for _ in range(len(steps) + 2):
                 app.post_message(events.Key(key, None))
-            await pilot.pause()
+            await settled(pilot)
             assert app.composer.text == text
         await pilot.press("enter")
         assert [(text, len(blobs)) for text, blobs in app.sent] == ([(written, images)] if written.strip() else [])

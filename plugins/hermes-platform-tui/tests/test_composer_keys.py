@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from composer_app import Desk, paste, type_in, until
 
-from hermes_platform_tui.composer import Composer
+from hermes_platform_tui.composer import KEYS, Composer
 
 
 async def test_enter_sends_and_empties() -> None:
@@ -237,3 +237,17 @@ async def test_focus_is_seen_and_tab_leaves_an_empty_composer() -> None:
         app.composer.focus_input()
         await pilot.press("tab")
         assert app.left == ["tab"]
+
+
+@pytest.mark.parametrize("key", sorted({key for keys, _ in KEYS for key in keys.split(", ")}))
+async def test_every_key_that_help_names_is_taken(key: str) -> None:
+    names = {"ctrl+_": "ctrl+underscore", "esc": "escape", "shift+arrows": "shift+left"}
+    presses = [names.get(press, press) for press in key.lower().split(" ")]
+    app = Desk()
+    async with app.run_test() as pilot:
+        await paste(pilot, "1\n" * 9)
+        await type_in(pilot, "/x /y")
+        await pilot.press("ctrl+r" if key == "Esc" else "ctrl+a")
+        app.left.clear()
+        await pilot.press(*presses)
+        assert app.left == []

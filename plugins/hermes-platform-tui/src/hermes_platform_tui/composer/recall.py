@@ -105,6 +105,8 @@ class Recall:
             self._search("")
         elif event.is_printable and event.character is not None:
             self.add(event.character)
+        elif key.startswith("f") and key[1:].isdigit():
+            return False
         return True
 
     def _search(self, query: str) -> None:
