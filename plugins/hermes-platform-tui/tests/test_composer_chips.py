@@ -263,7 +263,7 @@ def event(step: str) -> events.Event:
     return events.Key(KEYS[name], None)
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(st.lists(STEPS, min_size=1, max_size=16))
 async def test_what_is_sent_is_what_a_simple_model_says(steps: list[str]) -> None:
     app, model = Desk(), Model()
