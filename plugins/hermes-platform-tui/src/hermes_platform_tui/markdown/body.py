@@ -259,7 +259,8 @@ class MarkdownBody(Widget):
 
     def on_mount(self) -> None:
         """Show what was written before there was a place for it."""
-        warm()
+        if "```" in self.text or "~~~" in self.text:
+            warm()
         self._show_soon()
 
     def on_click(self, event: Click) -> None:
