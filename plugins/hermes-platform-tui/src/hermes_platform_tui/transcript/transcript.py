@@ -1,0 +1,538 @@
+"""One conversation on the screen: what was said, thought and done."""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import ClassVar, Literal
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.timer import Timer
+from textual.widget import Widget
+from textual.widgets import Static
+
+from hermes_core.errors import HermesError
+from hermes_core.kinds import Desk
+from hermes_core.types import Blob, Event
+from hermes_platform_tui.config import Config, Fold
+from hermes_platform_tui.markdown.clean import clean
+from hermes_platform_tui.transcript.blocks import Block, CodeBlock, Frame, block_of
+from hermes_platform_tui.transcript.entries import Action, Entry, Failure, Remark, Section, Speech
+from hermes_platform_tui.transcript.feed import Feed
+from hermes_platform_tui.transcript.hunt import Hunt, SearchState
+from hermes_platform_tui.transcript.page import Page
+from hermes_platform_tui.transcript.past import Past
+
+__all__ = ["Transcript"]
+
+FRAME = 0.05  # seconds between two looks at what is new
+TICK = 0.2  # seconds between steps of a spinner
+_CHUNK = 100  # half as many messages are read at once for a search
+
+
+class Transcript(Widget):
+    """Shows the events of turns as they come, and the messages of before as one scrolls up to them.
+
+    ``show``, ``say`` and the like may be called as often as one likes: what is new is put on the screen every 50 ms,
+    or at once by ``flush``. ``now`` and ``clock`` tell the time of day and the seconds that pass.
+    """
+
+    class Copied(Message):
+        """Something is wanted on the clipboard; ``what`` says in words what it is."""
+
+        def __init__(self, text: str, what: str) -> None:
+            super().__init__()
+            self.text, self.what = text, what
+
+    class LinkOpened(Message):
+        """A link is to be opened."""
+
+        def __init__(self, url: str) -> None:
+            super().__init__()
+            self.url = url
+
+    class RetryWanted(Message):
+        """The turn that failed last is to be tried again."""
+
+    class Searched(Message):
+        """The search has gone on: older messages were read, or another hit is shown."""
+
+        def __init__(self, state: SearchState) -> None:
+            super().__init__()
+            self.state = state
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "transcript--muted",
+        "transcript--strong",
+        "transcript--accent",
+        "transcript--ok",
+        "transcript--bad",
+        "transcript--warn",
+        "transcript--added",
+        "transcript--removed",
+        "transcript--hit",
+        "transcript--hit-now",
+        "transcript--user",
+        "transcript--tool",
+        "transcript--thinking",
+    }
+
+    DEFAULT_CSS = """
+    Transcript { height: 1fr; layers: page marks; }
+    Transcript > .transcript--muted { color: $foreground-muted; }
+    Transcript > .transcript--strong { text-style: bold; }
+    Transcript > .transcript--accent { color: $text-accent; }
+    Transcript > .transcript--ok { color: $text-success; }
+    Transcript > .transcript--bad { color: $text-error; }
+    Transcript > .transcript--warn { color: $text-warning; }
+    Transcript > .transcript--added { color: $text-success; background: $success 12%; }
+    Transcript > .transcript--removed { color: $text-error; background: $error 12%; }
+    Transcript > .transcript--hit { background: $warning 30%; text-style: underline; }
+    Transcript > .transcript--hit-now { background: $warning; color: $background; text-style: bold; }
+    Transcript > .transcript--user { color: $text-secondary; }
+    Transcript > .transcript--tool { color: $text-secondary; text-style: bold; }
+    Transcript > .transcript--thinking { color: $foreground-muted; text-style: italic; }
+    Transcript > Page { layer: page; }
+    Transcript > .mark { layer: marks; dock: bottom; height: 1; width: auto; padding: 0 1; display: none; }
+    Transcript > .mark.-shown { display: block; }
+    Transcript > #new { background: $accent; color: $background; offset-x: 2; }
+    Transcript > #ask { background: $panel; color: $foreground; width: 100%; }
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+up", "jump(-1)", "Previous message", show=False),
+        Binding("ctrl+down", "jump(1)", "Next message", show=False),
+        Binding("left_square_bracket", "jump_said(-1)", "Previous question", show=False),
+        Binding("right_square_bracket", "jump_said(1)", "Next question", show=False),
+        Binding("enter,space", "toggle", "Fold", show=False),
+        Binding("c", "copy_message", "Copy"),
+        Binding("y", "copy_code", "Copy code"),
+        Binding("o", "view", "Whole output", show=False),
+        Binding("r", "retry", "Try again", show=False),
+        Binding("n", "next_hit(1)", "Next hit", show=False),
+        Binding("N", "next_hit(-1)", "Previous hit", show=False),
+        Binding("home", "first", "Beginning", show=False, priority=False),
+    ]
+
+    def __init__(
+        self,
+        *,
+        config: Config,
+        picture: Callable[[Blob], Widget | None] | None = None,
+        now: Callable[[], datetime] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        id: str | None = None,  # noqa: A002 - what Textual calls it
+    ) -> None:
+        super().__init__(id=id)
+        self._folds: dict[Section, Fold] = {"reasoning": config.reasoning, "tools": config.tools}
+        self._frame = Frame(config, self._folds, clock, picture)
+        self._feed = Feed(config, now or _now, clock)
+        self._page = Page(lambda entry: block_of(entry, self._frame))
+        self._hunt = Hunt()
+        self._past: Past | None = None
+        self._reading = asyncio.Lock()
+        self._current: Entry | None = None
+        self._choices: list[CodeBlock] = []
+        self._timer: Timer | None = None
+        self._ticker: Timer | None = None
+        self._unseen = False
+
+    def compose(self) -> ComposeResult:
+        yield self._page
+        yield Static("↓ new", id="new", classes="mark", markup=False)
+        yield Static("", id="ask", classes="mark", markup=False)
+
+    def on_mount(self) -> None:
+        """Show what was told before there was a screen."""
+        self._ticker = self.set_interval(TICK, self._tick, pause=True)
+        self.flush()
+
+    def focus(self, scroll_visible: bool = True) -> "Transcript":
+        """Give the keys to it."""
+        self._page.focus(scroll_visible)
+        return self
+
+    # What is told
+
+    def show(self, event: Event) -> None:
+        """Take in an event of a turn."""
+        self._feed.show(event)
+        self._soon()
+
+    def say(self, text: str, attachments: Sequence[Blob] = (), *, pending: bool = False) -> None:
+        """What the person said. ``pending``: it waits; the next Started is of the first that does."""
+        self._feed.say(text, attachments, pending=pending)
+        self._page.following = True  # who says something wants to see what comes of it
+        self._soon()
+
+    def note(self, text: str) -> None:
+        """A dim line."""
+        self._feed.note(text)
+        self._soon()
+
+    def answer(self, text: str) -> None:
+        """What a slash command gave."""
+        self._feed.answer(text)
+        self._soon()
+
+    def fail(self, text: str, hint: str = "") -> None:
+        """Something did not work, and what to do about it."""
+        self._feed.fail(text, hint)
+        self._soon()
+
+    async def load(self, desk: Desk, session: str, *, newest: int = 30, person: str = "") -> None:
+        """Show a session from its end; older messages come as one scrolls up. Raises HermesError."""
+        past = Past(desk, session, person)
+        entries = await past.newest(newest)
+        self.clear()
+        self._past = past
+        self._feed.entries.extend(entries)
+        self._page.show_window(self._shown(entries))
+
+    def clear(self) -> None:
+        """An empty conversation."""
+        self._feed.clear()
+        self._past, self._current, self._unseen = None, None, False
+        self._hunt = Hunt()
+        self._close_choice()
+        self._page.show_window([])
+
+    def flush(self) -> None:
+        """Put on the screen what is new."""
+        if self._timer is not None:
+            self._timer.stop()
+            self._timer = None
+        if not self._page.is_attached:
+            return
+        fresh, self._feed.fresh = self._feed.fresh, []
+        touched, self._feed.touched = self._feed.touched, {}
+        if any(isinstance(entry, Speech) and entry.who == "person" for entry in fresh) and self._page.following:
+            self._page.go_to_end()
+        for entry in fresh:
+            if self._is_shown(entry):
+                self._page.insert(entry, self._after(entry))
+        for entry in touched:
+            if block := self._page.blocks.get(entry):
+                block.sync()
+        if (fresh or touched) and not self._page.following:
+            self._unseen = True
+        if self._ticker is not None:
+            (self._ticker.resume if self._feed.live else self._ticker.pause)()
+        self._mark()
+
+    def _soon(self) -> None:
+        if self._timer is None and self.is_attached:
+            self._timer = self.set_timer(FRAME, self.flush)
+
+    def _after(self, entry: Entry) -> Entry | None:
+        """The next entry on the page: what waits for its turn stays below all else."""
+        entries = self._feed.entries
+        if entries[-1] is entry:
+            return None
+        at = len(entries) - 1
+        while entries[at] is not entry:
+            at -= 1
+        page = self._page.entries[-len(entries) + at :]
+        there = set(page)
+        return next((later for later in entries[at + 1 :] if later in there), None)
+
+    def _tick(self) -> None:
+        for block in self._page.blocks.values():
+            block.tick()
+
+    # What is shown
+
+    def fold(self, section: Section, state: Fold) -> None:
+        """How much is shown of all the model's thinking, or of all tool calls."""
+        before, self._folds[section] = self._folds[section], state
+        for entry in self._feed.entries:
+            if entry.section == section:
+                entry.unfolded = None
+        if "hidden" in {before, state} and before != state:
+            at = None if self._page.following else self._page.first_in_view()
+            self.flush()
+            shown = self._shown(self._feed.entries)
+            self._page.show_window(shown, at if at in shown else None)
+            return
+        for entry, block in self._page.blocks.items():
+            if entry.section == section:
+                block.sync()
+
+    def _is_shown(self, entry: Entry) -> bool:
+        return entry.section is None or self._folds[entry.section] != "hidden"
+
+    def _shown(self, entries: Sequence[Entry]) -> list[Entry]:
+        return [entry for entry in entries if self._is_shown(entry)]
+
+    @on(Page.AtTop)
+    def _want_older(self, event: Page.AtTop) -> None:
+        event.stop()
+        if self._past and self._past.more and not self._reading.locked():
+            self.run_worker(self._read_older(), group="older", exit_on_error=False)
+
+    async def _read_older(self, window: int = 12) -> None:
+        """Read a page of older messages and put it above the others."""
+        async with self._reading:
+            past = self._past
+            if past is None or not past.more:
+                return
+            try:
+                entries = await past.older(window)
+            except HermesError as error:
+                past.oldest = 0
+                self.note(f"Older messages cannot be read: {error}")
+                return
+            if past is not self._past:  # another conversation is shown by now
+                return
+            self._feed.entries[:0] = entries
+            self._page.prepend(self._shown(entries))
+            if self._hunt.state.words:
+                self._hunt.extend(self._shown(entries), looking=self._hunt.state.looking and past.more)
+
+    @on(Page.Moved)
+    def _mark(self) -> None:
+        if self._page.following:
+            self._unseen = False
+        if marks := self.query("#new"):
+            marks.first().set_class(self._unseen, "-shown")
+
+    # The current entry
+
+    @property
+    def current(self) -> Entry | None:
+        """What keys are about; None when nothing was chosen."""
+        return self._current
+
+    def choose(self, entry: Entry | None) -> None:
+        """Let keys be about an entry."""
+        if self._current is not None and (block := self._page.blocks.get(self._current)):
+            block.choose(False)
+        self._current = entry
+        if entry is not None and (block := self._page.blocks.get(entry)):
+            block.choose(True)
+
+    def jump(self, by: Literal[-1, 1], said: bool = False) -> None:
+        """Choose the previous or next message; from none, the last one. After the last there is none, and the end."""
+        entries = [entry for entry in self._page.entries if _can_choose(entry, said)]
+        if not entries:
+            return
+        order = {entry: at for at, entry in enumerate(self._page.entries)}
+        here = order.get(self._current, len(order)) if self._current else len(order)
+        if by < 0:
+            before = [entry for entry in entries if order[entry] < here]
+            self._choose_seen(before[-1] if before else entries[0])
+        elif behind := [entry for entry in entries if order[entry] > here]:
+            self._choose_seen(behind[0])
+        else:
+            self.choose(None)
+            self._page.go_to_end()
+
+    def _choose_seen(self, entry: Entry) -> None:
+        self._page.reveal(entry)
+        self.choose(entry)
+
+    async def jump_to(self, number: int) -> bool:
+        """Show a message by its number in the session; False when it is not there. Older ones are read for it."""
+        while self._past and self._past.more and number < self._past.oldest:
+            await self._read_older(_CHUNK)
+        found = next((entry for entry in self._page.entries if entry.number >= max(1, number)), None)
+        if found is None:
+            return False
+        self._page.go_to(found)
+        self.choose(found)
+        return found.number == number
+
+    @on(Block.Picked)
+    def _pick(self, event: Block.Picked) -> None:
+        event.stop()
+        block = self._page.blocks.get(event.entry)
+        self.choose(event.entry)
+        if block:
+            block.toggle()
+
+    def toggle(self) -> None:
+        """Fold or unfold the current entry."""
+        if self._current and (block := self._page.blocks.get(self._current)):
+            block.toggle()
+            self.call_after_refresh(self._page.reveal, self._current)
+
+    # Copying
+
+    def copy_message(self) -> None:
+        """Give the current message for the clipboard, or the last answer."""
+        if entry := self._current or self._last_answer():
+            what = {"person": "your message", "model": "the answer"}.get(getattr(entry, "who", ""), "the text")
+            self.post_message(self.Copied(entry.words(), "the call" if isinstance(entry, Action) else what))
+
+    def copy_code(self) -> None:
+        """Give a code block of the current message, or of the last answer; asks which when there are several."""
+        entry = self._current or self._last_answer(code=True)
+        block = self._page.blocks.get(entry) if entry else None
+        blocks = block.code_blocks() if block else []
+        if len(blocks) == 1:
+            self._give_code(blocks[0])
+        elif blocks:
+            self._choices = blocks[:9]
+            names = [
+                f"{at} {clean(block[0]).strip()[:20] or _begin(block[1])}" for at, block in enumerate(self._choices, 1)
+            ]
+            self._ask(f"Copy which? {' · '.join(names)} · Esc")
+        else:
+            self.post_message(self.Copied("", "no code"))
+
+    def _last_answer(self, *, code: bool = False) -> Entry | None:
+        for entry in reversed(self._page.entries):
+            if isinstance(entry, Speech) and entry.who == "model" and (not code or "```" in entry.text):
+                return entry
+        return None
+
+    def _give_code(self, block: CodeBlock) -> None:
+        self.post_message(self.Copied(block[1], f"{clean(block[0]).strip()} code".strip()))
+
+    def _ask(self, text: str) -> None:
+        ask = self.query_one("#ask", Static)
+        ask.update(text)
+        ask.add_class("-shown")
+
+    def _close_choice(self) -> None:
+        self._choices = []
+        for ask in self.query("#ask"):
+            ask.remove_class("-shown")
+
+    def on_key(self, event: events.Key) -> None:
+        """A digit picks a code block; any other key gives that up."""
+        if not self._choices:
+            return
+        chosen = int(event.key) if event.key in set("123456789") else 0
+        choices = self._choices
+        self._close_choice()
+        if event.key == "escape" or chosen:
+            event.stop()
+            event.prevent_default()
+        if 0 < chosen <= len(choices):
+            self._give_code(choices[chosen - 1])
+
+    # Searching
+
+    def search(self, words: str) -> SearchState:
+        """Look for words in the whole conversation, from the end; an empty text ends the search.
+
+        What was not read yet is read meanwhile; ``Searched`` tells of it.
+        """
+        self.flush()
+        self._lift()
+        looking = bool(words.strip() and self._past and self._past.more)
+        self._hunt.begin(words, self._page.entries, looking=looking)
+        self._show_hit()
+        if looking:
+            self.run_worker(self._look_further(words), group="search", exclusive=True, exit_on_error=False)
+        return self._hunt.state
+
+    async def _look_further(self, words: str) -> None:
+        while self._hunt.state.words == words and self._past and self._past.more:
+            had = self._hunt.state.at
+            await self._read_older(_CHUNK)
+            if not had and self._hunt.state.hits:
+                self._hunt.step(0)
+                self._show_hit()
+            self.post_message(self.Searched(self._hunt.state))
+
+    def next_hit(self, by: Literal[-1, 1] = 1) -> SearchState:
+        """Show the next hit, or the previous one."""
+        self._lift()
+        self._hunt.step(by)
+        self._show_hit()
+        self.post_message(self.Searched(self._hunt.state))
+        return self._hunt.state
+
+    def _lift(self) -> None:
+        for block in self._page.blocks.values():
+            block.highlight("", None)
+
+    def _show_hit(self) -> None:
+        words, hit = self._hunt.state.words, self._hunt.current
+        if hit is not None:
+            entry, _ = hit
+            if entry.section and entry.unfolded is None and self._folds[entry.section] != "expanded":
+                entry.unfolded = True
+                if block := self._page.blocks.get(entry):
+                    block.sync()
+            if entry not in self._page.blocks:
+                self._page.go_to(entry)
+            self.choose(entry)
+        self.call_after_refresh(self._paint_hits, words, hit)
+
+    def _paint_hits(self, words: str, hit: tuple[Entry, int] | None) -> None:
+        """Mark what is found, once it is laid out."""
+        if words != self._hunt.state.words or not words.strip():
+            return
+        for entry, block in self._page.blocks.items():
+            rows = block.find(words)
+            row = rows[min(hit[1], len(rows) - 1)] if hit and hit[0] is entry and rows else None
+            block.highlight(words, row)
+            if hit and hit[0] is entry:
+                self._page.go_to_row(entry, row or 0)
+
+    # Keys
+
+    def action_jump(self, by: Literal[-1, 1]) -> None:
+        """Ctrl+Up and Ctrl+Down."""
+        self.jump(by)
+
+    def action_jump_said(self, by: Literal[-1, 1]) -> None:
+        """To what the person said before or after."""
+        self.jump(by, said=True)
+
+    def action_toggle(self) -> None:
+        """Enter and space."""
+        self.toggle()
+
+    def action_copy_message(self) -> None:
+        """The key c."""
+        self.copy_message()
+
+    def action_copy_code(self) -> None:
+        """The key y."""
+        self.copy_code()
+
+    def action_next_hit(self, by: Literal[-1, 1]) -> None:
+        """The keys n and N."""
+        if self._hunt.state.hits:
+            self.next_hit(by)
+
+    def action_retry(self) -> None:
+        """Try a turn again that failed, when nothing came after it."""
+        if any(isinstance(entry, Failure) and entry.retry for entry in self._feed.entries[-8:]):
+            self.post_message(self.RetryWanted())
+
+    def action_view(self) -> None:
+        """Open the whole output of the current call."""
+        if self._current is None:
+            return
+        from hermes_platform_tui.transcript.viewer import Viewer
+
+        entry = self._current
+        text = (entry.output or entry.told).whole() if isinstance(entry, Action) else entry.words()
+        title = entry.words().split("\n")[0] if not isinstance(entry, Action) else f"{entry.name}"
+        self.app.push_screen(Viewer(title, text), self._viewed)
+
+    def _viewed(self, text: str | None) -> None:
+        if text is not None:
+            self.post_message(self.Copied(text, "the whole output"))
+
+
+def _can_choose(entry: Entry, said: bool) -> bool:
+    if said:
+        return isinstance(entry, Speech) and entry.who == "person"
+    return not isinstance(entry, Remark) or entry.kind == "asked"
+
+
+def _begin(text: str) -> str:
+    return " ".join(clean(text[:200]).split())[:16]
+
+
+def _now() -> datetime:
+    return datetime.now().astimezone()
