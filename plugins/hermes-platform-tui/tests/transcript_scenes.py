@@ -1,7 +1,7 @@
 """Conversations to look at: an application with nothing but a transcript, and what is said in it."""
 
 from collections.abc import Callable, Iterable, Mapping
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from textual.app import App, ComposeResult
@@ -32,7 +32,7 @@ from hermes_platform_tui.config import Config
 from hermes_platform_tui.transcript import Transcript
 
 STARTED = Started(session_id="s", turn_id="t", provider="scripted", model="scripted-1")
-NOON = datetime(2026, 3, 3, 12, 0)
+NOON = datetime(2026, 3, 3, 12, 0, tzinfo=UTC)
 
 DIFF = """Edited src/parser.py
 --- src/parser.py
@@ -44,8 +44,8 @@ DIFF = """Edited src/parser.py
 +    if not tokens:
 +        return Tree()
 +    return build(tokens, strict=True)
- 
- 
+\x20
+\x20
  def tokenise(text: str) -> list[Token]:"""
 
 PLAN = """[x] read: Read the failing test
@@ -120,7 +120,13 @@ def called(made: ToolCall) -> Called:
 
 
 def returned(
-    made: ToolCall, text: str = "", seconds: float = 0.4, *, failed: bool = False, untrusted: bool = False, blobs: Any = ()
+    made: ToolCall,
+    text: str = "",
+    seconds: float = 0.4,
+    *,
+    failed: bool = False,
+    untrusted: bool = False,
+    blobs: Any = (),
 ) -> Returned:
     parts = (*([Text(text=text)] if text else []), *blobs)
     result = ToolResult(call_id=made.id, name=made.name, parts=parts, failed=failed, untrusted=untrusted)
@@ -144,7 +150,9 @@ def mending(transcript: Transcript, clock: Clock) -> None:
     read, run = call("read_file", 1, path="tests/test_parser.py"), call("terminal", 2, command="pytest -q tests")
     edit = call("edit_file", 3, path="src/parser.py", old="a", new="b")
     todo = call("todo", 4, todos=[{"id": "read"}, {"id": "mend"}, {"id": "run"}, {"id": "docs"}])
-    play(transcript, [STARTED, Thinking(text="The test calls parse with an empty text.\nWhat does tokenise give then?")])
+    play(
+        transcript, [STARTED, Thinking(text="The test calls parse with an empty text.\nWhat does tokenise give then?")]
+    )
     clock.seconds += 3
     output = "\n".join(f"tests/test_parser.py::test_{number} PASSED" for number in range(48))
     question = Question(id="q", kind="approval", subject="terminal: pytest -q tests", risk="runs a program")
@@ -172,7 +180,9 @@ def failing(transcript: Transcript, clock: Clock) -> None:
     transcript.say("Delete the build folder.")
     remove, fetch = call("terminal", 1, command="rm -rf build"), call("fetch", 2, url="https://example.org/a/page")
     play(transcript, [STARTED, called(remove)])
-    question = Question(id="q", kind="approval", subject="terminal: rm -rf build\nin /work/project", risk="deletes files")
+    question = Question(
+        id="q", kind="approval", subject="terminal: rm -rf build\nin /work/project", risk="deletes files"
+    )
     play(
         transcript,
         [
@@ -188,7 +198,10 @@ def failing(transcript: Transcript, clock: Clock) -> None:
     transcript.say("Go on.")
     play(
         transcript,
-        [STARTED, Failed(kind="unauthorised", text="The key of openai was refused.", hint="hermes auth openai sets another.")],
+        [
+            STARTED,
+            Failed(kind="unauthorised", text="The key of openai was refused.", hint="hermes auth openai sets another."),
+        ],
     )
     play(transcript, [ended("", "failed")])
 
@@ -196,7 +209,10 @@ def failing(transcript: Transcript, clock: Clock) -> None:
 def working(transcript: Transcript, clock: Clock) -> None:
     """While it runs: live output, child agents, a waiting message."""
     transcript.say("Look into all three services.")
-    run, delegate = call("terminal", 1, command="make -j8 all"), call("delegate", 2, tasks=[{"goal": "api"}, {"goal": "web"}])
+    run, delegate = (
+        call("terminal", 1, command="make -j8 all"),
+        call("delegate", 2, tasks=[{"goal": "api"}, {"goal": "web"}]),
+    )
     play(transcript, [STARTED, called(run), called(delegate)])
     play(transcript, [Progress(call_id="call-1", text=f"[{n}/90] building module_{n}.o\n") for n in range(40)])
     steps = ["1 ▸ read_file api/main.py", "2 ▸ terminal npm test", "1 ▸ search_files handler in api"]

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
-from typing import ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from attrs import define
 from textual import events
@@ -205,6 +205,7 @@ class ThoughtBlock(Block[Thought]):
         self._head = Rows(self._line)
         self._body: MarkdownBody | None = None
         self._shown = 0
+        self._ready = False
 
     def kind(self) -> str:
         return "-thought"
@@ -214,17 +215,18 @@ class ThoughtBlock(Block[Thought]):
 
     def on_mount(self) -> None:
         """Unfold it when that is usual."""
+        self._ready = True
         self.sync()
 
     def sync(self) -> None:
         self._head.redraw()
-        if self._body is None and self.folded:
+        if not self._ready or (self._body is None and self.folded):
             return
         text = self.entry.said.text
         if self._body is None:
             self._body, self._shown = MarkdownBody(text.strip(), markdown=True), len(text)
             self._body.can_focus = False
-            self.mount(self._body)
+            self.mount(self._body, after=self._head)
         self._body.display = not self.folded
         if len(text) > self._shown:
             self._body.append(text[self._shown :])
@@ -361,11 +363,12 @@ def block_of(entry: Entry, frame: Frame) -> Block[Entry]:
     """The widget for an entry."""
     for kind, made in _BLOCKS.items():
         if isinstance(entry, kind):
-            return made(entry, frame)
+            block: Block[Entry] = made(entry, frame)
+            return block
     raise TypeError(f"nothing shows {type(entry).__name__}")
 
 
-_BLOCKS: dict[type[Entry], Callable[..., Block[Entry]]] = {
+_BLOCKS: dict[type[Entry], Callable[..., Any]] = {
     Speech: SpeechBlock,
     Thought: ThoughtBlock,
     Action: ActionBlock,

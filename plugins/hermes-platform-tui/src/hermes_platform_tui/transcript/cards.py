@@ -207,11 +207,7 @@ class Card:
         if self._entry.state in {"failed", "refused"}:
             most = max(most, 2)  # why it did not work is worth two lines in any case
         if self.folded:
-            rows = [clipped(expand(line), width, ink, _BAR) for line in lines[:most]]
-            left = len(lines) - most
-            if left > 0 and most:
-                rows.append(clipped(f"… {left:,} more line{'s' if left > 1 else ''}{self._hint}", width, MUTED, _BAR))
-            return rows
+            return self._some(lines, most, width, ink)
         head, tail = lines, list[str]()
         if len(lines) > MOST_ROWS:
             head, tail = lines[: MOST_ROWS * 2 // 3], lines[-MOST_ROWS // 3 :]
@@ -221,6 +217,18 @@ class Card:
             rows.append(clipped(f"… {left:,} more lines · o shows all", width, WARN, _BAR))
             rows += [row for line in tail for row in self._wrapped(line, width, ink)]
         return _bounded(rows, MOST_ROWS * 3, width, " · o shows all")
+
+    def _some(self, lines: list[str], most: int, width: int, ink: str) -> list[Content]:
+        """A few lines: of a command the last ones, which say how it ended; of all else the first."""
+        left = len(lines) - most
+        if left <= 0 or not most:
+            return [clipped(expand(line), width, ink, _BAR) for line in lines[:most]]
+        late = not {"command", "code"}.isdisjoint(self._entry.arguments())
+        shown = lines[-most:] if late else lines[:most]
+        rows = [clipped(expand(line), width, ink, _BAR) for line in shown]
+        words = f"… {left:,} {'earlier' if late else 'more'} line{'s' if left > 1 else ''}{self._hint}"
+        rows.insert(0 if late else most, clipped(words, width, MUTED, _BAR))
+        return rows
 
     def _wrapped(self, text: str, width: int, ink: str) -> list[Content]:
         pieces = wrap(text[:8_000], max(4, width - len(_BAR)))

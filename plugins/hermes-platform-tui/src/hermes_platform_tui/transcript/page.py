@@ -211,10 +211,10 @@ class Page(VerticalScroll):
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Somebody scrolled: that decides what is held, and whether the end is followed."""
         super().watch_scroll_y(old_value, new_value)
-        if new_value < old_value:
-            self.following = False
-        elif self.at_end and new_value >= self.max_scroll_y:
+        if self.at_end and new_value >= self.max_scroll_y:
             self.following = True
+        elif new_value < old_value:
+            self.following = False
         self._hold()
         self._check_soon()
 
