@@ -244,3 +244,9 @@ def past(count: int) -> list[Message]:
         first = (Reasoning(text=f"Thought {turn}"),) if number % 4 == 2 else ()
         made.append(Message(role=role, parts=(*first, part)))  # type: ignore[arg-type]
     return made
+
+
+def screen_of(app: App[None]) -> str:
+    """The text that is on the screen, without what stands at the end of a row."""
+    strips = app.screen._compositor.render_strips()
+    return "\n".join("".join(segment.text for segment in strip)[:-1].rstrip() for strip in strips)

@@ -14,8 +14,8 @@ from textual.widget import Widget
 
 from hermes_core.types import Blob
 from hermes_platform_tui.config import Config, Fold
+from hermes_platform_tui.markdown.body import MarkdownBody
 from hermes_platform_tui.markdown.width import clip
-from hermes_platform_tui.transcript.bodies import MarkdownBody
 from hermes_platform_tui.transcript.cards import SPINNER, Card
 from hermes_platform_tui.transcript.entries import Action, Entry, Failure, Remark, Section, Speech, Thought
 from hermes_platform_tui.transcript.rows import ACCENT, BAD, MUTED, THINKING, WARN, Rows, clipped, plain_rows
@@ -41,11 +41,18 @@ class Block(VerticalGroup, Generic[E]):
     """Shows one entry."""
 
     class Picked(Message):
-        """Somebody pressed the mouse on it; ``again``: it was the current one before."""
+        """Somebody pressed the mouse on it."""
 
         def __init__(self, entry: Entry) -> None:
             super().__init__()
             self.entry = entry
+
+    class Linked(Message):
+        """Somebody pressed the mouse on a link."""
+
+        def __init__(self, url: str) -> None:
+            super().__init__()
+            self.url = url
 
     DEFAULT_CSS = """
     Block { width: 1fr; max-width: 113; height: auto; margin: 1 0 0 0; padding: 0 1; border-left: blank; }
@@ -107,6 +114,10 @@ class Block(VerticalGroup, Generic[E]):
         """What can be copied apart."""
         return []
 
+    def links(self) -> list[tuple[str, str]]:
+        """The links in it: what is written, and where they lead."""
+        return []
+
     def find(self, words: str) -> list[int]:
         """The rows below its top that hold the words."""
         return []
@@ -132,8 +143,12 @@ class Block(VerticalGroup, Generic[E]):
 
     def on_click(self, event: events.Click) -> None:
         """A press that selects no text is about the whole."""
-        if not self.screen.selections:
-            event.stop()
+        if self.screen.selections:
+            return
+        event.stop()
+        if link := event.style.link:
+            self.post_message(self.Linked(link))
+        else:
             self.post_message(self.Picked(self.entry))
 
 
@@ -186,7 +201,10 @@ class SpeechBlock(Block[Speech]):
         return rows
 
     def code_blocks(self) -> list[CodeBlock]:
-        return [(block[0], block[1]) for block in self._body.code_blocks]
+        return [(block.language, block.text) for block in self._body.code_blocks]
+
+    def links(self) -> list[tuple[str, str]]:
+        return [(link.text, link.address) for link in self._body.links]
 
     def find(self, words: str) -> list[int]:
         return list(self._body.find(words))
@@ -271,7 +289,6 @@ class RowsBlock(Block[E]):
         self._rows = Rows(self.draw)
 
     def compose(self) -> ComposeResult:
-        yield from self.stamps()
         yield self._rows
 
     def draw(self, width: int) -> list[Content]:

@@ -191,10 +191,10 @@ class Card:
             return clipped(clean(row.text), width, ink, _BAR)
         text = clip(expand(clean(row.text)), max(1, width - digits - 5))
         number = str(row.number).rjust(digits) if row.number else " " * digits
-        body = Content.assemble((f"{row.mark} {text}", ink))
+        text = f"{row.mark} {text}"
         if row.mark != " ":
-            body = body.pad_right(max(0, width - digits - 3 - cells(text) - 2)).stylize(ink)
-        return Content.assemble(("  " + number + " ", MUTED), body)
+            text += " " * max(0, width - digits - 3 - cells(text))
+        return Content.assemble(("  " + number + " ", MUTED), (text, ink))
 
     def _told(self, width: int, lines: list[str], most: int) -> list[Content]:
         """Lines of output, the first of them when the card is folded."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import ClassVar
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.timer import Timer
 from textual.widget import Widget
@@ -20,14 +20,14 @@ from hermes_platform_tui.transcript.blocks import Frame, block_of
 from hermes_platform_tui.transcript.entries import Entry, Section, Speech
 from hermes_platform_tui.transcript.feed import Feed
 from hermes_platform_tui.transcript.hunt import Hunt
-from hermes_platform_tui.transcript.page import Page
+from hermes_platform_tui.transcript.page import MOST, Page
 from hermes_platform_tui.transcript.past import Past
 
 __all__ = ["Conversation"]
 
 FRAME = 0.05  # seconds between two looks at what is new
 TICK = 0.2  # seconds between steps of a spinner
-_CHUNK = 100  # half as many messages are read at once for a search
+CHUNK = 100  # half as many messages are read at once for a search
 
 
 class Conversation(Widget):
@@ -54,25 +54,25 @@ class Conversation(Widget):
     }
 
     DEFAULT_CSS = """
-    Transcript { height: 1fr; layers: page marks; }
-    Transcript > .transcript--muted { color: $foreground-muted; }
-    Transcript > .transcript--strong { text-style: bold; }
-    Transcript > .transcript--accent { color: $text-accent; }
-    Transcript > .transcript--ok { color: $text-success; }
-    Transcript > .transcript--bad { color: $text-error; }
-    Transcript > .transcript--warn { color: $text-warning; }
-    Transcript > .transcript--added { color: $text-success; background: $success 12%; }
-    Transcript > .transcript--removed { color: $text-error; background: $error 12%; }
-    Transcript > .transcript--hit { background: $warning 30%; text-style: underline; }
-    Transcript > .transcript--hit-now { background: $warning; color: $background; text-style: bold; }
-    Transcript > .transcript--user { color: $text-secondary; }
-    Transcript > .transcript--tool { color: $text-secondary; text-style: bold; }
-    Transcript > .transcript--thinking { color: $foreground-muted; text-style: italic; }
-    Transcript > Page { layer: page; }
-    Transcript > .mark { layer: marks; dock: bottom; height: 1; width: auto; padding: 0 1; display: none; }
-    Transcript > .mark.-shown { display: block; }
-    Transcript > #new { background: $accent; color: $background; offset-x: 2; }
-    Transcript > #ask { background: $panel; color: $foreground; width: 100%; }
+    Conversation { height: 1fr; layers: page marks; }
+    Conversation > .transcript--muted { color: $foreground-muted; }
+    Conversation > .transcript--strong { text-style: bold; }
+    Conversation > .transcript--accent { color: $text-accent; }
+    Conversation > .transcript--ok { color: $text-success; }
+    Conversation > .transcript--bad { color: $text-error; }
+    Conversation > .transcript--warn { color: $text-warning; }
+    Conversation > .transcript--added { color: $text-success; background: $success 12%; }
+    Conversation > .transcript--removed { color: $text-error; background: $error 12%; }
+    Conversation > .transcript--hit { background: $warning 30%; text-style: underline; }
+    Conversation > .transcript--hit-now { background: $warning; color: $background; text-style: bold; }
+    Conversation > .transcript--user { color: $text-secondary; }
+    Conversation > .transcript--tool { color: $text-secondary; text-style: bold; }
+    Conversation > .transcript--thinking { color: $foreground-muted; text-style: italic; }
+    Conversation > Page { layer: page; }
+    Conversation > .mark { layer: marks; dock: bottom; height: 1; width: auto; padding: 0 1; display: none; }
+    Conversation > .mark.-shown { display: block; }
+    Conversation > #new { background: $accent; color: $background; }
+    Conversation > #ask { background: $panel; color: $foreground; width: 100%; }
     """
 
     def __init__(
@@ -89,6 +89,7 @@ class Conversation(Widget):
         self._frame = Frame(config, self._folds, clock, picture)
         self._feed = Feed(config, now or _now, clock)
         self._page = Page(lambda entry: block_of(entry, self._frame))
+        self._new = Static("↓ new", id="new", classes="mark", markup=False)
         self._hunt = Hunt()
         self._past: Past | None = None
         self._reading = asyncio.Lock()
@@ -99,13 +100,19 @@ class Conversation(Widget):
 
     def compose(self) -> ComposeResult:
         yield self._page
-        yield Static("↓ new", id="new", classes="mark", markup=False)
+        yield self._new
         yield Static("", id="ask", classes="mark", markup=False)
 
     def on_mount(self) -> None:
         """Show what was told before there was a screen."""
         self._ticker = self.set_interval(TICK, self._tick, pause=True)
+        self._feed.fresh.clear()
+        self._page.show_window(self._shown(self._feed.entries))
         self.flush()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Keep the mark that there is more at the right, where it covers least."""
+        self._new.styles.offset = (max(0, event.size.width - 9), 0)
 
     def focus(self, scroll_visible: bool = True) -> "Conversation":
         """Give the keys to it."""
@@ -167,6 +174,9 @@ class Conversation(Widget):
         touched, self._feed.touched = self._feed.touched, {}
         if any(isinstance(entry, Speech) and entry.who == "person" for entry in fresh) and self._page.following:
             self._page.go_to_end()
+        if len(fresh) > MOST and self._page.following:
+            self._page.show_window(self._shown(self._feed.entries))  # most of it would be gone again at once
+            fresh = []
         for entry in fresh:
             if self._is_shown(entry):
                 self._page.insert(entry, self._after(entry))
@@ -229,6 +239,18 @@ class Conversation(Widget):
         if self._past and self._past.more and not self._reading.locked():
             self.run_worker(self._read_older(), group="older", exit_on_error=False)
 
+    @on(Page.FirstWanted)
+    def _go_to_first(self, event: Page.FirstWanted) -> None:
+        event.stop()
+        self.run_worker(self.go_to_first(), group="first", exclusive=True, exit_on_error=False)
+
+    async def go_to_first(self) -> None:
+        """Show the beginning of the conversation; what was not read yet is read."""
+        while self._past and self._past.more:
+            await self._read_older(CHUNK)
+        if self._page.entries:
+            self._page.go_to(self._page.entries[0])
+
     async def _read_older(self, window: int = 12) -> None:
         """Read a page of older messages and put it above the others."""
         async with self._reading:
@@ -252,8 +274,7 @@ class Conversation(Widget):
     def _mark(self) -> None:
         if self._page.following:
             self._unseen = False
-        if marks := self.query("#new"):
-            marks.first().set_class(self._unseen, "-shown")
+        self._new.set_class(self._unseen, "-shown")
 
 
 def _now() -> datetime:

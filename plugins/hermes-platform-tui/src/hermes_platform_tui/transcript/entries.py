@@ -34,12 +34,11 @@ class Kept:
     def add(self, piece: str) -> None:
         """Take in more at the end."""
         room = _HEAD - len(self._head)
-        if room > 0:
-            self._head += piece[:room]
-            piece = piece[room:]
-        if len(piece) > _TAIL:
-            self.lost += len(piece) - _TAIL
-            piece = piece[-_TAIL:]
+        self._head += piece[:room]
+        if (over := len(piece) - room - _TAIL) > 0:
+            self.lost += over  # cut out at once: a copy of fifty megabytes is seen as a stop
+            room += over
+        piece = piece[room:] if room else piece
         if piece:
             self._pieces.append(piece)
             self._waiting += len(piece)

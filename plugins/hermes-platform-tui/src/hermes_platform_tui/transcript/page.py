@@ -34,6 +34,9 @@ class Page(VerticalScroll):
     class AtTop(Message):
         """The first entry is near the view: older ones are wanted."""
 
+    class FirstWanted(Message):
+        """The very first entry is to be shown."""
+
     def __init__(self, make: Callable[[Entry], Block[Entry]]) -> None:
         super().__init__()
         self._make = make
@@ -54,7 +57,10 @@ class Page(VerticalScroll):
         """Begin anew with these entries, at the end or around one of them."""
         self._drop(list(self.blocks))
         self.entries = list(entries)
-        self._held = None
+        self._held = self._arranged = None
+        self.low = self.high = 0
+        if not self.is_attached:  # it is called again when it is
+            return
         self.following = around is None
         at = len(self.entries) if around is None else self.entries.index(around)
         self.low = max(0, at - (FIRST if around is None else FIRST // 3))
@@ -144,7 +150,8 @@ class Page(VerticalScroll):
         blocks = [self.blocks.pop(entry) for entry in entries]
         for block in blocks:
             block.display = False  # it takes a moment until it is gone; no frame shows it meanwhile
-        self.remove_children(blocks)
+        if blocks:
+            self.remove_children(blocks)
 
     def _space(self, at: int) -> None:
         """Another entry stands before this one now."""
@@ -226,15 +233,15 @@ class Page(VerticalScroll):
     def _check(self) -> None:
         """Make widgets of what comes near, and take away those that are far."""
         self._checking = False
-        if not self.is_attached:
-            return
+        if not self.is_attached or (self._arranged is None and self.blocks):
+            return  # nothing is known of where things are; once it is, this is called again
         height = max(1, self.size.height)
-        if self.scroll_y < height:
+        if self.scroll_y < height / 2:
             if self.low:
                 self._extend_up()
             elif self.entries:
                 self.post_message(self.AtTop())
-        if not self.at_end and self.scroll_y > self.max_scroll_y - height:
+        if not self.at_end and self.scroll_y > self.max_scroll_y - height / 2:
             self._extend_down()
         self._trim(height)
         self.post_message(self.Moved())
@@ -282,6 +289,10 @@ class Page(VerticalScroll):
             self.low += len(gone)
         else:
             self.high -= len(gone)
+
+    def action_scroll_home(self) -> None:
+        """The Home key: to the first message of all, which may have to be read."""
+        self.post_message(self.FirstWanted())
 
     def action_scroll_end(self) -> None:
         """The End key."""

@@ -1,22 +1,23 @@
 """One conversation on the screen, and what keys do with it: choose, fold, copy, search."""
 
-from collections.abc import Sequence
-from typing import ClassVar, Literal
+from collections.abc import Callable, Sequence
+from typing import ClassVar, Literal, TypeAlias
 
 from textual import events, on
 from textual.binding import Binding, BindingType
+from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
 from hermes_platform_tui.markdown.clean import clean
-from hermes_platform_tui.transcript.blocks import Block, CodeBlock
-from hermes_platform_tui.transcript.conversation import Conversation
+from hermes_platform_tui.transcript.blocks import Block
+from hermes_platform_tui.transcript.conversation import CHUNK, Conversation
 from hermes_platform_tui.transcript.entries import Action, Entry, Failure, Remark, Speech
 from hermes_platform_tui.transcript.hunt import SearchState
 
 __all__ = ["Transcript"]
 
-_CHUNK = 100  # half as many messages are read at once for a search
+Choice: TypeAlias = tuple[str, str, Callable[[str], None]]  # its name, what it is about, what to do with that
 
 
 class Transcript(Conversation):
@@ -54,13 +55,14 @@ class Transcript(Conversation):
         Binding("enter,space", "fold", "Fold", show=False),
         Binding("c", "copy_message", "Copy"),
         Binding("y", "copy_code", "Copy code"),
+        Binding("l", "open_link", "Open link"),
         Binding("o", "view", "Whole output", show=False),
         Binding("r", "retry", "Try again", show=False),
         Binding("n", "next_hit(1)", "Next hit", show=False),
         Binding("N", "next_hit(-1)", "Previous hit", show=False),
     ]
 
-    _choices: Sequence[CodeBlock] = ()
+    _choices: Sequence[Choice] = ()
 
     def clear(self) -> None:
         super().clear()
@@ -104,7 +106,7 @@ class Transcript(Conversation):
     async def jump_to(self, number: int) -> bool:
         """Show a message by its number in the session; False when it is not there. Older ones are read for it."""
         while self._past and self._past.more and number < self._past.oldest:
-            await self._read_older(_CHUNK)
+            await self._read_older(CHUNK)
         found = next((entry for entry in self._page.entries if entry.number >= max(1, number)), None)
         if found is None:
             return False
@@ -139,16 +141,28 @@ class Transcript(Conversation):
         entry = self._current or self._last_answer(code=True)
         block = self._page.blocks.get(entry) if entry else None
         blocks = block.code_blocks() if block else []
-        if len(blocks) == 1:
-            self._give_code(blocks[0])
-        elif blocks:
-            self._choices = blocks[:9]
-            names = [
-                f"{at} {clean(block[0]).strip()[:20] or _begin(block[1])}" for at, block in enumerate(self._choices, 1)
-            ]
-            self._ask(f"Copy which? {' · '.join(names)} · Esc")
-        else:
+        if not blocks:
             self.post_message(self.Copied("", "no code"))
+        self._offer("Copy which?", [(language, text, self._give_code) for language, text in blocks])
+
+    def open_link(self) -> None:
+        """Open a link of the current message, or of the last answer; asks which when there are several."""
+        entry = self._current or self._last_answer()
+        block = self._page.blocks.get(entry) if entry else None
+        links = [(text, address) for text, address in (block.links() if block else []) if _is_safe(address)]
+        self._offer("Open which?", [(text, address, self._open) for text, address in dict.fromkeys(links)])
+
+    def _offer(self, question: str, choices: Sequence[Choice]) -> None:
+        """Do the only thing that can be done, or ask."""
+        if len(choices) == 1:
+            _, text, do = choices[0]
+            do(text)
+        elif choices:
+            self._choices = choices[:9]
+            names = [f"{at} {_short(name) or _short(text)}" for at, (name, text, _) in enumerate(self._choices, 1)]
+            ask = self.query_one("#ask", Static)
+            ask.update(Content(f"{question} {' · '.join(names)} · Esc"))
+            ask.add_class("-shown")
 
     def _last_answer(self, *, code: bool = False) -> Entry | None:
         for entry in reversed(self._page.entries):
@@ -156,13 +170,17 @@ class Transcript(Conversation):
                 return entry
         return None
 
-    def _give_code(self, block: CodeBlock) -> None:
-        self.post_message(self.Copied(block[1], f"{clean(block[0]).strip()} code".strip()))
+    def _give_code(self, text: str) -> None:
+        self.post_message(self.Copied(text, "code"))
 
-    def _ask(self, text: str) -> None:
-        ask = self.query_one("#ask", Static)
-        ask.update(text)
-        ask.add_class("-shown")
+    def _open(self, address: str) -> None:
+        self.post_message(self.LinkOpened(address))
+
+    @on(Block.Linked)
+    def _linked(self, event: Block.Linked) -> None:
+        event.stop()
+        if _is_safe(event.url):
+            self._open(event.url)
 
     def _close_choice(self) -> None:
         self._choices = ()
@@ -180,7 +198,8 @@ class Transcript(Conversation):
             event.stop()
             event.prevent_default()
         if 0 < chosen <= len(choices):
-            self._give_code(choices[chosen - 1])
+            _, text, do = choices[chosen - 1]
+            do(text)
 
     # Searching
 
@@ -201,7 +220,7 @@ class Transcript(Conversation):
     async def _look_further(self, words: str) -> None:
         while self._hunt.state.words == words and self._past and self._past.more:
             had = self._hunt.state.at
-            await self._read_older(_CHUNK)
+            await self._read_older(CHUNK)
             if not had and self._hunt.state.hits:
                 self._hunt.step(0)
                 self._show_hit()
@@ -265,6 +284,10 @@ class Transcript(Conversation):
         """The key y."""
         self.copy_code()
 
+    def action_open_link(self) -> None:
+        """The key l."""
+        self.open_link()
+
     def action_next_hit(self, by: Literal[-1, 1]) -> None:
         """The keys n and N."""
         if self._hunt.state.hits:
@@ -297,5 +320,10 @@ def _can_choose(entry: Entry, said: bool) -> bool:
     return not isinstance(entry, Remark) or entry.kind == "asked"
 
 
-def _begin(text: str) -> str:
-    return " ".join(clean(text[:200]).split())[:16]
+def _short(text: str) -> str:
+    return " ".join(clean(text[:200]).split())[:20]
+
+
+def _is_safe(address: str) -> bool:
+    """Whether a link leads to where a browser goes, and not into this machine."""
+    return address.lower().startswith(("https://", "http://", "mailto:")) and clean(address) == address

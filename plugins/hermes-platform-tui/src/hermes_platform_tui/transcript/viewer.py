@@ -36,6 +36,22 @@ class _Lines(ScrollView, can_focus=True):
             self.virtual_size = Size(width, len(rows))
             self.refresh()
 
+    def action_page_up(self) -> None:
+        """A screen up."""
+        self.scroll_relative(y=-self.size.height, animate=False, immediate=True)
+
+    def action_page_down(self) -> None:
+        """A screen down."""
+        self.scroll_relative(y=self.size.height, animate=False, immediate=True)
+
+    def action_scroll_home(self) -> None:
+        """To the first row."""
+        self.scroll_to(y=0, animate=False, immediate=True)
+
+    def action_scroll_end(self) -> None:
+        """To the last row."""
+        self.scroll_to(y=self.max_scroll_y, animate=False, immediate=True)
+
     def render_line(self, y: int) -> Strip:
         """One row of those in view."""
         at = y + round(self.scroll_y)
