@@ -2,6 +2,7 @@
 
 import pytest
 from textual.pilot import Pilot
+from textual.widgets import Input
 
 from hermes_core.testing.fake_desk import FakeDesk
 from hermes_core.types import Blob, Failed, Progress, Said, Thinking
@@ -125,6 +126,41 @@ async def test_a_thought_is_folded_and_unfolded() -> None:
         await pilot.press("space")
         await rest(pilot)
         assert "First this." not in screen_of(stage)
+
+
+async def test_a_long_paste_is_folded_and_a_search_unfolds_it() -> None:
+    stage = Stage()
+    async with stage.run_test(size=SIZE) as pilot:
+        stage.transcript.say("\n".join(f"pasted {number}" for number in range(1, 81)))
+        told(stage)
+        await rest(pilot)
+        assert "pasted 10\n" in screen_of(stage)
+        assert "… 70 more lines" in screen_of(stage)
+        assert "pasted 11" not in screen_of(stage)
+        assert stage.transcript.search("pasted 77").hits == 1
+        await rest(pilot)
+        assert "pasted 77" in screen_of(stage)
+        await pilot.press("enter")
+        await rest(pilot)
+        assert "… 70 more lines" in screen_of(stage)
+
+
+async def test_where_the_keys_are_is_seen_and_not_when_they_are_elsewhere() -> None:
+    stage = Stage()
+    async with stage.run_test(size=SIZE) as pilot:
+        other = Input()
+        await stage.mount(other)
+        other.focus()
+        stage.transcript.say("Hello.")
+        told(stage)
+        await rest(pilot)
+        assert "▌ Hello." in screen_of(stage)
+        stage.transcript.focus()
+        await rest(pilot)
+        assert "█ Hello." in screen_of(stage)
+        other.focus()
+        await rest(pilot)
+        assert "▌ Hello." in screen_of(stage)
 
 
 async def test_a_card_unfolds_to_its_output_and_a_long_one_opens_whole() -> None:

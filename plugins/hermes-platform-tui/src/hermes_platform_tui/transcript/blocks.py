@@ -91,7 +91,7 @@ class Block(VerticalGroup, Generic[E]):
 
     def toggle(self) -> bool:
         """Fold or unfold; False when there is nothing to fold."""
-        if self.entry.section is None:
+        if not self.entry.foldable:
             return False
         self.entry.unfolded = self.folded
         self.sync()
@@ -158,7 +158,8 @@ class SpeechBlock(Block[Speech]):
     def __init__(self, entry: Speech, frame: Frame) -> None:
         super().__init__(entry, frame)
         self._shown = len(entry.text)
-        self._body = MarkdownBody(entry.text, markdown=entry.who == "model")
+        self._short = entry.foldable and not entry.unfolded
+        self._body = MarkdownBody(entry.beginning if self._short else entry.text, markdown=entry.who == "model")
         self._body.can_focus = False
         self._body.display = bool(entry.text)
         self._finished = False
@@ -186,6 +187,9 @@ class SpeechBlock(Block[Speech]):
         if not self.entry.live and not self._finished:
             self._finished = True
             self._body.finish()
+        if self.entry.foldable and self._short != (not self.entry.unfolded):
+            self._short = not self.entry.unfolded
+            self._body.set_text(self.entry.beginning if self._short else text)
         if self.has_class("-pending") != self.entry.pending:
             self.set_class(self.entry.pending, "-pending")
         self._end.display = bool(self._below(80))
@@ -194,6 +198,10 @@ class SpeechBlock(Block[Speech]):
 
     def _below(self, width: int) -> list[Content]:
         rows = [clipped(blob_line(blob), width, MUTED) for blob in self.entry.blobs]
+        if self._short:
+            left = self.entry.text.count("\n") - self.entry.beginning.count("\n")
+            words = f"… {left:,} more line{'' if left == 1 else 's'}" if left else "… more"
+            rows.insert(0, clipped(words + (" · Enter unfolds" if self.current else ""), width, MUTED))
         if self.entry.pending:
             rows.append(Content.styled("queued", ACCENT))
         if self.entry.cut:

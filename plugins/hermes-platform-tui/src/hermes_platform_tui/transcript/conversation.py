@@ -267,8 +267,7 @@ class Conversation(Widget):
                 return
             self._feed.entries[:0] = entries
             self._page.prepend(self._shown(entries))
-            if self._hunt.state.words:
-                self._hunt.extend(self._shown(entries), looking=self._hunt.state.looking and past.more)
+            self._hunt.extend(self._shown(entries))
 
     @on(Page.Moved)
     def _mark(self) -> None:

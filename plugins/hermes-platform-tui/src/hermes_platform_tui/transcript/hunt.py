@@ -8,7 +8,8 @@ from hermes_platform_tui.transcript.entries import Entry
 
 __all__ = ["Hunt", "SearchState"]
 
-_MOST = 5_000
+STEP = 60  # entries that are looked through at once
+_MOST = 5_000  # hits in so many entries
 
 
 @frozen(kw_only=True)
@@ -25,23 +26,38 @@ class SearchState:
 
 
 class Hunt:
-    """The hits, in order from the top: an entry, and which of the hits in it."""
+    """The hits, in order from the top: an entry, and which of the hits in it.
+
+    Entries are looked through from the end, a few at a time: a long conversation holds megabytes.
+    """
 
     def __init__(self) -> None:
         self.state = SearchState()
         self.hits: list[tuple[Entry, int]] = []
+        self._left: list[Entry] = []  # entries that were not looked through yet, in order
 
-    def begin(self, words: str, entries: Iterable[Entry], *, looking: bool) -> None:
+    def begin(self, words: str, entries: Iterable[Entry]) -> None:
         """Look for words; the last hit is the current one."""
-        self.hits = _hits(words, entries)
-        self.state = SearchState(words=words, hits=len(self.hits), at=len(self.hits), looking=looking)
+        self._left = list(entries) if words.strip() else []
+        self.hits = []
+        self.state = SearchState(words=words)
+        self.go_on()
+        self.state = evolve(self.state, at=len(self.hits))
 
-    def extend(self, older: Sequence[Entry], *, looking: bool) -> None:
+    def extend(self, older: Sequence[Entry]) -> None:
         """Older messages were read."""
-        found = _hits(self.state.words, older)
+        if self.state.words.strip():
+            self._left[:0] = older
+
+    def go_on(self) -> bool:
+        """Look through some more; whether any were left."""
+        some = self._left[-STEP:]
+        del self._left[-STEP:]
+        found = _hits(self.state.words, some)
         self.hits[:0] = found
-        at = self.state.at + len(found) if self.state.at or found else 0
-        self.state = evolve(self.state, hits=len(self.hits), at=at, looking=looking)
+        at = self.state.at + len(found) if self.state.at else len(found)
+        self.state = evolve(self.state, hits=len(self.hits), at=at, looking=bool(self._left))
+        return bool(some)
 
     def step(self, by: int) -> None:
         """Go on to another hit; after the last comes the first."""

@@ -141,6 +141,13 @@ class Page(VerticalScroll):
         held = self._held[0] if self._held else None
         return held.entry if isinstance(held, Block) else None
 
+    def last_in_view(self, fits: Callable[[Entry], bool]) -> Entry | None:
+        """The lowest entry in view that is of a kind."""
+        placements = self._arranged.placements if self._arranged else []
+        bottom = self.scroll_y + self.size.height
+        shown = [at.widget.entry for at in placements if at.region.y < bottom and isinstance(at.widget, Block)]
+        return next((entry for entry in reversed(shown) if fits(entry)), None)
+
     def _block(self, entry: Entry) -> Block[Entry]:
         block = self.blocks[entry] = self._make(entry)
         block.set_class(self._tight(self.entries.index(entry)), "-tight")

@@ -1,8 +1,10 @@
 """One conversation on the screen, and what keys do with it: choose, fold, copy, search."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from typing import ClassVar, Literal, TypeAlias
 
+from attrs import evolve
 from textual import events, on
 from textual.binding import Binding, BindingType
 from textual.content import Content
@@ -82,6 +84,20 @@ class Transcript(Conversation):
         self._current = entry
         if entry is not None and (block := self._page.blocks.get(entry)):
             block.choose(True)
+
+    def on_descendant_focus(self) -> None:
+        """Show where the keys are."""
+        if self._current is None and (seen := self._page.last_in_view(lambda entry: _can_choose(entry, False))):
+            self.choose(seen)
+
+    def on_descendant_blur(self) -> None:
+        """Hide it again, unless only the window lost the focus, or a search shows its hit."""
+        self.call_later(self._leave)
+
+    def _leave(self) -> None:
+        focused = self.screen.focused if self.is_attached else None
+        if focused is not None and focused is not self._page and not self._hunt.hits:
+            self.choose(None)
 
     def jump(self, by: Literal[-1, 1], said: bool = False) -> None:
         """Choose the previous or next message; from none, the last one. After the last there is none, and the end."""
@@ -210,29 +226,36 @@ class Transcript(Conversation):
         """
         self.flush()
         self._lift()
-        looking = bool(words.strip() and self._past and self._past.more)
-        self._hunt.begin(words, self._page.entries, looking=looking)
+        self._hunt.begin(words, self._page.entries)
         self._show_hit()
-        if looking:
+        if words.strip():
             self.run_worker(self._look_further(words), group="search", exclusive=True, exit_on_error=False)
-        return self._hunt.state
+        return self._found()
+
+    def _found(self) -> SearchState:
+        more = bool(self._hunt.state.words.strip() and self._past and self._past.more)
+        return evolve(self._hunt.state, looking=self._hunt.state.looking or more)
 
     async def _look_further(self, words: str) -> None:
-        while self._hunt.state.words == words and self._past and self._past.more:
+        while self._hunt.state.words == words:
             had = self._hunt.state.at
-            await self._read_older(CHUNK)
+            if not self._hunt.go_on():
+                if not (self._past and self._past.more):
+                    break
+                await self._read_older(CHUNK)
+                continue
             if not had and self._hunt.state.hits:
-                self._hunt.step(0)
                 self._show_hit()
-            self.post_message(self.Searched(self._hunt.state))
+            self.post_message(self.Searched(self._found()))
+            await asyncio.sleep(0)
 
     def next_hit(self, by: Literal[-1, 1] = 1) -> SearchState:
         """Show the next hit, or the previous one."""
         self._lift()
         self._hunt.step(by)
         self._show_hit()
-        self.post_message(self.Searched(self._hunt.state))
-        return self._hunt.state
+        self.post_message(self.Searched(self._found()))
+        return self._found()
 
     def _lift(self) -> None:
         for block in self._page.blocks.values():
@@ -242,10 +265,10 @@ class Transcript(Conversation):
         words, hit = self._hunt.state.words, self._hunt.current
         if hit is not None:
             entry, _ = hit
-            if entry.section and entry.unfolded is None and self._folds[entry.section] != "expanded":
+            if (block := self._page.blocks.get(entry)) and block.folded:
+                block.toggle()
+            elif not block and entry.foldable:
                 entry.unfolded = True
-                if block := self._page.blocks.get(entry):
-                    block.sync()
             if entry not in self._page.blocks:
                 self._page.go_to(entry)
             self.choose(entry)
