@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from textual.geometry import Size
+from textual.layout import DockArrangeResult
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -35,6 +37,7 @@ from hermes_platform_tui.config import Config
 from hermes_platform_tui.transcript import Transcript
 from hermes_platform_tui.transcript.entries import Action, Kept, Speech
 from hermes_platform_tui.transcript.feed import Feed
+from hermes_platform_tui.transcript.page import Page
 
 from .transcript_scenes import STARTED, Stage, call, called, ended, play, returned, screen_of
 
@@ -191,6 +194,79 @@ async def test_a_person_s_message_waits_below_all_else_until_its_turn() -> None:
         await pilot.pause()
         lines = [line.strip("▌ ") for line in screen_of(stage).split("\n") if line.strip("▌ ")]
         assert lines[-4:] == ["Second.", "The second is done.", "Third.", "queued"]
+
+
+async def test_a_message_that_waits_is_not_taken_for_the_one_whose_turn_begins() -> None:
+    feed = feed_of()
+    feed.say("First.")
+    feed.say("Second.", pending=True)
+    feed.say("Third.", pending=True)
+    feed.show(STARTED)
+    assert [entry.pending for entry in feed.entries if isinstance(entry, Speech)] == [False, True, True]
+    feed.show(ended())
+    assert feed.withdraw("Second.")
+    assert not feed.withdraw("First.")
+    feed.show(STARTED)
+    said = [(entry.text, entry.pending) for entry in feed.entries if isinstance(entry, Speech)]
+    assert said == [("First.", False), ("Third.", False)]
+
+
+async def test_a_message_that_waits_can_be_taken_back() -> None:
+    stage = Stage()
+    async with stage.run_test(size=(60, 20)) as pilot:
+        stage.transcript.say("Wait.", pending=True)
+        stage.transcript.say("Stay.", pending=True)
+        stage.transcript.flush()
+        await pilot.pause()
+        assert stage.transcript.withdraw("Wait.")
+        await pilot.pause()
+        await pilot.pause()
+        assert [line.strip("▌█ ") for line in screen_of(stage).split("\n") if line.strip("▌█ ")] == ["Stay.", "queued"]
+
+
+async def test_a_thousand_events_cost_few_layouts(monkeypatch: pytest.MonkeyPatch) -> None:
+    stage = Stage()
+    async with stage.run_test(size=(60, 20)) as pilot:
+        run = call("terminal", command="yes")
+        play(stage.transcript, [STARTED, called(run)])
+        stage.transcript.flush()
+        await pilot.pause()
+        layouts = 0
+        arrange = Page.arrange
+
+        def count(page: Page, size: Size, optimal: bool = False) -> DockArrangeResult:
+            nonlocal layouts
+            layouts += 1
+            return arrange(page, size, optimal)
+
+        monkeypatch.setattr(Page, "arrange", count)
+        for number in range(1_000):
+            stage.transcript.show(Progress(call_id=run.id, text=f"output {number}\n"))
+            if not number % 100:
+                await pilot.pause()
+        stage.transcript.flush()
+        await pilot.pause()
+        assert "output 999" in screen_of(stage)
+        assert layouts <= 60  # a layout for each event would be a thousand
+        play(stage.transcript, [Said(text=f"word {number} ") for number in range(1_000)])
+        layouts = 0
+        stage.transcript.flush()
+        await pilot.pause()
+        assert layouts <= 20
+
+
+async def test_of_a_huge_result_both_ends_are_shown() -> None:
+    stage = Stage(Config(tools="expanded"))
+    async with stage.run_test(size=(60, 200)) as pilot:
+        read = call("fetch", url="https://example.org/huge")
+        text = "the beginning\n" + "x" * 79 * 1_000 + "\n" + "filler\n" * 900_000 + "the end"
+        play(stage.transcript, [STARTED, called(read), returned(read, text)])
+        stage.transcript.flush()
+        await pilot.pause()
+        await pilot.pause()
+        shown = screen_of(stage)
+        for words in ("the beginning", "characters left out", "the end"):
+            assert words in shown
 
 
 def test_an_answer_that_was_not_streamed_is_shown_once() -> None:

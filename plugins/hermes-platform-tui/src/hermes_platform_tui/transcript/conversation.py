@@ -132,6 +132,13 @@ class Conversation(Widget):
         self._page.following = True  # who says something wants to see what comes of it
         self._soon()
 
+    def withdraw(self, text: str) -> bool:
+        """Take back a message that waits; False when none does that says this."""
+        entry = self._feed.withdraw(text)
+        if entry is not None:
+            self._page.remove_entry(entry)
+        return entry is not None
+
     def note(self, text: str) -> None:
         """A dim line."""
         self._feed.note(text)
@@ -268,6 +275,11 @@ class Conversation(Widget):
             self._feed.entries[:0] = entries
             self._page.prepend(self._shown(entries))
             self._hunt.extend(self._shown(entries))
+
+    @on(events.Click, "#new")
+    def _go_to_new(self, event: events.Click) -> None:
+        event.stop()
+        self._page.go_to_end()
 
     @on(Page.Moved)
     def _mark(self) -> None:

@@ -38,6 +38,7 @@ class Feed:
         self.fresh: list[Entry] = []
         self.touched: dict[Entry, None] = {}
         self.running = False
+        self._expected = False  # a turn of what was said without waiting; its Started is of no message that waits
         self._day: date | None = None
         self._restart()
 
@@ -95,10 +96,25 @@ class Feed:
     def say(self, text: str, blobs: Sequence[Blob] = (), *, pending: bool = False) -> None:
         """The person said something; ``pending``: its turn has not begun."""
         self._forgive()
+        self._expected = self._expected or not (pending or self.running)
         self.add(Speech.of("person", text, blobs, pending=pending))
+
+    def withdraw(self, text: str) -> Entry | None:
+        """Take back the last message that waits and says this."""
+        wanted = clean(text)
+        for at in range(len(self.entries) - 1, -1, -1):
+            entry = self.entries[at]
+            if not (isinstance(entry, Speech) and entry.pending):
+                break
+            if entry.text == wanted:
+                self.fresh = [other for other in self.fresh if other is not entry]
+                self.touched.pop(entry, None)
+                return self.entries.pop(at)
+        return None
 
     def answer(self, text: str) -> None:
         """The house said something."""
+        self._expected = False
         self.add(Speech.of("house", text))
 
     def note(self, text: str) -> None:
@@ -107,6 +123,7 @@ class Feed:
 
     def fail(self, text: str, hint: str = "") -> None:
         """Something else than a turn did not work."""
+        self._expected = False
         self.add(Failure(text=clean(text), hint=clean(hint)))
 
     def add(self, entry: Entry) -> None:
@@ -141,11 +158,11 @@ class Feed:
         self._forgive()
         self._restart()
         self.running, self._since = True, self._clock()
-        for entry in self.entries[-200:]:
-            if isinstance(entry, Speech) and entry.pending:
-                entry.pending = False
-                self._touch(entry)
-                break
+        waiting = next((e for e in self.entries[-200:] if isinstance(e, Speech) and e.pending), None)
+        if waiting is not None and not self._expected:
+            waiting.pending = False
+            self._touch(waiting)
+        self._expected = False
 
     def _say(self, text: str) -> None:
         if self._speech is None:

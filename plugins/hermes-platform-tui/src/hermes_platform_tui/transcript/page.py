@@ -88,6 +88,18 @@ class Page(VerticalScroll):
                 self._space(self.entries.index(entry) + 1)
         self._check_soon()
 
+    def remove_entry(self, entry: Entry) -> None:
+        """Take an entry out."""
+        if entry not in self.entries:
+            return
+        at = self.entries.index(entry)
+        self.entries.pop(at)
+        if entry in self.blocks:
+            self._drop([entry])
+        self.low -= at < self.low
+        self.high -= at < self.high
+        self._space(at)
+
     def prepend(self, entries: Sequence[Entry]) -> None:
         """Put in older entries; widgets are made of them when they come near."""
         first = self.entries[0] if self.entries else None

@@ -179,6 +179,7 @@ class Transcript(Conversation):
             ask = self.query_one("#ask", Static)
             ask.update(Content(f"{question} {' · '.join(names)} · Esc"))
             ask.add_class("-shown")
+            self._page.focus()  # the digit is for us, wherever the question came from
 
     def _last_answer(self, *, code: bool = False) -> Entry | None:
         for entry in reversed(self._page.entries):
@@ -322,12 +323,12 @@ class Transcript(Conversation):
             self.post_message(self.RetryWanted())
 
     def action_view(self) -> None:
-        """Open the whole output of the current call."""
-        if self._current is None:
+        """Open the whole output of the current call, or of the last one."""
+        entry = self._current or next((e for e in reversed(self._page.entries) if isinstance(e, Action)), None)
+        if entry is None:
             return
         from hermes_platform_tui.transcript.viewer import Viewer
 
-        entry = self._current
         text = (entry.output or entry.told).whole() if isinstance(entry, Action) else entry.words()
         title = entry.words().split("\n")[0] if not isinstance(entry, Action) else f"{entry.name}"
         self.app.push_screen(Viewer(title, text), self._viewed)
