@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import click
-from attrs import Factory, define, frozen
+from attrs import Factory, define
 
 from hermes_core.cli.model import provider_rows, set_aside
 from hermes_core.cli.scope import Scope
@@ -22,6 +22,7 @@ from hermes_core.errors import HermesError, UnknownName, UserError
 from hermes_core.kinds import Backend
 from hermes_core.types import Feature, Message, Request, Text
 from hermes_core.types.base import JSON
+from hermes_core.values import frozen
 
 _TRIES = 3
 _FEW = 12  # models shown at once

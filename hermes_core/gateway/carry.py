@@ -8,12 +8,12 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Coroutine, Mapping, Sequence
+from functools import cached_property
 
 from attrs import evolve
 
 from hermes_core.agent.failed import failed
 from hermes_core.agent.policy.itself import run_by_tool
-from hermes_core.agent.policy.judge import AskPerson
 from hermes_core.agent.runtime import Runtime
 from hermes_core.errors import HermesError, nearest
 from hermes_core.gateway.commands.slash import AT_ONCE, BEHIND, QUEUED, STEERED, WAITS, slash_commands
@@ -22,6 +22,7 @@ from hermes_core.gateway.desk import RuntimeDesk
 from hermes_core.gateway.outward.split import split_text
 from hermes_core.gateway.people.access import usable
 from hermes_core.kinds import Platform
+from hermes_core.kinds.desk import AskPerson
 from hermes_core.store.leases import Duplicate
 from hermes_core.types import (
     Chat,
@@ -57,11 +58,14 @@ class Carrier(RuntimeDesk):
         self._waiting: dict[str, asyncio.Queue[Envelope | None]] = {}
         self._workers: set[asyncio.Task[None]] = set()
         self._working: dict[str, asyncio.Future[str | Message]] = {}  # the slash command that runs in a chat
-        own = {command.name: command for command in platform.commands()}
-        known = slash_commands(runtime, self._conversation_of)
-        self._commands = usable({**own, **known}, "admin", "terminal")
 
     # --- the desk a platform sees -----------------------------------------------------------------------------------
+
+    @cached_property
+    def _commands(self) -> Mapping[str, SlashCommand]:
+        """Made when one is first wanted: plugins are imported for it."""
+        own = {command.name: command for command in self._platform.commands()}
+        return usable({**own, **slash_commands(self._runtime, self._conversation_of)}, "admin", "terminal")
 
     @property
     def commands(self) -> Sequence[SlashCommand]:
@@ -69,11 +73,12 @@ class Carrier(RuntimeDesk):
 
     def status(self, chat: str) -> Mapping[str, str]:
         conversation = self._conversation(chat)
-        return self._status(conversation.wanted, conversation.session)
+        return self._status(conversation.wanted, conversation.session or conversation.seen)
 
     async def open(self, chat: str, session: str) -> Session:
         found = await super().open(chat, session)
-        return await self._conversation(chat).switch(found.id)
+        self._conversation(chat).go_on(found)
+        return found
 
     async def _session(self, chat: str) -> Session:
         return await self._conversation(chat).take_up()

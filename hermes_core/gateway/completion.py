@@ -1,6 +1,6 @@
 """How a line that is being typed may go on: names of commands, what may follow them, words of plugins."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
 
 from attrs import evolve
@@ -15,9 +15,12 @@ _MOST = 50  # more than anybody looks through
 
 
 async def completions(
-    runtime: Runtime, commands: Iterable[SlashCommand], session: Session, line: str
+    runtime: Runtime, commands: Iterable[SlashCommand], session: Callable[[], Awaitable[Session]], line: str
 ) -> Sequence[Choice]:
-    """Ways to go on with a line, likeliest first. A plugin that fails to say adds none."""
+    """Ways to go on with a line, likeliest first. A plugin that fails to say adds none.
+
+    ``session`` takes the session up, which the names of commands do not need.
+    """
     head, space, rest = line.partition(" ")
     if head.startswith("/") and not space:
         return _names(commands, head)
@@ -25,7 +28,7 @@ async def completions(
         command = next((one for one in commands if head[1:] in (one.name, *one.aliases)), None)
         if command is None or command.options is None:
             return ()
-        options = partial(_options, command, session, rest)
+        options = partial(_options, command, await session(), rest)
         found = await runtime.dispatch.shielded(f"/{command.name}", "options", options)
         return [_replacing(one, rest) for one in found or ()][:_MOST]
     word = line[max(line.rfind(" "), line.rfind("\n"), line.rfind("\t")) + 1 :]
@@ -34,10 +37,8 @@ async def completions(
     choices: list[Choice] = []
     for label, one in runtime.dispatch.contributions("register_completers"):
         if isinstance(one, Completer) and one.trigger and word.startswith(one.trigger):
-            choices += (
-                await runtime.dispatch.shielded(label, "register_completers", partial(one.complete, session, word))
-                or ()
-            )
+            call = partial(one.complete, await session(), word)
+            choices += await runtime.dispatch.shielded(label, "register_completers", call) or ()
     return [_replacing(one, word) for one in choices][:_MOST]
 
 

@@ -155,7 +155,7 @@ class RuntimeDesk(Desk):
             "model": route.model if route else "",
             "notice": route.notice if route else "",
             "cwd": session.cwd if session else self._runtime.settings.config.terminal.cwd or here(),
-            "mode": self._runtime.policy.mode(session.id if session else chat),
+            "mode": self._runtime.mode(session.id if session else chat),
         }
 
     async def interrupt(self, chat: str) -> bool:
@@ -175,7 +175,7 @@ class RuntimeDesk(Desk):
     async def complete(self, chat: str, line: str) -> Sequence[Choice]:
         from hermes_core.gateway.completion import completions
 
-        return await completions(self._runtime, self.commands, await self._session(chat), line)
+        return await completions(self._runtime, self.commands, partial(self._session, chat), line)
 
     async def providers(self) -> Sequence[ProviderRow]:
         from hermes_core.agent.route.catalogue import provider_rows
