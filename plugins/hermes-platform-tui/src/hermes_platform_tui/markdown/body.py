@@ -1,18 +1,25 @@
 """One message as a widget: markdown that is shown while it is being written."""
 
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from time import monotonic
 from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
+from textual.events import Click
 from textual.geometry import Region, Size
+from textual.message import Message
 from textual.selection import Selection
 from textual.strip import Strip
+from textual.style import Style as VisualStyle
 from textual.timer import Timer
 from textual.widget import Widget
 
 from hermes_platform_tui.markdown.clean import Cleaner
+from hermes_platform_tui.markdown.code import warm
+from hermes_platform_tui.markdown.contrast import readable
 from hermes_platform_tui.markdown.document import CodeBlock, Document, Link
 from hermes_platform_tui.markdown.rows import PLAIN, Look, Part, Row
 from hermes_platform_tui.markdown.width import cells
@@ -20,14 +27,12 @@ from hermes_platform_tui.markdown.width import cells
 __all__ = ["MarkdownBody"]
 
 FRAME = 1 / 20  # seconds between two looks at a text that is being written
+FLOOD, FLOOD_FRAME = 400, 1 / 10  # more characters than that in a frame are faster than anyone reads
 SHARE = 8  # of the time, what making the tail's rows may take: one part in so many
 _CACHED = 3000  # rows
 
-_ROLES = (
-    "strong em strike code link address image maths muted bullet done bar quote rule border head block label hit current "
-    "heading-1 heading-2 heading-3 heading-4 heading-5 heading-6 code-comment code-keyword code-string code-number "
-    "code-name code-builtin code-inserted code-deleted code-strong code-em"
-).split()
+
+_DRAWN = frozenset(("rule", "border"))  # not text, so they may be faint
 
 
 class MarkdownBody(Widget):
@@ -68,11 +73,24 @@ class MarkdownBody(Widget):
         & > .markdown--code-builtin { color: $text-secondary; }
         & > .markdown--code-inserted { color: $text-success; }
         & > .markdown--code-deleted { color: $text-error; }
-        & > .markdown--hit { color: auto; background: $warning; text-style: none; }
-        & > .markdown--current { color: auto; background: $accent; text-style: bold underline; }
+        & > .markdown--hit { color: $text-warning; background: $warning-muted; }
+        & > .markdown--current { color: auto; background: $warning; text-style: bold underline; }
     }
     """
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"markdown--{role}" for role in _ROLES}
+
+    @dataclass
+    class LinkClicked(Message):
+        """A link was clicked. Terminals that know links open them by themselves, with a key held down."""
+
+        body: "MarkdownBody"
+        address: str
+
+        @property
+        def control(self) -> "MarkdownBody":
+            """Who tells it."""
+            return self.body
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = set(re.findall(r"markdown--[a-z0-9-]+", DEFAULT_CSS))
     ALLOW_SELECT = True
 
     def __init__(
@@ -88,10 +106,12 @@ class MarkdownBody(Widget):
         self._markdown = markdown
         self._document = Document(markdown=markdown)
         self._cleaner = Cleaner()
+        self._waiting: list[str] = []  # written, but not shown yet
         self._timer: Timer | None = None
         self._shown_at = self._cost = 0.0
+        self._frame = FRAME
         self._shown_height = -1
-        self._settling = self._stale = self._painting = False
+        self._settling = self._stale = self._painting = self._ended = False
         self._current: int | None = None
         self._strips: dict[tuple[Row | None, int], Strip] = {}
         self._looks: dict[Look, Style] = {}
@@ -104,34 +124,41 @@ class MarkdownBody(Widget):
     @property
     def text(self) -> str:
         """The source as far as it was written, clean."""
-        return self._document.text
+        return self._document.text + "".join(self._waiting)
 
     def append(self, text: str) -> None:
         """Write on. What is seen follows, at most twenty times a second."""
+        if self._ended:
+            self._restart([self.text])
         if shown := self._cleaner.feed(text):
-            self._document.append(shown)
+            self._waiting.append(shown)
             self._show_soon()
 
     def finish(self) -> None:
-        """No more text comes."""
-        if rest := self._cleaner.finish():
-            self._document.append(rest)
+        """No more text comes. (If some does all the same, everything is read once more.)"""
+        if self._ended:
+            return
+        self._ended = True
+        self._waiting.append(self._cleaner.finish())
+        self._take()
         self._document.finish()
         self._show_soon()
 
     def set_text(self, text: str) -> None:
         """Show another text instead."""
+        self._restart([])
+        self._waiting = [self._cleaner.feed(text)]
+        self.finish()
+
+    def _restart(self, waiting: list[str]) -> None:
         width = self._document.width
         self._document = Document(markdown=self._markdown)
-        self._document.width = width
+        self._document.resize(width)
         self._cleaner = Cleaner()
+        self._waiting = waiting
         self._strips.clear()
-        self._document.append(self._cleaner.feed(text))
-        if rest := self._cleaner.finish():
-            self._document.append(rest)
-        self._document.resolve()
         self._shown_height = -1
-        self._show_soon()
+        self._ended = False
 
     # what is in it
 
@@ -158,8 +185,17 @@ class MarkdownBody(Widget):
         self._current = current_row
         self.refresh()
 
+    def _take(self) -> int:
+        """Let the document have what was written; tells how much it was."""
+        text = "".join(self._waiting)
+        self._waiting.clear()
+        if text:
+            self._document.append(text)
+        return len(text)
+
     def _ready(self) -> None:
         """Rows for all of the text, even before the widget was ever shown."""
+        self._take()
         if not self._document.width:
             self._document.resize(self.content_size.width or 80)
         self._document.refresh_tail()
@@ -168,10 +204,15 @@ class MarkdownBody(Widget):
 
     # time
 
+    @property
+    def _lives(self) -> bool:
+        """Whether there is a screen to show it on; text may come before and after."""
+        return self.is_mounted and self.is_running
+
     def _show_soon(self) -> None:
-        if self._timer is not None or not self.is_mounted:
+        if self._timer is not None or not self._lives:
             return
-        wait = max(FRAME, self._cost * SHARE) - (monotonic() - self._shown_at)
+        wait = max(self._frame, self._cost * SHARE) - (monotonic() - self._shown_at)
         self._timer = self.set_timer(max(0.001, wait), self._show)  # a timer of 0 divides by it
 
     def _show(self) -> None:
@@ -181,6 +222,7 @@ class MarkdownBody(Widget):
             return
         began = monotonic()
         before = self._document.tail_top
+        self._frame = FLOOD_FRAME if self._take() > FLOOD else FRAME
         self._document.refresh_tail()
         self._document.settle()
         self._shown_at = monotonic()
@@ -193,12 +235,12 @@ class MarkdownBody(Widget):
     def _look_at_height(self) -> bool:
         """Ask for another layout if the number of rows is not what was told."""
         changed = self._document.height != self._shown_height
-        if changed and self.is_mounted:
+        if changed and self._lives:
             self.refresh(layout=True)
         return changed
 
     def _settle_soon(self) -> None:
-        if not self._settling and not self._document.settled and self.is_mounted:
+        if not self._settling and not self._document.settled and self._lives:
             self._settling = True
             self.set_timer(0.005, self._settle)
 
@@ -212,7 +254,14 @@ class MarkdownBody(Widget):
 
     def on_mount(self) -> None:
         """Show what was written before there was a place for it."""
+        warm()
         self._show_soon()
+
+    def on_click(self, event: Click) -> None:
+        """Tell of a link that was clicked; whether to open it is for the app to say."""
+        if address := event.style.link:
+            event.stop()
+            self.post_message(self.LinkClicked(self, address))
 
     # size and rows
 
@@ -225,6 +274,7 @@ class MarkdownBody(Widget):
         document = self._document
         if width != document.width:
             self._strips.clear()
+            self._take()
             document.resize(width)
             document.settle()
             self._settle_soon()
@@ -291,12 +341,14 @@ class MarkdownBody(Widget):
     def _style(self, look: Look) -> Style:
         style = self._looks.get(look)
         if style is None:
-            roles = [f"markdown--{role}" for role in look.roles if role != "selection"]
-            style = self.get_visual_style(*roles).rich_style
+            visual = self.get_visual_style(*(f"markdown--{role}" for role in look.roles if role != "selection"))
+            if "selection" in look.roles:
+                visual += VisualStyle.from_styles(self.screen.get_component_styles("screen--selection"))
+            if not _DRAWN.intersection(look.roles):
+                visual = replace(visual, foreground=readable(visual.foreground, visual.background))
+            style = visual.rich_style
             if look.link:
                 style += Style(link=look.link)
-            if "selection" in look.roles:
-                style += self.screen.get_component_rich_style("screen--selection")
             self._looks[look] = style
         return style
 

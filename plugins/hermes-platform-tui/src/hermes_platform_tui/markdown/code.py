@@ -1,18 +1,19 @@
 """Code as rows: highlighted where the language is known, long lines folded with a mark and copied whole."""
 
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cache, lru_cache
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
-from hermes_platform_tui.markdown.blocks import Block
 from hermes_platform_tui.markdown.clean import clean
 from hermes_platform_tui.markdown.rows import Code, Line, Look, Row, framed, hard_rows
+from hermes_platform_tui.markdown.source import Block
 from hermes_platform_tui.markdown.width import clip
 
 if TYPE_CHECKING:
-    from pygments.lexer import Lexer
+    from pygments.lexer import Lexer  # type: ignore[import-untyped]
 
-__all__ = ["code_rows", "highlighted"]
+__all__ = ["code_rows", "highlighted", "warm"]
 
 _CODE = Look(("block",))
 _MARK = Look(("block", "muted"))
@@ -49,12 +50,23 @@ _ROLES = {
 _BORING = frozenset(("", "text", "txt", "plain", "plaintext", "output", "none"))
 
 
+@cache
+def warm() -> None:
+    """Import what colours code, beside the loop: it takes long enough to be felt when the first code is shown."""
+
+    def load() -> None:
+        for language in ("python", "javascript", "bash", "json", "diff", "yaml"):
+            _lexer(language)
+
+    Thread(target=load, name="hermes-tui-pygments", daemon=True).start()
+
+
 @lru_cache(maxsize=64)
 def _lexer(language: str) -> "Lexer | None":
     if language in _BORING:
         return None
-    from pygments.lexers import get_lexer_by_name
-    from pygments.util import ClassNotFound
+    from pygments.lexers import get_lexer_by_name  # type: ignore[import-untyped]
+    from pygments.util import ClassNotFound  # type: ignore[import-untyped]
 
     try:
         return get_lexer_by_name(language, stripnl=False)  # with a line end at the end: many lexers need it

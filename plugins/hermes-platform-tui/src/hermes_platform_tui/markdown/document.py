@@ -3,14 +3,17 @@
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 from typing import Any
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
-from hermes_platform_tui.markdown.blocks import Block, Blocks, Lines, Source
-from hermes_platform_tui.markdown.layout import Content, lay_out, read
+from hermes_platform_tui.markdown.blocks import TABLE_LINES, Blocks
+from hermes_platform_tui.markdown.layout import lay_out, read
 from hermes_platform_tui.markdown.rows import Row
+from hermes_platform_tui.markdown.search import Hit, folded, search
+from hermes_platform_tui.markdown.source import Block, Lines, Source
+from hermes_platform_tui.markdown.table import Table
+from hermes_platform_tui.markdown.unfinished import healed
 
 __all__ = ["CodeBlock", "Document", "Link"]
 
@@ -41,10 +44,11 @@ class _Entry:
     block: Block
     gap: int
     height: int = 0
-    content: Content | None = None
+    links: list[Link] = field(factory=list)
+    table: Table | None = None
+    """What a long table has in its first part."""
     rows: list[Row] | None = None
-    hits: list[tuple[int, int, int]] | None = field(default=None)
-    """Row, start and end of what was searched for."""
+    hits: list[Hit] | None = field(default=None)
 
     def guess(self, width: int) -> None:
         """Forget the rows; say how many they might be."""
@@ -65,6 +69,7 @@ class Document:
         self._references: dict[str, Any] = {}
         self._unsettled = 0  # entries before this one are laid out
         self._words = ""
+        self._ended = False
         self.width = 0
 
     # text
@@ -76,6 +81,11 @@ class Document:
             self._pieces = ["".join(self._pieces)]
         return self._pieces[0] if self._pieces else ""
 
+    @property
+    def parts(self) -> list[str]:
+        """The text of the blocks that it was cut into."""
+        return [entry.block.text for entry in (*self._entries, *self._tail)]
+
     def append(self, text: str) -> None:
         """Take more text. Its rows are not made yet."""
         self._pieces.append(text)
@@ -84,6 +94,7 @@ class Document:
 
     def finish(self) -> None:
         """No more text comes."""
+        self._ended = True
         for block in self._source.finish():
             self._add(block)
         self._tail = []
@@ -109,18 +120,20 @@ class Document:
         labels = "|".join(re.escape(label.lower()) for label in self._references)
         named = re.compile(rf"\[(?:{labels})\]")
         for place, entry in enumerate(self._entries):
-            if entry.content and entry.block.kind == "text" and named.search(entry.block.text.lower()):
-                entry.content = None
+            if entry.rows is not None and entry.block.kind == "text" and named.search(entry.block.text.lower()):
                 entry.guess(self.width)
                 self._moved(place)
 
     def refresh_tail(self) -> None:
         """Lay out what may still change."""
+        if self._ended:
+            return
         del self._tops[len(self._entries) :]
         self._tail = []
         references = dict(self._references)
         for block in self._source.tail():
-            entry = self._entry(block, [*self._entries[:16], *self._tail])
+            shown = evolve(block, text=healed(block.text)) if block.kind == "text" else block
+            entry = self._entry(shown, [*self._entries[:16], *self._tail])
             if block.kind == "define":
                 references.setdefault(_label(block.label), {"href": block.text, "title": ""})
             self._tail.append(entry)
@@ -180,7 +193,7 @@ class Document:
         if found is None:
             return []
         entry, inside = found
-        return [(start, end) for row, start, end in self._hits(entry) if row == inside - entry.gap]
+        return [(hit.start, hit.end) for hit in self._hits(entry) if hit.row == inside - entry.gap]
 
     @property
     def tail_top(self) -> int:
@@ -231,21 +244,24 @@ class Document:
         if block.kind == "define":
             entry.rows, entry.height = [], 0
             return
-        if entry.content is None:
-            entry.content = read(block, self._references, self._first_of(block))
-        entry.rows = lay_out(block, entry.content, self.width)
+        content = read(block, self._references, self._first_of(block))
+        entry.rows = lay_out(block, content, self.width)
         entry.height = len(entry.rows) + (entry.gap if entry.rows else 0)
         entry.hits = None
+        # The tokens take more room than the rows, and are wanted again only for another width.
+        entry.links = [Link(text, address) for text, address in content.links]
+        entry.table = content.table if block.text.count("\n") + 1 >= TABLE_LINES else None
 
-    def _first_of(self, block: Block) -> Content | None:
-        """The content of the table that this block goes on with."""
+    def _first_of(self, block: Block) -> Table | None:
+        """The first part of the table that this block goes on with."""
         if block.kind != "text" or block.before is None:
             return None
         for entry in reversed(self._entries):
             if entry.block is block.before:
-                if entry.content is None or entry.content.table is None:
+                if entry.rows is None:
                     self._lay_out(entry)
-                return entry.content
+                    self._moved(self._entries.index(entry))
+                return entry.table
         return None
 
     # what is in it
@@ -272,35 +288,25 @@ class Document:
     @property
     def links(self) -> list[Link]:
         """All links and images."""
-        return [
-            Link(text, address)
-            for _, entry in self._all()
-            if entry.content
-            for text, address in entry.content.links
-        ]
+        return [link for _, entry in self._all() for link in entry.links]
 
     def find(self, words: str) -> list[int]:
         """The rows in which the words begin."""
-        self.search(words)
-        if not self._words:
-            return []
-        return sorted({top + entry.gap + row for top, entry in self._all() for row in self._first_hits(entry)})
+        words = folded(words)
+        found = ((top + entry.gap, search(entry.rows or [], words)) for top, entry in self._all())
+        return sorted({top + hit.row for top, hits in found for hit in hits if hit.begins})
 
     def search(self, words: str) -> None:
-        """Look for other words from now on."""
-        words = " ".join(words.casefold().split())
+        """Tell from now on where these words are in a row."""
+        words = folded(words)
         if words != self._words:
             self._words = words
             for entry in (*self._entries, *self._tail):
                 entry.hits = None
 
-    def _first_hits(self, entry: _Entry) -> set[int]:
-        self._hits(entry)
-        return {row for row, start, _ in entry.hits or () if start >= 0}
-
-    def _hits(self, entry: _Entry) -> list[tuple[int, int, int]]:
+    def _hits(self, entry: _Entry) -> list[Hit]:
         if entry.hits is None:
-            entry.hits = list(_search(entry.rows or [], self._words))
+            entry.hits = list(search(entry.rows or [], self._words))
         return entry.hits
 
     def copy(self, start: tuple[int, int] | None, end: tuple[int, int] | None) -> str:
@@ -319,7 +325,8 @@ class Document:
             text = row.text[max(left, row.lead) : stop if place == last and end else None]
             keep = "" if continues or left >= max(1, row.lead) or code_only else row.keep
             continues = row.join != "\n"
-            done += keep + (text if row.join == "" else text.rstrip()) + (row.join if place != last else "")
+            whole = row.join == "" or (place == last and end is not None)
+            done += keep + (text if whole else text.rstrip()) + (row.join if place != last else "")
         return done.strip("\n") if start is None or end is None else done
 
 
@@ -327,28 +334,3 @@ def _label(label: str) -> str:
     from markdown_it.common.utils import normalizeReference
 
     return normalizeReference(label)
-
-
-def _search(rows: Sequence[Row], words: str) -> Iterator[tuple[int, int, int]]:
-    """Row, start and end of each place that says the words, also where they go on in the next row."""
-    said = ""
-    places: list[tuple[int, int]] = []  # of each letter: row and character
-    for number, row in enumerate(rows):
-        for place in range(row.lead, len(row.text)):
-            folded = row.text[place].casefold()
-            said += folded
-            places += [(number, place)] * len(folded)
-        said += row.join
-        places += [(number, len(row.text))] * len(row.join)
-    start = said.find(words)
-    while start >= 0 and words:
-        yield from _spans(places[start : start + len(words)])
-        start = said.find(words, start + len(words))
-
-
-def _spans(places: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int, int]]:
-    begin = places[0]
-    for one, other in pairwise([*places, (-1, 0)]):
-        if one[0] != other[0]:
-            yield begin[0], begin[1], one[1] + 1
-            begin = other

@@ -13,7 +13,7 @@ from hermes_platform_tui.markdown.clean import clean
 from hermes_platform_tui.markdown.maths import to_unicode
 from hermes_platform_tui.markdown.rows import PLAIN, Line, Look
 
-__all__ = ["Link", "linked", "lines_of", "parse", "too_deep"]
+__all__ = ["Link", "lines_of", "linked", "parse", "too_deep"]
 
 DEEPEST = 60  # containers in each other; what is deeper is shown as it was written
 Link = tuple[str, str]  # text, address
@@ -73,11 +73,15 @@ def _parser() -> MarkdownIt:
 
 
 _PARSER = _parser()
+_LINKLESS = _parser().disable(["link", "image"])
+_BRACKETS = 80
 
 
 def parse(text: str, references: dict[str, Any]) -> list[Token]:
     """The tokens of one block."""
-    return _PARSER.parse(text, {"references": references})
+    # For each bracket that opens nothing the parser looks through all the rest.
+    parser = _LINKLESS if text.count("[") - text.count("](") > _BRACKETS else _PARSER
+    return parser.parse(text, {"references": references})
 
 
 def too_deep(tokens: Sequence[Token]) -> bool:
@@ -163,7 +167,9 @@ def _bare(address: str) -> str:
 
 def _trimmed(address: str) -> str:
     """The address without the sentence that it stands in."""
-    while address and (address[-1] in ".,;:!?*_~'\"" or (address[-1] == ")" and address.count(")") > address.count("("))):
+    while address and (
+        address[-1] in ".,;:!?*_~'\"" or (address[-1] == ")" and address.count(")") > address.count("("))
+    ):
         address = address[:-1]
     return address
 

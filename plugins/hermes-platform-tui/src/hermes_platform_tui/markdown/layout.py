@@ -6,12 +6,13 @@ from typing import Any
 from attrs import define, field
 from markdown_it.token import Token
 
-from hermes_platform_tui.markdown.blocks import Block
 from hermes_platform_tui.markdown.code import code_rows
 from hermes_platform_tui.markdown.inline import Link, lines_of, parse, too_deep
 from hermes_platform_tui.markdown.maths import to_unicode
 from hermes_platform_tui.markdown.rows import PLAIN, Line, Look, Part, Row, framed, rows_of
+from hermes_platform_tui.markdown.source import Block
 from hermes_platform_tui.markdown.table import Table, read_table
+from hermes_platform_tui.markdown.width import expand
 
 __all__ = ["NARROWEST", "Content", "lay_out", "read"]
 
@@ -35,26 +36,26 @@ class Content:
     """The first part of the table that this one goes on with."""
 
 
-def read(block: Block, references: dict[str, Any], before: Content | None = None) -> Content:
+def read(block: Block, references: dict[str, Any], before: Table | None = None) -> Content:
     """Parse a block; ``before`` is the first part of a long table."""
     if block.kind != "text":
         return Content([], raw=block.kind == "plain")
     tokens = parse(block.text, references)
     if too_deep(tokens):
         return Content([], raw=True)
-    return Content(tokens, like=before.table if before else None)
+    return Content(tokens, like=before)
 
 
 def lay_out(block: Block, content: Content, width: int) -> list[Row]:
     """The rows of a block, without an empty row before or after it."""
     width = max(width, NARROWEST)
-    content.links.clear()
     if block.kind == "code":
         return code_rows(block, width)
     if block.kind == "maths":
         return _maths_rows(block.text, width)
     if content.raw:
-        return [row for line in block.text.split("\n") for row in rows_of(Line([(line, PLAIN)] if line else []), width)]
+        lines = (Line([(line, PLAIN)] if line else []) for line in map(expand, block.text.split("\n")))
+        return [row for line in lines for row in rows_of(line, width)]
     return _Page(content, block).rows(width)
 
 
@@ -134,9 +135,7 @@ class _Page:
 
     def _fence(self, token: Token, width: int) -> list[Row]:
         info = token.info.split()
-        part = Block(
-            kind="code", text=token.content.removesuffix("\n"), language=info[0] if info else ""
-        )
+        part = Block(kind="code", text=token.content.removesuffix("\n"), language=info[0] if info else "")
         return code_rows(part, width)
 
     def _quote(self, token: Token, width: int) -> list[Row]:

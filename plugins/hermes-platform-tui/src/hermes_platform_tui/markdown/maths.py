@@ -1,4 +1,4 @@
-r"""LaTeX as one can read it in a terminal: ``\frac{a}{b}`` is a/b, ``x^2`` is x². What is not known stays as written."""
+r"""LaTeX as one can read it in a terminal: ``\frac{a}{b}`` is a/b, ``x^2`` is x². What is not known stays."""
 
 import re
 from functools import lru_cache
@@ -13,9 +13,19 @@ _DEEPEST = 40
 _GROUP = re.compile(r"\([^()]*\)")
 _SIMPLE = re.compile(r"[^\s+\-−=<>≤≥/,]*\Z")
 _ATOM = re.compile(r"[√∛∜]?(?:[\d.]+|\w)[⁰-₟²³¹ᵢ-ᵪⱼ]*\Z")
-_WRAPPERS = frozenset("text textrm textbf textit texttt textsf mathrm mathbf mathit mathsf mathtt operatorname boldsymbol bm mbox "
-                      "pmb emph boxed phantom mathop".split())  # fmt: skip
-_MATRICES = {"pmatrix": "()", "bmatrix": "[]", "Bmatrix": "{}", "vmatrix": "||", "Vmatrix": "‖‖", "cases": "{ "}
+_WRAPPER_NAMES = """
+text textrm textbf textit texttt textsf mathrm mathbf mathit mathsf mathtt operatorname boldsymbol bm mbox pmb emph
+boxed phantom mathop
+"""
+_WRAPPERS = frozenset(_WRAPPER_NAMES.split())
+_MATRICES = {
+    "pmatrix": ("(", ")"),
+    "bmatrix": ("[", "]"),
+    "Bmatrix": ("{", "}"),
+    "vmatrix": ("|", "|"),
+    "Vmatrix": ("‖", "‖"),
+    "cases": ("{ ", ""),
+}
 _HALVES = {("1", "2"): "½", ("1", "3"): "⅓", ("2", "3"): "⅔", ("1", "4"): "¼", ("3", "4"): "¾"}
 
 
@@ -31,56 +41,56 @@ def to_unicode(source: str) -> str:
 
 
 class _Reader:
-    """Reads tokens from left to right. Never fails: what has no sense is kept as it is."""
+    """Reads pieces from left to right. Never fails: what has no sense is kept as it is."""
 
-    def __init__(self, tokens: list[str]) -> None:
-        self._tokens = tokens
+    def __init__(self, pieces: list[str]) -> None:
+        self._pieces = pieces
         self._place = 0
 
     def read(self, depth: int, until: str = "") -> str:
-        """Everything up to a token, which is skipped."""
+        """Everything up to a piece, which is skipped."""
         done = ""
-        while (token := self._next()) is not None:
-            if token == until or (until == "\\end" and token.startswith("\\end")):
+        while (piece := self._next()) is not None:
+            if piece == until or (until == "\\end" and piece.startswith("\\end")):
                 return done
-            done = self._append(done, token, depth)
+            done = self._append(done, piece, depth)
         return done
 
     def _next(self) -> str | None:
-        if self._place >= len(self._tokens):
+        if self._place >= len(self._pieces):
             return None
         self._place += 1
-        return self._tokens[self._place - 1]
+        return self._pieces[self._place - 1]
 
     def _peek(self) -> str:
-        return self._tokens[self._place] if self._place < len(self._tokens) else ""
+        return self._pieces[self._place] if self._place < len(self._pieces) else ""
 
-    def _append(self, done: str, token: str, depth: int) -> str:
-        if token in ("^", "_"):
-            return done + _script(self._argument(depth), raised=token == "^")
-        shown = self._one(token, depth)
-        spaced = shown and done and token.startswith("\\") and shown.isalpha() and len(shown) > 1
+    def _append(self, done: str, piece: str, depth: int) -> str:
+        if piece in ("^", "_"):
+            return done + _script(self._argument(depth), raised=piece == "^")
+        shown = self._one(piece, depth)
+        spaced = shown and done and piece.startswith("\\") and shown.isalpha() and len(shown) > 1
         return done + (" " if spaced and done[-1].isalnum() else "") + shown
 
-    def _one(self, token: str, depth: int) -> str:
-        """What one token says, with the arguments that it takes."""
+    def _one(self, piece: str, depth: int) -> str:
+        """What one piece says, with the arguments that it takes."""
         if depth > _DEEPEST:
-            return token
-        if token == "{":
+            return piece
+        if piece == "{":
             return self.read(depth + 1, "}")
-        if token == "}":
+        if piece == "}":
             return ""
-        if token.isspace() or token == "~":
+        if piece.isspace() or piece == "~":
             return " "
-        if token == "&":
+        if piece == "&":
             return " "
-        if token in ("\\\\", "\\cr"):
+        if piece in ("\\\\", "\\cr"):
             return "\n"
-        if token.startswith("\\begin"):
-            return self._environment(token, depth)
-        if token.startswith("\\end"):
+        if piece.startswith("\\begin"):
+            return self._environment(piece, depth)
+        if piece.startswith("\\end"):
             return ""
-        return self._command(token[1:], depth) if token.startswith("\\") and len(token) > 1 else token
+        return self._command(piece[1:], depth) if piece.startswith("\\") and len(piece) > 1 else piece
 
     def _command(self, name: str, depth: int) -> str:
         if name in ("frac", "dfrac", "tfrac", "cfrac", "sfrac"):
@@ -102,7 +112,9 @@ class _Reader:
             return base + _script(mark, raised=name != "underset")
         shown = symbol(name.rstrip("*"))
         if shown is not None:
-            return f"{shown} " if shown.isalpha() and shown == name and self._peek() not in ("(", "_", "^", "{") else shown
+            return (
+                f"{shown} " if shown.isalpha() and shown == name and self._peek() not in ("(", "_", "^", "{") else shown
+            )
         return self._lettered(name, depth)
 
     def _lettered(self, name: str, depth: int) -> str:
@@ -122,15 +134,15 @@ class _Reader:
         return self._argument(depth)
 
     def _argument(self, depth: int) -> str:
-        token = self._next()
-        while token is not None and token.isspace():
-            token = self._next()
-        if token is None:
+        piece = self._next()
+        while piece is not None and piece.isspace():
+            piece = self._next()
+        if piece is None:
             return ""
-        if token == "}":
+        if piece == "}":
             self._place -= 1
             return ""
-        return self._one(token, depth + 1).strip()
+        return self._one(piece, depth + 1).strip()
 
     def _root(self, depth: int) -> str:
         index = ""
@@ -141,8 +153,8 @@ class _Reader:
         sign = {"": "√", "3": "∛", "4": "∜"}.get(index) or _script(index, raised=True) + "√"
         return sign + (inside if _SIMPLE.match(inside) and len(inside) < 4 else f"({inside})")
 
-    def _environment(self, token: str, depth: int) -> str:
-        name = token[token.index("{") + 1 : -1].rstrip("*")
+    def _environment(self, piece: str, depth: int) -> str:
+        name = piece[piece.index("{") + 1 : -1].rstrip("*")
         if name == "array" and self._peek() == "{":
             self._next()
             self.read(depth + 1, "}")
@@ -151,7 +163,7 @@ class _Reader:
             return f"\n{inside}\n" if "\n" in inside else inside
         rows = [" ".join(row.split()) for row in inside.split("\n") if row.strip()]
         left, right = _MATRICES[name]
-        return left + "; ".join(rows) + right.strip()
+        return left + "; ".join(rows) + right
 
 
 def _script(text: str, *, raised: bool) -> str:

@@ -159,7 +159,7 @@ def _expanded(line: Line, text: str) -> Line:
 
 
 def framed(rows: list[Row], first: list[Part], rest: list[Part], keep: str = "") -> list[Row]:
-    """The rows with something drawn before each of them. A copy has ``keep`` before the first, and room for the rest."""
+    """The rows with something drawn before each of them. A copy has ``keep`` before the first."""
     first_size, rest_size = (sum(len(text) for text, _ in parts) for parts in (first, rest))
     for place, row in enumerate(rows):
         row.parts = [*(rest if place else first), *row.parts]

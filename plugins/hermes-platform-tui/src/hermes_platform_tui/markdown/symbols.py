@@ -15,27 +15,30 @@ triangleq ≜ coloneqq ≔ lesssim ≲ gtrsim ≳ bowtie ⋈
 to → rightarrow → gets ← leftarrow ← leftrightarrow ↔ Rightarrow ⇒ implies ⟹ Leftarrow ⇐ impliedby ⟸ Leftrightarrow ⇔
 iff ⟺ longrightarrow ⟶ longleftarrow ⟵ Longrightarrow ⟹ Longleftarrow ⟸ longleftrightarrow ⟷ Longleftrightarrow ⟺
 mapsto ↦ longmapsto ⟼ hookrightarrow ↪ hookleftarrow ↩ uparrow ↑ downarrow ↓ updownarrow ↕ Uparrow ⇑ Downarrow ⇓
-nearrow ↗ searrow ↘ swarrow ↙ nwarrow ↖ rightharpoonup ⇀ rightharpoondown ⇁ leftharpoonup ↼ rightleftharpoons ⇌ leadsto ⇝
+nearrow ↗ searrow ↘ swarrow ↙ nwarrow ↖ rightharpoonup ⇀ rightharpoondown ⇁ leftharpoonup ↼ rightleftharpoons ⇌
+leadsto ⇝
 sum ∑ prod ∏ coprod ∐ int ∫ iint ∬ iiint ∭ oint ∮ bigcup ⋃ bigcap ⋂ bigvee ⋁ bigwedge ⋀ bigoplus ⨁ bigotimes ⨂ bigodot ⨀
 infty ∞ partial ∂ nabla ∇ forall ∀ exists ∃ nexists ∄ emptyset ∅ varnothing ∅ neg ¬ lnot ¬ top ⊤ bot ⊥ angle ∠ surd √
 prime ′ hbar ℏ ell ℓ Re ℜ Im ℑ wp ℘ aleph ℵ beth ℶ imath ı jmath ȷ therefore ∴ because ∵ checkmark ✓ square □ Box □
 blacksquare ■ qed ∎ degree ° clubsuit ♣ diamondsuit ♢ heartsuit ♡ spadesuit ♠ flat ♭ natural ♮ sharp ♯
 ldots … dots … cdots ⋯ vdots ⋮ ddots ⋱ dotsc … dotsb ⋯
-langle ⟨ rangle ⟩ lfloor ⌊ rfloor ⌋ lceil ⌈ rceil ⌉ lvert | rvert | lVert ‖ rVert ‖ vert | Vert ‖ lbrace { rbrace } lbrack [
-rbrack ] backslash \\ colon : | ‖ { { } } % % $ $ & & # # _ _
+langle ⟨ rangle ⟩ lfloor ⌊ rfloor ⌋ lceil ⌈ rceil ⌉ lvert | rvert | lVert ‖ rVert ‖ vert | Vert ‖ lbrace { rbrace }
+lbrack [ rbrack ] backslash \\ colon : | ‖ { { } } % % $ $ & & # # _ _
 AA Å aa å AE Æ ae æ O Ø o ø L Ł l ł ss ß S § P ¶ pounds £ copyright © euro €
 epsilon ε varepsilon ε varphi ϕ vartheta ϑ varpi ϖ varrho ϱ varsigma ς varkappa ϰ digamma ϝ lambda λ Lambda Λ
 """
 _BY_NAME = dict(zip(*[iter(_WORDS.split())] * 2, strict=True))
 _SPACES = {",": " ", ":": " ", ";": " ", " ": " ", "!": "", "quad": "  ", "qquad": "    ", "enspace": " ", "/": ""}
-_FUNCTIONS = frozenset(
-    "sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh coth log ln lg exp lim limsup liminf max min sup inf "
-    "det dim ker deg gcd arg hom Pr argmax argmin tr rank sgn".split()
-)
-_NOTHING = frozenset(
-    "left right big Big bigg Bigg bigl bigr Bigl Bigr biggl biggr Biggl Biggr middle displaystyle textstyle scriptstyle "
-    "limits nolimits nonumber notag centering hline".split()
-)
+_FUNCTION_NAMES = """
+sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh coth log ln lg exp lim limsup liminf max min sup inf det dim
+ker deg gcd arg hom Pr argmax argmin tr rank sgn
+"""
+_FUNCTIONS = frozenset(_FUNCTION_NAMES.split())
+_SILENT_NAMES = """
+left right big Big bigg Bigg bigl bigr Bigl Bigr biggl biggr Biggl Biggr middle displaystyle textstyle scriptstyle
+limits nolimits nonumber notag centering hline
+"""
+_NOTHING = frozenset(_SILENT_NAMES.split())
 ACCENTS = {
     "hat": "\u0302",
     "widehat": "\u0302",

@@ -1,4 +1,4 @@
-"""Tables: columns as wide as they can be, cells wrapped; a list of names and values where columns would be too narrow."""
+"""Tables: cells wrapped in columns; a list of names and values where columns would be too narrow."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -7,11 +7,13 @@ from attrs import define
 from markdown_it.token import Token
 
 from hermes_platform_tui.markdown.inline import Link, lines_of
-from hermes_platform_tui.markdown.rows import PLAIN, Line, Look, Part, Row, rows_of, width_of
+from hermes_platform_tui.markdown.rows import PLAIN, Line, Look, Part, Row, framed, rows_of, width_of
 from hermes_platform_tui.markdown.width import cells
 
 __all__ = ["Table", "read_table"]
 
+LONG = 20  # columns that a word is not torn in, if it can be helped
+TALL = 7  # rows of one cell; more is easier to read as a list
 NARROW = 6  # columns that a cell needs to be read, unless it has less to say
 _BORDER = Look(("border",))
 _HEAD = Look(("head",))
@@ -33,8 +35,8 @@ class Table:
         widths = (like or self).widths(width)
         if widths is None:
             return self._as_list(width, goes_on=like is not None)
-        lines = [self._row(cells_, widths) for cells_ in self.body]
-        apart = any(len(line) > 1 for line in ((like._bodies(widths) if like else lines)))
+        lines = [self._row(cells_of_row, widths) for cells_of_row in self.body]
+        apart = like._folds(widths) if like else any(len(line) > 1 for line in lines)
         rows: list[Row] = []
         if like is None:
             rows += self._row(self.head, widths)
@@ -45,25 +47,28 @@ class Table:
             rows += line
         return rows
 
-    def _bodies(self, widths: Sequence[int]) -> list[list[Row]]:
-        return [self._row(cells_, widths) for cells_ in self.body]
+    def _folds(self, widths: Sequence[int]) -> bool:
+        return any(len(self._row(cells_of_row, widths)) > 1 for cells_of_row in self.body)
 
     def widths(self, width: int) -> list[int] | None:
         """The width of each column, or nothing if they do not fit."""
         room = width - _BETWEEN * (len(self.head) - 1)
         every = [self.head, *self.body]
-        wanted = [max(1, max(_width(row[place]) for row in every)) for place in range(len(self.head))]
+        wanted = [max(1, *(_width(row[place]) for row in every)) for place in range(len(self.head))]
         if sum(wanted) <= room:
             return wanted
-        least = [min(want, max(NARROW, _word(self.head[place]))) for place, want in enumerate(wanted)]
-        if sum(least) > room:
-            least = [min(want, NARROW) for want in wanted]
-        if sum(least) > room:
-            return None
-        return _share(wanted, least, room)
+        for rows in (every, [self.head], []):  # no word is torn; no heading is; nothing but what is too narrow to read
+            words = [max((_word(row[place]) for row in rows), default=0) for place in range(len(wanted))]
+            least = [min(want, max(NARROW, min(word, LONG))) for want, word in zip(wanted, words, strict=True)]
+            if sum(least) <= room:
+                widths = _share(wanted, least, room)
+                return None if _tall(self.body, widths) else widths
+        return None
 
     def _row(self, row: Sequence[Cell], widths: Sequence[int]) -> list[Row]:
-        wrapped = [[each for line in cell for each in rows_of(line, size)] for cell, size in zip(row, widths, strict=True)]
+        wrapped = [
+            [each for line in cell for each in rows_of(line, size)] for cell, size in zip(row, widths, strict=True)
+        ]
         rows: list[Row] = []
         for place in range(max(len(cell) for cell in wrapped)):
             parts: list[Part] = []
@@ -88,7 +93,8 @@ class Table:
                 title: list[Part] = [part for line in name for part in line.parts]
                 if title:
                     lines[0] = Line([*title, (": ", _HEAD), *lines[0].parts])
-                rows += [each for line in lines for each in rows_of(line, width)]
+                for line in lines:
+                    rows += framed(rows_of(line, width - 2), [], [("  ", PLAIN)])
         if not self.body and not goes_on:
             rows += [each for cell in self.head for line in cell for each in rows_of(line, width)]
         return rows
@@ -108,6 +114,15 @@ def _share(wanted: Sequence[int], least: Sequence[int], room: int) -> list[int]:
             if widths[place] >= wanted[place]:
                 hungry.remove(place)
     return widths
+
+
+def _tall(body: Sequence[Sequence[Cell]], widths: Sequence[int]) -> bool:
+    """Whether a cell would be a tower."""
+    return any(
+        size < LONG * 2 and sum(1 + width_of(line.parts) // size for line in cell) > TALL
+        for row in body
+        for cell, size in zip(row, widths, strict=True)
+    )
 
 
 def _width(cell: Cell) -> int:
