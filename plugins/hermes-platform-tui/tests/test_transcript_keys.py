@@ -102,6 +102,15 @@ async def test_a_link_is_opened_and_one_into_this_machine_is_not() -> None:
         await pilot.press("l")
         await rest(pilot)
         assert stage.posted == [("link", "https://example.org/docs")]
+        row = next(number for number, line in enumerate(screen_of(stage).split("\n")) if "docs" in line)
+        column = screen_of(stage).split("\n")[row].index("docs")
+        await pilot.click(offset=(column + 1, row))
+        await rest(pilot)
+        assert stage.posted == [("link", "https://example.org/docs")] * 2
+        column = screen_of(stage).split("\n")[row].index("bad")
+        await pilot.click(offset=(column + 1, row))
+        await rest(pilot)
+        assert len(stage.posted) == 2
 
 
 async def test_a_thought_is_folded_and_unfolded() -> None:

@@ -47,13 +47,6 @@ class Block(VerticalGroup, Generic[E]):
             super().__init__()
             self.entry = entry
 
-    class Linked(Message):
-        """Somebody pressed the mouse on a link."""
-
-        def __init__(self, url: str) -> None:
-            super().__init__()
-            self.url = url
-
     DEFAULT_CSS = """
     Block { width: 1fr; max-width: 113; height: auto; margin: 1 0 0 0; padding: 0 1; border-left: blank; }
     Block.-tight { margin: 0; }
@@ -143,12 +136,8 @@ class Block(VerticalGroup, Generic[E]):
 
     def on_click(self, event: events.Click) -> None:
         """A press that selects no text is about the whole."""
-        if self.screen.selections:
-            return
-        event.stop()
-        if link := event.style.link:
-            self.post_message(self.Linked(link))
-        else:
+        if not self.screen.selections:
+            event.stop()
             self.post_message(self.Picked(self.entry))
 
 

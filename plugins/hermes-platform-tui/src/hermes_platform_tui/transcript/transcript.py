@@ -11,6 +11,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
+from hermes_platform_tui.markdown.body import MarkdownBody
 from hermes_platform_tui.markdown.clean import clean
 from hermes_platform_tui.transcript.blocks import Block
 from hermes_platform_tui.transcript.conversation import CHUNK, Conversation
@@ -193,11 +194,11 @@ class Transcript(Conversation):
     def _open(self, address: str) -> None:
         self.post_message(self.LinkOpened(address))
 
-    @on(Block.Linked)
-    def _linked(self, event: Block.Linked) -> None:
+    @on(MarkdownBody.LinkClicked)
+    def _linked(self, event: MarkdownBody.LinkClicked) -> None:
         event.stop()
-        if _is_safe(event.url):
-            self._open(event.url)
+        if _is_safe(event.address):
+            self._open(event.address)
 
     def _close_choice(self) -> None:
         self._choices = ()
