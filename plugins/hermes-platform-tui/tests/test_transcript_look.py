@@ -34,6 +34,10 @@ def test_unfolded(snap_compare: Any, size: tuple[int, int]) -> None:
 
     async def look(pilot: Pilot[None]) -> None:
         await settle(pilot)
+        stage = pilot.app
+        assert isinstance(stage, Stage)
+        stage.transcript.focus()
+        await settle(pilot)
         await pilot.press("ctrl+up", "ctrl+up")
         await settle(pilot)
 

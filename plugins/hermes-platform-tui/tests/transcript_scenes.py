@@ -83,7 +83,9 @@ class Clock:
 
 
 class Stage(App[None]):
-    """A transcript, and what it posts."""
+    """A transcript, and what it posts. It has the keys from the beginning, unless there is something to act."""
+
+    AUTO_FOCUS = None
 
     def __init__(self, config: Config | None = None, act: Callable[[Transcript, Clock], None] | None = None) -> None:
         super().__init__()
@@ -96,10 +98,11 @@ class Stage(App[None]):
         yield self.transcript
 
     def on_mount(self) -> None:
-        self.transcript.focus()
-        if self._act:
-            self._act(self.transcript, self.clock)
-            self.transcript.flush()
+        if self._act is None:
+            self.transcript.focus()
+            return
+        self._act(self.transcript, self.clock)
+        self.transcript.flush()
 
     def on_transcript_copied(self, event: Transcript.Copied) -> None:
         self.posted.append(("copied", event.text, event.what))

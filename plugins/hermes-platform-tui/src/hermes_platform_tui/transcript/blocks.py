@@ -18,7 +18,17 @@ from hermes_platform_tui.markdown.body import MarkdownBody
 from hermes_platform_tui.markdown.width import clip
 from hermes_platform_tui.transcript.cards import SPINNER, Card
 from hermes_platform_tui.transcript.entries import Action, Entry, Failure, Remark, Section, Speech, Thought
-from hermes_platform_tui.transcript.rows import ACCENT, BAD, MUTED, THINKING, WARN, Rows, clipped, plain_rows
+from hermes_platform_tui.transcript.rows import (
+    ACCENT,
+    BAD,
+    MUTED,
+    THINKING,
+    WARN,
+    Rows,
+    clipped,
+    plain_rows,
+    quiet_size,
+)
 from hermes_platform_tui.transcript.wording import blob_line, long_duration, stamp
 
 __all__ = ["Block", "CodeBlock", "Frame", "block_of"]
@@ -37,8 +47,24 @@ class Frame:
     picture: Callable[[Blob], Widget | None] | None = None
 
 
+class Body(MarkdownBody):
+    """A text in a block."""
+
+    virtual_size = quiet_size()
+
+    def set_text(self, text: str) -> None:
+        super().set_text(text)
+        self.refresh(layout=True)  # its height may be asked for, and kept, before it comes to say that it has changed
+
+    def finish(self) -> None:
+        super().finish()
+        self.refresh(layout=True)
+
+
 class Block(VerticalGroup, Generic[E]):
     """Shows one entry."""
+
+    virtual_size = quiet_size()
 
     class Picked(Message):
         """Somebody pressed the mouse on it."""
@@ -148,7 +174,7 @@ class SpeechBlock(Block[Speech]):
         super().__init__(entry, frame)
         self._shown = len(entry.text)
         self._short = entry.foldable and not entry.unfolded
-        self._body = MarkdownBody(entry.beginning if self._short else entry.text, markdown=entry.who == "model")
+        self._body = Body(entry.beginning if self._short else entry.text, markdown=entry.who == "model")
         self._body.can_focus = False
         self._body.display = bool(entry.text)
         self._finished = False
@@ -239,7 +265,7 @@ class ThoughtBlock(Block[Thought]):
             return
         text = self.entry.said.text
         if self._body is None:
-            self._body, self._shown = MarkdownBody(text.strip(), markdown=True), len(text)
+            self._body, self._shown = Body(text.strip(), markdown=True), len(text)
             self._body.can_focus = False
             self.mount(self._body, after=self._head)
         self._body.display = not self.folded

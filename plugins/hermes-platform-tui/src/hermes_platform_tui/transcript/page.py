@@ -11,6 +11,7 @@ from textual.widget import Widget
 
 from hermes_platform_tui.transcript.blocks import Block
 from hermes_platform_tui.transcript.entries import Entry, Remark, Speech
+from hermes_platform_tui.transcript.rows import quiet_size
 
 __all__ = ["Page"]
 
@@ -25,6 +26,8 @@ class Page(VerticalScroll):
     What is in view stays where it is, whatever comes, goes or grows above it; only while it follows the end it moves
     with that. Both are done while the layout is made, so that no frame is ever seen in between.
     """
+
+    virtual_size = quiet_size()
 
     DEFAULT_CSS = "Page { height: 1fr; scrollbar-size-vertical: 1; padding: 0; }"
 

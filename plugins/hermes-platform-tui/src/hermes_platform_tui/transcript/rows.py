@@ -4,12 +4,13 @@ from collections.abc import Callable, Sequence
 
 from textual.content import Content
 from textual.geometry import Size
+from textual.reactive import Reactive
 from textual.widget import Widget
 
 from hermes_platform_tui.markdown.width import clip, wrap
 
 __all__ = ["ACCENT", "ADDED", "BAD", "HIT", "HIT_NOW", "INKS", "MUTED", "OK", "REMOVED", "STRONG", "THINKING", "TOOL"]
-__all__ += ["USER", "WARN", "Rows", "clipped", "plain_rows"]
+__all__ += ["USER", "WARN", "Rows", "clipped", "plain_rows", "quiet_size"]
 
 # Component classes of the transcript: a theme or a skin gives them their colours.
 MUTED, STRONG, ACCENT = ".transcript--muted", ".transcript--strong", ".transcript--accent"
@@ -20,8 +21,18 @@ USER, TOOL, THINKING = ".transcript--user", ".transcript--tool", ".transcript--t
 INKS = (MUTED, STRONG, ACCENT, OK, BAD, WARN, ADDED, REMOVED, HIT, HIT_NOW, USER, TOOL, THINKING)
 
 
+def quiet_size() -> Reactive[Size]:
+    """For ``virtual_size``: a size that was told by a layout asks for no second one, as it would by default.
+
+    While a text is written, heights change twenty times a second.
+    """
+    return Reactive(Size(0, 0))
+
+
 class Rows(Widget):
     """Shows what ``draw`` gives for its width. A row is never wider than that, nor wrapped again."""
+
+    virtual_size = quiet_size()
 
     DEFAULT_CSS = "Rows { width: 1fr; height: auto; text-wrap: nowrap; text-overflow: clip; }"
 
