@@ -16,7 +16,7 @@ Mark: TypeAlias = Literal[" ", "+", "-", "@", "#"]
 MOST_ROWS = 600
 _MOST_LINES = 400  # on each side that are compared line by line; of more, all is taken out and put in
 _CONTEXT = 3
-_HUNK = re.compile(r"@@ -(\d{1,9})(?:,\d{1,9})? \+(\d{1,9})(?:,\d{1,9})? @@")
+_HUNK = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
 _HEADS = ("--- ", "+++ ", "diff --git ", "index ", "new file mode", "deleted file mode", "rename ", "similarity ")
 
 _PAIRS = (("old", "new"), ("old_string", "new_string"), ("old_str", "new_str"), ("old_text", "new_text"))
@@ -45,41 +45,35 @@ def parse(text: str) -> tuple[list[str], list[Row], list[str]] | None:
     while begin and lines[begin - 1].startswith(_HEADS):
         begin -= 1
     rows, end = _rows(lines, begin)
-    while rows and rows[-1].mark == " " and not rows[-1].text:
-        rows.pop()
     return lines[:begin], rows, lines[end:]
 
 
 def _rows(lines: list[str], begin: int) -> tuple[list[Row], int]:
     """The rows from a line on, and the number of the first line that is none of them."""
     rows: list[Row] = []
-    old = new = at = 0
-    inside = False
+    old = new = old_end = new_end = 0  # the next line on each side, and the first that the hunk does not tell of
     for at in range(begin, len(lines)):
         line = lines[at]
-        if hunk := _HUNK.match(line):
-            old, new, inside = int(hunk[1]), int(hunk[2]), True
-            rows.append(Row("@", line))
-        elif inside and line[:1] == "-" and not _is_head(lines, at):
+        mark = line[:1] or " "
+        if mark == "-" and old < old_end:
             rows.append(Row("-", line[1:], old))
             old += 1
-        elif inside and line[:1] == "+" and not line.startswith("+++ "):
+        elif mark == "+" and new < new_end:
             rows.append(Row("+", line[1:], new))
             new += 1
-        elif inside and (line[:1] == " " or not line):
+        elif mark == " " and old < old_end and new < new_end:
             rows.append(Row(" ", line[1:], new))
             old, new = old + 1, new + 1
+        elif hunk := _HUNK.match(line):
+            old, new = int(hunk[1]), int(hunk[3])
+            old_end, new_end = old + int(hunk[2] or 1), new + int(hunk[4] or 1)
+            rows.append(Row("@", line))
         elif line.startswith(_HEADS):
             rows.append(Row("#", line))
-            inside = False
-        elif not line.startswith("\\"):
+            old = new = old_end = new_end = 0
+        elif mark != "\\":
             return rows, at
     return rows, len(lines)
-
-
-def _is_head(lines: list[str], at: int) -> bool:
-    """A line that was taken out may begin with two hyphens itself; the head of a file is followed by another."""
-    return lines[at].startswith("--- ") and lines[at + 1 : at + 2] != [] and lines[at + 1].startswith("+++ ")
 
 
 def of_arguments(arguments: Mapping[str, JSON]) -> list[Row]:
