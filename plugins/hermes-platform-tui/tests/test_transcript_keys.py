@@ -5,7 +5,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from hermes_core.testing.fake_desk import FakeDesk
-from hermes_core.types import Blob, Failed, Progress, Said, Thinking
+from hermes_core.types import Asked, Blob, Failed, Progress, Question, Said, Thinking, Verdict
 from hermes_platform_tui.config import Config
 from hermes_platform_tui.transcript import SearchState, Transcript
 from hermes_platform_tui.transcript.blocks import Block
@@ -152,6 +152,36 @@ async def test_a_long_paste_is_folded_and_a_search_unfolds_it() -> None:
         await pilot.press("enter")
         await rest(pilot)
         assert "… 70 more lines" in screen_of(stage)
+
+
+async def test_a_long_question_and_a_long_failure_are_folded() -> None:
+    stage = Stage()
+    async with stage.run_test(size=(80, 60)) as pilot:
+        subject = "\n".join(f"line {number} of the script" for number in range(5_000))
+        question = Question(id="q", kind="approval", subject=subject)
+        play(stage.transcript, [STARTED, Asked(question=question, verdict=Verdict(outcome="allow"))])
+        play(stage.transcript, [Failed(kind="x", text="<p>\n" * 3_000 + "the end of the page", hint="Try later.")])
+        told(stage)
+        await rest(pilot)
+        shown = screen_of(stage)
+        assert "? line 0 of the script → allowed" in shown
+        assert "… 4,990 more lines" in shown
+        assert "… 2,991 more lines" in shown
+        assert "→ Try later." in shown
+        await pilot.press("ctrl+up", "ctrl+up", "enter")
+        await rest(pilot)
+        assert "line 20 of the script" in screen_of(stage)
+
+
+async def test_no_lines_of_results_when_none_are_wanted() -> None:
+    stage = Stage(Config(result_lines=0), mending)
+    async with stage.run_test(size=(80, 60)) as pilot:
+        await rest(pilot)
+        shown = screen_of(stage)
+        assert "✓ edit_file  src/parser.py" in shown
+        for words in ("PASSED", "Edited", "if not tokens", "failing test", "more line"):
+            assert words not in shown
+        assert "terminal  pytest" in shown
 
 
 async def test_where_the_keys_are_is_seen_and_not_when_they_are_elsewhere() -> None:

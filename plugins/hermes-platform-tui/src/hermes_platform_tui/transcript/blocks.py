@@ -17,7 +17,7 @@ from hermes_platform_tui.config import Config, Fold
 from hermes_platform_tui.markdown.body import MarkdownBody
 from hermes_platform_tui.markdown.width import clip
 from hermes_platform_tui.transcript.cards import SPINNER, Card
-from hermes_platform_tui.transcript.entries import Action, Entry, Failure, Remark, Section, Speech, Thought
+from hermes_platform_tui.transcript.entries import PASTE, Action, Entry, Failure, Remark, Section, Speech, Thought
 from hermes_platform_tui.transcript.rows import (
     ACCENT,
     BAD,
@@ -318,6 +318,20 @@ class RowsBlock(Block[E]):
         """The rows."""
         return []
 
+    def some(self, text: str, width: int, ink: str, first: str = "", rest: str = "") -> list[Content]:
+        """A text, of a long one its first lines while it is folded, and never more than can be laid out at once."""
+        if not self.entry.foldable:
+            return plain_rows(text, width, ink, first, rest)
+        most = PASTE if self.folded else 200
+        lines = text.split("\n")
+        rows = plain_rows("\n".join(lines[:most])[: most * 200], width, ink, first, rest)
+        hint = " · Enter unfolds" if self.current and self.folded else "" if self.folded else " · o shows all"
+        left = max(0, len(lines) - most)
+        more = f"… {left:,} more line{'' if left == 1 else 's'}" if left else "… more"
+        if left or len(text) > most * 200:
+            rows.append(clipped(more + hint, width, MUTED, rest))
+        return rows
+
     def sync(self) -> None:
         self._rows.redraw()
 
@@ -349,7 +363,6 @@ class ActionBlock(RowsBlock[Action]):
         return self._card.rows(width)
 
     def sync(self) -> None:
-        self._card.forget()
         if self.is_mounted:
             self.show_pictures(self.entry.blobs)
         super().sync()
@@ -379,7 +392,7 @@ class RemarkBlock(RowsBlock[Remark]):
             rule = max(0, (width - len(text) - 2) // 2)
             return [Content.styled(clip(f"{'─' * rule} {text} {'─' * rule}", width), MUTED)]
         mark, ink = {"asked": ("? ", ACCENT), "stopped": ("■ ", WARN), "caution": ("! ", WARN)}.get(kind, ("", MUTED))
-        rows = plain_rows(text, width - len(mark), MUTED if kind != "caution" else WARN)
+        rows = self.some(text, width - len(mark), MUTED if kind != "caution" else WARN)
         first, *rest = rows or [Content()]
         return [Content.assemble((mark, ink), first), *(Content.assemble(" " * len(mark), row) for row in rest)]
 
@@ -391,7 +404,7 @@ class FailureBlock(RowsBlock[Failure]):
         return "-failure"
 
     def draw(self, width: int) -> list[Content]:
-        rows = plain_rows(self.entry.text.strip() or "It could not go on.", width, BAD, "✗ ", "  ")
+        rows = self.some(self.entry.text.strip() or "It could not go on.", width, BAD, "✗ ", "  ")
         if self.entry.hint.strip():
             rows += plain_rows(self.entry.hint.strip(), width, "", "→ ", "  ")
         if self.entry.retry:

@@ -38,17 +38,14 @@ class Card:
 
     def __init__(self, entry: Action, result_lines: int, clock: Callable[[], float]) -> None:
         self._entry, self._lines, self._clock = entry, result_lines, clock
-        self._known = False
+        self._known: tuple[object, State] | None = None
+        self._detail = ""
         self._output: list[str] = []
         self._changes: list[difference.Row] = []
         self._behind: list[str] = []
         self._plan: tuple[list[plans.Item], str] | None = None
         self.folded = True
         self.current = False
-
-    def forget(self) -> None:
-        """The entry has changed."""
-        self._known = False
 
     def rows(self, width: int) -> list[Content]:
         """All rows of the card."""
@@ -57,9 +54,10 @@ class Card:
         return [self._head(width), *self._given(width), *body, *self._files(width)]
 
     def _look(self) -> None:
-        if self._known:
-            return
-        self._known = True
+        if self._known and self._known[0] is self._entry.call and self._known[1] == self._entry.state:
+            return  # live output comes twenty times a second, and changes nothing of this
+        self._known = (self._entry.call, self._entry.state)
+        self._detail = detail_of(self._entry.call)
         text = self._entry.output.shown() if self._entry.over else ""
         arguments = self._entry.arguments()
         self._plan, self._changes, self._behind = plans.parse(text, arguments), [], []
@@ -87,7 +85,7 @@ class Card:
         end = "  ".join(part for part in (time, *notes) if part)
         name = clip(entry.name, max(4, width - 2))
         room = width - 2 - cells(name) - 2 - (cells(end) + 2 if end else 0)
-        detail = clip(detail_of(entry.call), room) if room > 3 else ""
+        detail = clip(self._detail, room) if room > 3 else ""
         parts = [(f"{mark} ", ink), (name, TOOL)]
         if detail:
             parts.append((f"  {detail}", ""))
@@ -100,7 +98,7 @@ class Card:
         entry = self._entry
         if self.folded:
             return []
-        shown = detail_of(entry.call)
+        shown = self._detail
         rows: list[Content] = []
         for key, value in islice(entry.arguments().items(), 40):
             text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
@@ -124,7 +122,7 @@ class Card:
         if self._changes and entry.state == "ok":
             return [
                 *rows,
-                *self._told(width, self._output, 1),
+                *self._told(width, self._output, min(1, self._lines)),
                 *self._changed(width),
                 *self._told(width, self._behind, 0),
             ]
@@ -166,15 +164,17 @@ class Card:
             mark, ink = _ITEMS[item.status]
             for number, row in enumerate(wrap(item.text, max(4, width - 6))):
                 rows.append(Content.assemble("  ", (f"{mark} " if not number else "  ", ink), (row, ink)))
-        most = max(4 * self._lines, 1) if self.folded else MOST_ROWS
+        most = 4 * self._lines if self.folded else MOST_ROWS
+        if not most:
+            return []
         rows = _bounded(rows, most, width, self._hint)
         return rows + ([clipped(rest, width, MUTED, "  ")] if rest and not self.folded else [])
 
     def _changed(self, width: int) -> list[Content]:
         """The rows of a difference: number, plus or minus, text."""
-        if not self._changes:
-            return []
         most = 4 * self._lines if self.folded else MOST_ROWS * 2
+        if not self._changes or not most:
+            return []
         kept = [row for row in self._changes if row.mark != "#" or not self.folded]
         if self.folded and kept and kept[0].mark == "@":
             kept = kept[1:]

@@ -141,7 +141,7 @@ class Speech(Entry):
 
     @property
     def foldable(self) -> bool:
-        return self.who == "person" and (self.text.count("\n") >= 2 * PASTE or len(self.text) > PASTE * 800)
+        return self.who == "person" and _is_long(self.text)
 
     def say(self, piece: str) -> None:
         """Go on with a piece of a stream."""
@@ -218,6 +218,10 @@ class Action(Entry):
         return self.call.arguments if isinstance(self.call.arguments, Mapping) else {}
 
 
+def _is_long(text: str) -> bool:
+    return len(text) > PASTE * 800 or text.count("\n") >= 2 * PASTE
+
+
 def _unfenced(text: str) -> str:
     """The output without the words that tell the model not to take it for an order; the card has a mark of its own."""
     if text.startswith(_OPENING) and text.endswith(_CLOSING):
@@ -232,6 +236,10 @@ class Remark(Entry):
     kind: Literal["note", "asked", "usage", "stopped", "caution", "day"]
     text: str
 
+    @property
+    def foldable(self) -> bool:
+        return _is_long(self.text)
+
     def words(self) -> str:
         return self.text
 
@@ -243,6 +251,10 @@ class Failure(Entry):
     text: str
     hint: str = ""
     retry: bool = False
+
+    @property
+    def foldable(self) -> bool:
+        return _is_long(self.text)
 
     def words(self) -> str:
         return "\n".join(part for part in (self.text, self.hint) if part)
