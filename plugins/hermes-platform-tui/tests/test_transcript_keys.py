@@ -8,7 +8,7 @@ from hermes_core.testing.fake_desk import FakeDesk
 from hermes_core.types import Asked, Blob, Failed, Progress, Question, Said, Thinking, Verdict
 from hermes_platform_tui.config import Config
 from hermes_platform_tui.transcript import SearchState, Transcript
-from hermes_platform_tui.transcript.blocks import Block
+from hermes_platform_tui.transcript.block import Block
 from hermes_platform_tui.transcript.viewer import Viewer
 
 from .transcript_scenes import STARTED, Stage, call, called, ended, mending, past, play, returned, screen_of

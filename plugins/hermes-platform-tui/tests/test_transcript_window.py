@@ -11,7 +11,7 @@ from hermes_core.testing.fake_desk import FakeDesk
 from hermes_core.types import Said
 from hermes_platform_tui.config import Config
 from hermes_platform_tui.transcript import Transcript
-from hermes_platform_tui.transcript.blocks import Block
+from hermes_platform_tui.transcript.block import Block
 from hermes_platform_tui.transcript.page import MOST, Page
 
 from .transcript_scenes import STARTED, Stage, past, screen_of

@@ -16,7 +16,8 @@ from hermes_core.errors import HermesError
 from hermes_core.kinds import Desk
 from hermes_core.types import Blob, Event
 from hermes_platform_tui.config import Config, Fold
-from hermes_platform_tui.transcript.blocks import Frame, block_of
+from hermes_platform_tui.transcript.block import Frame
+from hermes_platform_tui.transcript.blocks import block_of
 from hermes_platform_tui.transcript.entries import Entry, Section, Speech
 from hermes_platform_tui.transcript.feed import Feed
 from hermes_platform_tui.transcript.hunt import Hunt

@@ -9,7 +9,7 @@ from textual.message import Message
 from textual.scrollbar import ScrollBar
 from textual.widget import Widget
 
-from hermes_platform_tui.transcript.blocks import Block
+from hermes_platform_tui.transcript.block import Block
 from hermes_platform_tui.transcript.entries import Entry, Remark, Speech
 from hermes_platform_tui.transcript.rows import quiet_size
 

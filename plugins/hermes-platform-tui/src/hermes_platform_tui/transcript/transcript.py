@@ -13,7 +13,7 @@ from textual.widgets import Static
 
 from hermes_platform_tui.markdown.body import MarkdownBody
 from hermes_platform_tui.markdown.clean import clean
-from hermes_platform_tui.transcript.blocks import Block
+from hermes_platform_tui.transcript.block import Block
 from hermes_platform_tui.transcript.conversation import CHUNK, Conversation
 from hermes_platform_tui.transcript.entries import Action, Entry, Failure, Remark, Speech
 from hermes_platform_tui.transcript.hunt import SearchState
