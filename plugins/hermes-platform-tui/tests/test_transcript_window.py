@@ -250,3 +250,17 @@ async def test_clearing_forgets_everything() -> None:
         stage.transcript.flush()
         await rest(pilot)
         assert screen_of(stage).strip() == "▌ Anew."
+
+
+async def test_another_size_of_the_terminal_keeps_the_end_or_the_place() -> None:
+    stage = Stage()
+    async with stage.run_test(size=SIZE) as pilot:
+        await loaded(stage, pilot, 60)
+        for size in ((40, 12), (120, 40), (80, 24)):
+            await pilot.resize_terminal(*size)
+            await until(pilot, lambda: "Answer 15:" in screen_of(stage).rstrip().split("\n")[-1])
+        await stage.transcript.jump_to(25)
+        await until(pilot, lambda: screen_of(stage).startswith("█ Question 7:"))
+        for size in ((40, 12), (60, 15), (80, 24)):
+            await pilot.resize_terminal(*size)
+            await until(pilot, lambda: screen_of(stage).startswith("█ Question 7:"))
