@@ -101,12 +101,14 @@ class Transcript(Conversation):
             self.choose(None)
 
     def jump(self, by: Literal[-1, 1], said: bool = False) -> None:
-        """Choose the previous or next message; from none, the last one. After the last there is none, and the end."""
+        """Choose the previous or next message; from none, the last in view. After the last comes the end, and none."""
         entries = [entry for entry in self._page.entries if _can_choose(entry, said)]
         if not entries:
             return
         order = {entry: at for at, entry in enumerate(self._page.entries)}
-        here = order.get(self._current, len(order)) if self._current else len(order)
+        seen = self._page.last_in_view(lambda entry: _can_choose(entry, said))
+        outside = order[seen] + 1 if seen and not self._page.following else len(order)
+        here = order.get(self._current, outside) if self._current else outside
         if by < 0:
             before = [entry for entry in entries if order[entry] < here]
             self._choose_seen(before[-1] if before else entries[0])
