@@ -99,6 +99,30 @@ async def test_the_end_is_shown_as_what_it_will_be() -> None:
         await until(pilot, lambda: shown(app.body) == ["a link (https://x.org) b"])
 
 
+async def test_much_text_at_once_comes_in_gulps() -> None:
+    app = Reader()
+    text = "\n".join(f"line {number}" for number in range(30_000))
+    async with app.run_test(size=(40, 12)) as pilot:
+        app.body.append(text)
+        await until(pilot, lambda: 0 < app.body.size.height < 30_000)
+        assert app.body.text == text
+        app.body.finish()
+        await until(pilot, lambda: app.body.size.height == 30_000)
+        assert app.body.render_line(29_999).text.rstrip() == "line 29999"
+
+
+async def test_addresses_that_come_last_change_what_is_seen() -> None:
+    app = Reader()
+    async with app.run_test(size=(40, 12)) as pilot:
+        app.body.append("See [it].\n\n[it]: ")
+        await until(pilot, lambda: "See [it]." in app.screen.get_widget_at(1, 0)[0].render_line(0).text)
+        app.body.append("http://a.b")
+        app.body.finish()
+        await until(pilot, lambda: shown(app.body) == ["See it (http://a.b)."])
+        painted = app.body.render_lines(app.body.size.region)
+        assert painted[0].text.rstrip() == "See it (http://a.b)."
+
+
 async def test_only_rows_in_sight_are_made() -> None:
     app = Reader("word " * 20_000)
     asked: list[int] = []

@@ -184,6 +184,10 @@ def test_the_cost_does_not_grow(monkeypatch: pytest.MonkeyPatch) -> None:
     document.finish()
     assert rows_of(document)
     assert len(laid_out) <= 2
+    laid_out.clear()
+    document = whole("a line\n" * 9_000, 60)  # one paragraph in many parts, whose end is looked at first
+    assert document.row(document.height - 1)
+    assert len(laid_out) <= 2
 
 
 def test_long_blocks_read_as_one() -> None:

@@ -41,8 +41,9 @@ def looks(text: str, width: int = 40) -> dict[str, tuple[str, ...]]:
         ("1. a\n  - b\n2. c", [" 1. a", "     ◦ b", " 2. c"]),
         ("- [ ] a\n- [x] b", [" ☐ a", " ☑ b"]),
         ("> a\n> b\n\nc", ["▎ a", "▎ b", "", "c"]),
+        ("> a\nlazy\n- b\n\n  - c", ["▎ a", "▎ lazy", "", " • b", "   ", "    ◦ c"]),
         ("---", ["─" * 40]),
-        ("```py\nx = 1\n```", [" py", "  x = 1"]),
+        ("```py\nx = 1\n```", ["  py", "  x = 1"]),
         ("```\n\tx\n```", ["      x"]),
         ("    a\n\n    b", ["  a", "  ", "  b"]),
         ("<b>x</b> <!-- y -->", ["<b>x</b> <!-- y -->"]),
@@ -53,6 +54,7 @@ def looks(text: str, width: int = 40) -> dict[str, tuple[str, ...]]:
         ("note[^1]\n\n[^1]: said", ["note[^1]", "", "[^1]: said"]),
         ("$x^2$ costs $5 and $6", ["x² costs $5 and $6"]),
         ("\\(a_1\\) and \\[b\\] in $HOME/$USER", ["a₁ and b in $HOME/$USER"]),
+        ("the $n$th of $x_1$s, $5 and 6$, $A/$B, $2 k$", ["the nth of x₁s, $5 and 6$, $A/$B, 2 k"]),
         ("$$\na \\\\ b\n$$", ["  a", "  b"]),
         ("$$ never ends\n\nnext", ["$$ never ends", "", "next"]),
         ("a&#27;b&#x202e;c", ["a\ufffdbc"]),
@@ -136,6 +138,26 @@ def test_code_has_colours_where_the_language_is_known() -> None:
     assert found["# c"] == ("block", "code-comment")
     assert looks("```diff\n-a\n+b\n```")["+b"] == ("block", "code-inserted")
     assert looks("```nosuchlanguage\nx\n```")["x"] == ("block",)
+
+
+@pytest.mark.parametrize(
+    ("language", "opening", "closing", "role"),
+    [
+        ("python", 'x = """', '"""', "string"),
+        ("javascript", "x = `", "`", "string"),
+        ("go", "/*", "*/", "comment"),
+        ("css", "/* src/**", "*/", "comment"),
+        ("rust", "/*", "*/", "comment"),
+        ("html", "<!--", "-->", "comment"),
+    ],
+)
+def test_colours_go_on_in_long_code(language: str, opening: str, closing: str, role: str) -> None:
+    inside = "\n".join(f"word{number} return" for number in range(100))
+    found = looks(f"```{language}\n{opening}\n{inside}\n{closing}\nint(end); x = 'src/**/*.ts'\n```")
+    words = [look for said, look in found.items() if said.strip().startswith("word")]
+    assert len(words) == 100
+    assert set(words) == {("block", f"code-{role}")}
+    assert not any("end" in said and look == ("block", f"code-{role}") for said, look in found.items())
 
 
 def test_links() -> None:

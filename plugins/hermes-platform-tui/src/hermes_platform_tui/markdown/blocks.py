@@ -14,6 +14,7 @@ from hermes_platform_tui.markdown.unfinished import ambiguous
 __all__ = ["TABLE_LINES", "Blocks"]
 
 CODE_LINES, CODE_SIZE = 24, 1600  # of one part of a code block
+TEXT_LINES = 80  # of one part of a paragraph
 TABLE_LINES = 40  # of one part of a table
 
 _FENCE = re.compile(r"( {0,3})(`{3,}|~{3,})[ \t]*(?:([^`\s]*)[^`]*)$")
@@ -75,8 +76,10 @@ class Blocks(Source):
                 before=self._before,
             )
             done.append(block)
-            if more:
-                self._before = (self._before or block) if self._mode == "table" else block
+            if more and self._mode == "table":
+                self._before = self._before or block
+            elif more and kind == "code":
+                self._before = block
         self._lines, self._size = [], 0
         self._glued = False
         self._continues, self._gap = more, not more
@@ -249,6 +252,8 @@ class Blocks(Source):
             if len(self._lines) >= CODE_LINES:
                 self._flush(done, more=True)
             return
+        if self._mode == "quote" and not _QUOTE.match(line) and _ITEM.match(line):
+            self._flush(done)
         if self._mode != "quote" and self._item(line, done):
             return
         if self._mode == "table" or (self._mode == "text" and self._starts_table(line, done)):
@@ -259,7 +264,8 @@ class Blocks(Source):
         line = self._moved(line)
         self._look_for_fence(line)
         self._add(line)
-        if self._size > LONGEST and not self._inner:
+        many = self._mode == "text" and len(self._lines) >= TEXT_LINES
+        if (self._size > LONGEST or many) and not self._inner:
             self._too_long(done)
 
     def _look_for_fence(self, line: str) -> None:

@@ -29,6 +29,7 @@ __all__ = ["MarkdownBody"]
 FRAME = 1 / 20  # seconds between two looks at a text that is being written
 FLOOD, FLOOD_FRAME = 400, 1 / 10  # more characters than that in a frame are faster than anyone reads
 SHARE = 8  # of the time, what making the tail's rows may take: one part in so many
+GULP = 64_000  # characters cut into blocks at once
 _CACHED = 3000  # rows
 
 
@@ -61,10 +62,10 @@ class MarkdownBody(Widget):
         & > .markdown--label { color: $text-muted; text-style: italic; }
         & > .markdown--heading-1 { color: $text-primary; text-style: bold underline; }
         & > .markdown--heading-2 { color: $text-primary; text-style: bold; }
-        & > .markdown--heading-3 { text-style: bold; }
-        & > .markdown--heading-4 { text-style: bold italic; }
-        & > .markdown--heading-5 { text-style: italic; }
-        & > .markdown--heading-6 { color: $text-muted; text-style: italic; }
+        & > .markdown--heading-3 { text-style: bold italic; }
+        & > .markdown--heading-4 { text-style: italic; }
+        & > .markdown--heading-5 { color: $text-muted; text-style: italic; }
+        & > .markdown--heading-6 { color: $text-muted; }
         & > .markdown--code-comment { color: $text-muted; text-style: italic; }
         & > .markdown--code-keyword { color: $text-accent; }
         & > .markdown--code-string { color: $text-success; }
@@ -140,8 +141,6 @@ class MarkdownBody(Widget):
             return
         self._ended = True
         self._waiting.append(self._cleaner.finish())
-        self._take()
-        self._document.finish()
         self._show_soon()
 
     def set_text(self, text: str) -> None:
@@ -151,9 +150,10 @@ class MarkdownBody(Widget):
         self.finish()
 
     def _restart(self, waiting: list[str]) -> None:
-        width = self._document.width
+        before = self._document
         self._document = Document(markdown=self._markdown)
-        self._document.resize(width)
+        self._document.resize(before.width)
+        self._document.search(before.words)
         self._cleaner = Cleaner()
         self._waiting = waiting
         self._strips.clear()
@@ -185,13 +185,16 @@ class MarkdownBody(Widget):
         self._current = current_row
         self.refresh()
 
-    def _take(self) -> int:
-        """Let the document have what was written; tells how much it was."""
+    def _take(self, limit: int | None = None) -> int:
+        """Let the document have what was written, or so many characters of it; tells how much it was."""
         text = "".join(self._waiting)
-        self._waiting.clear()
+        self._waiting = [text[limit:]] if limit is not None and len(text) > limit else []
         if text:
-            self._document.append(text)
-        return len(text)
+            self._document.append(text[:limit])
+        if self._ended and not self._waiting and not self._document.ended:
+            self._document.finish()
+            self._shown_height = -1  # addresses that came last may change any row
+        return min(len(text), limit or len(text))
 
     def _ready(self) -> None:
         """Rows for all of the text, even before the widget was ever shown."""
@@ -222,7 +225,7 @@ class MarkdownBody(Widget):
             return
         began = monotonic()
         before = self._document.tail_top
-        self._frame = FLOOD_FRAME if self._take() > FLOOD else FRAME
+        self._frame = FLOOD_FRAME if self._take(GULP) > FLOOD else FRAME
         self._document.refresh_tail()
         self._document.settle()
         self._shown_at = monotonic()
@@ -231,6 +234,8 @@ class MarkdownBody(Widget):
             top = min(before, self._document.tail_top)
             self.refresh(Region(0, top, self.size.width, max(1, self.size.height - top)))
         self._settle_soon()
+        if self._waiting:
+            self._show_soon()
 
     def _look_at_height(self) -> bool:
         """Ask for another layout if the number of rows is not what was told."""
@@ -254,7 +259,8 @@ class MarkdownBody(Widget):
 
     def on_mount(self) -> None:
         """Show what was written before there was a place for it."""
-        warm()
+        if "```" in self.text or "~~~" in self.text:
+            warm()
         self._show_soon()
 
     def on_click(self, event: Click) -> None:
@@ -274,15 +280,17 @@ class MarkdownBody(Widget):
         document = self._document
         if width != document.width:
             self._strips.clear()
-            self._take()
+            self._take(GULP)
             document.resize(width)
             document.settle()
             self._settle_soon()
+            if self._waiting:
+                self._show_soon()
         self._shown_height = document.height
         return self._shown_height
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        ground = self.background_colors
+        ground = self.colors
         if ground != self._ground:
             self._ground = ground
             self._forget_looks()

@@ -1,9 +1,9 @@
 """Code as rows: highlighted where the language is known, long lines folded with a mark and copied whole."""
 
-from collections.abc import Iterable
 from functools import cache, lru_cache
 from threading import Thread
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 from hermes_platform_tui.markdown.clean import clean
 from hermes_platform_tui.markdown.rows import Code, Line, Look, Row, framed, hard_rows
@@ -13,7 +13,7 @@ from hermes_platform_tui.markdown.width import clip
 if TYPE_CHECKING:
     from pygments.lexer import Lexer  # type: ignore[import-untyped]
 
-__all__ = ["code_rows", "highlighted", "warm"]
+__all__ = ["code_rows", "warm"]
 
 _CODE = Look(("block",))
 _MARK = Look(("block", "muted"))
@@ -84,38 +84,68 @@ def _look(token: Any) -> Look:
     return _CODE
 
 
-def _tokens(text: str, language: str) -> Iterable[tuple[Any, str]]:
+class _Reading(NamedTuple):
+    """Code as it was read, and what has to stand before the code that follows for it to be read rightly."""
+
+    lines: list[Line]
+    after: str
+
+
+_AFTER: WeakKeyDictionary[Block, str] = WeakKeyDictionary()
+_CONTEXT = 6  # lines
+_COMMENTS = (("/*", "*/"), ("<!--", "-->"))
+_PROBE = "qzxprobe"  # a word after the code: how it is read tells whether a comment or string goes on
+
+
+def _read(text: str, language: str, before: str) -> _Reading:
+    lines = [Line()]
     lexer = _lexer(language)
     if lexer is None:
-        yield (), text
-        return
-    yield from lexer.get_tokens(text)
-
-
-def highlighted(text: str, language: str, before: str = "") -> list[Line]:
-    """The lines of the code. ``before`` is code that stands before it and decides on how it is read."""
-    lines = [Line()]
-    skip = before.count("\n") + 1 if before else 0
-    for token, said in _tokens(f"{before}\n{text}" if before else text, language):
+        return _Reading([Line([(line, _CODE)] if line else []) for line in text.split("\n")], "")
+    whole = f"{before}\n{text}" if before else text
+    run, place = -1, 0  # where the comment or string at hand began
+    # Many lexers see a comment only where it ends.
+    ends = (" " + closing for opening, closing in _COMMENTS if whole.rfind(opening) > whole.rfind(closing))
+    for token, said in lexer.get_tokens(f"{whole}\n{_PROBE}{next(ends, '')}"):
+        if said.strip() or run < 0:
+            run = (place if run < 0 else run) if _spans_lines(token) else -1
+        place += len(said)
         look = _look(token)
-        for place, part in enumerate(said.split("\n")):
-            if place:
+        for number, part in enumerate(said.split("\n")):
+            if number:
                 lines.append(Line())
             if part:
                 lines[-1].add(part, look)
+    skip = before.count("\n") + 1 if before else 0
     wanted = text.count("\n") + 1
-    shown = lines[skip : skip + wanted]
-    return shown + [Line() for _ in range(wanted - len(shown))]
+    lines = lines[skip : skip + wanted]
+    lines += [Line() for _ in range(wanted - len(lines))]
+    if 0 <= run < len(whole):
+        return _Reading(lines, whole[run:].partition("\n")[0][:200])
+    return _Reading(lines, "\n".join(text.split("\n")[-_CONTEXT:]))
+
+
+def _spans_lines(token: tuple[str, ...]) -> bool:
+    return token[:1] == ("Comment",) or token[:2] == ("Literal", "String")
+
+
+def _read_part(block: Block, language: str) -> list[Line]:
+    """The lines of a part of a code block, read as what goes on from the part before."""
+    earlier = block.before
+    if earlier is not None and earlier not in _AFTER:
+        _AFTER[earlier] = _read(earlier.text, language, _AFTER.get(earlier.before, "") if earlier.before else "").after
+    reading = _read(block.text, language, _AFTER[earlier] if earlier is not None and not block.glued else "")
+    _AFTER[block] = reading.after
+    return reading.lines
 
 
 def code_rows(block: Block, width: int) -> list[Row]:
     """The rows of a part of a code block, on a ground of their own."""
-    before = block.before.text if block.before and not block.glued else ""
     rows: list[Row] = []
     language = clean(block.language).strip("{}.")
     if language.lower() not in _BORING and not block.continues:
-        rows.append(Row([(" " + clip(language, width - 2), _LABEL)], fill=_CODE, drawn=True))
-    for place, line in enumerate(highlighted(block.text, language.lower(), before)):
+        rows.append(Row([("  " + clip(language, width - 2), _LABEL)], fill=_CODE, drawn=True))
+    for place, line in enumerate(_read_part(block, language.lower())):
         parts = hard_rows(line, width - 2)
         glued = block.glued and place == 0
         framed(parts, [("↪ " if glued else "  ", _MARK)], [("↪ ", _MARK)])

@@ -68,8 +68,8 @@ class Document:
         self._tops: list[int] = []  # first row of each entry, as far as they are known, tail included
         self._references: dict[str, Any] = {}
         self._unsettled = 0  # entries before this one are laid out
-        self._words = ""
-        self._ended = False
+        self.words = ""
+        self.ended = False
         self.width = 0
 
     # text
@@ -94,7 +94,9 @@ class Document:
 
     def finish(self) -> None:
         """No more text comes."""
-        self._ended = True
+        if self.ended:
+            return
+        self.ended = True
         for block in self._source.finish():
             self._add(block)
         self._tail = []
@@ -126,7 +128,7 @@ class Document:
 
     def refresh_tail(self) -> None:
         """Lay out what may still change."""
-        if self._ended:
+        if self.ended:
             return
         del self._tops[len(self._entries) :]
         self._tail = []
@@ -187,7 +189,7 @@ class Document:
 
     def hits_in(self, place: int) -> list[tuple[int, int]]:
         """Start and end of what was searched for in a row."""
-        if not self._words:
+        if not self.words:
             return []
         found = self._find(place)
         if found is None:
@@ -299,34 +301,36 @@ class Document:
     def search(self, words: str) -> None:
         """Tell from now on where these words are in a row."""
         words = folded(words)
-        if words != self._words:
-            self._words = words
+        if words != self.words:
+            self.words = words
             for entry in (*self._entries, *self._tail):
                 entry.hits = None
 
     def _hits(self, entry: _Entry) -> list[Hit]:
         if entry.hits is None:
-            entry.hits = list(search(entry.rows or [], self._words))
+            entry.hits = list(search(entry.rows or [], self.words))
         return entry.hits
 
     def copy(self, start: tuple[int, int] | None, end: tuple[int, int] | None) -> str:
         """The text between two places (row and character), without what is only drawn."""
-        first, begin = start or (0, 0)
-        last, stop = end or (self.height, 0)
+        place, begin = start or (0, 0)
+        last, stop = end or (-1, None)
         done = ""
         continues = False
-        code_only = (row := self.row(first)) is not None and row.code is not None
-        for place in range(first, min(last, self.height - 1) + 1):
+        code_only = (row := self.row(place)) is not None and row.code is not None
+        # Rows that were a guess move those after them, so the number of rows is looked at each time.
+        while place < self.height and (end is None or place <= last):
             row = self.row(place)
-            if row is None or row.drawn:
-                done += "\n" if row is None and done else ""
-                continue
-            left = begin if place == first else 0
-            text = row.text[max(left, row.lead) : stop if place == last and end else None]
-            keep = "" if continues or left >= max(1, row.lead) or code_only else row.keep
-            continues = row.join != "\n"
-            whole = row.join == "" or (place == last and end is not None)
-            done += keep + (text if whole else text.rstrip()) + (row.join if place != last else "")
+            here = stop if place == last else None
+            if row is not None and not row.drawn:
+                text = row.text[max(begin, row.lead) : here]
+                keep = "" if continues or code_only or begin >= max(1, row.lead) else row.keep
+                continues = row.join != "\n"
+                done += keep + (text if row.join == "" or here is not None else text.rstrip())
+                done += "" if place == last else row.join
+            elif row is None and done:
+                done += "\n"
+            place, begin = place + 1, 0
         return done.strip("\n") if start is None or end is None else done
 
 

@@ -21,6 +21,8 @@ Link = tuple[str, str]  # text, address
 _ADDRESS = re.compile(r"https?://[^\s<>\"'`|\\^{}\[\]]+")
 _SAFE = re.compile(r"https?://[!-~]{1,2000}\Z", re.IGNORECASE)
 _MONEY = re.compile(r"[0-9A-Za-z_]")
+_FORMULA = re.compile(r"[\\^_{}=+]")
+_WORD = re.compile(r"[A-Za-z]{2,}")
 _CLOSERS = {"(": ")", "[": "]"}
 _BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 
@@ -61,7 +63,14 @@ def _dollar_span(source: str, start: int, limit: int) -> tuple[int, int] | None:
         end = source.find("$", end + 1, min(limit, start + 400))
     if end <= start + 1 or source[end - 1].isspace() or "\n" in source[start:end]:
         return None
-    return None if _MONEY.match(source[end + 1 : end + 2]) else (start + 1, end)
+    return (start + 1, end) if _is_maths(source[start + 1 : end], source[end + 1 : end + 2]) else None
+
+
+def _is_maths(inside: str, after: str) -> bool:
+    """Whether what stands between two dollar signs is a formula, and not prices or names of variables."""
+    if after.isdigit() or (after and _MONEY.match(after) and len(inside) > 1 and not _FORMULA.search(inside)):
+        return False
+    return not (inside[0].isdigit() and _WORD.search(inside) and "\\" not in inside)
 
 
 def _parser() -> MarkdownIt:
