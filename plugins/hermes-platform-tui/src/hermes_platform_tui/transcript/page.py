@@ -17,7 +17,7 @@ __all__ = ["Page"]
 
 FIRST = 30  # widgets that are made at once
 STEP = 20
-MOST = 90  # widgets that are there at the same time, unless more than that are on the screen
+MOST = 60  # widgets that are there at the same time, unless more than that are on the screen
 
 
 class Page(VerticalScroll):
