@@ -64,7 +64,7 @@ async def test_a_long_session_opens_at_its_end_with_few_widgets() -> None:
 async def test_scrolling_up_reads_older_messages_to_the_first_and_keeps_few_widgets() -> None:
     stage = Stage()
     async with stage.run_test(size=SIZE) as pilot:
-        await loaded(stage, pilot, 120)
+        await loaded(stage, pilot, 80)
         most = 0
         for _ in range(80):
             await pilot.press("pageup")
@@ -73,20 +73,20 @@ async def test_scrolling_up_reads_older_messages_to_the_first_and_keeps_few_widg
             if "Question 1:" in screen_of(stage):
                 break
         assert "Question 1: what about it?" in screen_of(stage)
-        assert most <= MOST + 40
+        assert most <= MOST + 30
         for _ in range(80):
             await pilot.press("pagedown")
             await rest(pilot)
-            if "Answer 30:" in screen_of(stage):
+            if "Answer 20:" in screen_of(stage):
                 break
-        assert "Answer 30:" in screen_of(stage)
-        assert blocks(stage.transcript) <= MOST + 40
+        assert "Answer 20:" in screen_of(stage)
+        assert blocks(stage.transcript) <= MOST + 30
 
 
 async def test_nothing_is_left_out_or_shown_twice_on_the_way_up() -> None:
     stage = Stage()
     async with stage.run_test(size=SIZE) as pilot:
-        await loaded(stage, pilot, 90)
+        await loaded(stage, pilot, 60)
         seen: list[str] = []
         for _ in range(120):
             page = [line.strip() for line in screen_of(stage).split("\n") if "Question" in line]
@@ -95,7 +95,7 @@ async def test_nothing_is_left_out_or_shown_twice_on_the_way_up() -> None:
                 break
             await pilot.press("pageup")
             await rest(pilot)
-        assert seen == [f"▌ Question {turn}: what about it?" for turn in range(1, 24)]
+        assert seen == [f"▌ Question {turn}: what about it?" for turn in range(1, 16)]
 
 
 async def test_what_is_in_view_does_not_move_when_older_messages_come() -> None:
@@ -229,13 +229,13 @@ async def test_hidden_sections_have_no_widgets_and_come_back_in_place() -> None:
 async def test_a_long_live_conversation_keeps_few_widgets() -> None:
     stage = Stage()
     async with stage.run_test(size=SIZE) as pilot:
-        for number in range(130):
+        for number in range(90):
             stage.transcript.say(f"message {number}")
             stage.transcript.flush()
             if not number % 50:
                 await rest(pilot)
         await rest(pilot)
-        assert "message 129" in screen_of(stage)
+        assert "message 89" in screen_of(stage)
         assert blocks(stage.transcript) <= MOST + 5
 
 
