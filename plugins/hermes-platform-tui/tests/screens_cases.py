@@ -7,6 +7,7 @@ from typing import Any
 from attrs import evolve
 from textual.app import App, ComposeResult
 from textual.containers import Horizontal
+from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widgets import Static
 
@@ -47,7 +48,9 @@ from hermes_platform_tui.screens.value import ValueDialog
 from hermes_platform_tui.screens.work import OutputScreen, WorkPanel, WorkScreen
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC).timestamp()
-HOSTILE = "\x1b[31mred\x1b]0;owned\x07 \u202edrowssap\u202c [bold]x[/] [@click=app.quit]go[/] \x9b2J a\u200bb \ud800 [/nope] \\["
+HOSTILE = (
+    "\x1b[31mred\x1b]0;own\x07 \u202edrowssap\u202c [bold]x[/] [@click=app.quit]go[/] \x9b2J a\u200bb \ud800 [/no] \\["
+)
 """What nobody should ever be able to do to a terminal, or to Textual's markup."""
 
 
@@ -308,7 +311,7 @@ class Host(App[None]):
         self.themes: list[str] = []
 
     def compose(self) -> ComposeResult:
-        yield Static("\n".join(f"A line of the conversation, number {n}." for n in range(70)), markup=False)
+        yield Static("A line of the conversation.", markup=False)
 
     def on_mount(self) -> None:
         for screen in self.screens:
@@ -384,3 +387,32 @@ SCREENS: dict[str, Callable[[], Screen[Any]]] = {
     ),
     "prompt": lambda: PromptDialog("Rename", text="It is shown in the list.", value="Release notes for 1.4"),
 }
+
+
+def drawn(app: App[Any]) -> str:
+    """What is on the screen now, as text."""
+    strips = app.screen._compositor.render_strips()
+    return "\n".join("".join(segment.text for segment in strip) for strip in strips)
+
+
+def clickable(app: App[Any]) -> set[str]:
+    """The actions that something on the screen runs when it is clicked."""
+    styles = (segment.style for strip in app.screen._compositor.render_strips() for segment in strip)
+    return {str(style.meta["@click"]) for style in styles if style is not None and "@click" in style.meta}
+
+
+async def settled(pilot: Pilot[Any]) -> None:
+    """Wait until nobody works any more, and what they found is shown."""
+    for _ in range(2):
+        await pilot.pause()
+        await pilot.app.workers.wait_for_complete()
+    await pilot.pause()
+
+
+async def until(pilot: Pilot[Any], true: Callable[[], object]) -> None:
+    """Wait for a condition; a test that waits for ever is ended by its runner."""
+    for _ in range(500):
+        if true():
+            return
+        await pilot.pause(0.01)
+    raise AssertionError(f"it never came:\n{drawn(pilot.app)}")

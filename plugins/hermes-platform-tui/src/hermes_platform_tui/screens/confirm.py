@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
+from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
@@ -22,13 +23,14 @@ class ConfirmDialog(Dialog[str]):
 
     TITLE_TEXT = "Sure?"
     AUTO_HEIGHT = True
+    FLEXIBLE = "#textscroll"
     AUTO_FOCUS = "#rows"
     HINTS: ClassVar[Sequence[Hint]] = (Hint("Enter", "choose"), Hint("Esc", "cancel", "cancel"), Hint("↑↓", "move"))
     DEFAULT_CSS = """
     ConfirmDialog {
         & > #box { max-width: 72; }
-        & #text { height: auto; margin-bottom: 1; }
-        & #textscroll { height: auto; max-height: 12; }
+        & #text { height: auto; }
+        & #textscroll { height: auto; margin-bottom: 1; scrollbar-size-vertical: 1; }
         & #rows { height: auto; max-height: 6; }
     }
     """
@@ -40,7 +42,8 @@ class ConfirmDialog(Dialog[str]):
 
     def body(self) -> ComposeResult:
         """The question, then the choices."""
-        yield Static(Content(clean(self._text)), id="text", markup=False)
+        with VerticalScroll(id="textscroll", can_focus=False):
+            yield Static(Content(clean(self._text)), id="text", markup=False)
         yield Rows("rows")
 
     def on_mount(self) -> None:

@@ -1,12 +1,13 @@
 """What all dialogs share: a box with a title, a place for notices, and a line that says which keys do what."""
 
-from collections.abc import Sequence
-from typing import ClassVar, NamedTuple, TypeVar
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
+from textual.dom import DOMNode
 from textual.screen import ModalScreen
 from textual.style import Style
 from textual.widget import Widget
@@ -14,11 +15,17 @@ from textual.widgets import Static
 
 from hermes_platform_tui.screens.shown import clean
 
-__all__ = ["Dialog", "Hint", "Hints"]
+__all__ = ["Dialog", "Hint", "Hints", "begin"]
 
 T = TypeVar("T")
 WIDTHS = ((0, "-narrow"), (60, "-medium"), (100, "-wide"))
 HEIGHTS = ((0, "-short"), (18, "-tall"))
+
+
+def begin(node: DOMNode, group: str, work: Callable[[], Coroutine[Any, Any, None]], *, alone: bool = True) -> None:
+    """Do something beside what is seen, until the node goes; ``alone`` ends what was begun in the group before."""
+    worker: Any = work  # Textual's own type asks for a result that nobody wants
+    node.run_worker(worker, group=group, exclusive=alone)
 
 
 class Hint(NamedTuple):
@@ -71,12 +78,14 @@ class Hints(Widget):
 class Dialog(ModalScreen[T]):
     """A box over everything else. ``body`` says what is in it; it fills a small terminal.
 
-    ``TITLE_TEXT`` is its title and ``HINTS`` its keys. ``finish`` ends it, once.
+    ``TITLE_TEXT`` is its title and ``HINTS`` its keys. ``finish`` ends it, once. A box of ``AUTO_HEIGHT`` is as high as
+    what is in it; ``FLEXIBLE`` selects what scrolls when that is too much, so that the rest is always seen.
     """
 
     TITLE_TEXT: ClassVar[str] = ""
     HINTS: ClassVar[Sequence[Hint]] = (Hint("Esc", "close", "cancel"),)
     AUTO_HEIGHT: ClassVar[bool] = False
+    FLEXIBLE: ClassVar[str] = ""
     DEFAULT_CSS = """
     Dialog {
         align: center middle;
@@ -129,6 +138,22 @@ class Dialog(ModalScreen[T]):
         """What is in the box."""
         yield from ()
 
+    def on_resize(self) -> None:
+        """There may be room for more, or less."""
+        self.call_after_refresh(self.fit)
+
+    def fit(self) -> None:
+        """Give what is flexible the room that the rest leaves."""
+        if not self.FLEXIBLE or not self.is_mounted:
+            return
+        box = self.query_one("#box", Vertical)
+        whole = self.has_class("-short") or self.has_class("-narrow")
+        inside = self.size.height - 1 if whole else int(self.size.height * 0.9) - 2
+        flexible = self.query_one(self.FLEXIBLE)
+        others = [child for child in box.children if child.display and child is not flexible]
+        used = sum(child.outer_size.height + child.styles.margin.height for child in others)
+        flexible.styles.max_height = max(1, inside - used)
+
     def set_title(self, text: str, aside: str = "") -> None:
         """Another title, and something on the lower edge."""
         box = self.query_one("#box", Vertical)
@@ -140,6 +165,7 @@ class Dialog(ModalScreen[T]):
         place.update(Content(clean(f"! {text}" if error else text)))
         place.set_class(bool(text), "-shown")
         place.set_class(error, "-error")
+        self.call_after_refresh(self.fit)
 
     def hint(self, hints: Sequence[Hint]) -> None:
         """Other keys than those it began with."""
@@ -147,7 +173,7 @@ class Dialog(ModalScreen[T]):
 
     def finish(self, result: T | None) -> None:
         """End with a result. A second answer, or one to a dialog under another, is not taken."""
-        if not self._over and self.is_current:
+        if not self._over and self.app.screen is self:
             self._over = True
             self.dismiss(result)
 

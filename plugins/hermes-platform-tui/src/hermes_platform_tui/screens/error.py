@@ -18,6 +18,8 @@ class ErrorScreen(Dialog[Literal["settings", "quit"] | None]):
 
     TITLE_TEXT = "Something went wrong"
     AUTO_FOCUS = ""
+    AUTO_HEIGHT = True
+    FLEXIBLE = "#said"
     HINTS: ClassVar[Sequence[Hint]] = (
         Hint("Esc", "go on", "cancel"),
         Hint("c", "copy", "copy"),
@@ -37,9 +39,9 @@ class ErrorScreen(Dialog[Literal["settings", "quit"] | None]):
     ]
     DEFAULT_CSS = """
     ErrorScreen {
-        & > #box { height: auto; max-width: 100; border: round $error; border-title-color: $text-error; }
-        &.-narrow > #box, &.-short > #box { height: 100%; border: none; border-top: solid $error; }
-        & #said { height: auto; max-height: 1fr; }
+        & > #box { border: round $error; border-title-color: $text-error; }
+        &.-narrow > #box, &.-short > #box { border: none; border-top: solid $error; }
+        & #said { height: auto; }
     }
     """
 

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date, timedelta
+from functools import partial
 from typing import ClassVar
 
 from attrs import define
@@ -14,7 +15,7 @@ from hermes_core.errors import HermesError
 from hermes_core.kinds import Desk
 from hermes_core.types import UsageRow
 from hermes_platform_tui.screens import plots
-from hermes_platform_tui.screens.dialog import Dialog, Hint
+from hermes_platform_tui.screens.dialog import Dialog, Hint, begin
 from hermes_platform_tui.screens.rows import columns
 from hermes_platform_tui.screens.shown import fault, money, one_line, percent, tokens
 from hermes_platform_tui.screens.usage import Pages
@@ -92,7 +93,7 @@ class InsightsScreen(Dialog[None]):
     def action_again(self) -> None:
         """Ask anew."""
         self.set_title(self.TITLE_TEXT, f"the last {self._days} days")
-        self.run_worker(self._ask(self._days), group="usage", exclusive=True)
+        begin(self, "usage", partial(self._ask, self._days))
 
     def action_days(self, days: int) -> None:
         """Look at other days."""

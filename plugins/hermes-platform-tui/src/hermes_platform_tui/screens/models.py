@@ -5,7 +5,7 @@ from functools import partial
 from typing import ClassVar, Literal
 
 from attrs import frozen
-from textual import on
+from textual import events, on
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.timer import Timer
@@ -13,7 +13,7 @@ from textual.timer import Timer
 from hermes_core.errors import HermesError
 from hermes_core.kinds import Desk
 from hermes_core.types import Feature, ModelRow, Price, ProviderRow
-from hermes_platform_tui.screens.dialog import Hint
+from hermes_platform_tui.screens.dialog import Hint, begin
 from hermes_platform_tui.screens.picker import Picker, matches
 from hermes_platform_tui.screens.rows import Row, Rows, columns, heading
 from hermes_platform_tui.screens.shown import fault, one_line, tokens
@@ -57,11 +57,12 @@ class ModelPicker(Picker[ModelChoice | None]):
         self._hints()
         self.say_empty("Asking which providers there are …")
         self._spin = self.set_interval(0.1, self._turn_spinner, pause=True)
-        self.run_worker(self._ask_providers(), group="providers", exclusive=True)
+        begin(self, "providers", self._ask_providers)
 
-    def on_key(self) -> None:
+    def on_key(self, event: events.Key) -> None:
         """From now on the cursor stays where the person puts it."""
         self._moved = True
+        super().on_key(event)
 
     def on_click(self) -> None:
         """The same."""
@@ -94,7 +95,7 @@ class ModelPicker(Picker[ModelChoice | None]):
         self._answers[provider] = None
         if self._spin:
             self._spin.resume()
-        self.run_worker(self._ask_models(provider), group=f"models {provider}", exclusive=True)
+        begin(self, f"models {provider}", partial(self._ask_models, provider))
 
     async def _ask_models(self, provider: str) -> None:
         try:
@@ -164,7 +165,7 @@ class ModelPicker(Picker[ModelChoice | None]):
     def action_again(self) -> None:
         """Ask all again."""
         self._answers.clear()
-        self.run_worker(self._ask_providers(), group="providers", exclusive=True)
+        begin(self, "providers", self._ask_providers)
 
     def _take(self, scope: Scope) -> None:
         if self.rows.current is None:

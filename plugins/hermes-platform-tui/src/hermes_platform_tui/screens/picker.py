@@ -106,6 +106,8 @@ class Picker(Dialog[T]):
     @on(Input.Changed, "#filter")
     def _typed(self) -> None:
         self.narrow()
+        if self.words:
+            self.rows.action_edge(-1)  # the best is the first
 
     @on(Input.Submitted, "#filter")
     def _submitted(self) -> None:

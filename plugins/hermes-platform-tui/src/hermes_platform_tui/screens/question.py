@@ -31,8 +31,7 @@ class _Choices(Widget, can_focus=True):
     """The choices below each other, with their keys. Only its own keys answer, and only when the guard is open."""
 
     DEFAULT_CSS = """
-    _Choices { height: auto; max-height: 60%; margin-top: 1; background: transparent; overflow-y: auto; }
-    Dialog.-short _Choices { margin-top: 0; }
+    _Choices { height: auto; margin-top: 1; background: transparent; }
     """
 
     class Picked(Message):
@@ -42,12 +41,17 @@ class _Choices(Widget, can_focus=True):
             super().__init__()
             self.choice = choice
 
-    def __init__(self, question: Question, beside: str) -> None:
+    def __init__(self, question: Question) -> None:
         super().__init__(id="choices")
-        self._question, self._beside = question, beside
+        self._question, self._beside = question, ""
         self._keys = keys_of(question)
         # What is safe comes first to a stray Enter.
         self._cursor = question.choices.index("deny") if "deny" in question.choices else 0
+
+    def stand_beside(self, covers: str) -> None:
+        """Show what lasting choices allow below each of them."""
+        self._beside = covers
+        self.refresh(layout=True)
 
     def render(self) -> Content:
         """One choice a line, the current one marked."""
@@ -140,6 +144,8 @@ class QuestionDialog(Dialog[Verdict | None]):
     Escape is a no, and says so. ``waiting`` is how many more questions come after it.
     """
 
+    AUTO_HEIGHT = True
+    FLEXIBLE = "#subject"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("pageup,ctrl+up", "scroll(-1)", show=False),
         Binding("pagedown,ctrl+down", "scroll(1)", show=False),
@@ -147,11 +153,12 @@ class QuestionDialog(Dialog[Verdict | None]):
     ]
     DEFAULT_CSS = """
     QuestionDialog {
-        & > #box { height: auto; max-width: 110; max-height: 95%; }
-        & #subject { height: auto; max-height: 1fr; min-height: 1; }
+        & > #box { max-width: 110; }
+        & #subject { height: auto; min-height: 1; }
         & #more { height: 1; color: $text-warning; display: none; }
         & #more.-shown { display: block; }
         & #answer { margin-top: 1; }
+        &.-short #choices { margin-top: 0; }
         &.-short #answer { margin-top: 0; border: none; height: 1; padding: 0; }
         &.-short #subject, &.-narrow #subject { height: 1fr; }
     }
@@ -163,17 +170,18 @@ class QuestionDialog(Dialog[Verdict | None]):
         self._person, self._waiting, self._quiet = person, waiting, quiet
         self._guard = Guard(float("inf"), quiet)  # nothing counts before it is seen
         self._withdrawn = False
+        self._covers = exact(question.covers) if set(_LASTING) & set(question.choices) else ""
+        self._brief = question.kind == "approval" and len(self._covers) <= _BESIDE and "\n" not in self._covers
+        self._crowded: bool | None = None
 
     def body(self) -> ComposeResult:
         """What will happen, then how to answer."""
-        covers = exact(self.question.covers) if set(_LASTING) & set(self.question.choices) else ""
-        beside = covers if self.question.kind == "approval" and len(covers) <= _BESIDE and "\n" not in covers else ""
-        yield Sheet(self._pieces("" if beside else covers), ident="subject")
+        yield Sheet(ident="subject")
         yield Static("", id="more", markup=False)
         if self.question.kind == "text":
             yield _Answer(id="answer", placeholder="Your answer")
         else:
-            yield _Choices(self.question, beside)
+            yield _Choices(self.question)
 
     def _pieces(self, covers: str) -> Sequence[Writing]:
         shown = exact if self.question.kind == "approval" else clean
@@ -197,26 +205,27 @@ class QuestionDialog(Dialog[Verdict | None]):
     def _seen(self) -> None:
         self._guard = Guard(_time.get_time(), self._quiet)
         self.watch(self.query_one(Sheet), "scroll_y", self._tell_more)
-        self._fit()
+        self.fit()
 
-    def on_resize(self) -> None:
-        """There may be room for more of it, or less."""
-        self.call_after_refresh(self._fit)
-
-    def _fit(self) -> None:
-        """The choices are always seen; what they are about has the rest, and scrolls in it."""
-        whole = self.has_class("-short") or self.has_class("-narrow")
-        inside = self.size.height - 1 if whole else int(self.size.height * 0.95) - 2
-        others = [child for child in self.query_one("#box").children if child.id not in ("subject", "more")]
-        used = sum(child.outer_size.height + child.styles.margin.height for child in others if child.display)
-        self.query_one(Sheet).styles.max_height = max(2, inside - used - 1)
+    def fit(self) -> None:
+        """The choices are always seen; what a grant covers stands beside them where there is room."""
+        crowded = self.size.height < 20 or self.size.width < 60
+        if crowded is not self._crowded:
+            self._crowded = crowded
+            self.query_one(Sheet).show(self._pieces(self._covers if crowded or not self._brief else ""))
+            for choices in self.query(_Choices):
+                choices.stand_beside("" if crowded or not self._brief else self._covers)
+            self.call_after_refresh(self.fit)
+        super().fit()
         self.call_after_refresh(self._tell_more)
 
     def _tell_more(self) -> None:
         below = self.query_one(Sheet).below
         more = self.query_one("#more", Static)
         more.update(Content(f"▼ {below} more line{'s' * (below != 1)}: PgDn"))
-        more.set_class(below > 0, "-shown")
+        if (below > 0) is not more.has_class("-shown"):
+            more.set_class(below > 0, "-shown")
+            self.call_after_refresh(super().fit)
 
     def show_waiting(self, waiting: int) -> None:
         """Say how many more questions wait."""
@@ -240,7 +249,6 @@ class QuestionDialog(Dialog[Verdict | None]):
         event.stop()
         event.prevent_default()
         self.notice("That key came with the question and was not taken. Read, then answer.")
-        self.call_after_refresh(self._fit)
         return True
 
     def withdraw(self) -> None:

@@ -37,15 +37,15 @@ def heading(text: Content | str, ident: str = "") -> Row:
 def columns(width: int, *cells: tuple[Content | str, int]) -> Content:
     """Cells side by side with a space between them. A negative size is set to the right; size 0 takes what is left.
 
-    The last cells go first when it is too narrow for all.
+    The last cells go first when it is too narrow for all; the first one never.
     """
     shown = [cell for cell in cells if cell[1] or cell[0]]
     stretch = min(28, width // 2)  # what the one that takes the rest has at least
     while len(shown) > 1 and sum((abs(size) or stretch) + 1 for _, size in shown) - 1 > width:
-        last = max(place for place, (_, size) in enumerate(shown) if size)
-        del shown[last]
-        if not any(size for _, size in shown):
+        last = max((place for place, (_, size) in enumerate(shown) if size and place), default=0)
+        if not last:
             break
+        del shown[last]
     fixed = sum(abs(size) for _, size in shown) + len(shown) - 1
     rest = max(1, width - fixed) // max(1, sum(size == 0 for _, size in shown))
     pieces = []

@@ -18,7 +18,7 @@ from hermes_core.errors import HermesError
 from hermes_core.kinds import Desk
 from hermes_core.types import Hit, SessionRow
 from hermes_platform_tui.screens.confirm import ConfirmDialog
-from hermes_platform_tui.screens.dialog import Hint
+from hermes_platform_tui.screens.dialog import Hint, begin
 from hermes_platform_tui.screens.picker import Picker, matches
 from hermes_platform_tui.screens.prompt import PromptDialog
 from hermes_platform_tui.screens.rows import Row, Rows, columns, heading
@@ -59,13 +59,14 @@ class SessionPicker(Picker[str | None]):
     ]
     DEFAULT_CSS = """
     SessionPicker {
-        & #preview { display: none; width: 45%; padding: 0 1; border-left: solid $primary; scrollbar-size-vertical: 1; }
+        &.-wide > #box { width: 96%; max-width: 180; }
+        & #preview { display: none; width: 42%; padding: 0 1; border-left: solid $primary; scrollbar-size-vertical: 1; }
         & #said { height: auto; }
         &.-wide #preview { display: block; }
         &.-wide.-hidden #preview { display: none; }
         &.-preview #preview { display: block; width: 100%; border: none; padding: 0; }
         &.-preview #listed { display: none; }
-        &.-wide.-preview #preview { width: 45%; border-left: solid $primary; padding: 0 1; }
+        &.-wide.-preview #preview { width: 42%; border-left: solid $primary; padding: 0 1; }
         &.-wide.-preview #listed { display: block; }
     }
     """
@@ -94,7 +95,7 @@ class SessionPicker(Picker[str | None]):
 
     def _load(self, limit: int, at: str | None = None) -> None:
         self._limit = limit
-        self.run_worker(self._ask(limit, at), group="list", exclusive=True)
+        begin(self, "list", partial(self._ask, limit, at))
 
     async def _ask(self, limit: int, at: str | None) -> None:
         try:
@@ -141,7 +142,7 @@ class SessionPicker(Picker[str | None]):
             self.workers.cancel_group(self, "search")
 
     def _search_soon(self) -> None:
-        self.run_worker(self._search(self.words), group="search", exclusive=True)
+        begin(self, "search", partial(self._search, self.words))
 
     async def _search(self, words: str) -> None:
         try:
@@ -185,7 +186,7 @@ class SessionPicker(Picker[str | None]):
         if row and not self._whole and not self.words and self._limit < _MOST and row in shown[-20:]:
             self._load(self._limit * 2)
         if self.has_class("-wide") or self.has_class("-preview"):
-            self.run_worker(self._preview(row), group="preview", exclusive=True)
+            begin(self, "preview", partial(self._preview, row))
 
     async def _preview(self, row: Row | None) -> None:
         place = self.query_one("#said", Static)
@@ -211,10 +212,11 @@ class SessionPicker(Picker[str | None]):
     def action_preview(self) -> None:
         """Show the preview, or hide it."""
         self.toggle_class("-hidden" if self.has_class("-wide") else "-preview")
-        self.run_worker(self._preview(self.rows.current), group="preview", exclusive=True)
+        begin(self, "preview", partial(self._preview, self.rows.current))
 
     def on_resize(self) -> None:
         """There may be room for the preview now."""
+        super().on_resize()
         self.call_after_refresh(self._moved)
 
     # what can be done
@@ -260,7 +262,7 @@ class SessionPicker(Picker[str | None]):
 
     def _change(self, what: str, session: str, wanted: str | bool | None) -> None:
         if wanted is not None:
-            self.run_worker(self._do(what, session, wanted), group="change")
+            begin(self, "change", partial(self._do, what, session, wanted), alone=False)
 
     async def _do(self, what: str, session: str, wanted: str | bool) -> None:
         sessions, at = self._desk.sessions, None

@@ -14,7 +14,7 @@ from textual.widgets import Static
 from hermes_core.errors import HermesError
 from hermes_core.kinds import Desk
 from hermes_core.types import Setting
-from hermes_platform_tui.screens.dialog import Hint
+from hermes_platform_tui.screens.dialog import Hint, begin
 from hermes_platform_tui.screens.picker import Picker, matches
 from hermes_platform_tui.screens.rows import Row, Rows, columns, heading
 from hermes_platform_tui.screens.shown import clean, fault, one_line
@@ -76,7 +76,7 @@ class SettingsScreen(Picker[None]):
 
     def action_again(self) -> None:
         """Read them again: somebody else may have changed the file."""
-        self.run_worker(self._read(), group="read", exclusive=True)
+        begin(self, "read", self._read)
 
     async def _read(self) -> None:
         try:
@@ -151,12 +151,12 @@ class SettingsScreen(Picker[None]):
         if row is None:
             return
         if form_of(row) == "switch" and not row.locked:
-            self.run_worker(self._switch(row), group="write")
+            begin(self, "write", partial(self._put, row.key, "false" if row.value else "true"), alone=False)
         else:
             self.app.push_screen(ValueDialog(row, self._write))
 
-    async def _switch(self, row: Setting) -> None:
-        self.notice(await self._write(row.key, "false" if row.value else "true") or self._written(row.key), error=False)
+    async def _put(self, key: str, text: str | None) -> None:
+        await self._write(key, text)
 
     async def _write(self, key: str, text: str | None) -> str:
         """Write it, or take it back to the default. Says what is wrong, or nothing."""
@@ -189,7 +189,7 @@ class SettingsScreen(Picker[None]):
         elif not row.written:
             self.notice(f"{row.key} is the default already.")
         else:
-            self.run_worker(self._write(row.key, None), group="write")
+            begin(self, "write", partial(self._put, row.key, None), alone=False)
 
 
 def section_of(key: str) -> str:

@@ -2,6 +2,7 @@
 
 import json
 import operator
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import ClassVar, Literal
@@ -13,7 +14,7 @@ from textual.content import Content
 from textual.widgets import Input, Static, TextArea
 
 from hermes_core.types import JSON, Setting
-from hermes_platform_tui.screens.dialog import Dialog, Hint
+from hermes_platform_tui.screens.dialog import Dialog, Hint, begin
 from hermes_platform_tui.screens.rows import Row, Rows
 from hermes_platform_tui.screens.shown import clean, one_line
 
@@ -22,6 +23,7 @@ __all__ = ["ValueDialog", "form_of", "shown", "text_of"]
 Form = Literal["switch", "choice", "line", "yaml", "secret"]
 Save = Callable[[str, str | None], Awaitable[str]]
 _HIDDEN = "[secret]"
+_REFERENCE = re.compile(r"env:\w{1,200}")  # where a secret is kept; anything else may be one
 _EMPTY = "(empty)"
 _LIMITS: Sequence[tuple[str, Callable[[float, float], bool], str]] = (
     ("minimum", operator.lt, "at least"),
@@ -61,7 +63,7 @@ def shown(row: Setting) -> str:
     """A value as lists show it; of a secret only where it is kept."""
     if row.secret:
         kept = str(row.value or "")
-        return f"kept in {kept}" if ":" in kept and kept != _HIDDEN else "set, hidden" if kept else "not set"
+        return f"kept in {kept}" if _REFERENCE.fullmatch(kept) else "set, hidden" if kept else "not set"
     if isinstance(row.value, bool):
         return "on" if row.value else "off"
     if row.value in ([], {}):
@@ -178,12 +180,12 @@ class ValueDialog(Dialog[None]):
         if wrong:
             self.notice(wrong, error=True)
         else:
-            self.run_worker(self._do(text), group="save", exclusive=True)
+            begin(self, "save", partial(self._do, text))
 
     def action_reset(self) -> None:
         """Take it back to its default."""
         if self._row.written and not self._row.locked:
-            self.run_worker(self._do(None), group="save", exclusive=True)
+            begin(self, "save", partial(self._do, None))
 
     async def _do(self, text: str | None) -> None:
         wrong = await self._save(self._row.key, text)

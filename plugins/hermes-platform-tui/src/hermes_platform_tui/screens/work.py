@@ -17,7 +17,7 @@ from hermes_core.errors import HermesError
 from hermes_core.kinds import Desk
 from hermes_core.types import Job
 from hermes_platform_tui.screens.confirm import ConfirmDialog
-from hermes_platform_tui.screens.dialog import Dialog, Hint, Hints
+from hermes_platform_tui.screens.dialog import Dialog, Hint, Hints, begin
 from hermes_platform_tui.screens.rows import Row, Rows, columns, heading
 from hermes_platform_tui.screens.sheet import Sheet, Writing
 from hermes_platform_tui.screens.shown import clean, cost, fault, one_line, span, tokens
@@ -77,13 +77,13 @@ class WorkPanel(Vertical):
         self.query_one(Rows).focus()
 
     def _tick(self) -> None:
-        if self.display and self.is_on_screen and self.screen.is_current:
+        if self.display and self.is_on_screen and self.app.screen is self.screen:
             self.refresh_jobs()
 
     def refresh_jobs(self, chat: str | None = None) -> None:
         """Ask now; of another chat when one is given."""
         self._chat = self._chat if chat is None else chat
-        self.run_worker(self._ask(), group="jobs", exclusive=True)
+        begin(self, "jobs", self._ask)
 
     async def _ask(self) -> None:
         rows, notice = self.query_one(Rows), self.query_one("#worknotice", Static)
@@ -150,7 +150,7 @@ class WorkPanel(Vertical):
             self.app.push_screen(dialog, lambda said: self._stop(job.id) if said == "stop" else None)
 
     def _stop(self, job: str) -> None:
-        self.run_worker(self._do_stop(job), group="stop")
+        begin(self, "stop", partial(self._do_stop, job), alone=False)
 
     async def _do_stop(self, job: str) -> None:
         try:
@@ -240,12 +240,12 @@ class OutputScreen(Dialog[None]):
         self.action_again()
 
     def _tick(self) -> None:
-        if self.is_current and not self.query_one(Sheet).below:
+        if self.app.screen is self and not self.query_one(Sheet).below:
             self.action_again()
 
     def action_again(self) -> None:
         """Ask now."""
-        self.run_worker(self._ask(), group="output", exclusive=True)
+        begin(self, "output", self._ask)
 
     async def _ask(self) -> None:
         try:
