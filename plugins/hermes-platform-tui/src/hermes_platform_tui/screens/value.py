@@ -20,7 +20,7 @@ from hermes_platform_tui.screens.shown import clean, one_line
 
 __all__ = ["ValueDialog", "form_of", "shown", "text_of"]
 
-Form = Literal["switch", "choice", "line", "yaml", "secret"]
+Form = Literal["switch", "choice", "line", "text", "yaml", "secret"]
 Save = Callable[[str, str | None], Awaitable[str]]
 _HIDDEN = "[secret]"
 _REFERENCE = re.compile(r"env:\w{1,200}")  # where a secret is kept; anything else may be one
@@ -42,7 +42,9 @@ def form_of(row: Setting) -> Form:
         return "switch"
     if isinstance(row.schema.get("enum"), list) or set(kinds) == {"boolean", "null"}:
         return "choice"
-    return "yaml" if {"array", "object"} & set(kinds) or "anyOf" in row.schema or not kinds else "line"
+    if {"array", "object"} & set(kinds) or "anyOf" in row.schema or not kinds:
+        return "yaml"
+    return "text" if "\n" in text_of(row.value) else "line"
 
 
 def _kinds(schema: Mapping[str, JSON]) -> list[str]:
@@ -95,11 +97,13 @@ class ValueDialog(Dialog[None]):
     def __init__(self, row: Setting, save: Save) -> None:
         super().__init__()
         self._row, self._save, self._form = row, save, form_of(row)
-        self._hidden = self._form == "yaml" and _HIDDEN in text_of(row.value)
+        text = text_of(row.value)
+        self._hidden = self._form == "yaml" and _HIDDEN in text
+        self._unseen = self._form in ("yaml", "line", "text") and clean(text) != text
 
     @property
     def _fixed(self) -> bool:
-        return self._row.locked or self._form == "secret" or self._hidden
+        return self._row.locked or self._form == "secret" or self._hidden or self._unseen
 
     def body(self) -> ComposeResult:
         """What it is, then the widget."""
@@ -108,8 +112,9 @@ class ValueDialog(Dialog[None]):
             yield Static(Content(self._why()), id="value", markup=False)
         elif self._form in ("choice", "switch"):
             yield Rows("value")
-        elif self._form == "yaml":
-            yield TextArea(_yaml(self._row.value), id="value", tab_behavior="indent", show_line_numbers=False)
+        elif self._form in ("yaml", "text"):
+            text = _yaml(self._row.value) if self._form == "yaml" else text_of(self._row.value)
+            yield TextArea(text, id="value", tab_behavior="indent", show_line_numbers=False)
         else:
             yield Input(text_of(self._row.value), placeholder=_EMPTY, id="value", select_on_focus=False)
 
@@ -133,6 +138,8 @@ class ValueDialog(Dialog[None]):
                 "and refer to it here:\n"
                 f"  hermes config set {one_line(self._row.key)} env:SOME_API_KEY"
             )
+        if self._unseen:
+            return "It holds characters that cannot be shown here.\nChange it with:\n  hermes config edit"
         return (
             "It holds a secret, which is not shown here; saving would lose it.\nChange it with:\n  hermes config edit"
         )
@@ -144,7 +151,7 @@ class ValueDialog(Dialog[None]):
         if self._fixed:
             self.hint([Hint("Esc", "close", "cancel"), *reset])
             return
-        key = "^S" if self._form == "yaml" else "Enter"
+        key = "^S" if self._form in ("yaml", "text") else "Enter"
         self.hint([Hint(key, "save", "save"), Hint("Esc", "leave it", "cancel"), *reset])
         if self._form in ("choice", "switch"):
             rows = self.query_one(Rows)
@@ -169,6 +176,8 @@ class ValueDialog(Dialog[None]):
             return ("null" if value is None else text_of(value)), ""
         if self._form == "yaml":
             return _read_yaml(self.query_one(TextArea).text)
+        if self._form == "text":
+            return json.dumps(self.query_one(TextArea).text, ensure_ascii=False), ""
         text = self.query_one(Input).value
         return _read_line(text, self._row.schema)
 
