@@ -152,7 +152,7 @@ class Dialog(ModalScreen[T]):
         flexible = self.query_one(self.FLEXIBLE)
         others = [child for child in box.children if child.display and child is not flexible]
         used = sum(child.outer_size.height + child.styles.margin.height for child in others)
-        flexible.styles.max_height = max(1, inside - used)
+        flexible.styles.max_height = max(1, inside - used - flexible.styles.margin.height)
 
     def set_title(self, text: str, aside: str = "") -> None:
         """Another title, and something on the lower edge."""

@@ -140,7 +140,7 @@ class InsightsScreen(Dialog[None]):
         lines.append(line)
         if total.unpriced:
             lines.append(
-                Content.styled(f"{total.unpriced} calls whose price nobody knows are not in the cost.", "$text-warning")
+                Content.styled(f"{total.unpriced} calls of unknown price are not in the cost.", "$text-warning")
             )
         return lines
 
