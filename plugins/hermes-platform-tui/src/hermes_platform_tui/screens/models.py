@@ -142,7 +142,7 @@ class ModelPicker(Picker[ModelChoice | None]):
         if not isinstance(self._answers.get(provider.name), (list, tuple)):
             return name
         return columns(
-            width, (name, 0), (_muted("context"), -8), (_muted("$ in / out per M"), -18), (_muted("can"), 22)
+            width, (name, 0), (_muted("context"), -8), (_muted("$ in / out per M"), -18), (_muted("can"), 24)
         )
 
     def _draw(self, row: ModelRow, width: int) -> Content:
@@ -150,7 +150,7 @@ class ModelPicker(Picker[ModelChoice | None]):
         if f"{row.provider}:{row.model.name}" == self._current:
             name = f"{name}  • in use"
         window = tokens(row.model.context) if row.model.context else "unknown"
-        return columns(width, (name, 0), (window, -8), (price(row.price), -18), (_features(row.model.features), 22))
+        return columns(width, (name, 0), (window, -8), (price(row.price), -18), (_features(row.model.features), 24))
 
     @on(Rows.Chosen)
     def action_choose(self) -> None:

@@ -34,13 +34,14 @@ def heading(text: Content | str, ident: str = "") -> Row:
     return Row(ident or f"heading {content.plain}", lambda width: content, choosable=False)
 
 
-def columns(width: int, *cells: tuple[Content | str, int]) -> Content:
+def columns(width: int, *cells: tuple[Content | str, int], least: int = 28) -> Content:
     """Cells side by side with a space between them. A negative size is set to the right; size 0 takes what is left.
 
-    The last cells go first when it is too narrow for all; the first one never.
+    The last cells go first when it is too narrow for all; the first one never. ``least`` is what size 0 has at least
+    before others go.
     """
     shown = [cell for cell in cells if cell[1] or cell[0]]
-    stretch = min(28, width // 2)  # what the one that takes the rest has at least
+    stretch = min(least, width // 2)
     while len(shown) > 1 and sum((abs(size) or stretch) + 1 for _, size in shown) - 1 > width:
         last = max((place for place, (_, size) in enumerate(shown) if size and place), default=0)
         if not last:

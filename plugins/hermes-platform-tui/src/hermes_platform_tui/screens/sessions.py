@@ -19,7 +19,7 @@ from hermes_core.kinds import Desk
 from hermes_core.types import Hit, SessionRow
 from hermes_platform_tui.screens.confirm import ConfirmDialog
 from hermes_platform_tui.screens.dialog import Hint, begin
-from hermes_platform_tui.screens.picker import Picker, matches
+from hermes_platform_tui.screens.picker import Picker
 from hermes_platform_tui.screens.prompt import PromptDialog
 from hermes_platform_tui.screens.rows import Row, Rows, columns, heading
 from hermes_platform_tui.screens.shown import clean, cost, excerpt, fault, one_line, when
@@ -77,6 +77,7 @@ class SessionPicker(Picker[str | None]):
         super().__init__()
         self._desk, self._person, self._current, self._now = desk, person, current, now
         self._known: Sequence[SessionRow] = ()
+        self._lines: Sequence[tuple[str, Row]] = ()  # each with what it is found by
         self._hits: Sequence[Hit] = ()
         self._limit, self._whole = _PAGE, False
         self._pause: Timer | None = None
@@ -105,6 +106,7 @@ class SessionPicker(Picker[str | None]):
             self.notice(self._problem, error=True)
             self.say_empty("The sessions could not be read.")
             return
+        self._lines = [(_findable(row), Row(row.session.id, partial(self._draw, row))) for row in self._known]
         self._whole = len(self._known) < limit
         self.say_empty(self.EMPTY if self._known else "No session yet. Ctrl+N begins one.")
         self.narrow(again=True)
@@ -127,7 +129,7 @@ class SessionPicker(Picker[str | None]):
             rows.append(heading(f"In what was said ({len(self._hits)})"))
             rows += [Row(_hit_id(hit), partial(self._draw_hit, hit, titled.get(hit.session_id))) for hit in self._hits]
         self.rows.show(rows)
-        count = f"{len(fitting)} of {len(self._known)}" if words else str(len(self._known))
+        count = f"{fitting} of {len(self._known)}" if words else str(len(self._known))
         self.set_title(self.TITLE_TEXT, f"{count}{'' if self._whole else '+'}" if self._known else "")
         if again:
             return

@@ -50,11 +50,13 @@ class Sheet(ScrollView, can_focus=False):
         super().__init__(id=ident)
         self._pieces = tuple(pieces)
         self._lines: list[tuple[str, str, str]] = []
+        self._at: dict[int, list[tuple[str, str, str]]] = {}  # by width; layout asks for two of them
         self._folded_at = 0
 
     def show(self, pieces: Sequence[Writing], *, end: bool = False) -> None:
         """Show other text; from its end when asked for."""
         self._pieces, self._folded_at = tuple(pieces), 0
+        self._at.clear()
         self._fold()
         self.call_after_refresh(self.scroll_end if end else self.scroll_home, animate=False)
 
@@ -70,13 +72,20 @@ class Sheet(ScrollView, can_focus=False):
     def _fold(self) -> None:
         width = self.scrollable_content_region.width
         if width and width != self._folded_at:
-            self._lines, self._folded_at = list(_folded(self._pieces, width)), width
+            self._lines, self._folded_at = self._lines_at(width), width
             self.virtual_size = Size(width, len(self._lines))
         self.refresh()
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """As many lines as there are."""
-        return max(1, sum(1 for _ in _folded(self._pieces, width)))
+        return max(1, len(self._lines_at(width)))
+
+    def _lines_at(self, width: int) -> list[tuple[str, str, str]]:
+        if width not in self._at:
+            while len(self._at) > 1:
+                del self._at[next(iter(self._at))]
+            self._at[width] = list(_folded(self._pieces, width))
+        return self._at[width]
 
     def render_line(self, y: int) -> Strip:
         """One line of what is seen."""
