@@ -71,7 +71,7 @@ async def test_all_choices_and_their_cost_are_seen(size: tuple[int, int]) -> Non
         await settled(pilot)
         shown = drawn(app)
         assert all(f"{n} {name}" in shown for n, name in enumerate(("once", "session", "always", "deny"), 1))
-        assert "more lines" in shown
+        assert f"▼ {62 - shown.count('echo step')} more lines" in shown or size == (40, 12)
         await pilot.press(*["pagedown"] * 12)
         app.screen.query_one(Sheet).scroll_end(animate=False)
         await settled(pilot)
@@ -90,6 +90,21 @@ async def test_the_subject_is_shown_to_the_letter() -> None:
         told = re.sub(r"\s", "", exact(HOSTILE))
         assert re.sub(r"[\s│↪]", "", drawn(app)).count(told) == 4  # subject, risk, and what two choices allow
         assert clickable(app) <= {"screen.cancel", "screen.scroll(1)"}
+
+
+@pytest.mark.parametrize("sizes", [[(80, 24)], [(80, 24), (40, 12), (80, 24)], [(80, 24), (120, 40), (1, 1), (80, 24)]])
+async def test_how_much_is_out_of_sight_stays_true(sizes: list[tuple[int, int]]) -> None:
+    app = Host(dialog(subject=BIG))
+    async with app.run_test(size=sizes[0]) as pilot:
+        for size in sizes:
+            await pilot.resize_terminal(*size)
+            await settled(pilot)
+        shown = drawn(app)
+        assert f"▼ {62 - shown.count('echo step')} more lines" in shown
+        await pilot.press("pagedown")
+        await settled(pilot)
+        last = max(int(number) for number in re.findall(r"echo step (\d+)", drawn(app)))
+        assert f"▼ {61 - last} more lines" in drawn(app)
 
 
 async def test_what_a_long_grant_covers_is_shown_whole() -> None:

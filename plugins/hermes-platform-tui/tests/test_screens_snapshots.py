@@ -11,7 +11,6 @@ from screens_cases import SCREENS, Host, PanelHost, settled
 
 SMALL, USUAL, WIDE, HUGE = (40, 12), (80, 24), (120, 40), (200, 60)
 EVERYWHERE = ("question", "question_long", "sessions", "confirm")
-LARGER = ("models", "settings", "help", "work", "insights", "usage", "skins", "error", "prompt")
 USUALLY = (
     "question_hostile",
     "question_choice",
@@ -24,7 +23,6 @@ USUALLY = (
 )
 CASES = [
     *((name, size) for name in EVERYWHERE for size in (SMALL, USUAL, WIDE, HUGE)),
-    *((name, size) for name in LARGER for size in (USUAL, WIDE, HUGE)),
     *((name, USUAL) for name in USUALLY),
     *((name, SMALL) for name in ("models", "settings", "error", "insights")),
 ]

@@ -14,7 +14,7 @@ from hermes_core.types import Usage
 from hermes_platform_tui.screens.guard import Guard
 from hermes_platform_tui.screens.rows import Row, Rows, columns, heading
 from hermes_platform_tui.screens.sheet import Sheet, Writing
-from hermes_platform_tui.screens.shown import clean, cost, exact, money, one_line, span, tokens, when
+from hermes_platform_tui.screens.shown import clean, cost, exact, money, one_line, when
 
 sys.path.insert(0, str(Path(__file__).parent))
 from screens_cases import HOSTILE, drawn
@@ -44,14 +44,6 @@ def test_what_can_be_seen_stays_as_it_is() -> None:
     assert exact("a\x1b[2Jb\u202ec\U000e0101") == "a\\x1b[2Jb\\u202ec\\U000e0101"
 
 
-@pytest.mark.parametrize(
-    ("count", "said"),
-    [(0, "0"), (999_600, "1M"), (12_345, "12.3k"), (400_000, "400k"), (1_250_000, "1.2M")],
-)
-def test_tokens(count: int, said: str) -> None:
-    assert tokens(count) == said
-
-
 def test_costs_tell_what_is_known() -> None:
     assert cost(Usage()) == ""
     assert cost(Usage(calls=1)) == "unknown"
@@ -74,11 +66,6 @@ def test_times_long_ago_name_the_day() -> None:
     assert when(NOW - 86400 * 30, NOW).endswith("Oct")
     assert when(NOW - 86400 * 800, NOW).endswith("2023")
     assert when(0, NOW) == ""
-
-
-@pytest.mark.parametrize(("seconds", "said"), [(-3, "0s"), (61, "1m 01s"), (7500, "2h 05m"), (90_000, "1d 1h")])
-def test_spans(seconds: float, said: str) -> None:
-    assert span(seconds) == said
 
 
 @given(st.integers(1, 120), st.lists(st.tuples(st.text(), st.integers(-12, 12)), min_size=1, max_size=6))

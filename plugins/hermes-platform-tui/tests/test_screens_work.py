@@ -29,7 +29,7 @@ async def test_each_job_with_what_is_known_of_it() -> None:
         for words in (
             "Child agents (2)",
             "├─ ● Read the docs of pluggy",
-            "3m 05s",
+            "3m05s",
             "Reading hooks.md",
             "└─ ● Compare three parsers",
             "running · 50.1k tokens · ~$0.03",

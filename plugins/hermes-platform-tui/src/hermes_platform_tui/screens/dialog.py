@@ -1,5 +1,6 @@
 """What all dialogs share: a box with a title, a place for notices, and a line that says which keys do what."""
 
+import logging
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -17,15 +18,27 @@ from hermes_platform_tui.screens.shown import clean
 
 __all__ = ["Dialog", "Hint", "Hints", "begin"]
 
+log = logging.getLogger(f"hermes.{__name__}")
 T = TypeVar("T")
 WIDTHS = ((0, "-narrow"), (60, "-medium"), (100, "-wide"))
 HEIGHTS = ((0, "-short"), (18, "-tall"))
 
 
 def begin(node: DOMNode, group: str, work: Callable[[], Coroutine[Any, Any, None]], *, alone: bool = True) -> None:
-    """Do something beside what is seen, until the node goes; ``alone`` ends what was begun in the group before."""
-    worker: Any = work  # Textual's own type asks for a result that nobody wants
-    node.run_worker(worker, group=group, exclusive=alone)
+    """Do something beside what is seen, until the node goes; ``alone`` ends what was begun in the group before.
+
+    A fault in it is told and logged. It costs what was asked for, and not the conversation behind the dialog.
+    """
+
+    async def guarded() -> None:
+        try:
+            await work()
+        except Exception:
+            log.exception("a screen could not do its work: %s", group)
+            if node.is_attached and isinstance(node.screen, Dialog):
+                node.screen.notice("That went wrong in a way nobody expected. See: hermes logs.", error=True)
+
+    node.run_worker(guarded(), group=group, exclusive=alone)
 
 
 class Hint(NamedTuple):

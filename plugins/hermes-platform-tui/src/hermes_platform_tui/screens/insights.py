@@ -14,7 +14,7 @@ from textual.content import Content
 from hermes_core.errors import HermesError
 from hermes_core.kinds import Desk
 from hermes_core.types import UsageRow
-from hermes_platform_tui.screens import plots
+from hermes_platform_tui.look import plots
 from hermes_platform_tui.screens.dialog import Dialog, Hint, begin
 from hermes_platform_tui.screens.rows import columns
 from hermes_platform_tui.screens.shown import fault, money, one_line, percent, tokens

@@ -153,7 +153,7 @@ class QuestionDialog(Dialog[Verdict | None]):
     ]
     DEFAULT_CSS = """
     QuestionDialog {
-        & > #box { max-width: 110; }
+        & > #box { width: 96%; max-width: 110; }
         & #subject { height: auto; min-height: 1; }
         & #more { height: 1; color: $text-warning; display: none; }
         & #more.-shown { display: block; }
@@ -204,7 +204,6 @@ class QuestionDialog(Dialog[Verdict | None]):
 
     def _seen(self) -> None:
         self._guard = Guard(_time.get_time(), self._quiet)
-        self.watch(self.query_one(Sheet), "scroll_y", self._tell_more)
         self.fit()
 
     def fit(self) -> None:
@@ -217,9 +216,9 @@ class QuestionDialog(Dialog[Verdict | None]):
                 choices.stand_beside("" if crowded or not self._brief else self._covers)
             self.call_after_refresh(self.fit)
         super().fit()
-        self.call_after_refresh(self._tell_more)
 
-    def _tell_more(self) -> None:
+    def on_sheet_seen(self) -> None:
+        """Say how much of it is out of sight."""
         below = self.query_one(Sheet).below
         more = self.query_one("#more", Static)
         more.update(Content(f"▼ {below} more line{'s' * (below != 1)}: PgDn"))

@@ -120,12 +120,11 @@ class SessionPicker(Picker[str | None]):
     def narrow(self, *, again: bool = False) -> None:
         """Titles at once; what was said a little later."""
         words = self.words
-        fitting = [
-            row for row in self._known if not words or matches(words, row.session.title, row.preview, row.session.id)
-        ]
-        titled = {row.session.id: row for row in self._known}
-        rows = [Row(row.session.id, partial(self._draw, row)) for row in fitting]
+        wanted = words.casefold().split()
+        rows = [row for text, row in self._lines if all(word in text for word in wanted)]
+        fitting = len(rows)
         if words and self._hits:
+            titled = {row.session.id: row for row in self._known}
             rows.append(heading(f"In what was said ({len(self._hits)})"))
             rows += [Row(_hit_id(hit), partial(self._draw_hit, hit, titled.get(hit.session_id))) for hit in self._hits]
         self.rows.show(rows)
@@ -291,6 +290,10 @@ def snippet(text: str) -> Content:
     for place, piece in enumerate(_MARKED.split(" ".join(clean(text).split()))):
         pieces.append((piece, "bold underline") if place % 2 else piece)
     return Content.assemble(*pieces)
+
+
+def _findable(row: SessionRow) -> str:
+    return f"{row.session.title}\n{row.preview}\n{row.session.id}".casefold()
 
 
 def _hit_id(hit: Hit) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from rich.cells import chop_cells
 from textual.content import Content
 from textual.geometry import Size
+from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.visual import Visual
@@ -65,9 +66,18 @@ class Sheet(ScrollView, can_focus=False):
         """How many lines are below what is seen."""
         return max(0, len(self._lines) - self.scrollable_content_region.height - self.scroll_offset.y)
 
+    class Seen(Message):
+        """Another part of it is seen, or more, or less."""
+
     def on_resize(self) -> None:
         """Fold it anew."""
         self._fold()
+        self.post_message(self.Seen())
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Tell that another part is seen."""
+        super().watch_scroll_y(old_value, new_value)
+        self.post_message(self.Seen())
 
     def _fold(self) -> None:
         width = self.scrollable_content_region.width

@@ -6,6 +6,7 @@ import unicodedata
 
 from hermes_core.errors import HermesError
 from hermes_core.types import Message, Text, ToolCall, ToolResult, Usage
+from hermes_platform_tui.look.figures import span, tokens
 
 __all__ = ["clean", "cost", "exact", "excerpt", "fault", "money", "one_line", "percent", "span", "tokens", "when"]
 
@@ -69,15 +70,6 @@ def fault(error: HermesError) -> str:
     return clean(str(error)).strip()
 
 
-def tokens(count: float) -> str:
-    """A count of tokens in at most six characters: 950, 12.3k, 1.2M."""
-    for limit, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if count >= limit * 0.9995:
-            short = count / limit
-            return f"{short:.0f}{unit}" if short >= 99.95 else f"{short:.1f}".removesuffix(".0") + unit
-    return str(int(count))
-
-
 def cost(usage: Usage) -> str:
     """What it cost: nothing when nothing was asked, ``~`` before an estimate, unknown where nobody knows."""
     if not usage.calls and not usage.cost:
@@ -99,18 +91,6 @@ def money(dollars: float) -> str:
 def percent(part: float, whole: float) -> str:
     """A share of something; empty where there is no whole."""
     return f"{100 * part / whole:.0f}%" if whole > 0 else ""
-
-
-def span(seconds: float) -> str:
-    """How long something takes or took: 42s, 3m 05s, 2h 04m, 3d 2h."""
-    whole = max(0, int(seconds))
-    if whole < 60:
-        return f"{whole}s"
-    if whole < 3600:
-        return f"{whole // 60}m {whole % 60:02}s"
-    return (
-        f"{whole // 3600}h {whole % 3600 // 60:02}m" if whole < 86400 else f"{whole // 86400}d {whole % 86400 // 3600}h"
-    )
 
 
 def when(instant: float, now: float) -> str:

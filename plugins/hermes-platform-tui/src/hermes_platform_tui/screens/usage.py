@@ -10,8 +10,8 @@ from textual.content import Content
 from textual.widgets import Static
 
 from hermes_core.types import Usage
+from hermes_platform_tui.look.plots import Part, stack
 from hermes_platform_tui.screens.dialog import Dialog, Hint
-from hermes_platform_tui.screens.plots import Part, stack
 from hermes_platform_tui.screens.shown import cost, one_line, percent, span, tokens
 
 __all__ = ["UsageScreen"]
@@ -23,8 +23,8 @@ class Pages(VerticalScroll):
     """Lines that are drawn anew for every width."""
 
     DEFAULT_CSS = """
-    Pages { scrollbar-size-vertical: 1; background: transparent; }
-    Pages > Static { height: auto; width: 1fr; }
+    Pages { scrollbar-size-vertical: 1; scrollbar-gutter: stable; background: transparent; }
+    Pages > Static { height: auto; width: 1fr; text-wrap: nowrap; text-overflow: ellipsis; }
     """
 
     def __init__(self, draw: Callable[[int], Sequence[Content]], ident: str = "pages") -> None:

@@ -114,7 +114,7 @@ class ValueDialog(Dialog[None]):
             yield Rows("value")
         elif self._form in ("yaml", "text"):
             text = _yaml(self._row.value) if self._form == "yaml" else text_of(self._row.value)
-            yield TextArea(text, id="value", tab_behavior="indent", show_line_numbers=False)
+            yield TextArea(text, id="value", show_line_numbers=False)
         else:
             yield Input(text_of(self._row.value), placeholder=_EMPTY, id="value", select_on_focus=False)
 

@@ -179,7 +179,7 @@ class WorkScreen(Dialog[None]):
 
     TITLE_TEXT = "Work"
     AUTO_FOCUS = "#jobs"
-    HINTS: ClassVar[Sequence[Hint]] = (*_HINTS, Hint("Esc", "close", "cancel"))
+    HINTS: ClassVar[Sequence[Hint]] = (*_HINTS[:2], Hint("Esc", "close", "cancel"), *_HINTS[2:])
     DEFAULT_CSS = """
     WorkScreen WorkPanel {
         width: 1fr;
