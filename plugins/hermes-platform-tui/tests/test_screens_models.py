@@ -66,6 +66,16 @@ async def test_what_is_known_of_a_model() -> None:
         assert "not set up" in lines["anthropic"]
 
 
+async def test_in_little_room_the_price_of_the_current_one_is_told() -> None:
+    app = Host(ModelPicker(desk(), "openai:gpt-5"))
+    async with app.run_test(size=(40, 12)) as pilot:
+        await settled(pilot)
+        assert "$ 1.25 / 10.00 per M" in drawn(app)
+        await pilot.press("down")
+        await settled(pilot)
+        assert "$ 0.25 / 2.00 per M · tools" in drawn(app)
+
+
 def test_prices() -> None:
     assert price(None) == "unknown"
     assert price(Price(input=0, output=0)) == "free"

@@ -116,6 +116,13 @@ async def test_what_a_long_grant_covers_is_shown_whole() -> None:
         assert "the very last" in drawn(app)
 
 
+async def test_an_admin_who_is_asked_is_told_so() -> None:
+    app = Host(QuestionDialog(question(to="admin"), person="owner", waiting=1, quiet=0))
+    async with app.run_test() as pilot:
+        await settled(pilot)
+        assert "an admin is asked, 1 more after this" in drawn(app)
+
+
 async def test_without_lasting_choices_nothing_is_said_of_them() -> None:
     app = Host(dialog(choices=("once", "deny")))
     async with app.run_test() as pilot:

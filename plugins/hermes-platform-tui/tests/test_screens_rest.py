@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import evolve
 from textual.command import CommandPalette
 from textual.widgets import Input
 
@@ -110,6 +111,7 @@ async def test_insights_add_up() -> None:
             "unknown",
         ):
             assert words in told
+        assert told.index("openai:gpt-5") < told.index("Tokens")
         assert "2 calls of unknown price" in told
 
 
@@ -125,6 +127,16 @@ class Asked(Desk):
         if days == 90:
             raise UserError("Too long ago.")
         return ()
+
+
+async def test_a_long_table_stands_below_the_plots() -> None:
+    given = desk()
+    one = given.usage_rows[0]
+    given.usage_rows = [evolve(one, model=f"model-{n}") for n in range(12)]
+    app = Host(insights(given))
+    async with app.run_test(size=(120, 60)) as pilot:
+        await settled(pilot)
+        assert drawn(app).index("Tokens") < drawn(app).index("model-0")
 
 
 async def test_other_days() -> None:

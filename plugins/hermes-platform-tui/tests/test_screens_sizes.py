@@ -14,7 +14,6 @@ from hermes_platform_tui.screens.sessions import SessionPicker
 sys.path.insert(0, str(Path(__file__).parent))
 from screens_cases import SCREENS, Desk, Host, desk, drawn, now, settled
 
-
 LAYOUTS = ("question_long", "sessions", "models", "settings", "value_yaml", "work", "insights", "error", "confirm")
 
 

@@ -23,6 +23,7 @@ from hermes_platform_tui.screens.usage import Pages
 __all__ = ["InsightsScreen"]
 
 _SPANS = (7, 30, 90)
+_SHORT = 8
 
 
 @define
@@ -118,7 +119,10 @@ class InsightsScreen(Dialog[None]):
             return [Content(" " if self._wrong else "Adding up …")]
         if not self._rows:
             return [Content(f"Nothing was used in the last {self._days} days.")]
-        return [*self._totals(width), *self._plots(width), Content(""), *self._table(width)]
+        table, drawn = self._table(width), self._plots(width)
+        # A short table is seen at once; a long one would hide the plots.
+        rest = (*table, *drawn) if len(table) <= _SHORT else (*drawn[1:], Content(""), *table)
+        return [*self._totals(width), Content(""), *rest]
 
     def _totals(self, width: int) -> Sequence[Content]:
         total = _Sum.of(self._rows or ())

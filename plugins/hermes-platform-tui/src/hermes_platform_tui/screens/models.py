@@ -6,9 +6,11 @@ from typing import ClassVar, Literal
 
 from attrs import frozen
 from textual import events, on
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.timer import Timer
+from textual.widgets import Static
 
 from hermes_core.errors import HermesError
 from hermes_core.kinds import Desk
@@ -38,6 +40,12 @@ class ModelPicker(Picker[ModelChoice | None]):
 
     TITLE_TEXT = "Models"
     PLACEHOLDER = "Type to find a model or provider"
+    DEFAULT_CSS = """
+    ModelPicker {
+        & #about { height: 1; display: none; color: $text-muted; }
+        &.-narrow #about { display: block; }
+    }
+    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "always", show=False, priority=True),
         Binding("f5", "again", show=False),
@@ -51,6 +59,11 @@ class ModelPicker(Picker[ModelChoice | None]):
         self._frame = 0
         self._moved = False
         self._spin: Timer | None = None
+
+    def body(self) -> ComposeResult:
+        """The list; below it, where it has no room for that, what the current one costs."""
+        yield from super().body()
+        yield Static("", id="about", markup=False)
 
     def on_mount(self) -> None:
         """Ask who there is."""
@@ -151,6 +164,16 @@ class ModelPicker(Picker[ModelChoice | None]):
             name = f"{name}  • in use"
         window = tokens(row.model.context) if row.model.context else "unknown"
         return columns(width, (name, 0), (window, -8), (price(row.price), -18), (_features(row.model.features), 24))
+
+    @on(Rows.Moved)
+    def _tell(self) -> None:
+        current = self.rows.current.id if self.rows.current else ""
+        found = [row for answer in self._answers.values() if isinstance(answer, Sequence) for row in answer]
+        said = ""
+        for row in found:
+            if not isinstance(row, str) and f"{row.provider}:{row.model.name}" == current:
+                said = f"$ {price(row.price)} per M · {_features(row.model.features)}"
+        self.query_one("#about", Static).update(Content(said))
 
     @on(Rows.Chosen)
     def action_choose(self) -> None:

@@ -233,8 +233,9 @@ class QuestionDialog(Dialog[Verdict | None]):
             self._tell()
 
     def _tell(self) -> None:
-        asked = "for an admin" if self.question.to == "admin" else ""
-        self.set_title(_TITLES[self.question.kind], f"{self._waiting} more after this" if self._waiting else asked)
+        more = f"{self._waiting} more after this" if self._waiting else ""
+        asked = "an admin is asked" if self.question.to == "admin" else ""
+        self.set_title(_TITLES[self.question.kind], ", ".join(filter(None, (asked, more))))
         many = min(9, len(self.question.choices))
         choose = Hint("Enter", "answer") if self.question.kind == "text" else Hint(f"1-{many}", "answer")
         arrows = () if self.question.kind == "text" else (Hint("↑↓ Enter", "choose"),)

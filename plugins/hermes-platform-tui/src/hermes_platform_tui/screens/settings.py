@@ -212,7 +212,9 @@ def _draw(row: Setting, width: int) -> Content:
     name = row.key if section == _GENERAL else row.key[len(section) + 1 :]
     state = "locked" if row.locked else "changed" if row.written else ""
     styled = Content.styled(one_line(shown(row), 200), "bold" if row.written else "")
-    return columns(width, (one_line(name, 60), 24 if width > 60 else 16), (styled, 0), (state, -7), least=10)
+    return columns(
+        width, (one_line(name, 60), 24 if width > 60 else 16), (styled, 0), (state, -7 if state else 0), least=10
+    )
 
 
 def _about(row: Setting) -> Content:
