@@ -1,6 +1,7 @@
 """Questions: what is shown is what will run, and only a key that was meant answers."""
 
 import asyncio
+import contextvars
 import re
 import sys
 from pathlib import Path
@@ -281,3 +282,29 @@ async def test_two_keys_at_once_answer_one_question() -> None:
         assert not second.done()
         second.cancel()
         await settled(pilot)
+
+
+async def test_a_task_that_knows_no_app_may_ask() -> None:
+    """The kernel plays turns in tasks of its own."""
+    app = Host()
+    async with app.run_test() as pilot:
+        queue = QuestionQueue(app, person="owner", quiet=0)
+        asked = asyncio.create_task(queue.ask(question(id="q1")), context=contextvars.Context())
+        await until(pilot, lambda: "May this run?" in drawn(app))
+        await settled(pilot)
+        await pilot.press("o")
+        verdict = await asked
+        assert verdict is not None
+        assert verdict.choice == "once"
+        again = asyncio.create_task(queue.ask(question(id="q2")), context=contextvars.Context())
+        await until(pilot, lambda: "May this run?" in drawn(app))
+        contextvars.Context().run(queue.withdraw, "q2")
+        assert await again is None
+        await until(pilot, lambda: len(app.screen_stack) == 1)
+
+
+async def test_an_app_that_is_gone_answers_nothing() -> None:
+    app = Host()
+    async with app.run_test():
+        queue = QuestionQueue(app, person="owner", quiet=0)
+    assert await queue.ask(question()) is None

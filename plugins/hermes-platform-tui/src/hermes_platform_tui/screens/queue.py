@@ -29,7 +29,8 @@ class QuestionQueue:
         """The answer; None when it was withdrawn. Whoever stops waiting withdraws it."""
         answer: asyncio.Future[Verdict | None] = asyncio.get_running_loop().create_future()
         self._waiting.append((question, answer))
-        self._next()
+        if not self._look_again():
+            return None  # the app is gone, and with it whoever could answer
         try:
             return await answer
         finally:
@@ -42,19 +43,22 @@ class QuestionQueue:
         for _, answer in found:
             if not answer.done():
                 answer.set_result(None)
-        if self._shown and self._shown.question.id == question:
-            self._shown.withdraw()
-        self._next()
+        self._look_again()
         return bool(found)
 
-    def _next(self) -> None:
+    def _look_again(self) -> bool:
+        # A turn is played by a task of the kernel; screens are changed by the app itself.
+        return self._app.call_later(self._show)
+
+    def _show(self) -> None:
         if self._shown is not None:
-            self._shown.show_waiting(max(0, len(self._waiting) - 1))
+            if all(question is not self._shown.question for question, _ in self._waiting):
+                self._shown.withdraw()
+            else:
+                self._shown.show_waiting(len(self._waiting) - 1)
         elif self._waiting:
-            question = self._waiting[0][0]
-            self._shown = QuestionDialog(
-                question, person=self._person, waiting=len(self._waiting) - 1, quiet=self._quiet
-            )
+            question, more = self._waiting[0][0], len(self._waiting) - 1
+            self._shown = QuestionDialog(question, person=self._person, waiting=more, quiet=self._quiet)
             self._app.push_screen(self._shown, self._answered)
 
     def _answered(self, verdict: Verdict | None) -> None:
@@ -65,4 +69,4 @@ class QuestionQueue:
             if question is asked and not answer.done():
                 answer.set_result(verdict)
         self._waiting = [(question, answer) for question, answer in self._waiting if question is not asked]
-        self._next()
+        self._show()
