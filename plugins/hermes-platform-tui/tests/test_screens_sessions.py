@@ -284,3 +284,28 @@ async def test_nothing_of_a_stranger_is_markup_or_control() -> None:
         await pilot.press("delete")
         await settled(pilot)
         assert "[bold]x[/]" in drawn(app)
+
+
+async def test_a_search_that_fails_is_told_and_titles_are_found_all_the_same() -> None:
+    given = desk()
+
+    async def fail(words: str, person: str = "", *, limit: int = 20) -> Any:
+        raise StoreError("The index is broken.")
+
+    given.sessions.search = fail  # type: ignore[method-assign]
+    app = Host(picker(given))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settled(pilot)
+        await pilot.press(*"norway")
+        await until(pilot, lambda: "! The index is broken." in drawn(app))
+        assert ids(app) == ["s4"]
+
+
+async def test_the_preview_of_one_that_is_gone_says_so() -> None:
+    given = desk()
+    app = Host(picker(given))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settled(pilot)
+        await given.sessions.delete("s2")
+        await pilot.press("down")
+        await until(pilot, lambda: "There is no session" in drawn(app))

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual import events
+from textual.widgets import Input, TextArea
 
 from hermes_platform_tui.screens.models import ModelPicker
 from hermes_platform_tui.screens.sessions import SessionPicker
@@ -98,3 +100,29 @@ async def test_keys_are_heard_while_a_list_is_read() -> None:
         await pilot.press("enter")
         await settled(pilot)
         assert app.result == "s4"
+
+
+PASTE = "\n one\x1b[31m two\x1b]0;owned\x07\r\nthree\u202e\x9b2J\tfour" + "x" * 9000
+
+
+@pytest.mark.parametrize("name", ["sessions", "prompt", "value_line", "question_text"])
+async def test_a_paste_into_a_line_is_one_line_and_drives_nothing(name: str) -> None:
+    app = Host(SCREENS[name]())
+    async with app.run_test() as pilot:
+        await settled(pilot)
+        line = app.screen.query_one(Input)
+        line.value = ""
+        app.post_message(events.Paste(PASTE))
+        await settled(pilot)
+        assert line.value.startswith("one two three four")
+        assert len(line.value) == 4000
+        assert all(character.isprintable() or character == "\n" for character in drawn(app))
+
+
+async def test_a_paste_into_yaml_drives_nothing() -> None:
+    app = Host(SCREENS["value_yaml"]())
+    async with app.run_test() as pilot:
+        await settled(pilot)
+        app.post_message(events.Paste("- a\x1b[31m\r\n- b\u202e\n"))
+        await settled(pilot)
+        assert app.screen.query_one(TextArea).text.startswith("- a\n- b\n")

@@ -10,11 +10,11 @@ from rich.cells import cell_len
 from textual.app import App, ComposeResult
 from textual.content import Content
 
-from hermes_core.types import Usage
+from hermes_core.types import Message, Reasoning, Text, ToolCall, ToolResult, Usage
 from hermes_platform_tui.screens.guard import Guard
 from hermes_platform_tui.screens.rows import Row, Rows, columns, heading
 from hermes_platform_tui.screens.sheet import Sheet, Writing
-from hermes_platform_tui.screens.shown import clean, cost, exact, money, one_line, when
+from hermes_platform_tui.screens.shown import clean, cost, exact, excerpt, money, one_line, when
 
 sys.path.insert(0, str(Path(__file__).parent))
 from screens_cases import HOSTILE, drawn
@@ -197,3 +197,14 @@ async def test_a_sheet_is_not_markup() -> None:
     app = Paper(exact(HOSTILE))
     async with app.run_test(size=(200, 5)):
         assert exact(HOSTILE) in drawn(app)
+
+
+def test_a_message_in_short() -> None:
+    parts = (
+        Reasoning(text="hidden"),
+        Text(text="Look:\x1b[2J"),
+        ToolCall(id="1", name="read_file", arguments={}),
+        ToolResult(call_id="1", name="read_file", parts=(Text(text="a\nb"),)),
+    )
+    assert excerpt(Message(role="assistant", parts=parts)) == "Look:\n→ read_file\n← read_file: a b"
+    assert len(excerpt(Message(role="user", parts=(Text(text="x" * 9000),)), 100)) == 100

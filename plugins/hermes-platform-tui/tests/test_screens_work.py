@@ -119,6 +119,26 @@ class Broken(Desk):
         raise UserError("The output is gone.")
 
 
+async def test_one_that_cannot_be_stopped_is_told() -> None:
+    given = desk()
+
+    async def fail(chat: str, job: str) -> bool:
+        raise UserError("It does not listen.")
+
+    given.stop_job = fail  # type: ignore[method-assign]
+    app = Host(screen(given))
+    async with app.run_test() as pilot:
+        await settled(pilot)
+        await pilot.press("x")
+        await settled(pilot)
+        await pilot.press("s")
+        await settled(pilot)
+        assert "! It does not listen." in drawn(app)
+        await pilot.press("r")  # what was told stays until somebody asks again
+        await settled(pilot)
+        assert "It does not listen." not in drawn(app)
+
+
 async def test_what_goes_wrong_is_told() -> None:
     app = Host(screen(Broken()))
     async with app.run_test() as pilot:

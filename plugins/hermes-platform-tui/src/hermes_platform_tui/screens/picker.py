@@ -9,6 +9,7 @@ from textual.containers import Horizontal, Vertical
 from textual.widgets import Input, Static
 
 from hermes_platform_tui.screens.dialog import Dialog
+from hermes_platform_tui.screens.line import Line
 from hermes_platform_tui.screens.rows import Rows
 
 __all__ = ["Filter", "Picker", "matches"]
@@ -22,7 +23,7 @@ def matches(words: str, *texts: str) -> bool:
     return all(word in there for word in words.casefold().split())
 
 
-class Filter(Input):
+class Filter(Line):
     """The line that is typed into. Delete at its end is meant for the list."""
 
     def on_key(self, event: events.Key) -> None:

@@ -9,6 +9,7 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from hermes_platform_tui.screens.dialog import Dialog, Hint
+from hermes_platform_tui.screens.line import Line
 from hermes_platform_tui.screens.shown import clean, one_line
 
 __all__ = ["PromptDialog"]
@@ -46,7 +47,7 @@ class PromptDialog(Dialog[str | None]):
         """What is asked for, then the line."""
         if self._text:
             yield Static(Content(clean(self._text)), id="text", markup=False)
-        yield Input(one_line(self._given, 4000), placeholder=one_line(self._placeholder), id="line")
+        yield Line(one_line(self._given, 4000), placeholder=one_line(self._placeholder), id="line")
 
     def on_mount(self) -> None:
         """Show what it is about."""

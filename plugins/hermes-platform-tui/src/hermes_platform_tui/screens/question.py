@@ -16,6 +16,7 @@ from textual.widgets import Input, Static
 from hermes_core.types import Question, Verdict
 from hermes_platform_tui.screens.dialog import Dialog, Hint
 from hermes_platform_tui.screens.guard import QUIET, Guard
+from hermes_platform_tui.screens.line import Line
 from hermes_platform_tui.screens.sheet import Sheet, Writing
 from hermes_platform_tui.screens.shown import clean, exact
 
@@ -124,7 +125,7 @@ def keys_of(question: Question) -> Mapping[str, str]:
     return {**keys, **own}
 
 
-class _Answer(Input):
+class _Answer(Line):
     """The line for an answer in words."""
 
     def on_key(self, event: events.Key) -> None:

@@ -15,6 +15,7 @@ from textual.widgets import Input, Static, TextArea
 
 from hermes_core.types import JSON, Setting
 from hermes_platform_tui.screens.dialog import Dialog, Hint, begin
+from hermes_platform_tui.screens.line import Area, Line
 from hermes_platform_tui.screens.rows import Row, Rows
 from hermes_platform_tui.screens.shown import clean, one_line
 
@@ -114,9 +115,9 @@ class ValueDialog(Dialog[None]):
             yield Rows("value")
         elif self._form in ("yaml", "text"):
             text = _yaml(self._row.value) if self._form == "yaml" else text_of(self._row.value)
-            yield TextArea(text, id="value", show_line_numbers=False)
+            yield Area(text, id="value", show_line_numbers=False)
         else:
-            yield Input(text_of(self._row.value), placeholder=_EMPTY, id="value", select_on_focus=False)
+            yield Line(text_of(self._row.value), placeholder=_EMPTY, id="value", select_on_focus=False)
 
     def _what(self) -> Content:
         row = self._row
