@@ -14,7 +14,8 @@ from hermes_platform_tui.screens.models import ModelPicker
 from hermes_platform_tui.screens.sessions import SessionPicker
 
 sys.path.insert(0, str(Path(__file__).parent))
-from screens_cases import SCREENS, Desk, Host, desk, drawn, now, settled
+from screens_cases import Desk, Host, desk, drawn, now, settled
+from screens_gallery import SCREENS
 
 LAYOUTS = ("question_long", "sessions", "models", "settings", "value_yaml", "work", "insights", "error", "confirm")
 

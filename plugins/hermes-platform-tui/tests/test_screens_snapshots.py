@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from screens_cases import SCREENS, Host, PanelHost, settled
+from screens_cases import Host, PanelHost, settled
+from screens_gallery import SCREENS
 
 SMALL, USUAL, WIDE, HUGE = (40, 12), (80, 24), (120, 40), (200, 60)
 EVERYWHERE = ("question", "question_long", "sessions", "confirm")

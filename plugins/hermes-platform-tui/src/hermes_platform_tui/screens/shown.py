@@ -6,7 +6,7 @@ import unicodedata
 
 from hermes_core.errors import HermesError
 from hermes_core.types import Message, Text, ToolCall, ToolResult, Usage
-from hermes_platform_tui.look.figures import span, tokens
+from hermes_platform_tui.look.figures import money, span, tokens
 
 __all__ = ["clean", "cost", "exact", "excerpt", "fault", "money", "one_line", "percent", "span", "tokens", "when"]
 
@@ -78,14 +78,7 @@ def cost(usage: Usage) -> str:
         return "unknown"
     if usage.priced == "actual" and not usage.cost:
         return "free"
-    return ("~" if usage.priced == "estimated" else "") + money(usage.cost)
-
-
-def money(dollars: float) -> str:
-    """An amount: cents, or as many figures as a small one needs."""
-    if 0 < dollars < 0.0001:
-        return "<$0.0001"
-    return f"${dollars:,.2f}" if dollars >= 0.1 or dollars == 0 else f"${dollars:.4f}".rstrip("0").ljust(5, "0")
+    return money(usage.cost, usage.priced)
 
 
 def percent(part: float, whole: float) -> str:

@@ -44,6 +44,11 @@ class WorkPanel(Vertical):
         & #worknotice { height: auto; max-height: 3; color: $text-error; }
         & Hints { margin: 0; }
         &:focus-within { border-left: heavy $primary; }
+        & #jobs > .rows--cursor {
+            background: $block-cursor-blurred-background;
+            color: $block-cursor-blurred-foreground;
+        }
+        & #jobs:focus > .rows--cursor { background: $block-cursor-background; color: $block-cursor-foreground; }
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
