@@ -64,6 +64,7 @@ class WorkPanel(Vertical):
         super().__init__(id=ident)
         self._desk, self._chat, self._now = desk, chat, now
         self._jobs: Sequence[Job] = ()
+        self._failed = False
 
     def compose(self) -> ComposeResult:
         """A line that sums it up, the tree, the keys."""
@@ -95,11 +96,14 @@ class WorkPanel(Vertical):
         try:
             self._jobs = await self._desk.jobs(self._chat)
         except HermesError as error:
+            self._failed = True
             notice.update(Content(f"! {fault(error)}"))
             rows.empty = "Nobody could be asked."
             rows.refresh()
             return
-        notice.update("")
+        if self._failed:
+            self._failed = False
+            notice.update("")
         rows.empty = "Nothing runs beside this conversation."
         rows.show(self._tree())
         running = sum(job.state == "running" for job in self._jobs)
@@ -140,7 +144,8 @@ class WorkPanel(Vertical):
             self.app.push_screen(OutputScreen(self._desk, self._chat, job))
 
     def action_again(self) -> None:
-        """Ask now."""
+        """Ask now, and forget what was told."""
+        self.query_one("#worknotice", Static).update("")
         self.refresh_jobs()
 
     def action_leave(self) -> None:
