@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from rich.cells import chop_cells
-from textual import _time, events
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
@@ -204,7 +204,7 @@ class QuestionDialog(Dialog[Verdict | None]):
         self.call_after_refresh(self._seen)
 
     def _seen(self) -> None:
-        self._guard = Guard(_time.get_time(), self._quiet)
+        self._guard = Guard(Message().time, self._quiet)  # by the clock that keys bear
         self.fit()
 
     def fit(self) -> None:
