@@ -265,7 +265,7 @@ async def test_a_question_that_nobody_waits_for_goes() -> None:
 async def test_two_keys_at_once_answer_one_question() -> None:
     app = Host()
     async with app.run_test() as pilot:
-        queue = QuestionQueue(app, person="owner")
+        queue = QuestionQueue(app, person="owner", quiet=3600)
         first = asyncio.create_task(queue.ask(question(id="q1")))
         second = asyncio.create_task(queue.ask(question(id="q2")))
         await settled(pilot)
