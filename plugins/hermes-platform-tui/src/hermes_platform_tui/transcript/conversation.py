@@ -120,6 +120,29 @@ class Conversation(Widget):
         self._page.focus(scroll_visible)
         return self
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was said yet."""
+        return not self._feed.entries
+
+    @property
+    def entries(self) -> Sequence[Entry]:
+        """What was said, thought and done, in order."""
+        return tuple(self._feed.entries)
+
+    @property
+    def timestamps(self) -> bool:
+        """Whether what comes from now on says when it came."""
+        return self._feed.timestamps
+
+    @timestamps.setter
+    def timestamps(self, on: bool) -> None:
+        self._feed.timestamps = on
+
+    def turn_page(self, by: int) -> None:
+        """A page up or down."""
+        (self._page.action_page_up if by < 0 else self._page.action_page_down)()
+
     # What is told
 
     def show(self, event: Event) -> None:

@@ -39,6 +39,7 @@ class Feed:
         self.touched: dict[Entry, None] = {}
         self.running = False
         self._expected = False  # a turn of what was said without waiting; its Started is of no message that waits
+        self.timestamps = config.timestamps
         self._day: date | None = None
         self._restart()
 
@@ -132,7 +133,7 @@ class Feed:
         if not (isinstance(entry, Speech) and entry.who == "person"):
             while at and isinstance(before := self.entries[at - 1], Speech) and before.pending:
                 at -= 1
-        if self._config.timestamps:
+        if self.timestamps:
             entry.at = self._now()
             if entry.at.date() != self._day:
                 self._day = entry.at.date()
