@@ -52,6 +52,9 @@ if TYPE_CHECKING:
 __all__ = ["Parts"]
 
 log = logging.getLogger(__name__)
+# Settings that parts are made from, once.
+_FIXED = {"gateway", "logging", "plugins", "policy", "privacy", "quick_commands", "security", "store", "toolsets"}
+_FIXED |= {"workers"}
 
 
 class Parts:
@@ -183,6 +186,7 @@ class Parts:
                 (*self.dispatch.contributions("register_tools"), *(("this program", tool) for tool in self._own_tools)),
                 toolsets=(*self._toolsets, *(t.toolset for t in self._own_tools)) if self._toolsets else (),
                 disabled=self.settings.config.agent.disabled_tools,
+                off_on=self.settings.config.agent.disabled_on,
                 core=self.settings.config.agent.core_toolsets,
                 search=self.settings.config.agent.tool_search,
                 only=self.bounds.tools if self.bounds else None,
@@ -318,6 +322,22 @@ class Parts:
     def config_sections(self) -> dict[str, type]:
         """The settings classes of enabled plugins, by the path of their section."""
         return config_sections(self.index, self._consent)
+
+    def reread(self) -> Sequence[str]:
+        """Take over what the settings say now, as far as that goes here; what of it needs a new start.
+
+        Raises HermesError; nothing is changed then.
+        """
+        changed = self.settings.reread()
+        self._toolbox = None
+        if self.route and changed & {"model", "providers"}:
+            self._routes["replaced", str(len(self._routes))] = self.route  # closed with the rest
+            self.route, self._wanted = None, ("", "")
+        return sorted(changed & _FIXED)
+
+    def installed(self) -> Sequence[tuple[Installed, bool]]:
+        """The plugins that are installed, and whether each may be used."""
+        return [(one, self._consent.state(one).usable) for one in self.index.plugins]
 
     def load_hooks(self) -> None:
         """Import the plugins that asked to be alive during sessions."""

@@ -291,9 +291,12 @@ def test_what_users_may_use_of_the_kernels_own(hermes: Any) -> None:
 
     table = slash_commands(hermes.runtime, lambda name: None)  # type: ignore[arg-type,return-value]
     assert sorted(usable(table, "admin", "chat").keys() - usable(table, "user", "chat").keys()) == [
-        "effort",
-        "model",
+        "config",
+        "debug",
         "pair",
         "platforms",
+        "plugins",
+        "profile",
+        "reload",
     ]
     assert "pair" not in usable(table, "admin", "terminal")

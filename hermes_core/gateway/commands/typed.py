@@ -1,0 +1,164 @@
+"""Slash commands that are typed where somebody waits: asked about at once, shown as work, stopped by a key."""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeVar
+
+from attrs import evolve
+
+from hermes_core.agent.live import new_session_id
+from hermes_core.agent.runtime import Runtime
+from hermes_core.errors import UnknownName, UserError, nearest
+from hermes_core.gateway.commands import confirm
+from hermes_core.gateway.commands.deck import named
+from hermes_core.gateway.commands.slash import deck_of
+from hermes_core.gateway.conversation import Conversation
+from hermes_core.gateway.people.access import usable
+from hermes_core.kinds import Platform
+from hermes_core.types import (
+    Chat,
+    Ended,
+    Event,
+    Failed,
+    Feature,
+    Message,
+    Session,
+    SlashCommand,
+    Started,
+    Usage,
+    Verdict,
+)
+
+__all__ = ["TypedCommands", "outcome"]
+
+_T = TypeVar("_T")
+_SOON = 1.0  # seconds; a command that takes longer is shown as work that can be stopped
+
+
+class TypedCommands:
+    """The commands of one platform. ``chats`` are its conversations, ``tell`` says something in one.
+
+    ``working`` is the command that runs in each, ``beside`` what was begun beside them; ``left`` is set by /quit.
+    """
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        platform: Platform,
+        origin: str,
+        chats: Mapping[str, Conversation],
+        tell: Callable[[Chat, Session, str, str], Awaitable[None]],
+    ) -> None:
+        self._runtime, self._platform, self._origin = runtime, platform, origin
+        self._chats, self._tell = chats, tell
+        self.working: dict[str, asyncio.Future[Any]] = {}
+        self.left, self.beside = asyncio.Event(), set[asyncio.Task[None]]()
+        self._deck = deck_of(runtime, self._conversation, more=platform.commands())
+        here: dict[str, Callable[[Session, str], Awaitable[str]]] = {"background": self._begin, "quit": self._quit}
+        for name, run in here.items():
+            self._deck.table[name] = evolve(self._deck.table[name], run=run)
+        self.table = usable(self._deck.table, "admin", "terminal")
+
+    def _conversation(self, session_id: str) -> Conversation:
+        """The conversation that a session plays in now."""
+        return next(one for one in self._chats.values() if one.session and one.session.id == session_id)
+
+    def at_once(self, text: str) -> bool:
+        """Whether it need not wait for the end of a turn."""
+        command = named(self.table, text[1:].partition(" ")[0].casefold())
+        return text.startswith("/") and command is not None and command.at_once
+
+    async def run(self, chat: str, session: Session, text: str) -> str | Message:
+        """Carry a command out; what is to be shown, or what the model is to hear. Raises HermesError."""
+        name, _, rest = text[1:].partition(" ")
+        name = name.casefold()
+        command = named(self.table, name)
+        if command is None:
+            from hermes_core.gateway.commands.quick import spread
+
+            command = await spread(self._runtime, self.table, session, name)
+        if command is None:
+            close = nearest(name, self.table)
+            return f"There is no command /{name}." + (f" Did you mean /{close}?" if close else " /help lists all.")
+        return await self._done(chat, command, session, rest.strip())
+
+    async def _done(self, chat: str, command: SlashCommand, session: Session, rest: str) -> str | Message:
+        """Carry a command out, after the person's yes where it asks for one. Somebody who waits is asked at once."""
+        rest, word = confirm.answered(command, rest)
+        subject = "" if word else confirm.asks(self._deck, command, rest)
+        if subject and Feature.LIVE in self._platform.features:
+            question = confirm.as_question(self._deck, subject)
+            verdict = await self._run(chat, self._platform.ask(Chat(chat), question), soon=0)
+            if isinstance(verdict, Verdict):  # else nobody is there to be asked
+                word = verdict.choice if verdict.outcome == "allow" else "cancel"
+        if subject and not word:
+            return confirm.as_message(self._deck, command.name, rest, subject)
+        if subject and word not in ("once", "always"):
+            word = "cancel"  # other words are no yes
+        if word == "cancel":
+            return confirm.NOT_DONE
+        if word == "always":
+            await confirm.remember(self._deck)
+        return await self._run(chat, command.run(session, rest)) or ""
+
+    async def _run(self, chat: str, command: Awaitable[_T], *, soon: float = _SOON) -> "_T | str":
+        """What a command answers. One that takes its time is shown as work, and can be stopped."""
+        task = self.working[chat] = asyncio.ensure_future(command)
+        shows, shown = Feature.LIVE in self._platform.features and self._chats[chat].over, False
+        try:
+            if soon:
+                await asyncio.wait({task}, timeout=soon)
+            if not task.done() and shows:
+                await self._platform.show(Chat(chat), Started(session_id="", turn_id="", provider="", model=""))
+                shown = True
+            await asyncio.wait({task})
+        finally:
+            task.cancel()
+            del self.working[chat]
+            if shown:
+                ended = Ended(session_id="", turn_id="", answer="", reason="failed", usage=Usage())
+                await self._platform.show(Chat(chat), ended)
+        return "Stopped." if task.cancelled() else task.result()
+
+    async def _begin(self, session: Session, rest: str) -> str:
+        """Have something done beside the conversation. Nobody is asked meanwhile: what needs a yes is refused."""
+        if not rest:
+            raise UserError("Say what is to be done: /background TEXT")
+        chat = next(chat for chat, one in self._chats.items() if one.session and one.session.id == session.id)
+        name = new_session_id()
+
+        async def work() -> None:
+            answer, failure = "", ""
+            turn = self._runtime.turn(rest, session=name, origin=self._origin, owner=session.owner)
+            async with contextlib.aclosing(turn) as events:
+                async for event in events:
+                    answer, failure = outcome(event, answer, failure)
+            text = f"Done in the background ({name}): {rest[:80]}\n\n{answer or failure or '(no answer)'}"
+            await self._tell(Chat(chat), session, text, f"beside:{name}:")
+
+        task = asyncio.create_task(work(), name=f"beside:{name}")
+        self.beside.add(task)
+        task.add_done_callback(self.beside.discard)
+        return f"Begun beside this conversation. The answer comes here; /resume {name} goes on with it."
+
+    async def _quit(self, session: Session, rest: str) -> str:
+        """Leave; what is under way ends first."""
+        if rest not in ("", "--delete"):
+            raise UserError("Write /quit, or /quit --delete to delete this session.")
+        if rest:
+            with contextlib.suppress(UnknownName):  # nothing was said in it
+                await (await self._runtime.store()).delete_session(session.id, session.owner)
+            await self._runtime.sessions.forget(session.id)
+        self.left.set()
+        return f"{session.id} is deleted." if rest else ""
+
+
+def outcome(event: Event, answer: str, failure: str) -> tuple[str, str]:
+    """What a turn came to so far: its answer, and why there is none."""
+    if isinstance(event, Failed):
+        return answer, f"{event.text}\n{event.hint}".strip()
+    if isinstance(event, Ended):
+        answer = f"{event.answer}\n\n{event.note}" if event.note else event.answer
+        return answer, failure or ("Interrupted." if event.reason == "interrupted" else "")
+    return answer, failure
