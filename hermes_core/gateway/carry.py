@@ -113,6 +113,8 @@ class Carrier(RuntimeDesk):
 
     async def _receive(self) -> None:
         async for envelope in self._platform.receive():
+            if self._typed.left.is_set():
+                return
             queue = self._waiting.get(envelope.chat)
             if queue is None:
                 queue = self._waiting[envelope.chat] = asyncio.Queue()

@@ -49,7 +49,7 @@ class Deck:
         row = await HomeSettings(self.runtime, lambda: None).set(key, text)
         section, later = key.partition(".")[0], self.runtime.reread()
         when = "from the next start" if section in (*later, *PLUGIN_SPACES) else "from now on"
-        return f"{row.key}: {'(secret)' if row.secret else row.value}, {when}."
+        return f"{key} is {'set' if row.secret or row.key != key else row.value}, {when}."
 
 
 def named(commands: Mapping[str, SlashCommand], name: str) -> SlashCommand | None:

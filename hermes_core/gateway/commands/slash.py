@@ -97,7 +97,7 @@ _CONFIRM: dict[str, Callable[[str], str]] = {
         " taken back: the model is not told of it any more."
     ),
     "queue": lambda rest: "What waits for its turn would be given up." if rest == "clear" else "",
-    "quit": lambda rest: "This session would be deleted, with all that was said in it." if rest else "",
+    "quit": lambda rest: "This session would be deleted, with all that was said in it." if rest == "--delete" else "",
 }
 
 
