@@ -9,11 +9,8 @@ from shutil import get_terminal_size
 from hermes_core.cli.chat import fitting
 from hermes_core.cli.scope import Scope
 from hermes_core.errors import HermesError
-from hermes_core.kinds import Platform
 
 __all__ = ["terminal_findings"]
-
-_LEAST = (40, 12)  # columns and rows of the full screen
 
 
 def terminal_findings(scope: Scope) -> Iterator[tuple[str, str, str, str]]:
@@ -21,22 +18,15 @@ def terminal_findings(scope: Scope) -> Iterator[tuple[str, str, str, str]]:
     yield _terminal()
     runtime = scope.hermes().runtime
     try:
-        platform = fitting(scope, runtime, "")
-        yield "ok", "interface", f"`{scope.name}` opens {platform.name}{_why_not_tui(runtime, platform)}", ""
+        opens = fitting(scope, runtime, "").name
     except HermesError as error:
         yield "fault", "interface", error.text, error.hint
+        return
+    there = {p.name: p for _, p in runtime.dispatch.contributions("register_platforms")}
+    why = "" if opens == "tui" or "tui" not in there else there["tui"].unfit() or "display.interface says so"
+    yield "ok", "interface", f"`{scope.name}` opens {opens}" + (f" and not tui: {why}" if why else ""), ""
     for fault in runtime.dispatch.faults:
-        if fault.plugin in ("platform/tui", "platform/cli"):
-            yield "asks", fault.plugin, f"{fault.phase}: {fault.error}", fault.hint or "hermes doctor --deep"
-
-
-def _why_not_tui(runtime: object, platform: Platform) -> str:
-    """Why the full screen is not what opens, where it is installed."""
-    runtime.loader.load_contributing("platforms", ["tui"])  # type: ignore[attr-defined]
-    found = {p.name: p for _, p in runtime.dispatch.contributions("register_platforms")}  # type: ignore[attr-defined]
-    if platform.name == "tui" or "tui" not in found:
-        return ""
-    return f"; tui: {found['tui'].unfit() or 'display.interface says otherwise'}"
+        yield "asks", fault.plugin, f"{fault.phase}: {fault.error}", fault.hint or "hermes doctor --deep"
 
 
 def _terminal() -> tuple[str, str, str, str]:
@@ -45,12 +35,12 @@ def _terminal() -> tuple[str, str, str, str]:
         return "ok", "terminal", "none here: output goes into a pipe or a file", ""
     name, size, coding = os.environ.get("TERM", ""), get_terminal_size(), locale.getpreferredencoding(False)
     rich = os.environ.get("COLORTERM", "") in ("truecolor", "24bit")
-    colours = "none" if os.environ.get("NO_COLOR") else "16 million" if rich else "256" if "256" in name else "16"
-    text = f"{name or 'no TERM'}, {size.columns}x{size.lines}, {coding}, colours: {colours}"
+    colours = "no" if os.environ.get("NO_COLOR") else "16 million" if rich else "256" if "256" in name else "16"
+    text, mend = f"{name or 'no TERM'}, {size.columns}x{size.lines}, {coding}, {colours} colours", ""
     if name in ("", "dumb"):
-        return "asks", "terminal", text, "export TERM=xterm-256color, if the terminal can do it; else lines are plain"
-    if coding.upper().replace("-", "") != "UTF8":
-        return "asks", "terminal", text, "export LANG=C.UTF-8: signs beyond ASCII are lost now"
-    if (size.columns, size.lines) < _LEAST or size.lines < _LEAST[1]:
-        return "asks", "terminal", text, f"make it {_LEAST[0]}x{_LEAST[1]} at least for the full screen"
-    return "ok", "terminal", text, ""
+        mend = "export TERM=xterm-256color, if it can do that; else answers come line by line"
+    elif coding.upper().replace("-", "") != "UTF8":
+        mend = "export LANG=C.UTF-8: signs beyond ASCII are lost now"
+    elif size.columns < 40 or size.lines < 12:
+        mend = "make it 40x12 at least for the full screen"
+    return "asks" if mend else "ok", "terminal", text, mend

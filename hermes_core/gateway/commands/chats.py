@@ -10,11 +10,11 @@ from hermes_core.agent.runtime import Runtime
 from hermes_core.config.schema import EFFORTS
 from hermes_core.errors import UnknownName, UserError, nearest
 from hermes_core.gateway.commands import confirm
-from hermes_core.gateway.commands.conduct import keep_model, reasoning, wanted_model
+from hermes_core.gateway.commands.conduct import Conduct, keep_model, wanted_model
 from hermes_core.gateway.commands.deck import named
 from hermes_core.gateway.commands.quick import spread
 from hermes_core.gateway.commands.slash import deck_of
-from hermes_core.gateway.commands.words import state
+from hermes_core.gateway.commands.words import Words
 from hermes_core.gateway.conversations import ChatConversation
 from hermes_core.gateway.outward.senders import Senders
 from hermes_core.gateway.people.access import Access, usable
@@ -112,7 +112,7 @@ class ChatCommands:
     async def status(self, session: Session, _rest: str) -> str:
         conversation, access = _RUNNING.get()
         route = await self._runtime.routed_for(str(conversation.overrides.get("model", "")), "")
-        lines = await state(self._deck, session, route, await self._turns.busy(session.id))
+        lines = await Words(self._deck).state(session, route, await self._turns.busy(session.id))
         return "\n".join([*lines, *(self._status() if access.role == "admin" else ())])
 
     async def whoami(self, session: Session, _rest: str) -> str:
@@ -196,7 +196,7 @@ class ChatCommands:
     async def reasoning(self, session: Session, rest: str) -> str:
         conversation, _ = _RUNNING.get()
         if "--global" in rest.split():
-            return await reasoning(self._deck, session, rest)
+            return await Conduct(self._deck).reasoning(session, rest)
         if rest and rest not in (*EFFORTS, "default"):
             raise UserError(f"There is no effort {rest!r}: {', '.join(EFFORTS)}.")
         if rest:

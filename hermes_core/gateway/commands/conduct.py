@@ -6,7 +6,7 @@ from hermes_core.errors import UserError
 from hermes_core.gateway.commands.deck import Deck
 from hermes_core.types import Session
 
-__all__ = ["busy", "keep_model", "model", "permission", "reasoning", "wanted_model", "yolo"]
+__all__ = ["Conduct", "keep_model", "wanted_model"]
 
 _MODES = {
     "ask": "a person decides what is risky.",
@@ -14,6 +14,88 @@ _MODES = {
     "off": "nothing is asked. Hard blocks, policy.deny and what a plugin refuses still hold.",
 }
 _BUSY = ("queue", "steer", "interrupt")
+
+
+class Conduct:
+    """What people choose."""
+
+    def __init__(self, deck: Deck) -> None:
+        self._deck, self._runtime = deck, deck.runtime
+
+    async def model(self, session: Session, rest: str) -> str:
+        wanted, span = wanted_model(rest)
+        runtime, conversation = self._runtime, self._deck.conversation(session.id)
+        if wanted == "default":
+            configured = runtime.settings.config.model
+            wanted = f"{configured.provider}:{configured.default}" if configured.provider else configured.default
+        if span == "once" and wanted:
+            route = await runtime.routed(wanted)
+            conversation.once = wanted
+            return f"Your next message is answered by {route.model} from {route.name}."
+        if wanted:
+            await runtime.use_model(wanted)
+        route = await runtime.routed()
+        if wanted:
+            await (await runtime.store()).update_session(session.id, provider=route.name, model=route.model)
+        if span == "global":
+            return await keep_model(self._deck, route.name, route.model)
+        return f"{'Now answering' if wanted else 'Answering'}: {route.model} from {route.name}."
+
+    async def reasoning(self, session: Session, rest: str) -> str:
+        lasting, level = "--global" in rest.split(), rest.replace("--global", "").strip()
+        if level in ("show", "hide"):
+            shown = {"show": "full", "hide": "off"}[level]
+            return await self._deck.write(f"platforms.{session.origin}.reasoning", shown)
+        if level and level not in EFFORTS:
+            raise UserError(f"There is no effort {level!r}: {', '.join(EFFORTS)}.")
+        if level and lasting:
+            return await self._deck.write("model.effort", level)
+        router = self._runtime.router
+        router.effort = level or router.effort
+        now = router.effort or self._runtime.settings.config.model.effort
+        return f"Effort: {now or 'as the provider likes'}, as far as the model knows it, until the program ends."
+
+    async def permission(self, session: Session, rest: str) -> str:
+        words, _, number = rest.partition(" ")
+        if rest not in ("", "grants") and run_by_tool(self._runtime.home.brand):
+            raise UserError("Only a person changes what may be done, and a tool started this conversation.")
+        if words == "forget":
+            return await self._forget(session, number.strip())
+        if rest not in ("", "grants"):
+            _set_mode(self._deck, session, rest)
+        mode = self._runtime.policy.mode(session.id, session.owner)
+        said = "" if rest == "grants" else f"Mode: {mode}, {_MODES[mode]} In this session, until the program ends.\n"
+        grants = await (await self._runtime.store()).grants(session.owner, session_id=session.id)
+        if not grants:
+            return f"{said}You granted nothing beyond single calls."
+        lines = (f"    {g.id}  {g.words}  ({'this session' if g.session_id else 'always'})" for g in grants)
+        return "\n".join((f"{said}You granted:", *lines, "/permission forget N takes one back."))
+
+    async def yolo(self, session: Session, _rest: str) -> str:
+        self._deck.need_person()
+        off = self._runtime.policy.mode(session.id, session.owner) == "off"
+        _set_mode(self._deck, session, "ask" if off else "off")
+        if off:
+            return f"Asking again. Mode: ask, {_MODES['ask']}"
+        return f"YOLO: in this session, until the program ends, {_MODES['off']} /yolo ends it."
+
+    async def _forget(self, session: Session, number: str) -> str:
+        if not number.isdecimal():
+            raise UserError("Say which one: /permission forget N. /permission grants lists them.")
+        if not await (await self._runtime.store()).forget_grant(session.owner, int(number)):
+            raise UserError(f"There is no grant {number}. /permission grants lists them.")
+        return f"Grant {number} is taken back; it will be asked about again."
+
+    async def busy(self, session: Session, rest: str) -> str:
+        conversation, words = self._deck.conversation(session.id), rest.split()
+        mode = next((word for word in words if word != "--global"), "")
+        if mode and mode not in _BUSY:
+            raise UserError(f"There is no way {mode!r}: {', '.join(_BUSY)}.")
+        if mode and "--global" in words:
+            return await self._deck.write("agent.busy", mode)
+        conversation.busy = mode or conversation.busy
+        now = conversation.busy or self._runtime.settings.config.agent.busy
+        return f"What you say during a turn: {now}. In this terminal; --global makes it last."
 
 
 def wanted_model(rest: str) -> tuple[str, str]:
@@ -33,27 +115,6 @@ def wanted_model(rest: str) -> tuple[str, str]:
     return (f"{provider}:{name}" if provider else name), span
 
 
-async def model(deck: Deck, session: Session, rest: str) -> str:
-    """Who answers in this terminal."""
-    wanted, span = wanted_model(rest)
-    runtime, conversation = deck.runtime, deck.conversation(session.id)
-    if wanted == "default":
-        configured = runtime.settings.config.model
-        wanted = f"{configured.provider}:{configured.default}" if configured.provider else configured.default
-    if span == "once" and wanted:
-        route = await runtime.routed(wanted)
-        conversation.once = wanted
-        return f"Your next message is answered by {route.model} from {route.name}."
-    if wanted:
-        await runtime.use_model(wanted)
-    route = await runtime.routed()
-    if wanted:
-        await (await runtime.store()).update_session(session.id, provider=route.name, model=route.model)
-    if span == "global":
-        return await keep_model(deck, route.name, route.model)
-    return f"{'Now answering' if wanted else 'Answering'}: {route.model} from {route.name}."
-
-
 async def keep_model(deck: Deck, provider: str, name: str) -> str:
     """Let a model answer from now on, in every new conversation. Raises UserError for anybody but an admin."""
     await deck.write("model.provider", provider)
@@ -61,72 +122,7 @@ async def keep_model(deck: Deck, provider: str, name: str) -> str:
     return f"From now on {name} from {provider} answers, here and in every new conversation."
 
 
-async def reasoning(deck: Deck, session: Session, rest: str) -> str:
-    """How hard the model thinks."""
-    lasting, level = "--global" in rest.split(), rest.replace("--global", "").strip()
-    if level in ("show", "hide"):
-        shown = {"show": "full", "hide": "off"}[level]
-        return await deck.write(f"platforms.{session.origin}.reasoning", shown)
-    if level and level not in EFFORTS:
-        raise UserError(f"There is no effort {level!r}: {', '.join(EFFORTS)}.")
-    if level and lasting:
-        return await deck.write("model.effort", level)
-    router = deck.runtime.router
-    router.effort = level or router.effort
-    now = router.effort or deck.runtime.settings.config.model.effort
-    return f"Effort: {now or 'as the provider likes'}, as far as the model knows it, until the program ends."
-
-
-async def permission(deck: Deck, session: Session, rest: str) -> str:
-    """What needs a yes, and what was granted."""
-    words, _, number = rest.partition(" ")
-    if rest not in ("", "grants") and run_by_tool(deck.runtime.home.brand):
-        raise UserError("Only a person changes what may be done, and a tool started this conversation.")
-    if words == "forget":
-        return await _forget(deck, session, number.strip())
-    if rest not in ("", "grants"):
-        _set_mode(deck, session, rest)
-    mode = deck.runtime.policy.mode(session.id, session.owner)
-    said = "" if rest == "grants" else f"Mode: {mode}, {_MODES[mode]} In this session, until the program ends.\n"
-    grants = await (await deck.runtime.store()).grants(session.owner, session_id=session.id)
-    if not grants:
-        return f"{said}You granted nothing beyond single calls."
-    lines = (f"    {g.id}  {g.words}  ({'this session' if g.session_id else 'always'})" for g in grants)
-    return "\n".join((f"{said}You granted:", *lines, "/permission forget N takes one back."))
-
-
-async def yolo(deck: Deck, session: Session, _rest: str) -> str:
-    """Ask nothing any more, or ask again."""
-    deck.need_person()
-    off = deck.runtime.policy.mode(session.id, session.owner) == "off"
-    _set_mode(deck, session, "ask" if off else "off")
-    if off:
-        return f"Asking again. Mode: ask, {_MODES['ask']}"
-    return f"YOLO: from now on nothing is asked in this session, until the program ends: {_MODES['off']} /yolo ends it."
-
-
 def _set_mode(deck: Deck, session: Session, mode: str) -> None:
     if deck.runtime.guests.is_guest(session.owner):
         raise UserError("Only the owner of this Hermes changes what needs a yes, and in their own sessions.")
     deck.runtime.policy.set_mode(session.id, mode)
-
-
-async def _forget(deck: Deck, session: Session, number: str) -> str:
-    if not number.isdecimal():
-        raise UserError("Say which one: /permission forget N. /permission grants lists them.")
-    if not await (await deck.runtime.store()).forget_grant(session.owner, int(number)):
-        raise UserError(f"There is no grant {number}. /permission grants lists them.")
-    return f"Grant {number} is taken back; it will be asked about again."
-
-
-async def busy(deck: Deck, session: Session, rest: str) -> str:
-    """What becomes of what is said during a turn."""
-    conversation, words = deck.conversation(session.id), rest.split()
-    mode = next((word for word in words if word != "--global"), "")
-    if mode and mode not in _BUSY:
-        raise UserError(f"There is no way {mode!r}: {', '.join(_BUSY)}.")
-    if mode and "--global" in words:
-        return await deck.write("agent.busy", mode)
-    conversation.busy = mode or conversation.busy
-    now = conversation.busy or deck.runtime.settings.config.agent.busy
-    return f"What you say during a turn: {now}. In this terminal; --global makes it last."

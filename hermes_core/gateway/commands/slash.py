@@ -27,7 +27,8 @@ BEHIND = "This comes after the command that waits."
 _Where = tuple[Place, ...]
 _HERE: _Where = ("terminal",)
 _CHAT: _Where = ("chat",)
-_LEVELS = "|".join(EFFORTS)
+_LEVELS = f"[{'|'.join(EFFORTS)}|show|hide] [--global]"
+_MODEL = "[[provider:]model|default] [--provider NAME] [--global|--session|--once]"
 # name and other names, what may follow, what it does, and where that is written
 _OWN = (
     ("help start", "[COMMAND]", "list the commands, or explain one", "words:help"),
@@ -52,18 +53,8 @@ _OWN = (
     ("why", "[MESSAGE]", "what became of your last message", "words:why"),
     ("usage cost", "", "tokens and cost of this session", "words:usage"),
     ("insights", "[DAYS]", "tokens and cost of the last days, by model", "words:insights"),
-    (
-        "model",
-        "[[provider:]model|default] [--provider NAME] [--global|--session|--once]",
-        "show or change the model",
-        "conduct:model",
-    ),
-    (
-        "reasoning effort",
-        f"[{_LEVELS}|show|hide] [--global]",
-        "show or change how hard the model thinks, and whether that is shown",
-        "conduct:reasoning",
-    ),
+    ("model", _MODEL, "show or change the model", "conduct:model"),
+    ("reasoning effort", _LEVELS, "show or change how hard the model thinks, or is seen to", "conduct:reasoning"),
     ("permission", "[ask|smart|off|grants|forget N]", "show or change what needs your yes", "conduct:permission"),
     ("yolo", "", "ask nothing any more in this session, or ask again", "conduct:yolo"),
     ("busy", "[queue|steer|interrupt] [--global]", "what becomes of what you say during a turn", "conduct:busy"),
@@ -151,8 +142,8 @@ def _run(deck: Deck, where: str) -> Callable[[Session, str], Awaitable[str | Mes
     async def run(session: Session, rest: str) -> str | Message:
         if not room:
             raise UserError("This does not work here.")
-        work = getattr(import_module(f"hermes_core.gateway.commands.{room}"), name)
-        answer: str | Message = await work(deck, session, rest)
+        desk = getattr(import_module(f"hermes_core.gateway.commands.{room}"), room.title())(deck)
+        answer: str | Message = await getattr(desk, name)(session, rest)
         return answer
 
     return run

@@ -8,32 +8,87 @@ from hermes_core.gateway.commands.deck import Deck, named
 from hermes_core.gateway.people.access import listing, usable
 from hermes_core.types import Session, SlashCommand, Usage
 
-__all__ = ["commands", "help", "insights", "state", "status", "usage", "whoami", "why"]
+__all__ = ["Words"]
 
 _PAGE = 15  # commands that are listed at once in a chat
 _PLACES = {"terminal": "in a terminal", "chat": "in chats", "api": "over the API"}
 
 
-async def help(deck: Deck, _session: Session, rest: str) -> str:  # noqa: A001 - named as the command
-    """Every command that may be used here, or all about one."""
-    mine = usable(deck.table, deck.role(), deck.place)
-    if rest:
-        command = named(mine, rest.split(maxsplit=1)[0].lstrip("/"))
-        if command is None:
-            raise UserError(f"There is no command /{rest.lstrip('/')}.", hint="/help lists all.")
-        return _explained(command)
-    if deck.place == "chat":
-        return _lines([*mine.values()])
-    return f"{listing(mine)}\n\n/help COMMAND explains one. What begins with two slashes is no command."
+class Words:
+    """What people ask about."""
 
+    def __init__(self, deck: Deck) -> None:
+        self._deck, self._runtime = deck, deck.runtime
 
-async def commands(deck: Deck, _session: Session, rest: str) -> str:
-    """The same in pages, for small screens."""
-    mine = [*usable(deck.table, deck.role(), deck.place).values()]
-    pages = -(-len(mine) // _PAGE)
-    page = min(max(int(rest), 1), pages) if rest.isdecimal() else 1
-    shown = _lines(mine[(page - 1) * _PAGE : page * _PAGE])
-    return f"{shown}\n\nPage {page} of {pages}." + (f" /commands {page + 1} shows the next." if page < pages else "")
+    async def help(self, _session: Session, rest: str) -> str:
+        mine = usable(self._deck.table, self._deck.role(), self._deck.place)
+        if rest:
+            command = named(mine, rest.split(maxsplit=1)[0].lstrip("/"))
+            if command is None:
+                raise UserError(f"There is no command /{rest.lstrip('/')}.", hint="/help lists all.")
+            return _explained(command)
+        if self._deck.place == "chat":
+            return _lines([*mine.values()])
+        return f"{listing(mine)}\n\n/help COMMAND explains one. What begins with two slashes is no command."
+
+    async def commands(self, _session: Session, rest: str) -> str:
+        mine = [*usable(self._deck.table, self._deck.role(), self._deck.place).values()]
+        pages = -(-len(mine) // _PAGE)
+        page = min(max(int(rest), 1), pages) if rest.isdecimal() else 1
+        shown = _lines(mine[(page - 1) * _PAGE : page * _PAGE])
+        return f"{shown}\n\nPage {page} of {pages}." + (
+            f" /commands {page + 1} shows the next." if page < pages else ""
+        )
+
+    async def status(self, session: Session, _rest: str) -> str:
+        effort = self._runtime.router.effort or self._runtime.settings.config.model.effort
+        lines = await self.state(session, await self._runtime.routed(), self._runtime.busy(session.id))
+        return "\n".join([*lines, f"Effort: {effort or 'as the provider likes'}", f"Folder: {session.cwd}"])
+
+    async def state(self, session: Session, route: object, busy: bool) -> Sequence[str]:
+        waiting = await (await self._runtime.store()).waiting(session.id)
+        return (
+            f"Conversation: {session.id} {session.title}".rstrip(),
+            f"Model: {getattr(route, 'model', '')} from {getattr(route, 'name', '')}",
+            f"Mode: {self._runtime.policy.mode(session.id, session.owner)}",
+            f"Now: {'working' if busy else 'idle'}, {len(waiting)} waiting",
+        )
+
+    async def whoami(self, session: Session, _rest: str) -> str:
+        mode = self._runtime.policy.mode(session.id, session.owner)
+        return f"You are {session.owner.person} of profile {session.owner.profile}. Permission mode: {mode}."
+
+    async def why(self, session: Session, rest: str) -> str:
+        from hermes_core.gateway.commands.why import told
+
+        runtime = self._runtime
+        found = await (await runtime.store()).paths(rest or "latest", session.owner)
+        if not found:
+            return f"No message of yours is named {rest!r}." if rest else "You have said nothing yet."
+        return runtime.settings.masks.text(told(found[0], runtime.home.brand, lambda _: "somebody"))
+
+    async def usage(self, session: Session, _rest: str) -> str:
+        store = await self._runtime.store()
+        rows = await store.list_sessions(session.owner, limit=1000)
+        row = next((r for r in rows if r.session.id == session.id), None)
+        if row is None:
+            return "Nothing used yet."
+        used = row.usage
+        cached = f" ({100 * used.cache_read // used.input} % from the cache)" if used.input and used.cache_read else ""
+        cost = f", ${used.cost:.4f}" if used.cost else ""
+        left = await self._runtime.budgets.left(session, store)
+        rest = "".join(f"\nLeft of budget.{name}: {amount:,.4g}" for name, amount in left.items())
+        return f"{used.calls} model calls, {used.input:,} tokens in{cached}, {used.output:,} out{cost}.{rest}"
+
+    async def insights(self, session: Session, rest: str) -> str:
+        days = int(rest) if rest.isdecimal() and 0 < int(rest) < 4000 else 30
+        used: dict[str, Usage] = {}
+        for row in await (await self._runtime.store()).usage(session.owner, days=days):
+            name = f"{row.model} from {row.provider}"
+            used[name] = add(used.get(name, Usage()), row.usage)
+        most = sorted(used.items(), key=lambda item: -item[1].cost)
+        lines = [f"    {name}: {u.calls:,} calls, {u.input:,} in, {u.output:,} out, ${u.cost:.4f}" for name, u in most]
+        return "\n".join([f"In the last {days} days:", *lines]) if lines else f"Nothing was used in {days} days."
 
 
 def _lines(some: Sequence[SlashCommand]) -> str:
@@ -51,65 +106,3 @@ def _explained(command: SlashCommand) -> str:
     if command.confirm:
         lines.append("    asks before it takes something away; --once after it is the yes")
     return "\n".join(lines)
-
-
-async def status(deck: Deck, session: Session, _rest: str) -> str:
-    """This conversation now."""
-    effort = deck.runtime.router.effort or deck.runtime.settings.config.model.effort
-    lines = await state(deck, session, await deck.runtime.routed(), deck.runtime.busy(session.id))
-    return "\n".join([*lines, f"Effort: {effort or 'as the provider likes'}", f"Folder: {session.cwd}"])
-
-
-async def state(deck: Deck, session: Session, route: object, busy: bool) -> Sequence[str]:
-    """How a conversation is, a line each."""
-    waiting = await (await deck.runtime.store()).waiting(session.id)
-    return (
-        f"Conversation: {session.id} {session.title}".rstrip(),
-        f"Model: {getattr(route, 'model', '')} from {getattr(route, 'name', '')}",
-        f"Mode: {deck.runtime.policy.mode(session.id, session.owner)}",
-        f"Now: {'working' if busy else 'idle'}, {len(waiting)} waiting",
-    )
-
-
-async def whoami(deck: Deck, session: Session, _rest: str) -> str:
-    """Who writes, as far as a terminal knows."""
-    mode = deck.runtime.policy.mode(session.id, session.owner)
-    return f"You are {session.owner.person} of profile {session.owner.profile}, {deck.role()}. Permission mode: {mode}."
-
-
-async def why(deck: Deck, session: Session, rest: str) -> str:
-    """What became of a message."""
-    from hermes_core.gateway.commands.why import told
-
-    runtime = deck.runtime
-    found = await (await runtime.store()).paths(rest or "latest", session.owner)
-    if not found:
-        return f"No message of yours is named {rest!r}." if rest else "You have said nothing yet."
-    return runtime.settings.masks.text(told(found[0], runtime.home.brand, lambda _: "somebody"))
-
-
-async def usage(deck: Deck, session: Session, _rest: str) -> str:
-    """What the session used, and what of the budgets is left."""
-    store = await deck.runtime.store()
-    rows = await store.list_sessions(session.owner, limit=1000)
-    row = next((r for r in rows if r.session.id == session.id), None)
-    if row is None:
-        return "Nothing used yet."
-    used = row.usage
-    cached = f" ({100 * used.cache_read // used.input} % from the cache)" if used.input and used.cache_read else ""
-    cost = f", ${used.cost:.4f}" if used.cost else ""
-    left = await deck.runtime.budgets.left(session, store)
-    rest = "".join(f"\nLeft of budget.{name}: {amount:,.4g}" for name, amount in left.items())
-    return f"{used.calls} model calls, {used.input:,} tokens in{cached}, {used.output:,} out{cost}.{rest}"
-
-
-async def insights(deck: Deck, session: Session, rest: str) -> str:
-    """What one's own sessions used."""
-    days = int(rest) if rest.isdecimal() and 0 < int(rest) < 4000 else 30
-    used: dict[str, Usage] = {}
-    for row in await (await deck.runtime.store()).usage(session.owner, days=days):
-        name = f"{row.model} from {row.provider}"
-        used[name] = add(used.get(name, Usage()), row.usage)
-    most = sorted(used.items(), key=lambda item: -item[1].cost)
-    lines = [f"    {name}: {u.calls:,} calls, {u.input:,} in, {u.output:,} out, ${u.cost:.4f}" for name, u in most]
-    return "\n".join([f"In the last {days} days:", *lines]) if lines else f"Nothing was used in {days} days."
