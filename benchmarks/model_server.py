@@ -1,7 +1,8 @@
 """A scripted model on loopback, played by model name; it answers as fast as the socket takes it.
 
 ``echo`` one short answer; ``tools-N`` N rounds of one tool call, then text; ``stream-N`` N one-word pieces; a suffix
-``-lMS`` waits that many milliseconds first. ``do`` calls the tools that the person's last message names, a line each
+``-lMS`` waits that many milliseconds first. ``paced-N-rR`` gives N words, R a second; ``markdown-K`` K kilobytes of
+markdown in pieces of 40 characters. ``do`` calls the tools that the person's last message names, a line each
 (``terminal {"command": "true"}``), all in one reply, then answers. It notes for each request when its body was in and
 when the reply's last byte was handed over, on one clock, so that the gap between two requests can be read off.
 """
@@ -64,9 +65,13 @@ async def answer(request: dict, size: int, arrived: float, writer: asyncio.Strea
             calls.append(_call(index, f"call_{rounds}_{index}", "terminal", arguments))
         words.append({"tool_calls": calls})
     else:
-        words += [{"content": f"word{i % 97} "} for i in range(count if kind == "stream" else 1)]
+        words += [{"content": f"word{i % 97} "} for i in range(count if kind in ("stream", "paced") else 1)]
+    if kind == "markdown":
+        text = _markdown(count * 1024)
+        words = [{"content": text[at : at + 40]} for at in range(0, len(text), 40)]
     if request.get("stream"):
-        _stream(writer, words)
+        rate = re.search(r"-r(\d+)", name)
+        await _stream(writer, words, 1 / int(rate[1]) if rate else 0.0)
     else:
         _whole(writer, json.dumps({"choices": [{"message": {"role": "assistant", **words[0]}}]}).encode())
     await writer.drain()
@@ -78,16 +83,35 @@ def _call(at: int, call_id: str, name: str, arguments: str) -> dict:
     return {"index": at, "id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
-def _stream(writer: asyncio.StreamWriter, words: list[dict]) -> None:
+def _markdown(size: int) -> str:
+    """Text of every sort, with a last line that can be waited for."""
+    parts, length, number = [], 0, 0
+    while length < size:
+        number += 1
+        part = (
+            f"## Part {number}\n\nSome **bold** words, `code` and a [link](https://example.org/{number}).\n\n"
+            f"- one\n- two, with *stress*\n  - inner {number}\n\n```python\ndef f{number}(x: int) -> int:\n"
+            f"    return x + {number}\n```\n\n| a | b |\n|---|---|\n| {number} | text |\n\n> a quote\n\n"
+        )
+        parts.append(part)
+        length += len(part)
+    return "".join(parts) + "This is the very end.\n"
+
+
+async def _stream(writer: asyncio.StreamWriter, words: list[dict], pause: float) -> None:
     writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n")
     finish = "tool_calls" if "tool_calls" in words[0] else "stop"
     choices = [{"delta": w, "finish_reason": None} for w in words] + [{"delta": {}, "finish_reason": finish}]
     events = [json.dumps({"object": "chat.completion.chunk", "choices": [{"index": 0, **c}]}) for c in choices]
     usage = {"prompt_tokens": 10, "completion_tokens": len(words), "total_tokens": 10 + len(words)}
     events += [json.dumps({"object": "chat.completion.chunk", "choices": [], "usage": usage}), "[DONE]"]
-    for at in range(0, len(events), 64):
-        data = "".join(f"data: {e}\n\n" for e in events[at : at + 64]).encode()
+    step, due = 1 if pause else 64, time.perf_counter()
+    for at in range(0, len(events), step):
+        data = "".join(f"data: {e}\n\n" for e in events[at : at + step]).encode()
         writer.write(b"%x\r\n%s\r\n" % (len(data), data))
+        if pause:
+            due += pause
+            await asyncio.sleep(max(0.0, due - time.perf_counter()))
     writer.write(b"0\r\n\r\n")
 
 

@@ -10,12 +10,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from attrs import Factory, field, frozen
+from attrs import Factory, field
 
 from hermes_core import notices
 from hermes_core.addresses import UrlRules
 from hermes_core.errors import UserError
 from hermes_core.types import Endpoint, HistoryEntry, Hit, Message, Principal, Request, Response, Session, Target
+from hermes_core.values import frozen
 
 __all__ = [
     "KERNEL_PERMISSIONS",

@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any, Self, get_type_hints
 
 import attrs
-from attrs import frozen
 
 from hermes_core.distribution import HERMES, Allow, Distribution
 from hermes_core.environment import switched_on
 from hermes_core.errors import HermesError, UserError
 from hermes_core.kinds import Tool, ToolContext, ToolOutput
+from hermes_core.values import frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

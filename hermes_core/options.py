@@ -13,6 +13,8 @@ import attrs
 from attrs import NOTHING, Factory
 from attrs.validators import ge, gt, in_, le, lt, matches_re, max_len, min_len
 
+from hermes_core.values import frozen
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -56,4 +58,4 @@ def option(
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(option, attrs.field))
 def settings(cls: _C) -> _C:
     """Make a class of options: frozen, keyword only."""
-    return attrs.frozen(cls, kw_only=True)
+    return frozen(cls, kw_only=True)

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable
 from functools import reduce
 from math import inf
 
-from attrs import asdict, frozen
+from attrs import asdict
 
 from hermes_core.agent import usage as usages
 from hermes_core.kinds import Tool
 from hermes_core.types import ChildTask, Effect, Usage
+from hermes_core.values import frozen
 
 __all__ = ["LEVELS", "MOST_CHILDREN", "Bounds", "Limits", "Meter", "inherit"]
 

@@ -5,11 +5,12 @@ Waiting is no circle: a call whose result changes begins anew, and one that look
 
 from collections.abc import Iterable
 
-from attrs import define, frozen
+from attrs import define
 
 from hermes_core.kinds import Tool
 from hermes_core.store.codec import canonical
 from hermes_core.types import Text, ToolCall, ToolResult
+from hermes_core.values import frozen
 
 __all__ = ["Circle", "Loops", "signature"]
 

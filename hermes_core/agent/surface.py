@@ -3,9 +3,8 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeAlias
 
-from attrs import frozen
-
 from hermes_core.agent.policy.judge import AskPerson
+from hermes_core.values import frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

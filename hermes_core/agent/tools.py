@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
-from attrs import evolve, field, frozen
+from attrs import evolve, field
 
 from hermes_core.agent import grace
 from hermes_core.agent.arguments import parse_arguments
@@ -42,6 +42,7 @@ from hermes_core.types import (
     Usage,
     Verdict,
 )
+from hermes_core.values import frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

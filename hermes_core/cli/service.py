@@ -11,13 +11,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
-from attrs import frozen
 
 from hermes_core.agent.policy.itself import run_by_tool
 from hermes_core.cli.scope import Scope
 from hermes_core.config.files import explain, write_atomic
 from hermes_core.config.paths import DEFAULT
 from hermes_core.errors import UserError
+from hermes_core.values import frozen
 
 __all__ = ["Service", "install", "uninstall", "unit"]
 

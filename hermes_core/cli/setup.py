@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 import click
-from attrs import frozen
 
 from hermes_core.cli.model import provider_rows, set_aside
 from hermes_core.cli.scope import Scope
@@ -20,6 +19,7 @@ from hermes_core.embed import Hermes
 from hermes_core.errors import HermesError, UnknownName, UserError
 from hermes_core.kinds import Backend
 from hermes_core.types import Feature, Message, Request, Text
+from hermes_core.values import frozen
 
 _FEW = 12  # models shown at once
 

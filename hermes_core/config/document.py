@@ -35,6 +35,7 @@ class Document:
         self.text = text
         self.name = name
         try:
+            _shallow(text)
             loader = _Loader(text)
             self.node = loader.get_single_node()
             problems = list(dict.fromkeys(_odd(self.node, (), count()))) if self.node else []
@@ -60,6 +61,15 @@ class Document:
                 break
             line, node = _line(found[0][0]), found[0][1]
         return line
+
+
+def _shallow(text: str) -> None:
+    """Raises ValueError for deep nesting. libyaml composes by recursion in C, which would end the process."""
+    depth = 0
+    for event in yaml.parse(text, Loader=_Loader):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > _DEEPEST:
+            raise ValueError(f"line {event.start_mark.line + 1} is too deeply nested")
 
 
 def read_document(path: Path) -> Document:

@@ -7,10 +7,11 @@ Importing this costs nothing; patterns are compiled when something failed.
 
 from collections.abc import Mapping, Sequence
 
-from attrs import field, frozen
+from attrs import field
 
 from hermes_core.errors import ProviderError, Unavailable
 from hermes_core.types.base import JSON
+from hermes_core.values import frozen
 
 __all__ = ["ANYONE", "Service", "broken_off", "failure", "message_of", "redact", "seconds_to_wait", "unreadable"]
 

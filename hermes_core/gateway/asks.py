@@ -8,7 +8,7 @@ import asyncio
 import hashlib
 from collections.abc import Callable
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from hermes_core.agent.runtime import Runtime
 from hermes_core.gateway.outward.outgoing import answer_to, said
@@ -16,6 +16,7 @@ from hermes_core.gateway.people.admins import admin_chats
 from hermes_core.gateway.turns import Turns
 from hermes_core.store.approvals import Approval
 from hermes_core.types import Button, Buttons, Envelope, Message, Principal, Question, Verdict
+from hermes_core.values import frozen
 
 __all__ = ["Asked", "Asks", "question_key"]
 

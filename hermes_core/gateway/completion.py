@@ -1,6 +1,6 @@
 """How a line that is being typed may go on: names of commands, what may follow them, words of plugins."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
 
 from attrs import evolve
@@ -17,16 +17,21 @@ _MOST = 50  # more than anybody looks through
 
 
 async def completions(
-    runtime: Runtime, commands: Iterable[SlashCommand], session: Session, line: str
+    runtime: Runtime, commands: Iterable[SlashCommand], session: Callable[[], Awaitable[Session]], line: str
 ) -> Sequence[Choice]:
-    """Ways to go on with a line, likeliest first. A plugin that fails to say adds none."""
+    """Ways to go on with a line, likeliest first. A plugin that fails to say adds none.
+
+    ``session`` takes the session up, which the names of commands do not need.
+    """
     head, space, rest = line.partition(" ")
     if head.startswith("/") and not space:
         known = tuple(commands)
-        return [*_names(known, head), *await _spread(runtime, known, session, head)][:_MOST]
+        more = [one for one in known if one.each] if len(head) > 1 else []
+        spread = await _spread(runtime, known, more, await session(), head) if more else ()
+        return [*_names(known, head), *spread][:_MOST]
     if head.startswith("/") and "\n" not in line:
         command = named({one.name: one for one in commands}, head[1:])
-        found = await offered(runtime, command, session, rest) if command else ()
+        found = await offered(runtime, command, await session(), rest) if command else ()
         return [_replacing(one, rest) for one in found][:_MOST]
     word = line[max(line.rfind(" "), line.rfind("\n"), line.rfind("\t")) + 1 :]
     word = _quoted(line) or word
@@ -34,17 +39,17 @@ async def completions(
     choices: list[Choice] = []
     for label, one in runtime.dispatch.contributions("register_completers"):
         if isinstance(one, Completer) and one.trigger and word.startswith(one.trigger):
-            choices += (
-                await runtime.dispatch.shielded(label, "register_completers", partial(one.complete, session, word))
-                or ()
-            )
+            call = partial(one.complete, await session(), word)
+            choices += await runtime.dispatch.shielded(label, "register_completers", call) or ()
     return [_replacing(one, word) for one in choices][:_MOST]
 
 
-async def _spread(runtime: Runtime, commands: Sequence[SlashCommand], session: Session, head: str) -> Sequence[Choice]:
-    """Those that are options of another: the skills."""
-    taken = {name for one in commands for name in (one.name, *one.aliases)}
-    found = [one for command in commands if command.each for one in await offered(runtime, command, session, head[1:])]
+async def _spread(
+    runtime: Runtime, known: Sequence[SlashCommand], some: Sequence[SlashCommand], session: Session, head: str
+) -> Sequence[Choice]:
+    """What follows some commands and is one itself: the skills."""
+    taken = {name for one in known for name in (one.name, *one.aliases)}
+    found = [one for command in some for one in await offered(runtime, command, session, head[1:])]
     return [Choice(f"/{one.text}", one.summary, len(head)) for one in found if one.text.strip() not in taken]
 
 

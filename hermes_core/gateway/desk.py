@@ -175,7 +175,7 @@ class RuntimeDesk(Desk):
     async def complete(self, chat: str, line: str) -> Sequence[Choice]:
         from hermes_core.gateway.completion import completions
 
-        return await completions(self._runtime, self.commands, await self._session(chat), line)
+        return await completions(self._runtime, self.commands, partial(self._session, chat), line)
 
     async def providers(self) -> Sequence[ProviderRow]:
         from hermes_core.agent.route.catalogue import provider_rows

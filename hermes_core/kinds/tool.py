@@ -5,10 +5,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, get_type_hints, overload
 
-from attrs import frozen
-
 from hermes_core.kinds.backend import Workspace
 from hermes_core.types import ChildResult, ChildTask, Effect, Part, Question, Session, Verdict
+from hermes_core.values import frozen
 
 __all__ = ["Tool", "ToolContext", "ToolOutput", "tool"]
 

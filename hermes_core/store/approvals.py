@@ -9,7 +9,7 @@ import sqlite3
 import time
 from collections.abc import Sequence
 
-from attrs import Factory, frozen
+from attrs import Factory
 
 from hermes_core.errors import StoreError, UnknownName, UserError
 from hermes_core.store.codec import clean
@@ -17,6 +17,7 @@ from hermes_core.store.engine import READ, Transaction
 from hermes_core.store.sessions import made, owner_number, owner_row, transaction
 from hermes_core.store.spending import Spending
 from hermes_core.types import Outcome, Principal, Session, Verdict
+from hermes_core.values import frozen
 
 __all__ = ["Approval", "Approvals", "Grant", "withdraw"]
 

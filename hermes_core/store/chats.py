@@ -8,13 +8,14 @@ import json
 import sqlite3
 import time
 
-from attrs import Factory, frozen
+from attrs import Factory
 
 from hermes_core.errors import UnknownName
 from hermes_core.store.codec import clean
 from hermes_core.store.engine import READ, Transaction
 from hermes_core.store.sessions import Sessions, get_session, made, owner_number, owner_row, transaction
 from hermes_core.types import Envelope, Principal
+from hermes_core.values import frozen
 
 __all__ = ["Chats", "KnownChat", "remember"]
 

@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 import attrs
-from attrs import frozen
 
 from hermes_core.types import JSON, Blob, Button, Buttons, Message, Part, Reasoning, Text, ToolCall, ToolResult
+from hermes_core.values import frozen
 
 _PARTS: dict[str, type[attrs.AttrsInstance]] = {
     "text": Text,

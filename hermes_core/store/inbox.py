@@ -8,12 +8,13 @@ import json
 import time
 from typing import Any
 
-from attrs import NOTHING, evolve, fields, frozen
+from attrs import NOTHING, evolve, fields
 
 from hermes_core.store.codec import clean, dumps, message_from_json, message_to_json
 from hermes_core.store.engine import Transaction
 from hermes_core.store.leases import Duplicate
 from hermes_core.types import Blob, Envelope, Message, Text, ToolResult
+from hermes_core.values import frozen
 
 __all__ = [
     "CLOSE",

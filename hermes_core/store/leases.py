@@ -13,13 +13,12 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from attrs import frozen
-
 from hermes_core.errors import StoreError, UserError
 from hermes_core.store.engine import Transaction
 from hermes_core.store.killpoints import die_at
 from hermes_core.store.processes import is_running
 from hermes_core.types import Message, Usage
+from hermes_core.values import frozen
 
 GONE = -1e12  # a beat that no clock has shown
 LIFE = 60.0  # seconds without a beat before a holder is taken for dead

@@ -4,13 +4,12 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from attrs import frozen
-
 from hermes_core.store.codec import clean
 from hermes_core.store.engine import READ, Transaction
 from hermes_core.store.leases import alive
 from hermes_core.store.sessions import Sessions, owner_number, transaction
 from hermes_core.types import Principal
+from hermes_core.values import frozen
 
 __all__ = ["Path", "Paths"]
 

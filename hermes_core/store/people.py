@@ -5,11 +5,10 @@ A code is kept as a salted hash. What was asked and what was tried are rows, so 
 
 import time
 
-from attrs import frozen
-
 from hermes_core.store.codec import clean
 from hermes_core.store.engine import READ, Transaction
 from hermes_core.store.sessions import Sessions, made, transaction
+from hermes_core.values import frozen
 
 __all__ = ["HOUR", "MOST_FAILURES", "MOST_WAITING", "PAUSE", "Pairing", "People", "Person"]
 

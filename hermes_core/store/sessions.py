@@ -8,7 +8,6 @@ from functools import wraps
 from typing import Concatenate, ParamSpec, TypeAlias, TypeVar
 
 import attrs
-from attrs import frozen
 
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.store.codec import clean, message_from_json, plain_text
@@ -18,6 +17,7 @@ from hermes_core.store.search import index_words, match_query, searchable, serve
 from hermes_core.store.transcripts import Transcripts
 from hermes_core.store.validity import said
 from hermes_core.types import HistoryEntry, Hit, Message, Principal, Role, Session, SessionRow, ToolResult, Usage
+from hermes_core.values import frozen
 
 S = TypeVar("S", bound="Sessions")
 T = TypeVar("T")

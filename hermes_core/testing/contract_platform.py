@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 from uuid import uuid4
 
 import pytest
-from attrs import frozen
 
 from hermes_core.errors import HermesError, UserError
 from hermes_core.kinds import Platform
@@ -15,6 +14,7 @@ from hermes_core.testing.contract_base import PluginContract
 from hermes_core.testing.fake_desk import FakeDesk
 from hermes_core.testing.fakes import FakeService
 from hermes_core.types import Blob, Chat, Ended, Envelope, Failed, Feature, Message, Said, Sent, Started, Text, Usage
+from hermes_core.values import frozen
 
 __all__ = ["PlatformContract"]
 

@@ -7,7 +7,7 @@ from contextlib import aclosing
 from typing import Any
 
 import pytest
-from attrs import evolve, frozen
+from attrs import evolve
 
 from hermes_core.errors import (
     AuthError,
@@ -36,6 +36,7 @@ from hermes_core.types import (
     ToolSpec,
     UsageDelta,
 )
+from hermes_core.values import frozen
 
 __all__ = ["ProviderContract"]
 

@@ -7,7 +7,7 @@ import threading
 from contextlib import suppress
 from pathlib import Path
 
-from attrs import frozen
+from hermes_core.values import frozen
 
 __all__ = ["Traces"]
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
-from attrs import Factory, frozen
+from attrs import Factory
 
 from hermes_core.errors import ProviderError
 from hermes_core.kinds import Provider
@@ -21,6 +21,7 @@ from hermes_core.types import (
     Usage,
     UsageDelta,
 )
+from hermes_core.values import frozen
 
 __all__ = ["Call", "Fail", "Say", "ScriptedProvider", "Step"]
 

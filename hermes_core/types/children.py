@@ -3,9 +3,10 @@
 from collections.abc import Callable, Sequence
 from typing import Literal, TypeAlias
 
-from attrs import Factory, frozen
+from attrs import Factory
 
 from hermes_core.types.model import Usage
+from hermes_core.values import frozen
 
 ChildStatus: TypeAlias = Literal["done", "failed", "interrupted", "timeout", "budget", "crashed", "refused"]
 

@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-from attrs import Factory, field, frozen
+from attrs import Factory, field
 
 from hermes_core.types.base import JSON, Meta, Role
+from hermes_core.values import frozen
 
 
 @frozen(kw_only=True)

@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from typing import Literal
 
-from attrs import Factory, frozen
+from attrs import Factory
 
 from hermes_core.types.base import JSON
 from hermes_core.types.model import Model, Price, Usage
+from hermes_core.values import frozen
 
 __all__ = ["Choice", "Job", "ModelRow", "ProviderRow", "Setting", "UsageRow"]
 

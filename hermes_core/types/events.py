@@ -3,12 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias
 
-from attrs import Factory, frozen
+from attrs import Factory
 
 from hermes_core.types.base import JSON, Role
 from hermes_core.types.content import Message, ToolCall, ToolResult
 from hermes_core.types.model import Usage
 from hermes_core.types.people import Principal, Question, Verdict
+from hermes_core.values import frozen
 
 
 @frozen(kw_only=True)

@@ -3,11 +3,10 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from attrs import frozen
-
 from hermes_core.types.content import Message
 from hermes_core.types.desk import Choice
 from hermes_core.types.events import Session
+from hermes_core.values import frozen
 
 if TYPE_CHECKING:
     import click

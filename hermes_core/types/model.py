@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias
 
-from attrs import Factory, field, frozen
+from attrs import Factory, field
 
 from hermes_core.types.base import Feature, Meta, StopReason
 from hermes_core.types.content import Message
+from hermes_core.values import frozen
 
 
 @frozen(kw_only=True)

@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from attrs import frozen
-
 from hermes_core.types.base import Effect, Outcome
 from hermes_core.types.content import Message
+from hermes_core.values import frozen
 
 
 @frozen(kw_only=True)

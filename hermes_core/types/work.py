@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from attrs import Factory, frozen
+from attrs import Factory
+
+from hermes_core.values import frozen
 
 
 @frozen(kw_only=True)

@@ -525,7 +525,7 @@ async def test_a_tool_sees_its_session_and_shows_progress(hermes, scripted) -> N
     hermes.tmp_plugin(scripted(Call("look"), "ok"))
     hermes.tmp_plugin(look)
     events = await play(hermes, session="s9")
-    assert [type(e).__name__ for e in events][1:4] == ["Called", "Progress", "Returned"]
+    assert [type(e).__name__ for e in events][2:5] == ["Called", "Progress", "Returned"]
     assert text_of(returned(events)[0]) == "s9"
     assert [e.call.name for e in events if isinstance(e, Called)] == ["look"]
 

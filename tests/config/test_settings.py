@@ -181,6 +181,7 @@ def test_an_empty_file_and_a_byte_order_mark_are_fine(home: Home, text: str | by
 def test_deep_and_multiplying_files_are_refused_without_a_crash(home: Home) -> None:
     assert problems(home, "a: " + "[" * 20_000)
     assert "too deeply nested" in problems(home, f"agent: {{identity: {'[' * 400}{']' * 400}}}")[0]
+    assert "too deeply nested" in problems(home, f"x: {'[' * 60_000}")[0]  # libyaml itself would end the process
     bomb = "a: &a [x,x,x,x,x,x,x,x,x,x]\n"
     bomb += "".join(f"{chr(98 + i)}: &{chr(98 + i)} [{','.join(['*' + chr(97 + i)] * 10)}]\n" for i in range(8))
     assert "aliases multiply" in problems(home, bomb)[0]

@@ -40,6 +40,7 @@ layers =
     kinds | options | failures | environment | commands
     redaction | trace | notices
     types | errors
+    values
 
 [importlinter:contract:independence]
 name = No plugin knows another plugin

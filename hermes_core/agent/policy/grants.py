@@ -12,13 +12,14 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, lru_cache
 from typing import Any, TypeAlias
 
-from attrs import asdict, evolve, frozen
+from attrs import asdict, evolve
 
 from hermes_core.agent.policy.hardblocks import CODE, vital_place
 from hermes_core.agent.policy.plainwords import Single, plain
 from hermes_core.agent.policy.rules import subject_of
 from hermes_core.kinds import Tool, Workspace
 from hermes_core.types import Effect, Feature, ToolCall
+from hermes_core.values import frozen
 
 __all__ = ["Case", "Offer", "Rule", "covered", "offer"]
 

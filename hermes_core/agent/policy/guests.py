@@ -6,11 +6,10 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from attrs import frozen
-
 from hermes_core.agent.policy.risks import inside
 from hermes_core.kinds import Tool, Workspace
 from hermes_core.types import Effect, Feature, Principal, Session
+from hermes_core.values import frozen
 
 __all__ = ["Guests"]
 

@@ -6,7 +6,7 @@ while they run what runs; whoever remembers something about a command must be ab
 
 import re
 
-from attrs import frozen
+from hermes_core.values import frozen
 
 __all__ = ["Single", "plain"]
 

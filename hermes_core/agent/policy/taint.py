@@ -12,14 +12,13 @@ from fnmatch import fnmatchcase
 from typing import Any
 from urllib.parse import urlsplit
 
-from attrs import frozen
-
 from hermes_core.agent.policy.grants import Case
 from hermes_core.agent.policy.risks import OWN_CODE, inside, writes_own_code
 from hermes_core.autorun import runs_by_itself
 from hermes_core.kinds import Tool, Workspace
 from hermes_core.store.outside import outside
 from hermes_core.types import JSON, Effect, Feature, Message, Text, ToolCall, ToolResult
+from hermes_core.values import frozen
 
 __all__ = ["Seen", "brings_in", "concern"]
 

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 
-from attrs import field, frozen
+from attrs import field
 
 from hermes_core.config.schema import StandInSettings
 from hermes_core.config.settings import Settings
@@ -13,6 +13,7 @@ from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.plugins.index import Index
 from hermes_core.plugins.loader import Loader
 from hermes_core.types import Endpoint
+from hermes_core.values import frozen
 
 __all__ = ["Route", "choose", "named", "ranked_providers"]
 

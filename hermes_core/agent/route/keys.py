@@ -12,13 +12,14 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
 
-from attrs import evolve, field, frozen
+from attrs import evolve, field
 
 from hermes_core.config.files import held, write_atomic
 from hermes_core.config.schema import EndpointSettings
 from hermes_core.config.settings import Settings
 from hermes_core.errors import AuthError, ProviderError, RateLimited
 from hermes_core.options import Secret
+from hermes_core.values import frozen
 
 __all__ = ["Key", "KeyRow", "Keys"]
 

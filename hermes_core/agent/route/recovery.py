@@ -4,10 +4,11 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from hermes_core.errors import ProviderError
 from hermes_core.types import JSON, Blob, Message, Part, Reasoning, Request, Text, ToolResult
+from hermes_core.values import frozen
 
 LEFT_OUT = "(a picture was left out: the model did not take it)"
 _LIMITS = ("rate_limit", "upstream_rate_limit", "billing")

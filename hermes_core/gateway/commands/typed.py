@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Mapping
+from functools import cached_property
 from typing import Any, TypeVar
 
 from attrs import evolve
@@ -11,7 +12,7 @@ from hermes_core.agent.live import new_session_id
 from hermes_core.agent.runtime import Runtime
 from hermes_core.errors import UnknownName, UserError, nearest
 from hermes_core.gateway.commands import confirm
-from hermes_core.gateway.commands.deck import named
+from hermes_core.gateway.commands.deck import Deck, named
 from hermes_core.gateway.commands.slash import deck_of
 from hermes_core.gateway.conversation import Conversation
 from hermes_core.gateway.people.access import usable
@@ -54,11 +55,18 @@ class TypedCommands:
         self._chats, self._tell = chats, tell
         self.working: dict[str, asyncio.Future[Any]] = {}
         self.left, self.beside = asyncio.Event(), set[asyncio.Task[None]]()
-        self._deck = deck_of(runtime, self._conversation, more=platform.commands())
+
+    @cached_property
+    def _deck(self) -> Deck:
+        deck = deck_of(self._runtime, self._conversation, more=self._platform.commands())
         here: dict[str, Callable[[Session, str], Awaitable[str]]] = {"background": self._begin, "quit": self._quit}
-        for name, run in here.items():
-            self._deck.table[name] = evolve(self._deck.table[name], run=run)
-        self.table = usable(self._deck.table, "admin", "terminal")
+        deck.table.update({name: evolve(deck.table[name], run=run) for name, run in here.items()})
+        return deck
+
+    @cached_property
+    def table(self) -> Mapping[str, SlashCommand]:
+        """All commands, made when one is first wanted: plugins are imported for it."""
+        return usable(self._deck.table, "admin", "terminal")
 
     def _conversation(self, session_id: str) -> Conversation:
         """The conversation that a session plays in now."""

@@ -4,9 +4,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from attrs import frozen
-
 from hermes_core.store.paths import Path
+from hermes_core.values import frozen
 
 __all__ = ["Step", "clock", "steps", "told", "verdict"]
 

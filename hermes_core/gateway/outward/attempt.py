@@ -11,12 +11,11 @@ neither         sent                                              once more, mar
 
 from typing import Literal
 
-from attrs import frozen
-
 from hermes_core.gateway.outward.pieces import is_text, marked
 from hermes_core.kinds import Platform
 from hermes_core.store.outbox import OutboxRow
 from hermes_core.types import Chat, Feature, Message
+from hermes_core.values import frozen
 
 __all__ = ["GIVEN_UP", "Attempt", "attempt"]
 

@@ -11,7 +11,7 @@ import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
 
-from attrs import frozen
+from hermes_core.values import frozen
 
 __all__ = ["split_text"]
 

@@ -14,10 +14,11 @@ It decides about the envelope as the service gave it, before a plugin changes it
 from collections.abc import Iterable, Mapping
 from typing import Literal, TypeAlias
 
-from attrs import field, frozen
+from attrs import field
 
 from hermes_core.config.gateway import PlatformSettings, listed
 from hermes_core.types import Envelope, Principal, SlashCommand
+from hermes_core.values import frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,0 +1,134 @@
+"""Textual's driver for Unix terminals, with an ear for what the terminal says of its background."""
+
+import os
+import selectors
+import sys
+import threading
+import time
+from codecs import getincrementaldecoder
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+
+from textual._parser import ParseError
+from textual._xterm_parser import XTermParser
+from textual.driver import Driver
+from textual.drivers.linux_driver import LinuxDriver
+from textual.message import Message
+
+from hermes_platform_tui.look.background import ASK, FOLLOW, UNFOLLOW, Stream, can_ask
+from hermes_platform_tui.look.colour import Rgb
+
+__all__ = ["BackgroundSeen", "ListeningDriver", "listening_driver"]
+
+_HOLD = 0.1  # as long as Textual itself waits for what may follow an escape
+_PARTING = 0.15
+
+
+class BackgroundSeen(Message):
+    """The terminal told its background: ``App.on_background_seen`` chooses the skin anew."""
+
+    def __init__(self, colour: Rgb) -> None:
+        super().__init__()
+        self.colour = colour
+
+
+class _Parser(XTermParser):
+    """The parser of keys, which never sees an answer."""
+
+    def __init__(self, stream: Stream, debug: bool = False) -> None:
+        super().__init__(debug)
+        self._stream = stream
+        self._since = 0.0
+
+    def feed(self, data: str) -> Iterable[Message]:
+        if not data:
+            if held := self._stream.release():
+                yield from super().feed(held)
+            yield from super().feed("")
+            return
+        rest, told = self._stream.feed(data)
+        self._since = time.monotonic()
+        yield from (BackgroundSeen(colour) for colour in told)
+        if rest:
+            yield from super().feed(rest)
+
+    def tick(self) -> Iterable[Message]:
+        if self._stream.holding and time.monotonic() - self._since >= _HOLD:
+            yield from super().feed(self._stream.release())
+        yield from super().tick()
+
+
+class ListeningDriver(LinuxDriver):
+    """Asks once when the application begins, and again when the terminal turns light or dark."""
+
+    _stream: Stream
+    _answered: threading.Event
+    _asked = 0.0
+
+    def start_application_mode(self) -> None:
+        """Also after a stop (Ctrl+Z): the terminal may be another one by then."""
+        self._stream = Stream()
+        self._answered = threading.Event()
+        super().start_application_mode()  # type: ignore[no-untyped-call]
+        if self._writer_thread is not None and can_ask(os.environ, self.input_tty):
+            # The stream listens before the question is out.
+            self._stream.following = True
+            self.write(FOLLOW)
+            self._ask()
+
+    def _ask(self) -> None:
+        self._answered.clear()
+        self._stream.turned = False
+        self._stream.waiting = True
+        self._asked = time.monotonic()
+        self.write(ASK)
+        self.flush()
+
+    def stop_application_mode(self) -> None:
+        stream = getattr(self, "_stream", None)
+        if stream is not None and stream.following:
+            self.write(UNFOLLOW)
+            self.flush()
+            # An answer that comes after us would be typed into the shell.
+            if stream.waiting:
+                self._answered.wait(max(0.0, self._asked + _PARTING - time.monotonic()))
+        super().stop_application_mode()
+
+    def run_input_thread(self) -> None:
+        """As in LinuxDriver, with our parser, which that one gives no way to choose."""
+        parser = _Parser(self._stream, self._debug)
+        decode = getincrementaldecoder("utf-8")("replace").decode
+        with selectors.SelectSelector() as selector:
+            selector.register(self.fileno, selectors.EVENT_READ)
+            try:
+                while not self.exit_event.is_set():
+                    if selector.select(0.1):
+                        data = self._read()
+                        if not data:
+                            break
+                        self._take(parser.feed(text) if (text := decode(data)) else ())
+                    self._take(parser.tick())
+            finally:
+                with suppress(EOFError, ParseError):
+                    self._take(parser.feed(""))
+
+    def _read(self) -> bytes:
+        try:
+            return os.read(self.fileno, 4096)
+        except OSError:  # the terminal has gone; the signal that says so is on its way
+            return b""
+
+    def _take(self, messages: Iterable[Message]) -> None:
+        for message in messages:
+            self.process_message(message)
+        if self._stream.turned:
+            self._ask()
+        if not self._stream.waiting:
+            self._answered.set()
+
+
+def listening_driver(environ: Mapping[str, str]) -> type[Driver] | None:
+    """The driver for ``App(driver_class=…)``, or None where Textual's own choice is right (a browser, Windows)."""
+    if "TEXTUAL_DRIVER" in environ or sys.platform == "win32":
+        return None
+    return ListeningDriver

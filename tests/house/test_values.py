@@ -1,0 +1,67 @@
+"""Values behave as those of attrs do, though they share their methods."""
+
+import attrs
+import pytest
+from attrs import Factory, field
+
+from hermes_core.types import Chat, Endpoint, Principal
+from hermes_core.values import frozen
+
+
+def twins(decorate):
+    @decorate(kw_only=True)
+    class Thing:
+        name: str
+        size: int = 0
+        secret: str = field(default="", repr=False)
+        mood: str = field(default="", eq=False)
+        parts: tuple[str, ...] = Factory(tuple)
+
+    return Thing
+
+
+OURS, THEIRS = twins(frozen), twins(attrs.frozen)
+
+
+@pytest.mark.parametrize("one", [{"name": "a"}, {"name": "a", "size": 2, "secret": "s", "parts": ("x",)}])
+@pytest.mark.parametrize("other", [{"name": "a"}, {"name": "a", "mood": "good"}, {"name": "b"}])
+def test_they_compare_hash_and_read_like_those_of_attrs(one, other):
+    ours, theirs = (OURS(**one), OURS(**other)), (THEIRS(**one), THEIRS(**other))
+    assert (ours[0] == ours[1]) is (theirs[0] == theirs[1])
+    assert (ours[0] != ours[1]) is (theirs[0] != theirs[1])
+    assert (hash(ours[0]) == hash(ours[1])) is (hash(theirs[0]) == hash(theirs[1]))
+    assert repr(ours[0]) == repr(theirs[0])
+    assert ours[0] != theirs[0]
+    assert ours[0] != "a"
+
+
+def test_what_attrs_offers_still_works():
+    chat = Chat("a")
+    assert attrs.evolve(chat, thread="t") == Chat("a", thread="t")
+    assert attrs.asdict(Principal()) == {"profile": "default", "person": "owner"}
+    assert {Principal(): 1}[Principal()] == 1
+    assert "hush" not in repr(Endpoint(name="x", api_key="hush"))
+    with pytest.raises(attrs.exceptions.FrozenInstanceError):
+        chat.id = "b"
+    assert not hasattr(chat, "__dict__")
+    match chat:
+        case Chat("a"):
+            pass
+        case _:
+            pytest.fail("it does not match by position")
+
+
+def test_what_a_class_says_itself_stands():
+    @frozen
+    class Loud:
+        name: str
+
+        def __repr__(self) -> str:
+            return "LOUD"
+
+    @frozen(eq=False)
+    class Same:
+        name: str
+
+    assert repr(Loud("a")) == "LOUD"
+    assert Same("a") != Same("a")
