@@ -25,9 +25,9 @@ from hermes_core.values import frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hermes_core.agent.policy.judge import AskPerson
     from hermes_core.agent.runtime import Runtime
     from hermes_core.context import MessagesBroker
+    from hermes_core.kinds.desk import AskPerson
     from hermes_core.plugins.index import Index
     from hermes_core.types import JSON, Effect, Event, HistoryEntry, Message, Principal
 

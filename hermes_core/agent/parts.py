@@ -5,21 +5,17 @@ import contextlib
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 
 from attrs import evolve
 
 from hermes_core import hooks
-from hermes_core.agent.asking import Asker
 from hermes_core.agent.bounds import LEVELS, Bounds
 from hermes_core.agent.policy.guarded import guarded_paths, read_only, readable
 from hermes_core.agent.policy.guests import Guests
-from hermes_core.agent.policy.judge import AskPerson, Policy
-from hermes_core.agent.policy.risks import own_code
-from hermes_core.agent.prompt import build_prompt
 from hermes_core.agent.route.choice import Route, choose
 from hermes_core.agent.route.router import Router
-from hermes_core.agent.toolbox import Toolbox
 from hermes_core.config.files import explain, write_atomic
 from hermes_core.config.gateway import listed
 from hermes_core.config.settings import Settings
@@ -27,6 +23,7 @@ from hermes_core.context import MessagesBroker, PluginContext
 from hermes_core.environment import switched_on
 from hermes_core.errors import HermesError, UnknownName, UserError
 from hermes_core.kinds import Backend, Memory, Tool, Workspace
+from hermes_core.kinds.desk import AskPerson
 from hermes_core.plugins.brokers import make_context
 from hermes_core.plugins.consent import Consent
 from hermes_core.plugins.dispatch import Dispatch
@@ -47,6 +44,9 @@ from hermes_core.types import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from hermes_core.agent.asking import Asker
+    from hermes_core.agent.policy.judge import Policy
+    from hermes_core.agent.toolbox import Toolbox
     from hermes_core.store.journal import Store
 
 __all__ = ["Parts"]
@@ -113,10 +113,33 @@ class Parts:
             crumbs=self.home.cache / "crumbs",
             strict=strict,
         )
+        self._yolo = yolo
+        self.route: Route | None = None
+        self.router = Router(settings, index, self.loader, self.dispatch)
+        self._routes: dict[tuple[str, str], Route] = {}  # besides the usual one: by the provider and model asked for
+        self._toolbox: Toolbox | None = None
+        self._store: asyncio.Task[Store] | None = None
+        self._hooks_loaded = False
+        self.messages: Callable[[], MessagesBroker] | None = None  # who sends to chats; set by who made this
+
+    def asker(self, person: AskPerson | None, emit: Callable[[Event], None]) -> "Asker":
+        """Who puts the questions of one turn to its person. Of a child's it is its parent who sets the time."""
+        from hermes_core.agent.asking import Asker
+
+        seconds = None if self.bounds else self.settings.config.policy.ask_seconds
+        return Asker(self.dispatch, person, emit, self.store, seconds)
+
+    @cached_property
+    def policy(self) -> "Policy":
+        """What may be done. A first screen does not need it, and it is the largest of the parts."""
+        from hermes_core.agent.policy.judge import Policy
+        from hermes_core.agent.policy.risks import own_code
+
+        settings, bounds = self.settings, self.bounds
         rules, fixed = settings.config.policy, "policy.mode" in settings.locked
-        self.policy = Policy(
+        return Policy(
             self.dispatch,
-            mode=bounds.mode if bounds else "off" if yolo and not fixed else rules.mode,
+            mode=self.first_mode,
             deny=(*bounds.deny, *rules.deny) if bounds else rules.deny,
             allow=bounds.allow if bounds else rules.allow,
             guarded=(*guarded_paths(settings), *read_only(settings.home)),
@@ -129,18 +152,16 @@ class Parts:
             fixed=fixed,
             guests=self.guests,
         )
-        self.route: Route | None = None
-        self.router = Router(settings, index, self.loader, self.dispatch)
-        self._routes: dict[tuple[str, str], Route] = {}  # besides the usual one: by the provider and model asked for
-        self._toolbox: Toolbox | None = None
-        self._store: asyncio.Task[Store] | None = None
-        self._hooks_loaded = False
-        self.messages: Callable[[], MessagesBroker] | None = None  # who sends to chats; set by who made this
 
-    def asker(self, person: AskPerson | None, emit: Callable[[Event], None]) -> Asker:
-        """Who puts the questions of one turn to its person. Of a child's it is its parent who sets the time."""
-        seconds = None if self.bounds else self.settings.config.policy.ask_seconds
-        return Asker(self.dispatch, person, emit, self.store, seconds)
+    def mode(self, session_id: str) -> str:
+        """What needs a yes in a session of the owner's."""
+        return self.policy.mode(session_id) if "policy" in vars(self) else self.first_mode
+
+    @property
+    def first_mode(self) -> str:
+        """What needs a yes, where nobody has said otherwise."""
+        rules, fixed = self.settings.config.policy, "policy.mode" in self.settings.locked
+        return self.bounds.mode if self.bounds else "off" if self._yolo and not fixed else rules.mode
 
     # --- parts, made when first needed --------------------------------------------------------------------------
 
@@ -178,9 +199,11 @@ class Parts:
         if self._store is not None and self._store.done() and not self._store.exception():
             self._store.result().close()
 
-    def toolbox(self) -> Toolbox:
+    def toolbox(self) -> "Toolbox":
         """The tools of all enabled tool plugins and of the embedding program."""
         if self._toolbox is None:
+            from hermes_core.agent.toolbox import Toolbox
+
             self.loader.load_contributing("tools")
             self._toolbox = Toolbox(
                 (*self.dispatch.contributions("register_tools"), *(("this program", tool) for tool in self._own_tools)),
@@ -352,6 +375,8 @@ class Parts:
 
     async def prompt(self, session: Session, system: str = "") -> Prompt:
         """The system prompt a session starts with. ``system`` is what its caller adds."""
+        from hermes_core.agent.prompt import build_prompt
+
         config = self.settings.config
         identity, soul, window = config.agent.identity, self.home.root / "SOUL.md", config.model.context_length
         prompt = await build_prompt(session, self.memory(), identity=identity, soul=soul, window=window)

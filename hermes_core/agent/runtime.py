@@ -18,13 +18,12 @@ from attrs import evolve
 from hermes_core import notices, trace
 from hermes_core.agent.budget import Budgets
 from hermes_core.agent.failed import cause, failed
-from hermes_core.agent.live import LiveSessions
+from hermes_core.agent.live import Live, LiveSessions
 from hermes_core.agent.parts import Parts
-from hermes_core.agent.policy.judge import AskPerson
 from hermes_core.agent.surface import Surface
-from hermes_core.agent.turn import TurnRun
 from hermes_core.errors import HermesError, UserError
 from hermes_core.kinds import Memory, Workspace
+from hermes_core.kinds.desk import AskPerson
 from hermes_core.store.codec import clean
 from hermes_core.store.killpoints import die_at
 from hermes_core.store.outside import outside
@@ -41,6 +40,10 @@ from hermes_core.types import (
     Text,
     Usage,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hermes_core.agent.turn import TurnRun
 
 __all__ = ["Runtime"]
 
@@ -121,7 +124,7 @@ class Runtime(Parts):
         return self._events(session, partial(self._finish, session, owner or self.owner, surface or Surface(ask=ask)))
 
     async def _events(
-        self, session: str, play: Callable[[_Emit], Awaitable[TurnRun | None]]
+        self, session: str, play: Callable[[_Emit], "Awaitable[TurnRun | None]"]
     ) -> AsyncGenerator[Event, None]:
         events: asyncio.Queue[Event | None] = asyncio.Queue()
 
@@ -224,12 +227,12 @@ class Runtime(Parts):
         stored: Callable[[], Awaitable[None]] | None,
         system: str,
         emit: _Emit,
-    ) -> TurnRun:
+    ) -> "TurnRun":
         envelope = await self._admitted(original, session_id, owner)
         await self.routed(surface.model)  # one that is not there is an error, not a reason to ask another
         live = await self.sessions.take(session_id, origin, owner, system)
         message = envelope.message if system in live.prompt else _instructed(envelope.message, clean(system))
-        run = TurnRun(self.sessions, live, budgets=self.budgets, surface=surface, emit=emit)
+        run = self._turn_run(live, surface, emit)
         await run.play(message, original=original, stored=stored)
         return run
 
@@ -246,11 +249,16 @@ class Runtime(Parts):
             raise UserError(f"This message was not let in: {verdict.reason or verdict.by}")
         return envelope
 
-    async def _run(self, session_id: str, origin: str, owner: Principal, surface: Surface, emit: _Emit) -> TurnRun:
+    async def _run(self, session_id: str, origin: str, owner: Principal, surface: Surface, emit: _Emit) -> "TurnRun":
         live = await self.sessions.take(session_id, origin, owner)
+        return self._turn_run(live, surface, emit)
+
+    def _turn_run(self, live: Live, surface: Surface, emit: _Emit) -> "TurnRun":
+        from hermes_core.agent.turn import TurnRun  # what is only looked at needs no turn
+
         return TurnRun(self.sessions, live, budgets=self.budgets, surface=surface, emit=emit)
 
-    async def _follow(self, session_id: str, owner: Principal, surface: Surface, emit: _Emit) -> TurnRun | None:
+    async def _follow(self, session_id: str, owner: Principal, surface: Surface, emit: _Emit) -> "TurnRun | None":
         store = await self.store()
         waiting = await store.waiting(session_id)
         if not waiting:  # nor does anything in a session that has no row yet
@@ -261,12 +269,18 @@ class Runtime(Parts):
             await run.play(waiting[0].message, waited=waiting[0].id)
         return run
 
-    async def _finish(self, session_id: str, owner: Principal, surface: Surface, emit: _Emit) -> TurnRun | None:
-        await (await self.store()).session(session_id, owner)  # one that is not there is not made
+    async def _finish(self, session_id: str, owner: Principal, surface: Surface, emit: _Emit) -> "TurnRun | None":
+        store = await self.store()
+        await store.session(session_id, owner)  # one that is not there is not made
+        last = await store.last_turn(session_id)
+        if last is None or last.state != "open":
+            return None
         run = await self._run(session_id, "", owner, surface, emit)
         return run if await run.resume() else None
 
-    async def _guarded(self, session_id: str, play: Callable[[_Emit], Awaitable[TurnRun | None]], emit: _Emit) -> None:
+    async def _guarded(
+        self, session_id: str, play: Callable[[_Emit], "Awaitable[TurnRun | None]"], emit: _Emit
+    ) -> None:
         alone = self._alone.setdefault(session_id, asyncio.Lock()) if session_id else asyncio.Lock()
         try:
             with notices.heard_by(lambda text: emit(Noticed(text=text))):

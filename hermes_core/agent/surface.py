@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeAlias
 
-from hermes_core.agent.policy.judge import AskPerson
+from hermes_core.kinds.desk import AskPerson
 from hermes_core.values import frozen
 
 TYPE_CHECKING = False

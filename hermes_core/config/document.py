@@ -69,7 +69,7 @@ def _shallow(text: str) -> None:
     for event in yaml.parse(text, Loader=_Loader):
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > _DEEPEST:
-            raise ValueError(f"line {event.start_mark.line + 1} is too deeply nested")
+            raise ValueError("it is too deeply nested")
 
 
 def read_document(path: Path) -> Document:

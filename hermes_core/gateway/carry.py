@@ -13,7 +13,6 @@ from attrs import evolve
 
 from hermes_core.agent.failed import failed
 from hermes_core.agent.policy.itself import run_by_tool
-from hermes_core.agent.policy.judge import AskPerson
 from hermes_core.agent.runtime import Runtime
 from hermes_core.errors import HermesError
 from hermes_core.gateway.commands.slash import BEHIND, QUEUED, STEERED, WAITS
@@ -22,6 +21,7 @@ from hermes_core.gateway.conversation import Conversation
 from hermes_core.gateway.desk import RuntimeDesk
 from hermes_core.gateway.outward.split import split_text
 from hermes_core.kinds import Platform
+from hermes_core.kinds.desk import AskPerson
 from hermes_core.store.leases import Duplicate
 from hermes_core.types import (
     Chat,
@@ -64,11 +64,12 @@ class Carrier(RuntimeDesk):
 
     def status(self, chat: str) -> Mapping[str, str]:
         conversation = self._conversation(chat)
-        return self._status(conversation.wanted, conversation.session)
+        return self._status(conversation.wanted, conversation.session or conversation.seen)
 
     async def open(self, chat: str, session: str) -> Session:
         found = await super().open(chat, session)
-        return await self._conversation(chat).switch(found.id)
+        self._conversation(chat).go_on(found)
+        return found
 
     async def _session(self, chat: str) -> Session:
         return await self._conversation(chat).take_up()

@@ -24,6 +24,7 @@ class Conversation:
         self.over = True  # the last turn has its end, and no other has begun
         self.behind = False  # a command waits for the end of the turn, and what comes now for the command
         self.session: Session | None = None
+        self.seen: Session | None = None  # the session that is wanted, as its row says; it is not taken up yet
         self.last: Envelope | None = None
         self.once, self.busy = "", ""
 
@@ -34,7 +35,12 @@ class Conversation:
             self.session = await self._runtime.take_up(self.wanted, origin=self._origin)
         return self.session
 
+    def go_on(self, session: Session) -> None:
+        """Go on in an earlier session, which is taken up when somebody says something."""
+        self.session, self.seen, self.wanted, self.last, self.resumes = None, session, session.id, None, True
+
     async def switch(self, session_id: str = "") -> Session:
         """Go on in another session, or in a new one."""
-        self.session, self.wanted, self.last, self.resumes = None, session_id, None, bool(session_id)
+        self.session, self.seen, self.wanted, self.last = None, None, session_id, None
+        self.resumes = bool(session_id)
         return await self.take_up()

@@ -155,7 +155,7 @@ class RuntimeDesk(Desk):
             "model": route.model if route else "",
             "notice": route.notice if route else "",
             "cwd": session.cwd if session else self._runtime.settings.config.terminal.cwd or here(),
-            "mode": self._runtime.policy.mode(session.id if session else chat),
+            "mode": self._runtime.mode(session.id if session else chat),
         }
 
     async def interrupt(self, chat: str) -> bool:

@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from hermes_core.agent.policy.risks import inside
 from hermes_core.kinds import Tool, Workspace
 from hermes_core.types import Effect, Feature, Principal, Session
 from hermes_core.values import frozen
@@ -51,6 +50,8 @@ class Guests:
         ``opened`` are folders of the house that the session may read. What it says of a gate counts for nothing here:
         a command that only looks still looks at the machine.
         """
+        from hermes_core.agent.policy.risks import inside
+
         if not self.is_guest(session.owner):
             return ""
         if Effect.CONFIGURE in tool.effects:
