@@ -52,9 +52,6 @@ if TYPE_CHECKING:
 __all__ = ["Parts"]
 
 log = logging.getLogger(__name__)
-# Settings that parts are made from, once.
-_FIXED = {"gateway", "logging", "plugins", "policy", "privacy", "quick_commands", "security", "store", "toolsets"}
-_FIXED |= {"workers"}
 
 
 class Parts:
@@ -345,22 +342,6 @@ class Parts:
     def config_sections(self) -> dict[str, type]:
         """The settings classes of enabled plugins, by the path of their section."""
         return config_sections(self.index, self._consent)
-
-    def reread(self) -> Sequence[str]:
-        """Take over what the settings say now, as far as that goes here; what of it needs a new start.
-
-        Raises HermesError; nothing is changed then.
-        """
-        changed = self.settings.reread()
-        self._toolbox = None
-        if self.route and changed & {"model", "providers"}:
-            self._routes["replaced", str(len(self._routes))] = self.route  # closed with the rest
-            self.route, self._wanted = None, ("", "")
-        return sorted(changed & _FIXED)
-
-    def installed(self) -> Sequence[tuple[Installed, bool]]:
-        """The plugins that are installed, and whether each may be used."""
-        return [(one, self._consent.state(one).usable) for one in self.index.plugins]
 
     def load_hooks(self) -> None:
         """Import the plugins that asked to be alive during sessions."""

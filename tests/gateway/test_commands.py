@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hermes_core.gateway.carry import Carrier
-from hermes_core.gateway.commands.slash import deck_of, slash_commands
+from hermes_core.gateway.commands.slash import deck_of
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import tool
 from hermes_core.testing import Call, FakePlatform
@@ -85,7 +85,7 @@ async def test_a_plugin_and_a_platform_take_no_name_that_is_taken(hermes, script
 
 
 async def test_no_two_commands_share_a_name(hermes) -> None:
-    table = slash_commands(hermes.runtime, lambda _: None)  # type: ignore[arg-type,return-value]
+    table = deck_of(hermes.runtime, lambda _: None).table  # type: ignore[arg-type,return-value]
     names = [name for one in table.values() for name in (one.name, *one.aliases)]
     assert len(names) == len(set(names))
     assert all(name == name.lower() and len(name) <= 32 for name in names), "menus of services take these"
@@ -335,7 +335,7 @@ async def test_the_program_tells_of_itself_without_secrets(hermes, scripted) -> 
     said = await Desk().types(hermes, "/debug", "/plugins", "/profile", "/version", "/insights", "/insights 5")
     assert "model: scripted-1 from scripted" in said[0]
     assert "sk-proj" not in "".join(said)
-    assert "loaded" in said[1]
+    assert "at work" in said[1]
     assert str(hermes.runtime.home.root) in said[2]
     assert "Nothing was used in 5 days" in said[5]
 

@@ -8,7 +8,7 @@ import click
 
 from hermes_core.cli.main import COMMANDS, root
 from hermes_core.cli.scope import Scope
-from hermes_core.gateway.commands.slash import Conversation, slash_commands
+from hermes_core.gateway.commands.slash import Conversation, deck_of
 from hermes_core.testing import Bench
 from hermes_core.types import SlashCommand
 from hermes_reference.config import manifests
@@ -69,7 +69,7 @@ def slashes() -> dict[str, SlashCommand]:
     """The slash commands of the kernel."""
     with tempfile.TemporaryDirectory() as folder:
         runtime = Bench(Path(folder) / "home").runtime
-        return slash_commands(runtime, lambda _: Conversation(runtime, "cli"))
+        return deck_of(runtime, lambda _: Conversation(runtime, "cli")).table
 
 
 def slash_page() -> str:

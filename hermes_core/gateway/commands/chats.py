@@ -55,6 +55,7 @@ class ChatCommands:
         )  # fmt: skip
         for run in here:
             self._table[run.__name__] = evolve(self._table[run.__name__], run=run)
+        self._table["platforms"] = evolve(self._table["platforms"], usage="[resume NAME]")
 
     @property
     def table(self) -> Sequence[SlashCommand]:

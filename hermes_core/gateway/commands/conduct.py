@@ -3,7 +3,7 @@
 from hermes_core.agent.policy.itself import run_by_tool
 from hermes_core.config.schema import EFFORTS
 from hermes_core.errors import UserError
-from hermes_core.gateway.commands.deck import Deck
+from hermes_core.gateway.commands.deck import Deck, Room
 from hermes_core.types import Session
 
 __all__ = ["Conduct", "keep_model", "wanted_model"]
@@ -16,11 +16,8 @@ _MODES = {
 _BUSY = ("queue", "steer", "interrupt")
 
 
-class Conduct:
+class Conduct(Room):
     """What people choose."""
-
-    def __init__(self, deck: Deck) -> None:
-        self._deck, self._runtime = deck, deck.runtime
 
     async def model(self, session: Session, rest: str) -> str:
         wanted, span = wanted_model(rest)
@@ -100,19 +97,16 @@ class Conduct:
 
 def wanted_model(rest: str) -> tuple[str, str]:
     """The ``provider:model`` that is asked for, and for how long: ``global``, ``session`` or ``once``."""
-    words, span, provider = rest.split(), "session", ""
-    for flag in ("--global", "--session", "--once"):
-        if flag in words:
-            words.remove(flag)
-            span = flag[2:]
+    words = rest.split()
+    spans = [word[2:] for word in words if word in ("--global", "--session", "--once")]
+    words = [word for word in words if word[2:] not in spans]
+    provider = ""
     if "--provider" in words:
         at = words.index("--provider")
-        provider = (words[at + 1 :] or [""])[0]
-        del words[at : at + 2]
+        provider, words = f"{(words[at + 1 :] or [''])[0]}:", [*words[:at], *words[at + 2 :]]
     if len(words) > 1 or any(word.startswith("--") for word in words):
         raise UserError("Write /model [provider:]model, with --global or --once behind it.")
-    name = "".join(words)
-    return (f"{provider}:{name}" if provider else name), span
+    return provider + "".join(words), (spans or ["session"])[-1]
 
 
 async def keep_model(deck: Deck, provider: str, name: str) -> str:

@@ -12,7 +12,7 @@ from hermes_core.gateway.conversation import Conversation
 from hermes_core.gateway.people.access import OWNER, Place, Role
 from hermes_core.types import Session, SlashCommand
 
-__all__ = ["Deck", "add", "named"]
+__all__ = ["Deck", "Room", "add", "named"]
 
 
 @define(eq=False)
@@ -50,6 +50,13 @@ class Deck:
         section, later = key.partition(".")[0], self.runtime.reread()
         when = "from the next start" if section in (*later, *PLUGIN_SPACES) else "from now on"
         return f"{key} is {'set' if row.secret or row.key != key else row.value}, {when}."
+
+
+class Room:
+    """Some commands; each is a method of its name."""
+
+    def __init__(self, deck: Deck) -> None:
+        self._deck, self._runtime = deck, deck.runtime
 
 
 def named(commands: Mapping[str, SlashCommand], name: str) -> SlashCommand | None:

@@ -5,17 +5,14 @@ import sys
 
 from hermes_core import __version__
 from hermes_core.errors import UnknownName, UserError
-from hermes_core.gateway.commands.deck import Deck
+from hermes_core.gateway.commands.deck import Room
 from hermes_core.types import Session
 
 __all__ = ["House"]
 
 
-class House:
+class House(Room):
     """What people see and change of the program."""
-
-    def __init__(self, deck: Deck) -> None:
-        self._deck, self._runtime = deck, deck.runtime
 
     async def tools(self, session: Session, rest: str) -> str:
         runtime, (verb, *names) = self._runtime, rest.split() or [""]
@@ -73,11 +70,10 @@ class House:
         return f"Settings and secrets were read again.{told} So do plugins that were installed, changed or enabled."
 
     async def plugins(self, _session: Session, _rest: str) -> str:
-        broken = {fault.plugin: fault.error for fault in self._runtime.dispatch.faults}
-        lines = []
-        for one, usable in self._runtime.installed():
-            loaded = "loaded" if one.label in self._runtime.loader.loaded else "ready, not needed yet"
-            state = f"failed: {broken[one.label]}" if one.label in broken else loaded if usable else "not in use"
+        broken = {fault.plugin: f"failed: {fault.error}" for fault in self._runtime.dispatch.faults}
+        loaded, lines = self._runtime.loader.loaded, []
+        for one in self._runtime.index.plugins:
+            state = broken.get(one.label, "at work" if one.label in loaded else "not needed yet, or not enabled")
             lines.append(f"    {one.label:<28}{one.version:<10}{state}")
         return "\n".join(lines) or "No plugin is installed."
 

@@ -21,13 +21,7 @@ def chat_slash_commands(runtime: "Runtime", conversation: "Callable[[str], Conve
     """``/platforms``, ``/sethome`` and ``/handoff``."""
     desk = _Chats(runtime, conversation)
     return (
-        SlashCommand(
-            name="platforms",
-            summary="which chat services are served",
-            run=desk.platforms,
-            usage="[resume NAME]",
-            at_once=True,
-        ),
+        SlashCommand(name="platforms", summary="which chat services are served", run=desk.platforms, at_once=True),
         SlashCommand(
             name="sethome",
             summary="make a chat home on its platform: what has no other place goes there",

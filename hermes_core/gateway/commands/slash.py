@@ -4,9 +4,10 @@ What a command does is in the rooms beside this one, and is imported when it run
 who carries conversations fills in those.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from importlib import import_module
-from typing import Any, Literal
+from typing import Any
 
 from hermes_core.agent.runtime import Runtime
 from hermes_core.config.schema import EFFORTS
@@ -17,7 +18,7 @@ from hermes_core.gateway.conversation import Conversation
 from hermes_core.gateway.people.access import Place
 from hermes_core.types import Choice, Message, Session, SlashCommand
 
-__all__ = ["BEHIND", "QUEUED", "STEERED", "WAITS", "deck_of", "slash_commands"]
+__all__ = ["BEHIND", "QUEUED", "STEERED", "WAITS", "deck_of"]
 
 QUEUED = "Queued: it has its turn when this one ends. /steer says it now, /stop ends the turn."
 STEERED = "Passed on: the model sees it with the next result, or as the next message."
@@ -92,15 +93,13 @@ _CONFIRM: dict[str, Callable[[str], str]] = {
 }
 
 
-def slash_commands(runtime: Runtime, conversation: Callable[[str], Conversation]) -> dict[str, SlashCommand]:
-    """All commands by name: the kernel's own, those of plugins, and the person's; none takes a name that is taken."""
-    return deck_of(runtime, conversation).table
-
-
 def deck_of(
     runtime: Runtime, conversation: Callable[[str], Conversation], place: Place = "terminal", more: Sequence[Any] = ()
 ) -> Deck:
-    """The same with what they work with. ``more`` are commands of the platform, which come before those of plugins."""
+    """All commands, and what they work with: the kernel's own, ``more`` of a platform, those of plugins, the person's.
+
+    None takes a name that is taken.
+    """
     deck = Deck(runtime, conversation, {}, place)
     for names, usage, summary, where in _OWN:
         name, *aliases = names.split()
@@ -109,12 +108,12 @@ def deck_of(
             aliases=tuple(aliases),
             usage=usage,
             summary=summary,
-            run=_run(deck, where),
+            run=partial(_do, deck, where),
             at_once=name in _AT_ONCE,
-            who=_who(name),
+            who="admin" if name in _ADMIN else "everyone",
             where=_PLACES.get(name, ("terminal", "chat", "api")),
             confirm=_CONFIRM.get(name),
-            options=_options(deck, name) if name in _OPTIONS else None,
+            options=partial(_options, deck, name) if name in _OPTIONS else None,
         )
     for command in (*chat_slash_commands(runtime, conversation), *more):
         add(deck.table, command)
@@ -130,29 +129,17 @@ def deck_of(
     return deck
 
 
-def _who(name: str) -> Literal["everyone", "admin"]:
-    """Who may use one of the kernel's own: what shows or changes more than a person's own is for admins."""
-    return "admin" if name in _ADMIN else "everyone"
-
-
-def _run(deck: Deck, where: str) -> Callable[[Session, str], Awaitable[str | Message]]:
+async def _do(deck: Deck, where: str, session: Session, rest: str) -> str | Message:
     """What a command does, imported when it does it."""
     room, _, name = where.partition(":")
-
-    async def run(session: Session, rest: str) -> str | Message:
-        if not room:
-            raise UserError("This does not work here.")
-        desk = getattr(import_module(f"hermes_core.gateway.commands.{room}"), room.title())(deck)
-        answer: str | Message = await getattr(desk, name)(session, rest)
-        return answer
-
-    return run
+    if not room:
+        raise UserError("This does not work here.")
+    desk = getattr(import_module(f"hermes_core.gateway.commands.{room}"), room.title())(deck)
+    answer: str | Message = await getattr(desk, name)(session, rest)
+    return answer
 
 
-def _options(deck: Deck, name: str) -> Callable[[Session, str], Awaitable[Sequence[Choice]]]:
-    async def options(session: Session, rest: str) -> Sequence[Choice]:
-        from hermes_core.gateway.commands.options import options_of
+async def _options(deck: Deck, name: str, session: Session, rest: str) -> Sequence[Choice]:
+    from hermes_core.gateway.commands.options import options_of
 
-        return await options_of(deck, name, session, rest)
-
-    return options
+    return await options_of(deck, name, session, rest)

@@ -5,18 +5,15 @@ import os
 from pathlib import Path
 
 from hermes_core.errors import UnknownName, UserError
-from hermes_core.gateway.commands.deck import Deck
+from hermes_core.gateway.commands.deck import Room
 from hermes_core.gateway.commands.slash import QUEUED, STEERED
 from hermes_core.types import Message, Session
 
 __all__ = ["Talk", "short"]
 
 
-class Talk:
+class Talk(Room):
     """What people say about what was said."""
-
-    def __init__(self, deck: Deck) -> None:
-        self._deck, self._runtime = deck, deck.runtime
 
     async def new(self, session: Session, _rest: str) -> str:
         fresh = await self._deck.conversation(session.id).switch()

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from hermes_core.agent.usage import add
 from hermes_core.errors import UserError
-from hermes_core.gateway.commands.deck import Deck, named
+from hermes_core.gateway.commands.deck import Room, named
 from hermes_core.gateway.people.access import listing, usable
 from hermes_core.types import Session, SlashCommand, Usage
 
@@ -14,11 +14,8 @@ _PAGE = 15  # commands that are listed at once in a chat
 _PLACES = {"terminal": "in a terminal", "chat": "in chats", "api": "over the API"}
 
 
-class Words:
+class Words(Room):
     """What people ask about."""
-
-    def __init__(self, deck: Deck) -> None:
-        self._deck, self._runtime = deck, deck.runtime
 
     async def help(self, _session: Session, rest: str) -> str:
         mine = usable(self._deck.table, self._deck.role(), self._deck.place)
@@ -96,13 +93,13 @@ def _lines(some: Sequence[SlashCommand]) -> str:
 
 
 def _explained(command: SlashCommand) -> str:
-    lines = [f"/{command.name} {command.usage}".strip(), f"    {command.summary}"]
-    if command.aliases:
-        lines.append(f"    also: {', '.join(f'/{name}' for name in command.aliases)}")
+    also = ", ".join(f"/{name}" for name in command.aliases)
     who = "everyone" if command.who == "everyone" else "admins"
-    lines.append(f"    for {who}, {', '.join(_PLACES[place] for place in command.where)}")
-    if command.at_once:
-        lines.append("    works while a turn runs")
-    if command.confirm:
-        lines.append("    asks before it takes something away; --once after it is the yes")
-    return "\n".join(lines)
+    lines = (
+        command.summary,
+        also and f"also: {also}",
+        f"for {who}, {', '.join(_PLACES[place] for place in command.where)}",
+        "works while a turn runs" if command.at_once else "",
+        "asks before it takes something away; --once after it is the yes" if command.confirm else "",
+    )
+    return "\n    ".join([f"/{command.name} {command.usage}".strip(), *filter(None, lines)])
