@@ -25,8 +25,6 @@ def terminal_findings(scope: Scope) -> Iterator[tuple[str, str, str, str]]:
     there = {p.name: p for _, p in runtime.dispatch.contributions("register_platforms")}
     why = "" if opens == "tui" or "tui" not in there else there["tui"].unfit() or "display.interface says so"
     yield "ok", "interface", f"`{scope.name}` opens {opens}" + (f" and not tui: {why}" if why else ""), ""
-    for fault in runtime.dispatch.faults:
-        yield "asks", fault.plugin, f"{fault.phase}: {fault.error}", fault.hint or "hermes doctor --deep"
 
 
 def _terminal() -> tuple[str, str, str, str]:

@@ -75,7 +75,6 @@ def choose_model(scope: Scope) -> None:
 
 def _settle(scope: Scope, wishes: Wishes, name: str, person: bool, as_json: bool) -> None:
     """Show what is to be changed, and write it."""
-    settings = scope.settings
     changes = [*(f".env: {secret}" for secret in wishes.secrets)]
     changes += [f"config.yaml: {key} = {json.dumps(value)}" for key, value in wishes.settings.items()]
     for line in changes or ["Nothing is to be changed."]:
@@ -89,11 +88,11 @@ def _settle(scope: Scope, wishes: Wishes, name: str, person: bool, as_json: bool
         "model": after.model.default,
         "backend": after.terminal.backend,
     }
-    done |= {"workspace": after.terminal.cwd, "changed": changes, "next": settings.home.brand}
+    done |= {"workspace": after.terminal.cwd, "changed": changes, "next": scope.home.brand}
     if as_json:
         click.echo(json.dumps(done, ensure_ascii=False))
     else:
-        click.echo(f"{'Written. ' if changes else ''}Start a conversation with: {settings.home.brand}", err=True)
+        click.echo(f"{'Written. ' if changes else ''}Start a conversation with: {scope.home.brand}", err=True)
 
 
 def _write(scope: Scope, wishes: Wishes, provider: str) -> None:
@@ -136,7 +135,13 @@ def _provider(scope: Scope, wishes: Wishes, given: dict[str, str | None], person
     if name:
         wishes.want(scope, "model.provider", name)
     if chosen:
-        _reached(scope, wishes, given, chosen, asks=person and bool(name) and chosen not in ready)
+        _reached(
+            scope,
+            wishes,
+            given,
+            chosen,
+            asks=person and bool(name) and (chosen not in ready or chosen == given.get("again")),
+        )
     _named(scope, wishes, given, chosen, person)
     return chosen
 
@@ -224,7 +229,7 @@ def _tried(
         wishes.secrets.clear()
         for key in [key for key in wishes.settings if key.startswith(("model.", "providers."))]:
             del wishes.settings[key]
-        given, attempt = {**given, "provider": "", "key_env": "", "base_url": "", "model": None}, True
+        given, attempt = {**dict.fromkeys(given, ""), "model": None, "again": provider}, True
         provider = _provider(scope, wishes, given, True)
     return provider
 

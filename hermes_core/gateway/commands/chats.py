@@ -8,11 +8,11 @@ from attrs import evolve
 from hermes_core.agent.live import new_session_id
 from hermes_core.agent.runtime import Runtime
 from hermes_core.config.schema import EFFORTS
-from hermes_core.errors import UnknownName, UserError, nearest
+from hermes_core.errors import UnknownName, UserError
 from hermes_core.gateway.commands import confirm
 from hermes_core.gateway.commands.conduct import Conduct, keep_model, wanted_model
 from hermes_core.gateway.commands.deck import named
-from hermes_core.gateway.commands.quick import spread
+from hermes_core.gateway.commands.quick import find
 from hermes_core.gateway.commands.slash import deck_of
 from hermes_core.gateway.commands.words import Words
 from hermes_core.gateway.conversations import ChatConversation
@@ -86,15 +86,12 @@ class ChatCommands:
         usable_here, session = usable(self._table, access.role, "chat"), await conversation.take_up()
         running = _RUNNING.set((conversation, access))
         try:
-            command = named(usable_here, name) or await spread(self._runtime, usable_here, session, name)
-            if command is None:
-                close = nearest(name, usable_here)
-                return f"There is no command /{name}." + (f" Did you mean /{close}?" if close else " /help lists all.")
+            command = await find(self._deck, usable_here, session, name)
             rest, word = confirm.answered(command, rest)
             if not word and (subject := confirm.asks(self._deck, command, rest)):
                 return confirm.as_message(self._deck, command.name, rest, subject)
             if word == "always":
-                await confirm.remember(self._deck)
+                await self._deck.write("display.confirm_commands", "false")
             return confirm.NOT_DONE if word == "cancel" else await command.run(session, rest)
         finally:
             _RUNNING.reset(running)

@@ -84,15 +84,12 @@ class Conduct(Room):
         return f"Grant {number} is taken back; it will be asked about again."
 
     async def busy(self, session: Session, rest: str) -> str:
-        conversation, words = self._deck.conversation(session.id), rest.split()
-        mode = next((word for word in words if word != "--global"), "")
-        if mode and mode not in _BUSY:
-            raise UserError(f"There is no way {mode!r}: {', '.join(_BUSY)}.")
-        if mode and "--global" in words:
-            return await self._deck.write("agent.busy", mode)
-        conversation.busy = mode or conversation.busy
+        conversation = self._deck.conversation(session.id)
+        if rest not in ("", *_BUSY):
+            raise UserError(f"There is no way {rest!r}: {', '.join(_BUSY)}.")
+        conversation.busy = rest or conversation.busy
         now = conversation.busy or self._runtime.settings.config.agent.busy
-        return f"What you say during a turn: {now}. In this terminal; --global makes it last."
+        return f"What you say during a turn: {now}. In this terminal; /config agent.busy {now} makes it last."
 
 
 def wanted_model(rest: str) -> tuple[str, str]:

@@ -6,9 +6,9 @@ like any other, and a death between question and answer loses nothing and does n
 
 from hermes_core.gateway.commands.deck import Deck
 from hermes_core.gateway.outward.outgoing import said
-from hermes_core.types import Button, Buttons, Message, Question, SlashCommand
+from hermes_core.types import Button, Buttons, Message, SlashCommand
 
-__all__ = ["NOT_DONE", "answered", "as_message", "as_question", "asks", "remember"]
+__all__ = ["NOT_DONE", "answered", "as_message", "asks", "choices"]
 
 NOT_DONE = "Nothing was done."
 _ANSWERS = {"--once": "once", "--always": "always", "--cancel": "cancel"}
@@ -27,22 +27,13 @@ def asks(deck: Deck, command: SlashCommand, rest: str) -> str:
     return command.confirm(rest) if wanted and command.confirm else ""
 
 
-def as_question(deck: Deck, subject: str) -> Question:
-    """The question for somebody who waits for it."""
-    return Question(id="", kind="choice", subject=subject, choices=_choices(deck))
-
-
 def as_message(deck: Deck, name: str, rest: str, subject: str) -> Message:
     """The question for somebody who reads it later."""
     line = f"/{name} {rest}".strip()
-    buttons = tuple(Button(label=_LABELS[one], says=f"{line} --{one}") for one in _choices(deck))
+    buttons = tuple(Button(label=_LABELS[one], says=f"{line} --{one}") for one in choices(deck))
     return said(f"{subject} Really? `{line} --once` is the yes.", Buttons(buttons=buttons))
 
 
-def _choices(deck: Deck) -> tuple[str, ...]:
+def choices(deck: Deck) -> tuple[str, ...]:
+    """What may be answered. Never to be asked again holds for everybody, so an admin says it."""
     return ("once", "always", "cancel") if deck.role() == "admin" else ("once", "cancel")
-
-
-async def remember(deck: Deck) -> None:
-    """Never ask again. Raises UserError for anybody but an admin."""
-    await deck.write("display.confirm_commands", "false")

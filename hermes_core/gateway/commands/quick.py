@@ -6,11 +6,11 @@ from attrs import evolve
 
 from hermes_core.agent.runtime import Runtime
 from hermes_core.config.schema import QuickSettings
-from hermes_core.errors import UserError
+from hermes_core.errors import UserError, nearest
 from hermes_core.gateway.commands.deck import Deck, named
 from hermes_core.types import Choice, ExecRequest, Message, Session, SlashCommand
 
-__all__ = ["offered", "quick_commands", "spread"]
+__all__ = ["find", "offered", "quick_commands"]
 
 _MOST = 20_000  # bytes of output that are shown
 
@@ -49,19 +49,23 @@ def _stand_in(deck: Deck, name: str, one: QuickSettings) -> SlashCommand:
     return evolve(command, who=target.who, where=target.where, at_once=target.at_once, confirm=asks)
 
 
-async def spread(
-    runtime: Runtime, commands: Mapping[str, SlashCommand], session: Session, name: str
-) -> SlashCommand | None:
-    """The command that one of another's options is, such as ``/NAME`` for ``/skill NAME``. It never hides another."""
+async def find(deck: Deck, commands: Mapping[str, SlashCommand], session: Session, name: str) -> SlashCommand:
+    """A command by its name, or by that of one of another's options: ``/NAME`` for ``/skill NAME``.
+
+    Raises UserError when there is none.
+    """
+    if known := named(commands, name):
+        return known
     for one in commands.values():
-        if one.each and any(choice.text.strip() == name for choice in await offered(runtime, one, session, name)):
+        if one.each and any(o.text.strip() == name for o in await offered(deck.runtime, one, session, name)):
             whole = one.run
 
             async def run(session: Session, rest: str) -> str | Message:
                 return await whole(session, f"{name} {rest}".strip())  # noqa: B023 - it is returned at once
 
             return evolve(one, run=run)
-    return None
+    close = nearest(name, commands)
+    raise UserError(f"There is no command /{name}." + (f" Did you mean /{close}?" if close else " /help lists all."))
 
 
 async def offered(runtime: Runtime, command: SlashCommand, session: Session, rest: str) -> Sequence[Choice]:

@@ -58,7 +58,7 @@ _OWN = (
     ("reasoning effort", _LEVELS, "show or change how hard the model thinks, or is seen to", "conduct:reasoning"),
     ("permission", "[ask|smart|off|grants|forget N]", "show or change what needs your yes", "conduct:permission"),
     ("yolo", "", "ask nothing any more in this session, or ask again", "conduct:yolo"),
-    ("busy", "[queue|steer|interrupt] [--global]", "what becomes of what you say during a turn", "conduct:busy"),
+    ("busy", "[queue|steer|interrupt]", "what becomes of what you say during a turn", "conduct:busy"),
     ("tools", "[enable|disable NAME…]", "list the tools; switch some on or off on this platform", "house:tools"),
     ("toolsets", "", "list the groups of tools", "house:toolsets"),
     ("config", "[KEY [VALUE]]", "show or change settings", "house:config"),

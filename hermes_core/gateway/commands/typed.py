@@ -10,7 +10,7 @@ from attrs import evolve
 
 from hermes_core.agent.live import new_session_id
 from hermes_core.agent.runtime import Runtime
-from hermes_core.errors import UnknownName, UserError, nearest
+from hermes_core.errors import UnknownName, UserError
 from hermes_core.gateway.commands import confirm
 from hermes_core.gateway.commands.deck import Deck, named
 from hermes_core.gateway.commands.slash import deck_of
@@ -24,12 +24,13 @@ from hermes_core.types import (
     Failed,
     Feature,
     Message,
+    Question,
     Session,
     SlashCommand,
     Started,
     Usage,
     Verdict,
-)
+)  # fmt: skip
 
 __all__ = ["TypedCommands", "outcome"]
 
@@ -80,15 +81,9 @@ class TypedCommands:
     async def run(self, chat: str, session: Session, text: str) -> str | Message:
         """Carry a command out; what is to be shown, or what the model is to hear. Raises HermesError."""
         name, _, rest = text[1:].partition(" ")
-        name = name.casefold()
-        command = named(self.table, name)
-        if command is None:
-            from hermes_core.gateway.commands.quick import spread
+        from hermes_core.gateway.commands.quick import find
 
-            command = await spread(self._runtime, self.table, session, name)
-        if command is None:
-            close = nearest(name, self.table)
-            return f"There is no command /{name}." + (f" Did you mean /{close}?" if close else " /help lists all.")
+        command = await find(self._deck, self.table, session, name.casefold())
         return await self._done(chat, command, session, rest.strip())
 
     async def _done(self, chat: str, command: SlashCommand, session: Session, rest: str) -> str | Message:
@@ -96,7 +91,7 @@ class TypedCommands:
         rest, word = confirm.answered(command, rest)
         subject = "" if word else confirm.asks(self._deck, command, rest)
         if subject and Feature.LIVE in self._platform.features:
-            question = confirm.as_question(self._deck, subject)
+            question = Question(id="", kind="choice", subject=subject, choices=confirm.choices(self._deck))
             verdict = await self._run(chat, self._platform.ask(Chat(chat), question), soon=0)
             if isinstance(verdict, Verdict):  # else nobody is there to be asked
                 word = verdict.choice if verdict.outcome == "allow" else "cancel"
@@ -107,7 +102,7 @@ class TypedCommands:
         if word == "cancel":
             return confirm.NOT_DONE
         if word == "always":
-            await confirm.remember(self._deck)
+            await self._deck.write("display.confirm_commands", "false")
         return await self._run(chat, command.run(session, rest)) or ""
 
     async def _run(self, chat: str, command: Awaitable[_T], *, soon: float = _SOON) -> "_T | str":
