@@ -135,13 +135,8 @@ def _provider(scope: Scope, wishes: Wishes, given: dict[str, str | None], person
     if name:
         wishes.want(scope, "model.provider", name)
     if chosen:
-        _reached(
-            scope,
-            wishes,
-            given,
-            chosen,
-            asks=person and bool(name) and (chosen not in ready or chosen == given.get("again")),
-        )
+        there = chosen in ready and chosen != given.get("again")  # one that just failed may need another key
+        _reached(scope, wishes, given, chosen, asks=person and bool(name) and not there)
     _named(scope, wishes, given, chosen, person)
     return chosen
 

@@ -72,9 +72,8 @@ def kept(secrets: dict[str, str]) -> Iterator[None]:
 
 def tell(text: str, *, dim: bool = False) -> None:
     """A sentence whose lines break at spaces, whatever the terminal's width."""
-    click.secho(
-        click.wrap_text(text, get_terminal_size().columns - 1, preserve_paragraphs=True), dim=dim or None, err=True
-    )
+    width = get_terminal_size().columns - 1
+    click.secho(click.wrap_text(text, width, preserve_paragraphs=True), dim=dim or None, err=True)
 
 
 def asked(kind: str, text: str, default: str, known: set[str]) -> str:
