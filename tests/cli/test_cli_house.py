@@ -397,7 +397,6 @@ def test_doctor_looks_at_the_terminal(cli, monkeypatch, name, coding, size, leve
     monkeypatch.setattr(screen.locale, "getpreferredencoding", lambda _=False: coding)
     monkeypatch.setattr(screen, "get_terminal_size", lambda: os.terminal_size(size))
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    monkeypatch.setattr(screen.sys, "stdout", Terminal(sys.stdout))
     (row,) = [r for r in cli("doctor", "--json").row["findings"] if r["who"] == "terminal"]
     assert row["level"] == level
     assert said in f"{row['text']} {row['fix']}"

@@ -7,7 +7,7 @@ from pathlib import Path
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.gateway.commands.deck import Room
 from hermes_core.gateway.commands.slash import QUEUED, STEERED
-from hermes_core.types import Message, Session
+from hermes_core.types import Message, Session, Text
 
 __all__ = ["Talk", "short"]
 
@@ -137,9 +137,7 @@ class Talk(Room):
 
 def whole(message: Message) -> str:
     """What was said in a message."""
-    from hermes_core.agent.turn import text_of
-
-    return text_of(message).strip()
+    return "\n\n".join(part.text for part in message.parts if isinstance(part, Text)).strip()
 
 
 def short(message: Message, most: int = 200) -> str:
