@@ -88,8 +88,7 @@ def slash_page() -> str:
         "# Slash commands",
         "Typed into a conversation, on every platform. The kernel runs them; a plugin adds its own with "
         "`register_slash_commands`. A message that starts with two slashes is not a command.",
-        "In a terminal whoever types is an admin. Long usages stand in `/help COMMAND`. {doc}`../how-to/commands` shows "
-        "how they are used.",
+        "In a terminal whoever types is an admin. {doc}`../how-to/commands` shows how they are used.",
         table(("command", "meaning", "where", "for"), rows),
         "\n".join(theirs),
     )

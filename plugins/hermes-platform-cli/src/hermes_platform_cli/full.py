@@ -230,6 +230,7 @@ class Full:
             self._config,
             self._data / "history" if self._config.history else None,
             commands=lambda: self._desk.commands,
+            complete=lambda line: self._desk.complete(self._chat, line),
             status=self._status_line,
             trouble=self._trouble,
             source=self._source,
