@@ -31,6 +31,7 @@ from hermes_core.types import (
     Envelope,
     Fault,
     Message,
+    Principal,
     Prompt,
     Question,
     Request,
@@ -203,13 +204,13 @@ async def on_fault(ctx: PluginContext, fault: Fault) -> None:
 
 @transform
 async def transform_incoming(
-    ctx: PluginContext, envelope: Envelope, session_id: str, cwd: str, context: int
+    ctx: PluginContext, envelope: Envelope, session_id: str, owner: Principal, cwd: str, context: int
 ) -> Envelope | None:
     """Change what a person wrote before anything is spent on it. The stored inbox row keeps the original.
 
-    ``session_id`` names the session it is for; empty when that will be a new one. ``cwd`` is the folder it works in,
-    empty where its files are not those of this machine; ``context`` how many tokens fit into the model, 0 when nobody
-    knows yet.
+    ``session_id`` names the session it is for, empty when that will be a new one; ``owner`` is whose it is. ``cwd`` is
+    the folder it works in, empty where its files are not those of this machine; ``context`` how many tokens fit into
+    the model, 0 when nobody knows yet. What is added of files or pages is Text that says what it ``quotes``.
     """
 
 

@@ -127,6 +127,10 @@ class LiveSessions:
         await self._let_go()
         return live
 
+    def holds(self, session_id: str) -> bool:
+        """Whether a session is taken up here."""
+        return session_id in self._live
+
     def folder(self, session_id: str, owner: Principal) -> str:
         """Where a session works; a new one of a guest in their own folder."""
         if live := self._live.get(session_id):

@@ -16,7 +16,7 @@ from hermes_core.agent.policy.guarded import guarded_paths, read_only, readable
 from hermes_core.agent.policy.guests import Guests
 from hermes_core.agent.route.choice import Route, choose
 from hermes_core.agent.route.router import Router
-from hermes_core.config.files import explain, write_atomic
+from hermes_core.config.files import explain
 from hermes_core.config.gateway import listed
 from hermes_core.config.settings import Settings
 from hermes_core.context import MessagesBroker, PluginContext
@@ -359,8 +359,8 @@ class Parts:
         from hermes_core.agent.prompt import build_prompt
 
         config = self.settings.config
-        identity, soul, window = config.agent.identity, self.home.root / "SOUL.md", config.model.context_length
-        prompt = await build_prompt(session, self.memory(), identity=identity, soul=soul, window=window)
+        identity, window = config.agent.identity, config.model.context_length
+        prompt = await build_prompt(session, self.memory(), identity=identity, window=window)
         if system:
             said = PromptBlock(name="caller", text=system, tier="context")
             prompt = evolve(prompt, blocks=(*prompt.blocks, said))
@@ -379,23 +379,12 @@ class Parts:
             )
         )
 
-    def _keep_faults(self) -> None:
-        """Leave what went wrong in calls where doctor finds it."""
-        import json
-
-        path = self.home.cache / "faults.json"
-        with contextlib.suppress(OSError, ValueError, UserError):  # doctor then knows less, and nothing else happens
-            kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-            for fault in self.dispatch.faults:
-                if fault.phase == "call":
-                    row = {"error": fault.error, "hint": fault.hint, "when": time.time()}
-                    kept[fault.plugin] = {**kept.get(fault.plugin, {}), fault.where: row}
-            write_atomic(path, json.dumps(kept).encode())
-
     async def close(self) -> None:
         """Let go of the provider and the store."""
         if self.dispatch.faults:
-            self._keep_faults()
+            from hermes_core.plugins.told import keep_faults
+
+            keep_faults(self.home.cache / "faults.json", self.dispatch.faults)
         routes = (self.route, *self._routes.values())
         for provider in {id(route.provider): route.provider for route in routes if route}.values():
             await provider.close()

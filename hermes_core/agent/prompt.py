@@ -8,7 +8,6 @@ import os
 import sys
 from collections.abc import Sequence
 from datetime import datetime
-from pathlib import Path
 
 from hermes_core.kinds import Memory
 from hermes_core.types import Prompt, PromptBlock, Session
@@ -38,12 +37,10 @@ _HINTS = {
 }
 
 
-async def build_prompt(
-    session: Session, memory: Memory | None, *, identity: str = "", soul: Path | None = None, window: int = 0
-) -> Prompt:
-    """The blocks of a new session's prompt. Files that cannot be read are left out."""
+async def build_prompt(session: Session, memory: Memory | None, *, identity: str = "", window: int = 0) -> Prompt:
+    """The blocks of a new session's prompt."""
     blocks = [
-        PromptBlock(name="identity", text=_read(soul) or identity or IDENTITY),
+        PromptBlock(name="identity", text=identity or IDENTITY),
         PromptBlock(name="working", text=WORKING),
         PromptBlock(name="environment", text=_environment(session)),
     ]
@@ -70,12 +67,3 @@ def ordered(blocks: Sequence[PromptBlock]) -> list[PromptBlock]:
 def _environment(session: Session) -> str:
     system = {"linux": "Linux", "darwin": "macOS", "win32": "Windows"}.get(sys.platform, sys.platform)
     return f"You run on {system}. The working folder is {session.cwd or os.getcwd()}."  # noqa: PTH109
-
-
-def _read(path: Path | None) -> str:
-    if path is None:
-        return ""
-    try:
-        return path.read_text(encoding="utf-8", errors="replace").strip()
-    except OSError:
-        return ""

@@ -4,6 +4,7 @@ Every way in (command line, platforms, embedding) calls ``turn``. There is no ot
 """
 
 import asyncio
+import contextlib
 import gc
 import logging
 import os
@@ -21,7 +22,7 @@ from hermes_core.agent.failed import cause, failed
 from hermes_core.agent.live import Live, LiveSessions
 from hermes_core.agent.parts import Parts
 from hermes_core.agent.surface import Surface
-from hermes_core.errors import HermesError, UserError
+from hermes_core.errors import HermesError, UnknownName, UserError
 from hermes_core.kinds import Memory, Workspace
 from hermes_core.kinds.desk import AskPerson
 from hermes_core.store.codec import clean
@@ -251,15 +252,33 @@ class Runtime(Parts):
     async def _admitted(self, original: Envelope, session_id: str, owner: Principal) -> Envelope:
         """The message as plugins let it in. Raises UserError."""
         original = evolve(original, message=_sound(original.message))
-        known: dict[str, Any] = {"session_id": session_id, "cwd": "", "context": 0}
+        known: dict[str, Any] = {"session_id": session_id, "owner": owner, "cwd": "", "context": 0}
         if self.dispatch.implementations("transform_incoming"):
-            known["cwd"] = self.sessions.folder(session_id, owner) if self.is_here(owner) else ""
+            known["cwd"] = await self._folder(session_id, owner) if self.is_here(owner) else ""
             known["context"] = self.router.window(self.route) if self.route else 0
         envelope = await self.dispatch.transform("transform_incoming", "envelope", original, **known)
+        if any(isinstance(part, Text) and part.quotes for part in envelope.message.parts):  # it may be a lot
+            envelope = evolve(envelope, message=await asyncio.to_thread(self._quoting, envelope.message))
         verdict = await self.dispatch.decide("admit", envelope=envelope)
         if verdict.outcome == "deny":
             raise UserError(f"This message was not let in: {verdict.reason or verdict.by}")
         return envelope
+
+    async def _folder(self, session_id: str, owner: Principal) -> str:
+        """Where a session works, also one that is not taken up here yet."""
+        if session_id and not self.sessions.holds(session_id):
+            with contextlib.suppress(UnknownName):
+                return (await (await self.store()).session(session_id, owner)).cwd
+        return self.sessions.folder(session_id, owner)
+
+    def _quoting(self, message: Message) -> Message:
+        """The message with what it quotes as a tool's result would show it: as can be stored, and without secrets."""
+        masked = self.settings.masks.for_model
+        parts = tuple(
+            evolve(part, text=masked(clean(part.text))) if isinstance(part, Text) and part.quotes else part
+            for part in message.parts
+        )
+        return evolve(message, parts=parts)
 
     async def _run(self, session_id: str, origin: str, owner: Principal, surface: Surface, emit: _Emit) -> "TurnRun":
         live = await self.sessions.take(session_id, origin, owner)

@@ -90,8 +90,8 @@ def show(context: click.Context, which: str, as_json: bool) -> None:
     for message in history:
         for part in message.parts:
             if isinstance(part, Text):
-                click.secho(f"\n{message.role}", fg="cyan")
-                click.echo(part.text)
+                click.secho(f"\n{message.role}{f', quoting {part.quotes}' if part.quotes else ''}", fg="cyan")
+                click.echo(part.text.strip("\n") if part.quotes else part.text)
             elif isinstance(part, ToolCall):
                 click.secho(f"  ┊ {part.name} {json.dumps(part.arguments, ensure_ascii=False)[:200]}", dim=True)
             elif isinstance(part, ToolResult):

@@ -105,7 +105,8 @@ def steered(tx: Transaction, session_id: str, turn_id: str, result: ToolResult) 
     for one in notes:
         take(tx, one.id, turn_id)
     said = [part for one in notes for part in _marked(one.message)]
-    return evolve(result, parts=(*result.parts, *said)) if said else result
+    untrusted = result.untrusted or any(one.message.untrusted for one in notes)
+    return evolve(result, parts=(*result.parts, *said), untrusted=untrusted) if said else result
 
 
 def _marked(message: Message) -> list[Text | Blob]:

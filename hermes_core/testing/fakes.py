@@ -139,6 +139,11 @@ class FakeBackend(Backend):
         self.workspace = workspace
         self.keys: list[str] = []
 
+    @property
+    def features(self) -> frozenset[Feature]:  # type: ignore[override]
+        """Those of the workspace."""
+        return self.workspace.features
+
     async def open(self, key: str) -> Workspace:
         """The workspace it was made with."""
         self.keys.append(key)

@@ -11,9 +11,13 @@ from hermes_core.values import frozen
 
 @frozen(kw_only=True)
 class Text:
-    """Plain text or markdown."""
+    """Plain text or markdown.
+
+    ``quotes`` names what it repeats when those are not the words of whoever speaks: a file, a page that was opened.
+    """
 
     text: str
+    quotes: str = ""
 
 
 @frozen(kw_only=True)

@@ -38,7 +38,7 @@ layers =
     fetching
     addresses | places | archives | autorun
     kinds | options | failures | environment | commands
-    redaction | trace | notices
+    redaction | takeover | trace | notices
     types | errors
     values
 

@@ -16,6 +16,8 @@ VARIABLES = {
     "HERMES_INTERFACE": "The same for `--interface`.",
     "HERMES_YOLO": "`1`: ask nothing, as `--yolo`. The hard blocks stay.",
     "HERMES_SAFE_MODE": "`1`: only the distribution's own plugins, as `--safe-mode`.",
+    "HERMES_TUI_THEME": "`light`, `dark` or the name of a skin: how the full screen looks, whatever is configured.",
+    "HERMES_WEB_TOKEN": "The token of `hermes web`, 32 characters or more; without it each start makes one.",
     "HERMES_STRICT": "`1`: errors of plugins are raised instead of recorded, with their traceback. For authors.",
     "HERMES_TRACE_HOOKS": "`1`: print every hook call with its plugin and how long it took, on stderr.",
     "HERMES_TESTING": "`1`: a test is at work; without it `HERMES_DIE_AT` means nothing.",

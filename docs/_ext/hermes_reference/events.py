@@ -23,6 +23,7 @@ from hermes_core.types import (
     ToolCall,
     ToolResult,
     Usage,
+    Used,
     Verdict,
 )
 from hermes_reference.markdown import block, code, joined, table
@@ -42,6 +43,7 @@ EXAMPLES: dict[type, Event] = {
     Returned: Returned(call=_CALL, result=_RESULT, seconds=0.012),
     Asked: Asked(question=_QUESTION, verdict=Verdict(outcome="allow", by="you", choice="once")),
     Noticed: Noticed(text="OpenRouter answered 429: Too many requests. Asking again in 12 s."),
+    Used: Used(usage=Usage(input=812, output=43, calls=1), context=855, window=128_000),
     Failed: Failed(kind="auth_error", text="The key was refused.", hint="Set a new one: hermes model"),
     Ended: Ended(session_id="20260102_030405_a1b2c3", turn_id="5f0c", answer="It is 3.13.0.", reason="done",
                  usage=Usage(input=812, output=24, calls=2)),
@@ -63,6 +65,8 @@ MEANINGS = {
     "answer": "The whole answer; empty unless the turn is done.",
     "reason": "`done`, `failed` or `interrupted`.",
     "note": "Something to know of the answer, such as that it was cut; else empty.",
+    "context": "How many tokens the conversation takes now; 0 where nobody knows.",
+    "window": "How many tokens fit into the model; 0 where nobody knows.",
     "usage": "`input`, `output`, `cache_read`, `cache_write`, `reasoning` in tokens, `cost` in dollars, `calls`.",
 }
 

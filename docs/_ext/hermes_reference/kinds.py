@@ -19,6 +19,9 @@ ORDER = (
     "Platform",
     "Desk",
     "SessionDesk",
+    "SettingsDesk",
+    "Jobs",
+    "Completer",
     "Memory",
     "TurnQueue",
 )

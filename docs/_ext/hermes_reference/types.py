@@ -15,6 +15,7 @@ GROUPS = {
     "model": "Models",
     "events": "Sessions and events",
     "people": "People",
+    "desk": "At the desk",
     "work": "Work",
     "children": "Child agents",
     "house": "The house",

@@ -54,9 +54,11 @@ class Seen:
         for message in self.messages:
             if message.role == "user" and not message.untrusted:
                 for part in message.parts:
-                    if isinstance(part, Text):
+                    if isinstance(part, Text) and not part.quotes:
                         found |= _hosts_of(part.text) | {m.lower() for m in _DOMAIN.findall(part.text)}
             for part in message.parts:
+                if isinstance(part, Text):  # a page that the person had opened; not what is on it
+                    found |= _hosts_of(part.quotes)
                 if isinstance(part, ToolCall) and part.id in done:
                     found |= {host for text in _texts(part.arguments) for host in _hosts_of(text)}
         return found
@@ -67,6 +69,8 @@ class Seen:
         for message in self.messages:
             for part in message.parts:
                 inside = part.parts if isinstance(part, ToolResult) else (part,)
+                if isinstance(part, Text) and part.quotes and whole.search(part.text):
+                    return True
                 if any(isinstance(piece, Text) and whole.search(piece.text) for piece in inside):
                     # The person's words, or a page; not what the model wrote, made of a page or for a child.
                     return message.role == ("tool" if message.untrusted else "user")

@@ -35,8 +35,8 @@ def clean(text: str) -> str:
 
 
 def text_of(message: Message) -> str:
-    """The words of a message."""
-    return clean("\n".join(part.text for part in message.parts if isinstance(part, Text)))
+    """The words of a message; what it quotes asks for nothing."""
+    return clean("\n".join(part.text for part in message.parts if isinstance(part, Text) and not part.quotes))
 
 
 def key_of(name: str, arguments: Mapping[str, JSON]) -> str:

@@ -66,7 +66,7 @@ def read(path: Path, root: Path, *, scan: bool) -> Notes | None:
         return None
     if not scan:
         return Notes(path=path, text=text)
-    from hermes_tool_context_files.scan import threat  # its patterns are compiled only where there is a file
+    from hermes_core.takeover import threat  # its patterns are compiled only where there is a file
 
     return Notes(path=path, text=text, blocked=threat(text))
 

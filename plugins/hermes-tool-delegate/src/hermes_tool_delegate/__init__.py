@@ -5,7 +5,7 @@ from weakref import WeakKeyDictionary
 
 from hermes_core.context import PluginContext
 from hermes_core.hooks import hookimpl
-from hermes_core.kinds import Tool
+from hermes_core.kinds import Jobs, Tool
 from hermes_core.types import SlashCommand
 
 TYPE_CHECKING = False
@@ -30,6 +30,14 @@ def register_slash_commands(ctx: PluginContext) -> Sequence[SlashCommand]:
     from hermes_tool_delegate.roster import agents_command
 
     return [agents_command(_roster(ctx))]
+
+
+@hookimpl
+def register_jobs(ctx: PluginContext) -> Sequence[Jobs]:
+    """The children at work, for whoever shows and stops what runs beside a conversation."""
+    from hermes_tool_delegate.jobs import Children
+
+    return [Children(_roster(ctx))]
 
 
 def _roster(ctx: PluginContext) -> "Roster":

@@ -2,12 +2,16 @@
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from attrs import define, field
 
 from hermes_core.types import ChildResult, Session, SlashCommand
+
+WAITS = "waits for a place"
+_STEPS = 200  # the last ones that are kept
 
 
 @define(eq=False)
@@ -18,13 +22,16 @@ class Worker:
     goal: str
     work: "asyncio.Future[ChildResult]"
     began: float = field(factory=time.monotonic)
+    since: float = field(factory=time.time)
     session_id: str = ""
-    last: str = "waits for a place"
+    last: str = WAITS
     stopped: bool = False
+    steps: deque[str] = field(factory=lambda: deque(maxlen=_STEPS))
 
     def step(self, session_id: str, text: str) -> None:
         """Note what it does now."""
         self.session_id, self.last = session_id, text
+        self.steps.append(text)
 
     def stop(self) -> None:
         """End it; whoever waits for it is told that a person did."""

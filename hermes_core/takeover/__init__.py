@@ -12,7 +12,9 @@ import unicodedata
 from collections.abc import Iterator
 from itertools import islice
 
-from hermes_tool_context_files.patterns import COMMANDS, COMMENT, CONDITION, HIDDEN, ROLE, SPOKEN, TO_AN_AGENT
+from hermes_core.takeover.patterns import COMMANDS, COMMENT, CONDITION, HIDDEN, ROLE, SPOKEN, TO_AN_AGENT
+
+__all__ = ["threat"]
 
 _MOST = 500_000  # characters
 _I = re.IGNORECASE | re.DOTALL

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes_tool_context_files.scan import threat
+from hermes_core.takeover import threat
 
 DATA = Path(__file__).with_name("data")
 BENIGN = (DATA / "benign.md").read_text(encoding="utf-8").split("=====\n")
@@ -46,10 +46,8 @@ def test_a_text_made_to_be_slow_comes_to_an_end(unit: str) -> None:
 
 
 def test_files_of_this_repository_are_read() -> None:
-    root = Path(__file__).parents[3]
+    root = Path(__file__).parents[2]
     files = [*root.glob("*.md"), *root.glob("docs/**/*.md"), *root.glob("plugins/*/README.md")]
     assert len(files) > 20
-    own = root / "plugins" / "hermes-tool-context-files" / "README.md"
-    assert {str(f): threat(f.read_text(encoding="utf-8")) for f in files if f != own} == {
-        str(f): "" for f in files if f != own
-    }
+    shown = {root / "plugins/hermes-tool-context-files/README.md", root / "docs/how-to/personalities.md"}  # an attack
+    assert {str(f): why for f in files if f not in shown and (why := threat(f.read_text(encoding="utf-8")))} == {}

@@ -1,0 +1,201 @@
+"""What follows an ``@`` while somebody types."""
+
+import asyncio
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hermes_core.context import SessionsBroker
+from hermes_core.gateway.completion import completions
+from hermes_core.plugins.manifest import read_manifest
+from hermes_core.testing import plugin_context
+from hermes_core.testing.contract_base import manifest_path
+from hermes_core.types import Choice, HistoryEntry, Hit, Message, Principal, Session
+from hermes_tool_references import completion
+from hermes_tool_references.completion import References
+from hermes_tool_references.config import Config
+from hermes_tool_references.ranking import Entries, ranked
+
+
+class Past(SessionsBroker):
+    def __init__(self, *sessions: Session) -> None:
+        self.sessions = sessions
+
+    async def search(self, owner: Principal, words: str, **_: Any) -> Sequence[Hit]:
+        return ()
+
+    async def recent(self, owner: Principal, *, limit: int = 20) -> Sequence[Session]:
+        return self.sessions[:limit]
+
+    async def read(self, owner: Principal, session_id: str, **_: Any) -> Sequence[tuple[int, Message]]:
+        return ()
+
+    async def tool_history(self, owner: Principal, session_id: str, **_: Any) -> Sequence[HistoryEntry]:
+        return ()
+
+
+class Desk:
+    def __init__(self, home: Path, folder: Path, *sessions: Session, **config: Any) -> None:
+        folder.mkdir(exist_ok=True)
+        self.folder = folder
+        self.session = Session(id="now", origin="cli", cwd=str(folder))
+        manifest = read_manifest(manifest_path("hermes_tool_references"))
+        past = Past(self.session, *sessions)
+        self.completer = References(plugin_context(manifest, home, config=Config(**config), sessions=past))
+
+    def lay(self, *names: str) -> "Desk":
+        for name in names:
+            path = self.folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("")
+        return self
+
+    def git(self, *words: str) -> None:
+        who = ["-c", "user.name=A", "-c", "user.email=a@b.c", "-c", "commit.gpgsign=false"]
+        subprocess.run(["git", *who, *words], cwd=self.folder, check=True)
+
+    async def choices(self, word: str, session: Session | None = None) -> list[Choice]:
+        return list(await self.completer.complete(session or self.session, word))
+
+    async def __call__(self, word: str) -> list[str]:
+        return [choice.text for choice in await self.choices(word)]
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return Desk(tmp_path / "home", tmp_path / "work")
+
+
+async def test_an_at_offers_the_kinds_then_what_lies_here(desk: Desk) -> None:
+    desk.lay("b.py", "src/x.py")
+    kinds = ["@file:", "@folder:", "@diff", "@staged", "@git:", "@url:", "@session:"]
+    assert await desk("@") == [*kinds, "@src/", "@b.py"]
+    assert {c.text for c in await desk.choices("@") if c.final} == {"@diff", "@staged", "@b.py"}
+
+
+async def test_a_few_letters_are_enough(desk: Desk) -> None:
+    desk.lay("src/exchange.py", "src/reply.py", "tests/test_exchange.py", "docs/fix.md", "ex/a.txt")
+    assert await desk("@exch") == ["@src/exchange.py", "@tests/test_exchange.py"]
+    assert (await desk("@file:sexc"))[0] == "@file:src/exchange.py"
+    assert await desk("@fi") == ["@file:", "@docs/fix.md"]
+    assert await desk("@folder:s") == ["@folder:src/", "@folder:docs/", "@folder:tests/"]
+    assert await desk("@src/") == ["@src/exchange.py", "@src/reply.py"]
+
+
+async def test_blanks_need_quotes_and_what_cannot_be_typed_is_left_out(desk: Desk) -> None:
+    desk.lay("my notes.txt", "a b/c.txt", 'qu"ote', "new\nline")
+    assert await desk("@my") == ['@file:"my notes.txt"']
+    assert await desk('@file:"my no') == ['@file:"my notes.txt"']
+    assert await desk("@folder:a") == ['@folder:"a b/']
+    assert await desk("@qu") == await desk("@new") == []
+
+
+async def test_ignored_files_are_not_offered(desk: Desk) -> None:
+    desk.lay("keep.py", "drop.log", "new.py")
+    (desk.folder / ".gitignore").write_text("*.log\n")
+    desk.git("init", "-q")
+    assert await desk("@drop") == []
+    assert await desk("@keep") == ["@keep.py"]
+
+
+async def test_a_folder_is_looked_at_once_for_a_while(desk: Desk, monkeypatch: Any) -> None:
+    looked = []
+    look = completion.names_below
+    monkeypatch.setattr(completion, "names_below", lambda cwd: looked.append(cwd) or look(cwd))
+    desk.lay("a.py")
+    await asyncio.gather(*(desk("@a") for _ in range(5)))
+    assert len(looked) == 1
+    monkeypatch.setattr(completion, "_FRESH", 0.0)
+    desk.lay("ab.py")
+    assert await desk("@a") == ["@a.py", "@ab.py"]
+
+
+async def test_only_so_many_folders_are_remembered(tmp_path: Path) -> None:
+    desk = Desk(tmp_path / "home", tmp_path / "work")
+    for number in range(12):
+        desk.session = Session(id="now", origin="cli", cwd=str(tmp_path / f"work{number}"))
+        Path(desk.session.cwd).mkdir()
+        await desk("@x")
+    assert len(desk.completer._entries) <= 8
+
+
+async def test_sessions_by_title_or_id(tmp_path: Path) -> None:
+    past = (
+        Session(id="s1", origin="cli", title="The trip"),
+        Session(id="s2", origin="tui"),
+        Session(id="s3", origin="cli", title="Twice"),
+        Session(id="s4", origin="cli", title="Twice"),
+        Session(id="c1", origin="child", title="The errand"),
+    )
+    desk = Desk(tmp_path / "home", tmp_path / "work", *past)
+    assert await desk("@session:") == ['@session:"The trip"', "@session:s3", "@session:s4", "@session:s2"]
+    assert await desk('@session:"the tr') == ['@session:"The trip"']
+    assert await desk("@session:s2") == ["@session:s2"]
+
+
+async def test_numbers_of_commits_with_their_subjects(desk: Desk) -> None:
+    assert await desk("@git:") == []
+    desk.git("init", "-q")
+    for n in range(11):
+        desk.git("commit", "-q", "--allow-empty", "-m", f"Change {n}")
+    assert [(c.text, c.summary) for c in await desk.choices("@git:1")] == [
+        ("@git:1", "to Change 10"),
+        ("@git:10", "to Change 1"),
+    ]
+
+
+async def test_others_and_other_places_are_told_nothing(tmp_path: Path) -> None:
+    desk = Desk(tmp_path / "home", tmp_path / "work").lay("a.py")
+    assert (
+        await desk.choices("@a", Session(id="x", origin="cli", cwd=desk.session.cwd, owner=Principal(person="anna")))
+        == []
+    )
+    assert await desk.choices("@a", Session(id="x", origin="cli", cwd="/nowhere/at/all")) == []
+    assert await desk("@url:https://x") == await desk("@nothing:x") == []
+    off = Desk(tmp_path / "home", tmp_path / "work", enabled=False)
+    assert await off("@a") == []
+
+
+names = st.lists(st.text(alphabet="abAB/._- ", min_size=1, max_size=12), max_size=30)
+
+
+@given(names, st.text(alphabet="abAB/._-*[(\\ ", max_size=6))
+def test_what_is_offered_is_there_and_holds_the_letters_in_their_order(names: list[str], value: str) -> None:
+    names = [name.strip("/") or "x" for name in names]
+    entries = Entries(names)
+    found = ranked(entries, value)
+    assert len(found) == len(set(found)) <= 50
+    assert set(found) <= {*entries.files, *entries.folders}
+    wanted = value.removeprefix("./").casefold()
+    for path in found:
+        letters = iter(path.casefold())
+        assert all(letter in letters for letter in wanted)
+
+
+def test_a_hundred_thousand_files_are_ranked_without_comparing_them_all() -> None:
+    entries = Entries([f"package{n // 100}/module{n}.py" for n in range(100_000)])
+    assert ranked(entries, "module99999")[0] == "package999/module99999.py"
+    assert ranked(entries, "p9m99999") == ["package999/module99999.py"]
+    assert len(ranked(entries, "")) == 50
+
+
+async def test_the_line_of_a_desk_goes_on(hermes: Any, scripted: Any) -> None:
+    hermes.tmp_plugin(scripted())
+    hermes.tmp_plugin("hermes_tool_references")
+    folder = hermes.workspace.folder
+    hermes.configure({"terminal.cwd": str(folder)})
+    (folder / "my notes.txt").write_text("")
+    (folder / "reply.py").write_text("")
+
+    async def session() -> Session:
+        return await hermes.runtime.take_up(origin="cli")
+
+    found = await completions(hermes.runtime, [], session, "look at @rep")
+    assert [(c.text, c.replaces) for c in found] == [("@reply.py", 4)]
+    found = await completions(hermes.runtime, [], session, 'look at @file:"my no')
+    assert [(c.text, c.replaces) for c in found] == [('@file:"my notes.txt"', 12)]
