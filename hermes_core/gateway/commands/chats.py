@@ -9,9 +9,8 @@ from hermes_core.agent.live import new_session_id
 from hermes_core.agent.runtime import Runtime
 from hermes_core.config.schema import EFFORTS
 from hermes_core.errors import UnknownName, UserError
-from hermes_core.gateway.commands import confirm
 from hermes_core.gateway.commands.conduct import Conduct, keep_model, wanted_model
-from hermes_core.gateway.commands.deck import named
+from hermes_core.gateway.commands.deck import carried_out, named
 from hermes_core.gateway.commands.quick import find
 from hermes_core.gateway.commands.slash import deck_of
 from hermes_core.gateway.commands.words import Words
@@ -87,12 +86,7 @@ class ChatCommands:
         running = _RUNNING.set((conversation, access))
         try:
             command = await find(self._deck, usable_here, session, name)
-            rest, word = confirm.answered(command, rest)
-            if not word and (subject := confirm.asks(self._deck, command, rest)):
-                return confirm.as_message(self._deck, command.name, rest, subject)
-            if word == "always":
-                await self._deck.write("display.confirm_commands", "false")
-            return confirm.NOT_DONE if word == "cancel" else await command.run(session, rest)
+            return await carried_out(self._deck, command, session, rest)
         finally:
             _RUNNING.reset(running)
 

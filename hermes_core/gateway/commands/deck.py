@@ -1,6 +1,6 @@
-"""What every slash command works with, and what only some people may do with it."""
+"""What every slash command works with, what only some people may do with it, and the question before a loss."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
 from attrs import define, evolve
 
@@ -10,9 +10,12 @@ from hermes_core.config.schema import PLUGIN_SPACES
 from hermes_core.errors import UserError
 from hermes_core.gateway.conversation import Conversation
 from hermes_core.gateway.people.access import OWNER, Place, Role
-from hermes_core.types import Session, SlashCommand
+from hermes_core.types import Button, Buttons, Message, Question, Session, SlashCommand, Text, Verdict
 
-__all__ = ["Deck", "Room", "add", "named"]
+__all__ = ["Deck", "Room", "add", "carried_out", "named"]
+
+_ANSWERS = {"--once": "once", "--always": "always", "--cancel": "cancel"}
+_LABELS = {"once": "Yes", "always": "Yes, and never ask again", "cancel": "No"}
 
 
 @define(eq=False)
@@ -69,3 +72,33 @@ def add(commands: dict[str, SlashCommand], command: SlashCommand) -> None:
     if named(commands, command.name) is None:
         free = tuple(name for name in command.aliases if named(commands, name) is None)
         commands[command.name] = evolve(command, aliases=free)
+
+
+async def carried_out(
+    deck: Deck,
+    command: SlashCommand,
+    session: Session,
+    rest: str,
+    ask: Callable[[Question], Awaitable[Verdict | None]] | None = None,
+) -> str | Message:
+    """What a command answers, after the person's yes where it asks for one. ``ask`` puts it to somebody who waits.
+
+    Else the question is kept nowhere: its buttons say the command again, with the answer behind it. So a press is a
+    message like any other, and a death between question and answer loses nothing and does nothing twice.
+    """
+    head, _, last = rest.rpartition(" ")
+    word = _ANSWERS.get(last, "") if command.confirm else ""
+    rest, wanted = head.strip() if word else rest, deck.runtime.settings.config.display.confirm_commands
+    if command.confirm and wanted and not word and (subject := command.confirm(rest)):
+        choices = ("once", "always", "cancel") if deck.role() == "admin" else ("once", "cancel")
+        verdict = await ask(Question(id="", kind="choice", subject=subject, choices=choices)) if ask else None
+        if verdict is None:
+            line = f"/{command.name} {rest}".strip()
+            buttons = Buttons(buttons=tuple(Button(label=_LABELS[one], says=f"{line} --{one}") for one in choices))
+            return Message(
+                role="assistant", parts=(Text(text=f"{subject} Really? `{line} --once` is the yes."), buttons)
+            )
+        word = verdict.choice if verdict.outcome == "allow" and verdict.choice in choices else "cancel"
+    if word == "always":
+        await deck.write("display.confirm_commands", "false")
+    return "Nothing was done." if word == "cancel" else await command.run(session, rest)

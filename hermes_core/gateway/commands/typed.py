@@ -4,15 +4,14 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Mapping
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 from attrs import evolve
 
 from hermes_core.agent.live import new_session_id
 from hermes_core.agent.runtime import Runtime
 from hermes_core.errors import UnknownName, UserError
-from hermes_core.gateway.commands import confirm
-from hermes_core.gateway.commands.deck import Deck, named
+from hermes_core.gateway.commands.deck import Deck, carried_out, named
 from hermes_core.gateway.commands.slash import deck_of
 from hermes_core.gateway.conversation import Conversation
 from hermes_core.gateway.people.access import usable
@@ -34,7 +33,6 @@ from hermes_core.types import (
 
 __all__ = ["TypedCommands", "outcome"]
 
-_T = TypeVar("_T")
 _SOON = 1.0  # seconds; a command that takes longer is shown as work that can be stopped
 
 
@@ -87,42 +85,34 @@ class TypedCommands:
         return await self._done(chat, command, session, rest.strip())
 
     async def _done(self, chat: str, command: SlashCommand, session: Session, rest: str) -> str | Message:
-        """Carry a command out, after the person's yes where it asks for one. Somebody who waits is asked at once."""
-        rest, word = confirm.answered(command, rest)
-        subject = "" if word else confirm.asks(self._deck, command, rest)
-        if subject and Feature.LIVE in self._platform.features:
-            question = Question(id="", kind="choice", subject=subject, choices=confirm.choices(self._deck))
-            verdict = await self._run(chat, self._platform.ask(Chat(chat), question), soon=0)
-            if isinstance(verdict, Verdict):  # else nobody is there to be asked
-                word = verdict.choice if verdict.outcome == "allow" else "cancel"
-        if subject and not word:
-            return confirm.as_message(self._deck, command.name, rest, subject)
-        if subject and word not in ("once", "always"):
-            word = "cancel"  # other words are no yes
-        if word == "cancel":
-            return confirm.NOT_DONE
-        if word == "always":
-            await self._deck.write("display.confirm_commands", "false")
-        return await self._run(chat, command.run(session, rest)) or ""
+        """Carry a command out. One that takes its time, or asks, is shown as work, and can be stopped."""
+        live, shown = Feature.LIVE in self._platform.features and self._chats[chat].over, False
 
-    async def _run(self, chat: str, command: Awaitable[_T], *, soon: float = _SOON) -> "_T | str":
-        """What a command answers. One that takes its time is shown as work, and can be stopped."""
-        task = self.working[chat] = asyncio.ensure_future(command)
-        shows, shown = Feature.LIVE in self._platform.features and self._chats[chat].over, False
-        try:
-            if soon:
-                await asyncio.wait({task}, timeout=soon)
-            if not task.done() and shows:
-                await self._platform.show(Chat(chat), Started(session_id="", turn_id="", provider="", model=""))
+        async def show() -> None:
+            nonlocal shown
+            if live and not shown:
                 shown = True
-            await asyncio.wait({task})
+                await self._platform.show(Chat(chat), Started(session_id="", turn_id="", provider="", model=""))
+
+        async def ask(question: Question) -> Verdict | None:
+            await show()
+            return await self._platform.ask(Chat(chat), question)
+
+        asks = ask if Feature.LIVE in self._platform.features else None
+        work = asyncio.ensure_future(carried_out(self._deck, command, session, rest, asks))
+        self.working[chat] = work
+        try:
+            await asyncio.wait({work}, timeout=_SOON)
+            if not work.done():
+                await show()
+            await asyncio.wait({work})
         finally:
-            task.cancel()
+            work.cancel()
             del self.working[chat]
             if shown:
                 ended = Ended(session_id="", turn_id="", answer="", reason="failed", usage=Usage())
                 await self._platform.show(Chat(chat), ended)
-        return "Stopped." if task.cancelled() else task.result()
+        return "Stopped." if work.cancelled() else work.result()
 
     async def _begin(self, session: Session, rest: str) -> str:
         """Have something done beside the conversation. Nobody is asked meanwhile: what needs a yes is refused."""
