@@ -119,7 +119,9 @@ class Full:
         return line
 
     async def typed(self) -> str:
-        """A line typed while a turn runs."""
+        """A line typed while a turn runs. What is typed while a question is open is the answer to that."""
+        while self._answering is not None:
+            await asyncio.wait({self._answering})
         if self._draft is None:
             from hermes_platform_cli.draft import Draft
 
