@@ -107,6 +107,8 @@ async def _stream(writer: asyncio.StreamWriter, words: list[dict], pause: float)
     events += [json.dumps({"object": "chat.completion.chunk", "choices": [], "usage": usage}), "[DONE]"]
     step, due = 1 if pause else 64, time.perf_counter()
     for at in range(0, len(events), step):
+        if writer.is_closing():
+            return
         data = "".join(f"data: {e}\n\n" for e in events[at : at + step]).encode()
         writer.write(b"%x\r\n%s\r\n" % (len(data), data))
         if pause:

@@ -241,6 +241,7 @@ class Runtime(Parts):
         system: str,
         emit: _Emit,
     ) -> "TurnRun":
+        self.load_hooks()
         envelope = await self._admitted(original, session_id, owner)
         await self.routed(surface.model)  # one that is not there is an error, not a reason to ask another
         live = await self.sessions.take(session_id, origin, owner, system)
@@ -317,7 +318,6 @@ class Runtime(Parts):
             with notices.heard_by(lambda text: emit(Noticed(text=text))):
                 async with alone:  # of one session, one turn at a time
                     self._playing[session_id] = asyncio.current_task()  # type: ignore[assignment]
-                    self.load_hooks()
                     if run := await play(emit):
                         self._let_learn(run.session, run.messages)
         except asyncio.CancelledError:

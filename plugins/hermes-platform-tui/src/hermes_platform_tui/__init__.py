@@ -1,12 +1,13 @@
-"""The full-screen terminal."""
+"""The full-screen terminal, and the same in a browser."""
 
 from collections.abc import Iterable
 
 from hermes_core import hookimpl
 from hermes_core.context import PluginContext
 from hermes_core.kinds import Platform
+from hermes_core.types import Command
 
-__all__ = ["register_platforms"]
+__all__ = ["register_cli_commands", "register_platforms"]
 
 
 @hookimpl
@@ -16,3 +17,11 @@ def register_platforms(ctx: PluginContext) -> Iterable[Platform]:
     from hermes_platform_tui.platform import Tui
 
     return [Tui(ctx.config or Config(), ctx)]
+
+
+@hookimpl
+def register_cli_commands(ctx: PluginContext) -> Iterable[Command]:
+    """``hermes web``."""
+    from hermes_platform_tui.web import build
+
+    return [Command(name="web", summary="The full screen in a browser on this machine.", build=build)]

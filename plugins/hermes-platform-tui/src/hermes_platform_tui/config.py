@@ -21,6 +21,9 @@ class Config:
     statusbar: Literal["auto", "full", "compact", "minimal", "off"] = option(
         "What the status bar shows; auto: what fits.", default="auto"
     )
+    indicator: Literal["unicode", "ascii", "emoji", "kaomoji"] = option(
+        "What moves in the status bar while a turn runs.", default="unicode"
+    )
     timestamps: bool = option("Show when each message was said.", default=False)
     usage: bool = option("Show tokens, cost and seconds after a turn.", default=True)
     notify: Literal["auto", "bell", "off"] = option(

@@ -178,6 +178,10 @@ class Composer(Vertical):
         else:
             self._field.put(mark)
 
+    async def take_clipboard(self) -> None:
+        """Attach the picture that lies in the clipboard, or put in its text."""
+        await self._intake.take_clipboard()
+
     def focus_input(self) -> None:
         """Send keys here."""
         self._field.focus()

@@ -1,22 +1,18 @@
 """Textual's driver for Unix terminals, with an ear for what the terminal says of its background."""
 
 import os
-import selectors
 import sys
 import threading
 import time
-from codecs import getincrementaldecoder
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 
-from textual._parser import ParseError
 from textual._xterm_parser import XTermParser
 from textual.driver import Driver
-from textual.drivers.linux_driver import LinuxDriver
 from textual.message import Message
 
 from hermes_platform_tui.look.background import ASK, FOLLOW, UNFOLLOW, Stream, can_ask
 from hermes_platform_tui.look.colour import Rgb
+from hermes_platform_tui.terminal.driver import TerminalDriver
 
 __all__ = ["BackgroundSeen", "ListeningDriver", "listening_driver"]
 
@@ -58,7 +54,7 @@ class _Parser(XTermParser):
         yield from super().tick()
 
 
-class ListeningDriver(LinuxDriver):
+class ListeningDriver(TerminalDriver):
     """Asks once when the application begins, and again when the terminal turns light or dark."""
 
     _stream: Stream
@@ -69,8 +65,8 @@ class ListeningDriver(LinuxDriver):
         """Also after a stop (Ctrl+Z): the terminal may be another one by then."""
         self._stream = Stream()
         self._answered = threading.Event()
-        super().start_application_mode()  # type: ignore[no-untyped-call]
-        if self._writer_thread is not None and can_ask(os.environ, self.input_tty):
+        super().start_application_mode()
+        if self.active and can_ask(os.environ, self.input_tty):
             # The stream listens before the question is out.
             self._stream.following = True
             self.write(FOLLOW)
@@ -94,33 +90,11 @@ class ListeningDriver(LinuxDriver):
                 self._answered.wait(max(0.0, self._asked + _PARTING - time.monotonic()))
         super().stop_application_mode()
 
-    def run_input_thread(self) -> None:
-        """As in LinuxDriver, with our parser, which that one gives no way to choose."""
-        parser = _Parser(self._stream, self._debug)
-        decode = getincrementaldecoder("utf-8")("replace").decode
-        with selectors.SelectSelector() as selector:
-            selector.register(self.fileno, selectors.EVENT_READ)
-            try:
-                while not self.exit_event.is_set():
-                    if selector.select(0.1):
-                        data = self._read()
-                        if not data:
-                            break
-                        self._take(parser.feed(text) if (text := decode(data)) else ())
-                    self._take(parser.tick())
-            finally:
-                with suppress(EOFError, ParseError):
-                    self._take(parser.feed(""))
+    def make_parser(self) -> XTermParser:
+        return _Parser(self._stream, self._debug)
 
-    def _read(self) -> bytes:
-        try:
-            return os.read(self.fileno, 4096)
-        except OSError:  # the terminal has gone; the signal that says so is on its way
-            return b""
-
-    def _take(self, messages: Iterable[Message]) -> None:
-        for message in messages:
-            self.process_message(message)
+    def take(self, messages: Iterable[Message]) -> None:
+        super().take(messages)
         if self._stream.turned:
             self._ask()
         if not self._stream.waiting:

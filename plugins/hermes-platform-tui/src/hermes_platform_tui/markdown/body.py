@@ -1,10 +1,8 @@
 """One message as a widget: markdown that is shown while it is being written."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from time import monotonic
-from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
@@ -21,6 +19,7 @@ from hermes_platform_tui.markdown.clean import Cleaner
 from hermes_platform_tui.markdown.code import warm
 from hermes_platform_tui.markdown.contrast import readable
 from hermes_platform_tui.markdown.document import CodeBlock, Document, Link
+from hermes_platform_tui.markdown.roles import ROLES
 from hermes_platform_tui.markdown.rows import PLAIN, Look, Part, Row
 from hermes_platform_tui.markdown.width import cells
 
@@ -39,45 +38,7 @@ _DRAWN = frozenset(("rule", "border"))  # not text, so they may be faint
 class MarkdownBody(Widget):
     """The text of one message, as one widget whose rows are made when they are seen."""
 
-    DEFAULT_CSS = """
-    MarkdownBody {
-        height: auto;
-        width: 1fr;
-        & > .markdown--strong, & > .markdown--code-strong { text-style: bold; }
-        & > .markdown--em, & > .markdown--code-em { text-style: italic; }
-        & > .markdown--strike { text-style: strike; }
-        & > .markdown--code { color: $text-accent; background: $foreground 8%; }
-        & > .markdown--link { color: $text-primary; text-style: underline; }
-        & > .markdown--address { color: $text-muted; }
-        & > .markdown--image { color: $text-secondary; }
-        & > .markdown--maths { color: $text-secondary; }
-        & > .markdown--muted { color: $text-muted; }
-        & > .markdown--bullet { color: $text-primary; }
-        & > .markdown--done { color: $text-success; }
-        & > .markdown--bar { color: $text-primary; }
-        & > .markdown--quote { color: $text-muted; }
-        & > .markdown--rule, & > .markdown--border { color: $foreground 35%; }
-        & > .markdown--head { text-style: bold; }
-        & > .markdown--block { color: $foreground; background: $foreground 5%; }
-        & > .markdown--label { color: $text-muted; text-style: italic; }
-        & > .markdown--heading-1 { color: $text-primary; text-style: bold underline; }
-        & > .markdown--heading-2 { color: $text-primary; text-style: bold; }
-        & > .markdown--heading-3 { text-style: bold italic; }
-        & > .markdown--heading-4 { text-style: italic; }
-        & > .markdown--heading-5 { color: $text-muted; text-style: italic; }
-        & > .markdown--heading-6 { color: $text-muted; }
-        & > .markdown--code-comment { color: $text-muted; text-style: italic; }
-        & > .markdown--code-keyword { color: $text-accent; }
-        & > .markdown--code-string { color: $text-success; }
-        & > .markdown--code-number { color: $text-warning; }
-        & > .markdown--code-name { color: $text-primary; }
-        & > .markdown--code-builtin { color: $text-secondary; }
-        & > .markdown--code-inserted { color: $text-success; }
-        & > .markdown--code-deleted { color: $text-error; }
-        & > .markdown--hit { color: $text-warning; background: $warning-muted; }
-        & > .markdown--current { color: auto; background: $warning; text-style: bold underline; }
-    }
-    """
+    DEFAULT_CSS = "MarkdownBody { height: auto; width: 1fr; }"
 
     @dataclass
     class LinkClicked(Message):
@@ -91,7 +52,6 @@ class MarkdownBody(Widget):
             """Who tells it."""
             return self.body
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = set(re.findall(r"markdown--[a-z0-9-]+", DEFAULT_CSS))
     ALLOW_SELECT = True
 
     def __init__(
@@ -259,7 +219,8 @@ class MarkdownBody(Widget):
 
     def on_mount(self) -> None:
         """Show what was written before there was a place for it."""
-        warm()
+        if "```" in self.text or "~~~" in self.text:
+            warm()
         self._show_soon()
 
     def on_click(self, event: Click) -> None:
@@ -348,7 +309,10 @@ class MarkdownBody(Widget):
     def _style(self, look: Look) -> Style:
         style = self._looks.get(look)
         if style is None:
-            visual = self.get_visual_style(*(f"markdown--{role}" for role in look.roles if role != "selection"))
+            visual = self.get_visual_style()
+            for role in look.roles:
+                if role in ROLES:
+                    visual += VisualStyle.parse(ROLES[role], self.app.theme_variables)
             if "selection" in look.roles:
                 visual += VisualStyle.from_styles(self.screen.get_component_styles("screen--selection"))
             if not _DRAWN.intersection(look.roles):

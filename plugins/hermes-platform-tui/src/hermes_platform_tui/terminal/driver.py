@@ -11,13 +11,16 @@ import signal
 import sys
 import termios
 from codecs import getincrementaldecoder
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import FrameType
 from typing import IO, TYPE_CHECKING, Any, cast
 
 from textual._parser import ParseError
 from textual._xterm_parser import XTermParser
 from textual.drivers.linux_driver import LinuxDriver
+from textual.message import Message
+
+from hermes_platform_tui.terminal.pasted import PasteFilter
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -137,20 +140,27 @@ class TerminalDriver(LinuxDriver):
         except OSError:
             return True
 
+    def make_parser(self) -> XTermParser:
+        """What makes keys of what is typed."""
+        return XTermParser(self._debug)
+
+    def take(self, messages: Iterable[Message]) -> None:
+        """Hand on what was typed."""
+        for message in messages:
+            self.process_message(message)
+
     def run_input_thread(self) -> None:
         """Read what is typed. Raises OSError when the terminal is gone."""
-        parser = XTermParser(self._debug)
-        decode = getincrementaldecoder("utf-8")(errors="replace").decode
+        parser = self.make_parser()
+        decode, pasted = getincrementaldecoder("utf-8")(errors="replace").decode, PasteFilter()
         try:
             while not self.exit_event.is_set():
                 if select.select([self.fileno], [], [], 0.1)[0]:
                     data = os.read(self.fileno, _READ)
                     if not data:
                         raise OSError("the terminal was hung up")
-                    for message in parser.feed(decode(data)):
-                        self.process_message(message)
-                for message in parser.tick():
-                    self.process_message(message)
+                    self.take(parser.feed(text) if (text := pasted.feed(decode(data))) else ())
+                self.take(parser.tick())
         finally:
             with contextlib.suppress(EOFError, ParseError):
                 list(parser.feed(""))

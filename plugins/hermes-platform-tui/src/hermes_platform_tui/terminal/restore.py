@@ -43,7 +43,13 @@ class Restorer:
     """
 
     def __init__(
-        self, app: "App[Any]", *, on_leave: Callable[[], None] | None = None, grace: float = _GRACE, fd: int = 0
+        self,
+        app: "App[Any]",
+        *,
+        on_leave: Callable[[], None] | None = None,
+        grace: float = _GRACE,
+        fd: int = 0,
+        driver: type[TerminalDriver] = TerminalDriver,
     ) -> None:
         self.app = app
         self.caught: signal.Signals | None = None
@@ -54,6 +60,7 @@ class Restorer:
         self._fd = fd
         self._found: list[Any] | None = None
         self._driver: TerminalDriver | None = None
+        self._driver_class = driver
         self._handlers: dict[int, Any] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
         self._bell = -1
@@ -118,7 +125,7 @@ class Restorer:
         self.app.exit(return_code=128 + self.caught if self.caught else 1)
 
     def _drive(self, app: "App[Any]", **options: Any) -> TerminalDriver:
-        self._driver = TerminalDriver(app, found=self._found, on_lost=self._lose, **options)
+        self._driver = self._driver_class(app, found=self._found, on_lost=self._lose, **options)
         self._driver.last_words = self.last_words
         return self._driver
 
@@ -190,6 +197,8 @@ async def run_safely(
     mouse: bool = True,
     hint: str = "hermes logs",
     grace: float = _GRACE,
+    driver: type[TerminalDriver] = TerminalDriver,
+    **options: Any,
 ) -> BaseException | None:
     """Run the app to its end. What ended it, when that was a fault: logged, and told on stderr in one line.
 
@@ -197,8 +206,8 @@ async def run_safely(
     """
     fault: BaseException | None = None
     try:
-        with restoring(app, on_leave=on_leave, grace=grace) as app.restorer:
-            await app.run_async(mouse=mouse)
+        with restoring(app, on_leave=on_leave, grace=grace, driver=driver) as app.restorer:
+            await app.run_async(mouse=mouse, **options)
     except Exception as error:
         log.exception("the full screen failed")
         fault = error

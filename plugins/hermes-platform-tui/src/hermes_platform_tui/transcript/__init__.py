@@ -1,1 +1,6 @@
-"""What was said: messages, thoughts, tool calls, questions."""
+"""What was said."""
+
+from hermes_platform_tui.transcript.hunt import SearchState
+from hermes_platform_tui.transcript.transcript import Transcript
+
+__all__ = ["SearchState", "Transcript"]

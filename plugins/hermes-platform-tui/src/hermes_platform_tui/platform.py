@@ -1,0 +1,139 @@
+"""The platform: the terminal this process was started on, as one screen. Each tab of it is a chat."""
+
+import asyncio
+import contextlib
+import os
+import sys
+from collections.abc import AsyncIterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from hermes_core.context import PluginContext
+from hermes_core.errors import HermesError
+from hermes_core.kinds import Desk, Platform
+from hermes_core.types import Chat, Envelope, Event, Feature, Message, Question, Sent, SlashCommand, Verdict
+from hermes_platform_tui.commands import own_commands
+from hermes_platform_tui.config import Config
+
+if TYPE_CHECKING:
+    from hermes_platform_tui.app import HermesApp
+
+__all__ = ["Tui"]
+
+
+class Tui(Platform):
+    """The full-screen terminal.
+
+    ``size`` and ``headless`` are for tests: the screen is drawn, and no terminal is touched.
+    """
+
+    name = "tui"
+    account = "tty"
+    features = frozenset({Feature.LIVE})
+
+    def __init__(
+        self, config: Config, ctx: PluginContext, *, headless: bool = False, size: tuple[int, int] | None = None
+    ) -> None:
+        self._config, self._ctx = config, ctx
+        self._headless, self._size = headless, size
+        self._app: HermesApp | None = None
+        self._running: asyncio.Task[BaseException | None] | None = None
+        self._incoming: asyncio.Queue[Envelope | None] = asyncio.Queue()
+
+    def unfit(self) -> str:
+        if self._headless:
+            return ""
+        from hermes_platform_tui.terminal.fit import unfit
+
+        return unfit(sys.stdin, sys.stdout, os.environ, _size())
+
+    def commands(self) -> Sequence[SlashCommand]:
+        return own_commands(lambda: self._app)
+
+    @property
+    def app(self) -> "HermesApp":
+        """The screen; only while it is open. Raises HermesError."""
+        if self._app is None:
+            raise HermesError("The screen is not open.")
+        return self._app
+
+    async def open(self, desk: Desk) -> None:
+        """Take the terminal; it can be typed into when this returns."""
+        from hermes_platform_tui.app import HermesApp
+
+        self._incoming = asyncio.Queue()
+        self._app = HermesApp(self._config, self._ctx, desk, self._incoming.put_nowait)
+        self._running = asyncio.create_task(self._run(self._app), name="tui")
+        drawn = asyncio.ensure_future(self._app.drawn.wait())
+        await asyncio.wait({drawn, self._running}, return_when=asyncio.FIRST_COMPLETED)
+        drawn.cancel()
+        if self._running.done():
+            self._ended()
+
+    async def _run(self, app: "HermesApp") -> BaseException | None:
+        from hermes_platform_tui.look.driver import ListeningDriver
+        from hermes_platform_tui.terminal.restore import run_safely
+
+        try:
+            given: dict[str, Any] = {"headless": True, "size": self._size} if self._headless else {}
+            return await run_safely(app, mouse=self._config.mouse, on_leave=app.leave, driver=ListeningDriver, **given)
+        finally:
+            self._incoming.put_nowait(None)
+
+    async def receive(self) -> AsyncIterator[Envelope]:
+        """What the person sends, in all tabs, until they leave. Raises HermesError when the screen broke."""
+        while envelope := await self._incoming.get():
+            yield envelope
+        if self._running is not None and self._running.done():
+            self._ended()
+
+    async def send(self, chat: Chat, message: Message, key: str) -> Sent | None:
+        """Show the result of a slash command, or a notice."""
+        if self._app is not None:
+            self._app.deliver(chat.id, message)
+        return Sent(chat=chat.id, message_id=key)
+
+    async def show(self, chat: Chat, event: Event) -> None:
+        """Show an event of a running turn."""
+        if self._app is not None:
+            self._app.deliver(chat.id, event)
+
+    async def ask(self, chat: Chat, question: Question) -> Verdict | None:
+        """Put a question in the tab of its chat; None when the screen is gone."""
+        if self._app is None or self._running is None or self._running.done():
+            return None
+        answer = asyncio.ensure_future(self._app.ask(chat.id, question))
+        await asyncio.wait({answer, self._running}, return_when=asyncio.FIRST_COMPLETED)
+        if answer.done():
+            return answer.result()
+        answer.cancel()
+        return None
+
+    async def close(self) -> None:
+        """Give the terminal back as it was found."""
+        app, self._app = self._app, None
+        running, self._running = self._running, None
+        self._incoming.put_nowait(None)
+        if app is None or running is None:
+            return
+        app.leave()
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.wait({running})
+
+    def _ended(self) -> None:
+        assert self._running is not None
+        error = None if self._running.cancelled() else self._running.result()
+        if isinstance(error, HermesError):
+            raise error
+        if error is not None:
+            raise HermesError(
+                f"The full screen broke: {type(error).__name__}.",
+                hint="Nothing that was said is lost: go on with `hermes -c`, or `hermes --cli -c`. "
+                "`hermes logs` knows more.",
+            )
+
+
+def _size() -> tuple[int, int]:
+    try:
+        return tuple(os.get_terminal_size(sys.__stdout__.fileno()))  # type: ignore[return-value,union-attr]
+    except (OSError, ValueError, AttributeError):
+        return 0, 0

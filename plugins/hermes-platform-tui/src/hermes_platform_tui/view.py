@@ -1,0 +1,422 @@
+"""One conversation on the screen: what was said above, where to write below. Each is a chat of the platform."""
+
+import asyncio
+import os
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+from uuid import uuid4
+
+from attrs import evolve
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.message import Message as Notice
+from textual.widget import Widget
+from textual.widgets import Static
+
+from hermes_core.errors import HermesError, UnknownName
+from hermes_core.kinds import Desk
+from hermes_core.types import (
+    Blob,
+    Choice,
+    Ended,
+    Envelope,
+    Event,
+    Message,
+    Question,
+    Session,
+    Started,
+    Text,
+    Usage,
+    Used,
+    Verdict,
+)
+from hermes_platform_tui.composer import Composer
+from hermes_platform_tui.config import Config, Fold
+from hermes_platform_tui.look.statusbar import Facts, git_branch
+from hermes_platform_tui.markdown.code import warm
+from hermes_platform_tui.searchbar import SearchBar
+from hermes_platform_tui.transcript import Transcript
+from hermes_platform_tui.transcript.entries import Section
+
+__all__ = ["ChatView", "Waiting"]
+
+_FOLDS: Sequence[Fold] = ("hidden", "collapsed", "expanded")
+_LOOK = 2.0  # seconds between two looks at what runs beside the conversation
+
+
+class Waiting:
+    """A question that waits for the person, and what they answer."""
+
+    def __init__(self, question: Question) -> None:
+        self.question = question
+        self.answer: asyncio.Future[Verdict | None] = asyncio.get_running_loop().create_future()
+
+
+class ChatView(Vertical):
+    """A conversation. ``facts`` are what the status bar shows of it; ``waiting`` the questions put in it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+f", "search", "Search", show=False),
+        Binding("ctrl+y", "copy_last", "Copy answer", show=False),
+        Binding("ctrl+up", "jump(-1)", "Previous message", show=False),
+        Binding("ctrl+down", "jump(1)", "Next message", show=False),
+        Binding("pageup", "scroll(-1)", "Up", show=False),
+        Binding("pagedown", "scroll(1)", "Down", show=False),
+    ]
+
+    class Changed(Notice):
+        """Something that the status bar, a tab or a dialog shows of a conversation is not as it was."""
+
+        def __init__(self, view: "ChatView") -> None:
+            super().__init__()
+            self.view = view
+
+        @property
+        def control(self) -> "ChatView":
+            """The conversation."""
+            return self.view
+
+    class Arrived(Notice):
+        """The kernel has something to show."""
+
+        def __init__(self, what: Event | Message) -> None:
+            super().__init__()
+            self.what = what
+
+    class Rested(Notice):
+        """A turn came to its end."""
+
+        def __init__(self, view: "ChatView", ended: Ended, seconds: float) -> None:
+            super().__init__()
+            self.view, self.ended, self.seconds = view, ended, seconds
+
+    def __init__(
+        self,
+        chat: str,
+        *,
+        config: Config,
+        desk: Desk,
+        person: str,
+        send: Callable[[Envelope], None],
+        history: Path | None,
+        session: str = "",
+    ) -> None:
+        super().__init__(id=f"view-{chat}")
+        self.chat, self.person = chat, person
+        self._config, self._desk, self._send = config, desk, send
+        self.wanted = session  # an earlier session that is to be opened in it
+        # What it goes on with is known now; what is said before that is shown must not be taken for it.
+        self.session = desk.status(chat).get("session", "")
+        self.facts = Facts()
+        self.waiting: deque[Waiting] = deque()
+        self._folds: dict[str, Fold] = {"reasoning": config.reasoning, "tools": config.tools}
+        self.unseen = False  # something happened in it while another was looked at
+        self.transcript = Transcript(config=config, picture=self._picture)
+        self.composer = Composer(
+            complete=self._complete,
+            history=history,
+            paste_lines=config.paste_lines,
+            paste_characters=config.paste_characters,
+            placeholder="Ask anything. / for commands, @ for files, F1 for help",
+        )
+        self.search_bar = SearchBar()
+        self.greeting = Static("", id="greeting")
+        self._began = 0.0
+        self.usage = self._before = Usage()  # what the session used before the turn that runs
+        self._sent: deque[str] = deque()  # what was said and has not begun
+        self._syncing: asyncio.Task[None] | None = None
+
+    def compose(self) -> ComposeResult:
+        """What was said, and where to write."""
+        yield self.search_bar
+        yield self.greeting
+        yield self.transcript
+        yield self.composer
+
+    def on_mount(self) -> None:
+        """Look now and then at what runs beside it."""
+        self.set_interval(_LOOK, self._look)
+
+    # --- what the person does -------------------------------------------------------------------------------------
+
+    @on(Composer.Submitted)
+    def _submitted(self, event: Composer.Submitted) -> None:
+        event.stop()
+        self.say(event.text, event.attachments)
+
+    def say(self, text: str, attachments: Sequence[Blob] = ()) -> None:
+        """Send what a person says; a screen that has the name of a command opens instead."""
+        if self.app.opens(text):  # type: ignore[attr-defined]
+            return
+        self.begin()
+        command = text.lstrip().startswith("/") and not text.lstrip().startswith("//")
+        self.transcript.say(text, attachments, pending=self.facts.busy and not command)
+        if not command:
+            self._sent.append(text)
+            self.facts_are(queued=len(self._sent) if self.facts.busy else 0)
+        parts = (*((Text(text=text),) if text else ()), *attachments)
+        self._send(
+            Envelope(
+                platform="tui",
+                account="tty",
+                event_id=uuid4().hex,
+                chat=self.chat,
+                sender=self.person,
+                message=Message(role="user", parts=parts),
+            )
+        )
+
+    def greet(self, words: Content) -> None:
+        """What an empty conversation shows."""
+        self.greeting.update(words)
+        self.greeting.display = self.transcript.is_empty
+
+    def begin(self) -> None:
+        """Something is said: the greeting goes."""
+        self.greeting.display = False
+
+    async def interrupt(self) -> bool:
+        """Stop the turn that runs; False when none does."""
+        return await self._desk.interrupt(self.chat)
+
+    async def _complete(self, text: str, cursor: int) -> Sequence[Choice]:
+        try:
+            return await self._desk.complete(self.chat, text[:cursor])
+        except HermesError:  # nobody is told so while they type; the turn will say it
+            return ()
+
+    def paste_picture(self) -> None:
+        """Attach the picture that is in the clipboard."""
+        self.run_worker(self.composer.take_clipboard(), group="paste", exclusive=True, exit_on_error=False)
+
+    # --- what the kernel says -------------------------------------------------------------------------------------
+
+    @on(Arrived)
+    def _arrived(self, event: Arrived) -> None:
+        event.stop()
+        if isinstance(event.what, Message):
+            self._told(event.what)
+            return
+        self.show(event.what)
+
+    def show(self, event: Event) -> None:
+        """Show an event of a turn."""
+        match event:
+            case Started():
+                self._started(event)
+            case Used():
+                self._used(event)
+            case Ended():
+                self.transcript.show(event)
+                self._ended(event)
+                return
+        self.transcript.show(event)
+
+    def _told(self, message: Message) -> None:
+        text = "\n".join(part.text for part in message.parts if isinstance(part, Text))
+        if text:
+            self.transcript.answer(text)
+        self.sync()
+
+    def _started(self, event: Started) -> None:
+        if not self.facts.busy:
+            self._began = time.monotonic()
+            warm()  # the model thinks now; what colours code is imported meanwhile
+        if event.turn_id and self._sent:
+            self._sent.popleft()
+        model = {"model": event.model, "provider": event.provider} if event.model else {}
+        self.facts_are(busy=True, queued=len(self._sent), **model)
+        if event.session_id:
+            self.session = event.session_id
+
+    def _used(self, event: Used) -> None:
+        self.usage = _sum(self._before, event.usage)
+        self.facts_are(used=event.context, window=event.window or self.facts.window, **_figures(self.usage))
+
+    def _ended(self, event: Ended) -> None:
+        seconds = time.monotonic() - self._began if self._began else 0.0
+        self.usage = self._before = _sum(self._before, event.usage)
+        self.facts_are(busy=False, seconds=seconds, queued=len(self._sent), **_figures(self.usage))
+        self.post_message(self.Rested(self, event, seconds))
+        self.sync()
+
+    # --- what there is to know of it ------------------------------------------------------------------------------
+
+    def facts_are(self, **known: Any) -> None:
+        """Note facts, and say so when they are new."""
+        if known.get("busy", self.facts.busy):  # the row counts on from here
+            known.setdefault("seconds", time.monotonic() - self._began)
+        fresh = evolve(self.facts, **known)
+        if fresh != self.facts:
+            self.facts = fresh
+            self.post_message(self.Changed(self))
+
+    def sync(self) -> None:
+        """See what the kernel knows of this chat now: another session, another title, another model."""
+        status = self._desk.status(self.chat)
+        cwd = status.get("cwd", "")
+        self.facts_are(
+            model=status.get("model", "") or self.facts.model,
+            provider=status.get("provider", "") or self.facts.provider,
+            title=status.get("title", "") or (self.facts.title if self.session == status.get("session") else ""),
+            mode=status.get("mode", "") or "ask",
+            cwd=cwd,
+            branch=git_branch(cwd) if cwd else "",
+        )
+        session = status.get("session", "")
+        if session and session != self.session and not self.facts.busy:
+            before, self.session = self.session, session
+            if before:
+                self.run_worker(self.load(), group="load", exclusive=True, exit_on_error=False)
+
+    async def start(self) -> None:
+        """Open what was asked for, and show what was said in it. Raises HermesError."""
+        if self.wanted:
+            self.session = (await self._desk.open(self.chat, self.wanted)).id
+            self.wanted = ""
+        earlier = self.session and not self.facts.busy
+        self.sync()
+        if earlier:
+            await self.load()
+
+    async def load(self) -> None:
+        """Show the session from the store; one that has no row yet is empty. What waits to be answered stays."""
+        known: Session | None = None
+        try:
+            known = await self._desk.sessions.get(self.session)
+            await self.transcript.load(self._desk, known.id)
+        except UnknownName:
+            self.transcript.clear()
+        for text in self._sent:
+            self.transcript.say(text, pending=True)
+        self.greeting.display = self.transcript.is_empty
+        rows = await self._desk.sessions.list(limit=200) if known else ()
+        row = next((row for row in rows if known and row.session.id == known.id), None)
+        self.usage = self._before = row.usage if row else Usage()
+        self.facts_are(title=known.title if known else "", **_figures(self.usage))
+
+    async def _look(self) -> None:
+        alive = self.facts.busy or self.facts.agents or self.facts.processes
+        if not (self.is_attached and self.session and alive):
+            return
+        try:
+            jobs = await self._desk.jobs(self.chat)
+        except HermesError:
+            return
+        kinds = [job.kind for job in jobs]
+        self.facts_are(agents=kinds.count("agent"), processes=len(kinds) - kinds.count("agent"))
+
+    # --- looking at it --------------------------------------------------------------------------------------------
+
+    @property
+    def timestamps(self) -> bool:
+        """Whether each message says when it was said."""
+        return self.transcript.timestamps
+
+    def show_timestamps(self, *, on: bool) -> None:
+        """Show when each message was said, or not."""
+        self.transcript.timestamps = on
+
+    def fold(self, sections: Sequence[Section], state: Fold | Literal[""]) -> None:
+        """Fold thoughts or tool calls; without a state, to the next one."""
+        for section in sections:
+            now = _FOLDS.index(self._folds.get(section, "collapsed"))
+            self._folds[section] = state or _FOLDS[(now + 1) % len(_FOLDS)]
+            self.transcript.fold(section, self._folds[section])
+
+    def clear(self) -> None:
+        """An empty screen; what was said stays in the session."""
+        self.transcript.clear()
+
+    def copy_last(self) -> None:
+        """Copy the message in focus, else the last answer."""
+        self.transcript.copy_message()
+
+    def copy_code(self) -> None:
+        """Copy a code block of it."""
+        self.transcript.copy_code()
+
+    def action_search(self) -> None:
+        """Search what was said."""
+        self.search_bar.open()
+
+    def action_copy_last(self) -> None:
+        """Copy the last answer."""
+        self.copy_last()
+
+    def action_jump(self, step: Literal[-1, 1]) -> None:
+        """To the message before, or after."""
+        self.transcript.jump(step)
+
+    def action_scroll(self, pages: int) -> None:
+        """A page up or down."""
+        self.transcript.turn_page(pages)
+
+    @on(SearchBar.Sought)
+    def _sought(self, event: SearchBar.Sought) -> None:
+        event.stop()
+        self.search_bar.show(self.transcript.search(event.words))
+
+    @on(SearchBar.Stepped)
+    def _stepped(self, event: SearchBar.Stepped) -> None:
+        event.stop()
+        self.search_bar.show(self.transcript.next_hit(1 if event.by > 0 else -1))
+
+    @on(SearchBar.Closed)
+    def _search_closed(self, event: SearchBar.Closed) -> None:
+        event.stop()
+        self.transcript.search("")
+        self.composer.focus_input()
+
+    @on(Transcript.Searched)
+    def _searched(self, event: Transcript.Searched) -> None:
+        event.stop()
+        self.search_bar.show(event.state)
+
+    @on(Transcript.RetryWanted)
+    def _retry(self, event: Transcript.RetryWanted) -> None:
+        event.stop()
+        self.say("/retry")
+
+    def _picture(self, blob: Blob) -> Widget | None:
+        from hermes_platform_tui.terminal.fit import Capabilities
+        from hermes_platform_tui.terminal.pictures import how_to, picture
+
+        how = how_to(Capabilities.of(os.environ), self._config.images)
+        if how == "off":
+            return None
+        return picture(blob, width=min(80, self.size.width - 8), height=20, how=how)
+
+
+def _figures(usage: Usage) -> dict[str, Any]:
+    """Usage as the status bar tells it."""
+    hits = 100 * usage.cache_read / usage.input if usage.input and usage.cache_read else None
+    return {
+        "input_tokens": usage.input,
+        "output_tokens": usage.output,
+        "cache_hits": hits,
+        "cost": usage.cost,
+        "priced": usage.priced,
+    }
+
+
+def _sum(one: Usage, other: Usage) -> Usage:
+    weaker = "" if "" in (one.priced, other.priced) and one.calls and other.calls else (one.priced or other.priced)
+    if "estimated" in (one.priced, other.priced) and weaker:
+        weaker = "estimated"
+    return Usage(
+        input=one.input + other.input,
+        output=one.output + other.output,
+        cache_read=one.cache_read + other.cache_read,
+        cache_write=one.cache_write + other.cache_write,
+        reasoning=one.reasoning + other.reasoning,
+        cost=one.cost + other.cost,
+        calls=one.calls + other.calls,
+        priced=weaker,
+    )

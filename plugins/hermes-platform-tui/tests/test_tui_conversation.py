@@ -1,0 +1,243 @@
+"""The whole screen over a real kernel: said, answered, asked, stopped, left."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from textual.screen import ModalScreen
+
+from hermes_core.agent.parts import Parts
+from hermes_core.errors import HermesError
+from hermes_core.kinds import ToolContext, tool
+from hermes_core.testing import Bench, Call
+from hermes_core.types import Effect, Message, Session, Text
+from hermes_platform_tui.config import Config
+
+from .stage import stage
+
+
+def said(role: Any, text: str) -> Message:
+    return Message(role=role, parts=(Text(text=text),))
+
+
+async def kept(hermes: Bench, *messages: Message, title: str = "") -> Session:
+    """A session of before."""
+    runtime = hermes.runtime
+    live = await runtime.sessions.take("", "tui", runtime.owner)
+    await runtime.sessions.keep(live, await runtime.store(), messages)
+    session = await runtime.sessions.rename(live.session, title) if title else live.session
+    await runtime.sessions.forget(session.id)
+    return session
+
+
+async def test_what_is_typed_is_said_and_the_answer_is_shown(hermes: Bench, scripted: Any) -> None:
+    hermes.tmp_plugin(scripted("It is *sunny*."))
+    async with stage(hermes) as screen:
+        await screen.type("How is the weather?", "enter")
+        await screen.until(lambda: screen.says("model: It is *sunny*."))
+        await screen.rest()
+        assert "person: How is the weather?" in screen.shown()
+        assert screen.view.composer.text == ""
+        assert screen.view.facts.model == "scripted-1"
+        assert screen.view.facts.output_tokens > 0
+
+
+async def test_typing_works_before_anybody_can_answer_and_is_not_lost(
+    hermes: Bench, scripted: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hermes.tmp_plugin(scripted("At last."))
+    ready, routed = asyncio.Event(), Parts.routed
+
+    async def late(self: Parts, words: str = "") -> Any:
+        await ready.wait()
+        return await routed(self, words)
+
+    monkeypatch.setattr(Parts, "routed", late)
+    async with stage(hermes) as screen:
+        await screen.press(*"Hello", "enter")
+        assert "person: Hello" in screen.shown()
+        ready.set()
+        await screen.until(lambda: screen.says("model: At last."))
+        await screen.rest()
+
+
+async def test_a_session_that_goes_on_is_shown_from_its_end(hermes: Bench, scripted: Any) -> None:
+    hermes.tmp_plugin(scripted("More."))
+    talk = [said(role, f"{role} {number}") for number in range(60) for role in ("user", "assistant")]
+
+    async def before() -> str:
+        return (await kept(hermes, *talk, title="a long talk")).id
+
+    async with stage(hermes, before=before) as screen:
+        await screen.until(lambda: screen.says("assistant 59"))
+        assert not screen.says("user 1\n")
+        assert len(screen.shown()) < 60
+        await screen.until(lambda: screen.view.facts.title == "a long talk")
+        await screen.type("And then?", "enter")
+        await screen.until(lambda: screen.says("model: More."))
+        await screen.rest()
+    store = await hermes.runtime.store()
+    assert len(await store.history(screen.view.session)) == 122
+
+
+async def test_a_question_shows_what_will_run_and_a_yes_runs_it(hermes: Bench, scripted: Any) -> None:
+    ran: list[str] = []
+
+    @tool(effects={Effect.SEND})
+    async def post(context: ToolContext) -> str:
+        """Post."""
+        ran.append(context.session.id)
+        return "posted"
+
+    hermes.tmp_plugin(scripted(Call("post"), "Done."))
+    hermes.tmp_plugin(post)
+    async with stage(hermes) as screen:
+        await screen.type("Post it.", "enter")
+        await screen.until(lambda: isinstance(screen.app.screen, ModalScreen), "the question")
+        assert not ran
+        await screen.answers("once")
+        await screen.until(lambda: screen.says("model: Done."))
+        await screen.rest()
+    assert len(ran) == 1
+
+
+async def test_a_no_runs_nothing_and_the_model_hears_it(hermes: Bench, scripted: Any) -> None:
+    ran: list[str] = []
+
+    @tool(effects={Effect.SEND})
+    async def post(context: ToolContext) -> str:
+        """Post."""
+        ran.append(context.session.id)
+        return "posted"
+
+    hermes.tmp_plugin(scripted(Call("post"), "As you like."))
+    hermes.tmp_plugin(post)
+    async with stage(hermes) as screen:
+        await screen.type("Post it.", "enter")
+        await screen.until(lambda: isinstance(screen.app.screen, ModalScreen), "the question")
+        await screen.answers("deny")
+        await screen.until(lambda: screen.says("model: As you like."))
+        await screen.rest()
+    assert ran == []
+
+
+async def test_two_conversations_run_side_by_side_and_a_question_waits_for_its_tab(
+    hermes: Bench, scripted: Any
+) -> None:
+    @tool(effects={Effect.SEND})
+    async def post(context: ToolContext) -> str:
+        """Post."""
+        return "posted"
+
+    hermes.tmp_plugin(scripted(Call("post"), "Posted."))
+    hermes.tmp_plugin(post)
+    async with stage(hermes) as screen:
+        first = screen.view
+        await screen.press("ctrl+t")
+        await screen.until(lambda: screen.view is not first)
+        second = screen.view
+        await screen.do(lambda: second.say("Post it."))
+        await screen.press("alt+1")
+        await screen.until(lambda: second.waiting)
+        assert screen.view is first
+        assert not isinstance(screen.app.screen, ModalScreen), "the question of another tab is in the way"
+        await screen.press("alt+2")
+        await screen.until(lambda: isinstance(screen.app.screen, ModalScreen), "the question")
+        await screen.answers("once")
+        await screen.until(lambda: screen.says("model: Posted.", second))
+        await screen.until(lambda: not second.facts.busy)
+        assert first.session != second.session
+        await screen.press("alt+w")
+        await screen.until(lambda: screen.view is first)
+        assert screen.app.views == [first]
+
+
+async def test_ctrl_c_stops_a_turn_and_twice_leaves(hermes: Bench, scripted: Any) -> None:
+    begun = asyncio.Event()
+
+    @tool
+    async def wait(context: ToolContext) -> str:
+        """Wait."""
+        begun.set()
+        await asyncio.sleep(60)
+        return "waited"
+
+    hermes.tmp_plugin(scripted(Call("wait")))
+    hermes.tmp_plugin(wait)
+    async with stage(hermes) as screen:
+        await screen.type("Wait.", "enter")
+        await asyncio.wait_for(begun.wait(), 10)
+        await screen.press("ctrl+c")
+        await screen.rest()
+        assert not screen.carrying.done()
+        screen.app._stopped_at = float("-inf")
+        await screen.press("ctrl+c", "ctrl+c")
+        await asyncio.wait({screen.carrying}, timeout=10)
+        assert screen.carrying.done()
+
+
+async def test_commands_of_the_screen_are_in_the_registry_and_work(hermes: Bench, scripted: Any) -> None:
+    hermes.tmp_plugin(scripted())
+    async with stage(hermes, config=Config(skin="slate")) as screen:
+        known = {command.name for command in screen.app.desk.commands}
+        assert {"skin", "statusbar", "copy", "quit", "help", "model"} <= known
+        await screen.until(lambda: screen.app.prepared)
+        await screen.type("/skin ares", "enter")
+        await screen.until(lambda: screen.app.skin.name == "ares")
+        await screen.type("/skin nosuch", "enter")
+        await screen.until(lambda: screen.says("There is no skin"))
+        await screen.type("/details tools expanded", "enter")
+        await screen.type("/statusbar off", "enter")
+        await screen.until(lambda: not screen.app.statusbar_shown)
+        await screen.type("/nosuch", "enter")
+        await screen.until(lambda: screen.says("There is no command /nosuch"))
+        await screen.type("/quit", "enter")
+        await asyncio.wait({screen.carrying}, timeout=10)
+        assert screen.carrying.done()
+
+
+async def test_a_fault_of_the_screen_ends_it_with_one_clear_error(hermes: Bench, scripted: Any) -> None:
+    hermes.tmp_plugin(scripted())
+    async with stage(hermes) as screen:
+
+        def break_it() -> None:
+            raise RuntimeError("a screw came loose")
+
+        screen.app.call_later(break_it)
+        await asyncio.wait({screen.carrying}, timeout=10)
+        with pytest.raises(HermesError, match="full screen broke") as caught:
+            screen.carrying.result()
+        assert "hermes --cli" in caught.value.hint
+        screen.carrying = asyncio.ensure_future(asyncio.sleep(0))  # type: ignore[assignment]
+
+
+async def test_nobody_who_can_answer_is_told_with_what_to_do(hermes: Bench) -> None:
+    async with stage(hermes) as screen:
+        await screen.until(lambda: screen.says("No provider can answer"))
+        assert any("hermes model" in text for text in screen.shown())
+        await screen.type("Hello?", "enter")
+        await screen.until(lambda: sum("No provider can answer" in text for text in screen.shown()) == 2)
+
+
+async def test_history_is_kept_for_the_next_time(hermes: Bench, scripted: Any) -> None:
+    hermes.tmp_plugin(scripted("one"))
+    async with stage(hermes) as screen:
+        await screen.type("remember this", "enter")
+        await screen.until(lambda: screen.says("model: one"))
+        await screen.rest()
+        await screen.press("ctrl+t")
+        await screen.pilot.pause()
+        await screen.press("up")
+        await screen.until(lambda: screen.view.composer.text == "remember this")
+
+
+@pytest.mark.parametrize("size", [(40, 12), (80, 24), (200, 60)])
+async def test_it_fits_every_size(hermes: Bench, scripted: Any, size: tuple[int, int]) -> None:
+    hermes.tmp_plugin(scripted("All is well. " * 50))
+    async with stage(hermes, size=size) as screen:
+        await screen.type("How are you?", "enter")
+        await screen.until(lambda: screen.says("All is well."))
+        await screen.rest()
+        await screen.pilot.pause()
+        assert screen.view.composer.region.bottom <= size[1]
+        assert screen.view.transcript.region.height >= 3
