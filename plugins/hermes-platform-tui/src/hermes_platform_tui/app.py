@@ -18,21 +18,21 @@ from hermes_core import __version__
 from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError
 from hermes_core.kinds import Desk
-from hermes_core.types import Envelope, Event, Message, Question, SlashCommand, Verdict
+from hermes_core.types import Envelope, Event, Message, SlashCommand
+from hermes_platform_tui.asking import FIRST, Asking
 from hermes_platform_tui.config import Config
 from hermes_platform_tui.doors import Doors
 from hermes_platform_tui.look.statusbar import Detail, StatusBar
 from hermes_platform_tui.look.wardrobe import Wardrobe
 from hermes_platform_tui.tabs import TabRow
 from hermes_platform_tui.terminal.safe import SafeApp
-from hermes_platform_tui.view import ChatView, Waiting
+from hermes_platform_tui.view import ChatView
 
 if TYPE_CHECKING:
     from hermes_platform_tui.screens.palette import Entry
 
 __all__ = ["HermesApp"]
 
-FIRST = "main"
 _AGAIN = 2.0  # seconds in which a second Ctrl+C leaves
 _LONG = 5.0  # seconds a turn takes before its end is worth a notice to somebody who looks elsewhere
 
@@ -43,7 +43,7 @@ def _palette() -> type[Provider]:
     return EverythingProvider
 
 
-class HermesApp(Doors, Wardrobe, SafeApp[int]):
+class HermesApp(Asking, Doors, Wardrobe, SafeApp[int]):
     """The full-screen terminal. ``drawn`` is set when the first frame is on the screen."""
 
     TITLE = "Hermes"
@@ -78,14 +78,13 @@ class HermesApp(Doors, Wardrobe, SafeApp[int]):
         self.mouse_taken = config.mouse
         self.statusbar_shown = config.statusbar != "off"
         self._send = send
-        self._person = _user()
+        self.person = _user()
         self._opened = 0
-        self._views: dict[str, ChatView] = {}
+        self.views_by_chat: dict[str, ChatView] = {}
         self._stopped_at = float("-inf")
-        self._asking = False
-        self._leaving = False
+        self.leaving = False
         first = self._make_view(FIRST)
-        self._views[FIRST] = first
+        self.views_by_chat[FIRST] = first
         self.view = first  # the conversation that is looked at
 
     def compose(self) -> ComposeResult:
@@ -140,60 +139,13 @@ class HermesApp(Doors, Wardrobe, SafeApp[int]):
 
     def deliver(self, chat: str, what: Event | Message) -> None:
         """Show something in a chat; one that is not there any more shows nothing."""
-        view = self._views.get(chat or FIRST)
-        if view is None or self._leaving:
+        view = self.views_by_chat.get(chat or FIRST)
+        if view is None or self.leaving:
             return
         if view is not self.view and not view.unseen:
             view.unseen = True
-            self.call_later(self._show_tabs)
+            self.call_later(self.show_tabs)
         view.post_message(ChatView.Arrived(what))
-
-    async def ask(self, chat: str, question: Question) -> Verdict | None:
-        """Put a question in a chat, once the person looks at it; None when it is gone."""
-        view = self._views.get(chat or FIRST)
-        if view is None or self._leaving:
-            return None
-        waiting = Waiting(question)
-        view.waiting.append(waiting)
-        self.call_later(self._show_tabs)
-        self.call_later(self._put)
-        self.notifier.tell("Hermes asks", question.subject)
-        try:
-            return await waiting.answer
-        finally:
-            if waiting in view.waiting:
-                view.waiting.remove(waiting)
-            if not waiting.answer.done():
-                waiting.answer.cancel()
-            self.call_later(self._withdraw, waiting)
-
-    async def _put(self) -> None:
-        """The next question of the conversation that is looked at, unless another dialog is open."""
-        if self._asking or not self.view.waiting or len(self.screen_stack) > 1:
-            return
-        from hermes_platform_tui.screens.question import QuestionDialog
-
-        self._asking = True
-        waiting = self.view.waiting[0]
-        dialog = QuestionDialog(waiting.question, person=self._person)
-        self._dialog = (waiting, dialog)
-
-        def answered(verdict: Verdict | None) -> None:
-            self._asking = False
-            if verdict is not None and not waiting.answer.done():
-                waiting.answer.set_result(verdict)
-            self._show_tabs()
-            self.call_later(self._put)
-
-        await self.push_screen(dialog, answered)
-
-    def _withdraw(self, waiting: Waiting) -> None:
-        if self._asking and self._dialog[0] is waiting:
-            self._dialog[1].withdraw()
-
-    def on_screen_resume(self) -> None:
-        """A dialog has closed: a question may have waited for it."""
-        self.call_later(self._put)
 
     @on(ChatView.Rested)
     def _rested(self, event: ChatView.Rested) -> None:
@@ -203,7 +155,7 @@ class HermesApp(Doors, Wardrobe, SafeApp[int]):
 
     @on(ChatView.Changed)
     def _changed(self, event: ChatView.Changed) -> None:
-        self._show_tabs()
+        self.show_tabs()
         if event.view is self.view:
             self._show_facts()
 
@@ -220,7 +172,7 @@ class HermesApp(Doors, Wardrobe, SafeApp[int]):
     @property
     def views(self) -> Sequence[ChatView]:
         """The conversations, in the order of their tabs."""
-        return list(self._views.values())
+        return list(self.views_by_chat.values())
 
     def begin(self, command: SlashCommand) -> None:
         """Run a command that needs no words; begin to write one that does."""
@@ -242,7 +194,7 @@ class HermesApp(Doors, Wardrobe, SafeApp[int]):
             chat,
             config=self.settings_of_screen,
             desk=self.desk,
-            person=self._person,
+            person=self.person,
             send=self._send,
             history=history,
             session=session,
@@ -250,13 +202,13 @@ class HermesApp(Doors, Wardrobe, SafeApp[int]):
 
     async def open_tab(self, session: str = "") -> ChatView:
         """A conversation beside the others: a new one, or an earlier one, which is opened only once."""
-        for view in self._views.values():
+        for view in self.views_by_chat.values():
             if session and view.session == session:
                 await self.look_at(view)
                 return view
         self._opened += 1
         view = self._make_view(f"tab-{self._opened}", session)
-        self._views[view.chat] = view
+        self.views_by_chat[view.chat] = view
         await self.query_one(ContentSwitcher).mount(view)
         await self.look_at(view)
         try:
@@ -270,13 +222,14 @@ class HermesApp(Doors, Wardrobe, SafeApp[int]):
         self.view, view.unseen = view, False
         self.query_one(ContentSwitcher).current = view.id
         view.composer.focus_input()
-        self._show_tabs()
+        self.show_tabs()
         self._show_facts()
-        await self._put()
+        await self.put()
 
-    def _show_tabs(self) -> None:
+    def show_tabs(self) -> None:
+        """Show the tabs as they are now."""
         if self.is_attached_to_screen:
-            self.query_one(TabRow).show(list(self._views.values()), self.view)
+            self.query_one(TabRow).show(list(self.views_by_chat.values()), self.view)
 
     @on(TabRow.Chosen)
     async def _tab_chosen(self, event: TabRow.Chosen) -> None:
@@ -288,27 +241,27 @@ class HermesApp(Doors, Wardrobe, SafeApp[int]):
 
     async def action_close_tab(self) -> None:
         """Close this one; what runs in it is stopped, and what was said stays."""
-        if len(self._views) == 1:
+        if len(self.views_by_chat) == 1:
             self.notify("This is the last one. Ctrl+Q leaves.")
             return
         closing = self.view
-        order = list(self._views.values())
+        order = list(self.views_by_chat.values())
         at = order.index(closing)
         await closing.interrupt()
         for waiting in closing.waiting:
             waiting.answer.cancel()
-        del self._views[closing.chat]
+        del self.views_by_chat[closing.chat]
         await self.look_at(order[at - 1] if at else order[1])
         await closing.remove()
 
     async def action_next_tab(self, step: int) -> None:
         """The conversation beside this one."""
-        order = list(self._views.values())
+        order = list(self.views_by_chat.values())
         await self.look_at(order[(order.index(self.view) + step) % len(order)])
 
     async def action_tab(self, number: int) -> None:
         """A conversation by its place."""
-        order = list(self._views.values())
+        order = list(self.views_by_chat.values())
         if number <= len(order):
             await self.look_at(order[number - 1])
 
@@ -338,10 +291,10 @@ class HermesApp(Doors, Wardrobe, SafeApp[int]):
 
     def leave(self) -> None:
         """End the screen in good order."""
-        if self._leaving:
+        if self.leaving:
             return
-        self._leaving = True
-        for view in self._views.values():
+        self.leaving = True
+        for view in self.views_by_chat.values():
             for waiting in view.waiting:
                 waiting.answer.cancel()
             if view.facts.busy:

@@ -1,22 +1,18 @@
 """One conversation on the screen: what was said above, where to write below. Each is a chat of the platform."""
 
 import asyncio
-import os
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any
 from uuid import uuid4
 
 from attrs import evolve
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message as Notice
-from textual.widget import Widget
 from textual.widgets import Static
 
 from hermes_core.errors import HermesError, UnknownName
@@ -37,16 +33,14 @@ from hermes_core.types import (
     Verdict,
 )
 from hermes_platform_tui.composer import Composer
-from hermes_platform_tui.config import Config, Fold
+from hermes_platform_tui.config import Config
 from hermes_platform_tui.look.statusbar import Facts, git_branch
 from hermes_platform_tui.markdown.code import warm
-from hermes_platform_tui.searchbar import SearchBar
+from hermes_platform_tui.reading import Reading
 from hermes_platform_tui.transcript import Transcript
-from hermes_platform_tui.transcript.entries import Section
 
 __all__ = ["ChatView", "Waiting"]
 
-_FOLDS: Sequence[Fold] = ("hidden", "collapsed", "expanded")
 _LOOK = 2.0  # seconds between two looks at what runs beside the conversation
 
 
@@ -58,17 +52,8 @@ class Waiting:
         self.answer: asyncio.Future[Verdict | None] = asyncio.get_running_loop().create_future()
 
 
-class ChatView(Vertical):
+class ChatView(Reading):
     """A conversation. ``facts`` are what the status bar shows of it; ``waiting`` the questions put in it."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+f", "search", "Search", show=False),
-        Binding("ctrl+y", "copy_last", "Copy answer", show=False),
-        Binding("ctrl+up", "jump(-1)", "Previous message", show=False),
-        Binding("ctrl+down", "jump(1)", "Next message", show=False),
-        Binding("pageup", "scroll(-1)", "Up", show=False),
-        Binding("pagedown", "scroll(1)", "Down", show=False),
-    ]
 
     class Changed(Notice):
         """Something that the status bar, a tab or a dialog shows of a conversation is not as it was."""
@@ -107,7 +92,7 @@ class ChatView(Vertical):
         history: Path | None,
         session: str = "",
     ) -> None:
-        super().__init__(id=f"view-{chat}")
+        super().__init__(config, id=f"view-{chat}")
         self.chat, self.person = chat, person
         self._config, self._desk, self._send = config, desk, send
         self.wanted = session  # an earlier session that is to be opened in it
@@ -115,9 +100,7 @@ class ChatView(Vertical):
         self.session = desk.status(chat).get("session", "")
         self.facts = Facts()
         self.waiting: deque[Waiting] = deque()
-        self._folds: dict[str, Fold] = {"reasoning": config.reasoning, "tools": config.tools}
         self.unseen = False  # something happened in it while another was looked at
-        self.transcript = Transcript(config=config, picture=self._picture)
         self.composer = Composer(
             complete=self._complete,
             history=history,
@@ -125,7 +108,6 @@ class ChatView(Vertical):
             paste_characters=config.paste_characters,
             placeholder="Ask anything. / for commands, @ for files, F1 for help",
         )
-        self.search_bar = SearchBar()
         self.greeting = Static("", id="greeting")
         self._began = 0.0
         self.usage = self._before = Usage()  # what the session used before the turn that runs
@@ -312,86 +294,10 @@ class ChatView(Vertical):
         kinds = [job.kind for job in jobs]
         self.facts_are(agents=kinds.count("agent"), processes=len(kinds) - kinds.count("agent"))
 
-    # --- looking at it --------------------------------------------------------------------------------------------
-
-    @property
-    def timestamps(self) -> bool:
-        """Whether each message says when it was said."""
-        return self.transcript.timestamps
-
-    def show_timestamps(self, *, on: bool) -> None:
-        """Show when each message was said, or not."""
-        self.transcript.timestamps = on
-
-    def fold(self, sections: Sequence[Section], state: Fold | Literal[""]) -> None:
-        """Fold thoughts or tool calls; without a state, to the next one."""
-        for section in sections:
-            now = _FOLDS.index(self._folds.get(section, "collapsed"))
-            self._folds[section] = state or _FOLDS[(now + 1) % len(_FOLDS)]
-            self.transcript.fold(section, self._folds[section])
-
-    def clear(self) -> None:
-        """An empty screen; what was said stays in the session."""
-        self.transcript.clear()
-
-    def copy_last(self) -> None:
-        """Copy the message in focus, else the last answer."""
-        self.transcript.copy_message()
-
-    def copy_code(self) -> None:
-        """Copy a code block of it."""
-        self.transcript.copy_code()
-
-    def action_search(self) -> None:
-        """Search what was said."""
-        self.search_bar.open()
-
-    def action_copy_last(self) -> None:
-        """Copy the last answer."""
-        self.copy_last()
-
-    def action_jump(self, step: Literal[-1, 1]) -> None:
-        """To the message before, or after."""
-        self.transcript.jump(step)
-
-    def action_scroll(self, pages: int) -> None:
-        """A page up or down."""
-        self.transcript.turn_page(pages)
-
-    @on(SearchBar.Sought)
-    def _sought(self, event: SearchBar.Sought) -> None:
-        event.stop()
-        self.search_bar.show(self.transcript.search(event.words))
-
-    @on(SearchBar.Stepped)
-    def _stepped(self, event: SearchBar.Stepped) -> None:
-        event.stop()
-        self.search_bar.show(self.transcript.next_hit(1 if event.by > 0 else -1))
-
-    @on(SearchBar.Closed)
-    def _search_closed(self, event: SearchBar.Closed) -> None:
-        event.stop()
-        self.transcript.search("")
-        self.composer.focus_input()
-
-    @on(Transcript.Searched)
-    def _searched(self, event: Transcript.Searched) -> None:
-        event.stop()
-        self.search_bar.show(event.state)
-
     @on(Transcript.RetryWanted)
     def _retry(self, event: Transcript.RetryWanted) -> None:
         event.stop()
         self.say("/retry")
-
-    def _picture(self, blob: Blob) -> Widget | None:
-        from hermes_platform_tui.terminal.fit import Capabilities
-        from hermes_platform_tui.terminal.pictures import how_to, picture
-
-        how = how_to(Capabilities.of(os.environ), self._config.images)
-        if how == "off":
-            return None
-        return picture(blob, width=min(80, self.size.width - 8), height=20, how=how)
 
 
 def _figures(usage: Usage) -> dict[str, Any]:
