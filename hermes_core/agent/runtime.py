@@ -52,6 +52,9 @@ log = logging.getLogger(__name__)
 _Emit: TypeAlias = Callable[[Event], None]
 _BACKLOG = 64  # events nobody took yet; live output beyond is not shown, as its end is in the result
 _LONGEST = 10_000_000  # characters of one message; no model reads more
+_FIXED = {  # settings that parts are made from, once
+    "gateway", "logging", "plugins", "policy", "privacy", "quick_commands", "security", "store", "toolsets", "workers",
+}  # fmt: skip
 _LEARN = 60.0  # seconds a memory may look at one turn
 
 
@@ -80,6 +83,15 @@ class Runtime(Parts):
         live = await self.sessions.take(session.id, session.origin, session.owner)
         live.workspace = live.workspace or await self.workspace(live.session)
         return live.workspace
+
+    def reread(self) -> Sequence[str]:
+        """Take over what the settings say now; what of it needs a new start. Raises HermesError; then nothing is."""
+        changed = self.settings.reread()
+        self._toolbox = None
+        if self.route and changed & {"model", "providers"}:
+            self._routes["replaced", str(len(self._routes))] = self.route  # closed with the rest
+            self.route, self._wanted = None, ("", "")
+        return sorted(changed & _FIXED)
 
     async def warm(self) -> None:
         """Make now what every turn will need, for a process that serves many."""

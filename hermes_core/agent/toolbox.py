@@ -24,12 +24,15 @@ class Toolbox:
         *,
         toolsets: Sequence[str] = (),
         disabled: Sequence[str] = (),
+        off_on: Mapping[str, Sequence[str]] = {},
         core: Sequence[str] = (),
         search: str = "off",
         only: AbstractSet[str] | None = None,
         report: Callable[[Tool, BaseException], None] = lambda _tool, _error: None,
     ) -> None:
         """``owned`` are tools with the labels of their plugins; with ``only``, no others are known.
+
+        ``off_on`` are those that sessions of an origin are not told of; one that knows them keeps them.
 
         ``report`` is told when a tool fails to say what it made.
         """
@@ -45,10 +48,12 @@ class Toolbox:
         self._tools = {t.name: t for t in tools if not toolsets or t.toolset in toolsets}
         self._core, self._search = frozenset(core), search
         self._made_by: dict[str, Tool] = {}
+        self._off_on = off_on
 
-    def offered(self, session: Session) -> dict[str, Tool]:
-        """The tools that can be used now."""
-        tools = {**self._tools, **self._made(session)}
+    def offered(self, session: Session, told: AbstractSet[str] = frozenset()) -> dict[str, Tool]:
+        """The tools that can be used now. ``told`` are those that a session knows of already."""
+        off = set(self._off_on.get(session.origin, ())) - told
+        tools = {n: t for n, t in {**self._tools, **self._made(session)}.items() if n not in off}
         return {n: t for n, t in tools.items() if t.needs is None or t.needs(session) is None}
 
     def _made(self, session: Session) -> dict[str, Tool]:
@@ -70,7 +75,8 @@ class Toolbox:
     def specs(self, session: Session, *, window: int = 0, begun: Sequence[ToolSpec] = ()) -> tuple[ToolSpec, ...]:
         """What the model is told of them. ``window`` is what fits into the model, ``begun`` what it was told before:
         whether tools are searched for does not change in a session."""
-        offered, known = self.offered(session), {s.name for s in begun}
+        known = {s.name for s in begun}
+        offered = self.offered(session, known)
         if begun:  # what appeared since is called through tool_call: the first bytes of requests stay what they were
             made = {n: t for n, t in self._made(session).items() if n in known}
             offered = {**{n: t for n, t in offered.items() if n in self._tools}, **made}
@@ -88,7 +94,9 @@ class Toolbox:
     def callable(self, told: Sequence[ToolSpec], session: Session) -> Mapping[str, Tool]:
         """The tools that calls of a session may name: those on offer, and those it was told of that are still there."""
         names = {spec.name for spec in told}
+        off = set(self._off_on.get(session.origin, ())) - names
         tools = {n: t for n, t in self._installed.items() if n in self._tools or n in names} | self._made(session)
+        tools = {n: t for n, t in tools.items() if n not in off}
         if toolsearch.CALL not in names:
             return tools
         search = toolsearch.search_tools({n: t for n, t in tools.items() if n not in names})

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _MENDABLE = ("user_error", "config_error", "unknown_name", "busy")  # kinds of Failed that the person can fix
 _PLUGINS = {"plugin_error", "load_error", "manifest_error", "incompatible", "contract_error", "not_permitted"}
 
-__all__ = ["chat", "converse", "converse_on", "event_json", "oneshot", "serve", "show_answer"]
+__all__ = ["chat", "converse", "converse_on", "event_json", "fitting", "oneshot", "serve", "show_answer"]
 
 
 @click.command()
@@ -194,7 +194,7 @@ async def converse_on(scope: Scope, name: str, settings: Mapping[str, JSON], *, 
 
     async with scope.hermes(settings) as hermes:
         runtime = hermes.runtime
-        platform = _platform(scope, runtime, name)
+        platform = fitting(scope, runtime, name)
         session = await _session(scope, hermes)
         if warm:
             await runtime.routed()
@@ -203,7 +203,7 @@ async def converse_on(scope: Scope, name: str, settings: Mapping[str, JSON], *, 
     return 0
 
 
-def _platform(scope: Scope, runtime: "Runtime", name: str) -> Platform:
+def fitting(scope: Scope, runtime: "Runtime", name: str) -> Platform:
     """Whom a person talks through: the platform they named, else the first that fits where they are."""
     config = scope.settings.config.display.interface
     named = name or ("" if config == "auto" else config)
@@ -214,9 +214,9 @@ def _platform(scope: Scope, runtime: "Runtime", name: str) -> Platform:
     if not there:
         hint = f"Try `{scope.name} -z TEXT`, or pip install hermes-platform-cli."
         raise UnknownName("platform", names[-1], runtime.index.offered("platforms"), hint=hint)
-    fitting = next((one for one in there if not one.unfit()), None)
-    if fitting is None:
+    fits = next((one for one in there if not one.unfit()), None)
+    if fits is None:
         others = [one for one in scope.distribution.interfaces if one != names[-1]]
         hint = f"Try `{scope.name} --interface {others[-1]}`." if others else ""
         raise UserError(f"{there[-1].name} cannot be opened here: {there[-1].unfit()}", hint=hint)
-    return fitting
+    return fits

@@ -16,6 +16,7 @@ import click
 from hermes_core import __version__, hooks
 from hermes_core.cli.config import config_problems, idle_rules
 from hermes_core.cli.scope import Scope
+from hermes_core.cli.screen import terminal_findings
 from hermes_core.cli.table import ago, json_option
 from hermes_core.errors import HermesError, UnknownName
 from hermes_core.plugins.contents import RUN_AT_START, installed_contents
@@ -100,6 +101,7 @@ def _house(scope: Scope, *, fix: bool) -> Iterable[Row]:
     for text in idle_rules(scope):
         yield _row("asks", "policy", text, "hermes config edit")
     yield from _startup_files()
+    yield from (_row(level, who, text, fix) for level, who, text, fix in terminal_findings(scope))
 
 
 def _secrets(path: Path, *, fix: bool) -> Iterable[Row]:

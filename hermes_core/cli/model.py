@@ -112,21 +112,16 @@ def choose(scope: Scope, words: str) -> None:
     if words and not provider:
         hint = "Say PROVIDER:MODEL, or only `hermes model`."
         raise UnknownName("provider", words.partition(":")[0], names, hint=hint)
-    base_url = ""
     if not words:
         if not person:
             raise UserError("Nobody is here to choose.", hint="Say it: hermes model choose PROVIDER:MODEL")
-        rows = asyncio.run(provider_rows(scope))
-        emit(rows, ("provider", "ready", "kind"), as_json=False, empty="No provider is installed.")
-        provider = click.prompt("Provider", type=click.Choice([str(r["provider"]) for r in rows]), show_choices=False)
-        if provider == "custom":
-            base_url = click.prompt("Base URL (ends with /v1)")
+        from hermes_core.cli.setup import choose_model
+
+        return choose_model(scope)
     if not name and person:
         name = click.prompt("Model (empty: the provider's default)", default="", show_default=False)
-    if base_url or provider != scope.settings.config.model.provider:
+    if provider != scope.settings.config.model.provider:
         set_aside(scope.home, scope.settings)
-    if base_url:
-        set_value(scope.home, "providers.custom.base_url", base_url)
     set_value(scope.home, "model.provider", provider)
     set_value(scope.home, "model.default", name)
     try:

@@ -4,16 +4,14 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import click
-from attrs import Factory, define
 
 from hermes_core.cli.model import provider_rows, set_aside
 from hermes_core.cli.scope import Scope
 from hermes_core.cli.table import emit
+from hermes_core.cli.wishes import Wishes, ask_interface, asked, hermes_with, kept, tell
 from hermes_core.config.draft import drafted
 from hermes_core.config.edit import set_value
 from hermes_core.config.secrets import Secrets
@@ -21,35 +19,9 @@ from hermes_core.embed import Hermes
 from hermes_core.errors import HermesError, UnknownName, UserError
 from hermes_core.kinds import Backend
 from hermes_core.types import Feature, Message, Request, Text
-from hermes_core.types.base import JSON
 from hermes_core.values import frozen
 
-_TRIES = 3
 _FEW = 12  # models shown at once
-
-
-@define
-class Wishes:
-    """What is to be changed: settings by their dotted names, secrets by name."""
-
-    settings: dict[str, JSON] = Factory(dict)
-    secrets: dict[str, str] = Factory(dict)
-
-    def want(self, scope: Scope, key: str, value: JSON) -> None:
-        """Change a setting, unless it says so already."""
-        from hermes_core.config.settings import get_value
-
-        try:
-            same = get_value(scope.settings, key) == value
-        except HermesError:  # no such provider yet
-            same = False
-        section, _, last = key.rpartition(".")
-        if section == "terminal" and value:  # said is said, also where it is the default of today
-            same = same and last in (scope.settings.raw.get(section) or {})
-        if same:
-            self.settings.pop(key, None)
-        else:
-            self.settings[key] = value
 
 
 @click.command()
@@ -62,11 +34,15 @@ class Wishes:
 @click.option(
     "--workspace", default=None, metavar="FOLDER", help="Where commands start; empty: where Hermes is started."
 )
+@click.option("--interface", default="", help="What a bare `hermes` opens: auto, tui, cli or another platform.")
 @click.option("--try", "attempt", is_flag=True, help="Make one small model call first; write nothing when it fails.")
 @click.option("--json", "as_json", is_flag=True, help="What is set in the end as one JSON object.")
 @click.pass_obj
 def setup(scope: Scope, /, non_interactive: bool, attempt: bool, as_json: bool, **given: str | None) -> None:
     """Choose who answers and where commands run. Run again, it shows what is set and changes what you change.
+
+    With --non-interactive, HERMES_PROVIDER, HERMES_MODEL, HERMES_BASE_URL, HERMES_KEY_ENV, HERMES_BACKEND,
+    HERMES_WORKSPACE and HERMES_INTERFACE say what no option says.
 
     \b
     Examples:
@@ -77,15 +53,28 @@ def setup(scope: Scope, /, non_interactive: bool, attempt: bool, as_json: bool, 
     if person and not sys.stdin.isatty():
         hint = "Say what to set: hermes setup --non-interactive --provider NAME --backend NAME"
         raise UserError("Nobody is here to ask.", hint=hint)
-    wishes, settings = Wishes(), scope.settings
-    if person:
-        click.secho(
-            f"{scope.home.root}: what stands in brackets is set; Enter keeps it, Ctrl+C changes nothing.", err=True
-        )
+    wishes = Wishes()
+    if non_interactive:
+        brand = scope.name.upper().replace("-", "_")
+        given = {option: said or os.environ.get(f"{brand}_{option.upper()}", said) for option, said in given.items()}
+    else:
+        tell(f"{scope.home.root}: what stands in brackets is set; Enter keeps it, Ctrl+C changes nothing.")
     name = _provider(scope, wishes, given, person)
     _where(scope, wishes, given, person)
-    if person or attempt:
-        _attempt(scope, wishes, name, person=person)
+    ask_interface(scope, wishes, given["interface"] or "", person)
+    name = _tried(scope, wishes, given, name, person=person, attempt=attempt)
+    _settle(scope, wishes, name, person, as_json)
+
+
+def choose_model(scope: Scope) -> None:
+    """Ask a person who answers, try it, and write it down when it does or they want it all the same."""
+    wishes, given = Wishes(), dict.fromkeys(("provider", "base_url", "key_env"), "") | {"model": None}
+    name = _tried(scope, wishes, given, _provider(scope, wishes, given, True), person=True, attempt=True)
+    _settle(scope, wishes, name, True, False)
+
+
+def _settle(scope: Scope, wishes: Wishes, name: str, person: bool, as_json: bool) -> None:
+    """Show what is to be changed, and write it."""
     changes = [*(f".env: {secret}" for secret in wishes.secrets)]
     changes += [f"config.yaml: {key} = {json.dumps(value)}" for key, value in wishes.settings.items()]
     for line in changes or ["Nothing is to be changed."]:
@@ -99,11 +88,11 @@ def setup(scope: Scope, /, non_interactive: bool, attempt: bool, as_json: bool, 
         "model": after.model.default,
         "backend": after.terminal.backend,
     }
-    done |= {"workspace": after.terminal.cwd, "changed": changes, "next": settings.home.brand}
+    done |= {"workspace": after.terminal.cwd, "changed": changes, "next": scope.home.brand}
     if as_json:
         click.echo(json.dumps(done, ensure_ascii=False))
     else:
-        click.echo(f"{'Written. ' if changes else ''}Start a conversation with: {settings.home.brand}", err=True)
+        click.echo(f"{'Written. ' if changes else ''}Start a conversation with: {scope.home.brand}", err=True)
 
 
 def _write(scope: Scope, wishes: Wishes, provider: str) -> None:
@@ -136,9 +125,9 @@ def _provider(scope: Scope, wishes: Wishes, given: dict[str, str | None], person
         shown = [row for row in rows if row["provider"] in ready]
         emit(shown, ("provider", "ready", "kind"), as_json=False, empty="No provider is ready yet.")
         others = ", ".join(str(row["provider"]) for row in rows if row["provider"] not in ready)
-        click.secho(f"With a key or an address also: {others}.", dim=True, err=True)
+        tell(f"With a key or an address also: {others}.", dim=True)
         first = next((str(row["provider"]) for row in shown), "")
-        name = _asked("provider", "Who answers", config.model.provider or first, known)
+        name = asked("provider", "Who answers", config.model.provider or first, known)
     if name and name not in known:
         hint = "`hermes model list` shows them all."
         raise UnknownName("provider", name, known, hint=hint)
@@ -146,7 +135,8 @@ def _provider(scope: Scope, wishes: Wishes, given: dict[str, str | None], person
     if name:
         wishes.want(scope, "model.provider", name)
     if chosen:
-        _reached(scope, wishes, given, chosen, asks=person and bool(name) and chosen not in ready)
+        there = chosen in ready and chosen != given.get("again")  # one that just failed may need another key
+        _reached(scope, wishes, given, chosen, asks=person and bool(name) and not there)
     _named(scope, wishes, given, chosen, person)
     return chosen
 
@@ -200,8 +190,8 @@ def _named(scope: Scope, wishes: Wishes, given: dict[str, str | None], provider:
 
 def _show_models(scope: Scope, wishes: Wishes, provider: str) -> None:
     async def ask() -> list[str]:
-        with _kept(wishes.secrets):
-            async with _hermes(scope, wishes, model="-") as hermes:
+        with kept(wishes.secrets):
+            async with hermes_with(scope, wishes, model="-") as hermes:
                 return [model.name for model in await (await hermes.runtime.routed()).provider.models()]
 
     try:
@@ -213,24 +203,35 @@ def _show_models(scope: Scope, wishes: Wishes, provider: str) -> None:
     click.echo(f"  {', '.join(names[:_FEW])}{more}", err=True)
 
 
-def _attempt(scope: Scope, wishes: Wishes, provider: str, *, person: bool) -> None:
-    """One small call with what was said, before anything is written. Raises HermesError when nobody can decide."""
-    if person and not click.confirm("Try it now with one small call?", default=True, err=True):
-        return
-    try:
-        label = asyncio.run(_call(scope, wishes))
-        click.echo(f"{label} answers.", err=True)
-    except HermesError as error:
-        if not person:
-            raise
-        click.echo(f"It does not answer: {error}", err=True)
-        if not click.confirm("Keep it all the same?", default=False, err=True):
-            raise click.Abort from None
+def _tried(
+    scope: Scope, wishes: Wishes, given: dict[str, str | None], provider: str, *, person: bool, attempt: bool
+) -> str:
+    """One small call with what was said, before anything is written; who answers in the end.
+
+    Where it fails a person says it anew, or wants it all the same. Raises HermesError when nobody can decide.
+    """
+    while attempt or (person and click.confirm("Try it now with one small call?", default=True, err=True)):
+        try:
+            click.echo(f"{asyncio.run(_call(scope, wishes))} answers.", err=True)
+            break
+        except HermesError as error:
+            if not person:
+                raise
+            tell(f"It does not answer: {error}")
+        if click.confirm("Keep it all the same?", default=False, err=True):
+            break
+        tell("Then say it anew; Ctrl+C changes nothing.")
+        wishes.secrets.clear()
+        for key in [key for key in wishes.settings if key.startswith(("model.", "providers."))]:
+            del wishes.settings[key]
+        given, attempt = {**dict.fromkeys(given, ""), "model": None, "again": provider}, True
+        provider = _provider(scope, wishes, given, True)
+    return provider
 
 
 async def _call(scope: Scope, wishes: Wishes) -> str:
-    with _kept(wishes.secrets):
-        async with _hermes(scope, wishes) as hermes:
+    with kept(wishes.secrets):
+        async with hermes_with(scope, wishes) as hermes:
             route = await hermes.runtime.routed()
             messages = (
                 Message(role="system", parts=(Text(text="Answer with one word."),)),
@@ -302,11 +303,11 @@ def _chosen_place(scope: Scope, places: dict[str, _Place]) -> str:
     kept = scope.settings.config.terminal.backend if isinstance(written, dict) and "backend" in written else ""
     names = {place.name for place in ready}
     first = kept if kept in names else next((place.name for place in ready), "")
-    return _asked("backend", "Where do commands run", first, names)
+    return asked("backend", "Where do commands run", first, names)
 
 
 async def _places(scope: Scope) -> dict[str, _Place]:
-    async with _hermes(scope, Wishes()) as hermes:
+    async with hermes_with(scope, Wishes()) as hermes:
         found = _backends(hermes)
         states = await asyncio.gather(*(b.ready() for _, b in found), return_exceptions=True)
         return {
@@ -317,7 +318,7 @@ async def _places(scope: Scope) -> dict[str, _Place]:
 
 async def _opened(scope: Scope, name: str, folder: str) -> None:
     """Raises UserError when a place cannot be opened there."""
-    async with _hermes(scope, Wishes()) as hermes:
+    async with hermes_with(scope, Wishes()) as hermes:
         backend = next(b for _, b in _backends(hermes) if b.name == name)
         await (await backend.open(folder)).close()
 
@@ -325,44 +326,3 @@ async def _opened(scope: Scope, name: str, folder: str) -> None:
 def _backends(hermes: Hermes) -> list[tuple[str, Backend]]:
     hermes.runtime.loader.load_contributing("backends")
     return list(hermes.runtime.dispatch.contributions("register_backends"))
-
-
-# --- asking ---------------------------------------------------------------------------------------------------------
-
-
-def _asked(kind: str, text: str, default: str, known: set[str]) -> str:
-    """One of the known names; a wrong one is asked again, with what is near."""
-    for _ in range(_TRIES):
-        name: str = click.prompt(text, default=default or None, err=True)
-        if name in known:
-            return name
-        click.echo(UnknownName(kind, name, known).text, err=True)
-    raise click.Abort
-
-
-def _hermes(scope: Scope, wishes: Wishes, model: str = "") -> Hermes:
-    """A Hermes with what was said so far, which is not written yet."""
-    home = scope.home
-    return Hermes(
-        scope.distribution,
-        home=home.base,
-        profile=home.profile,
-        config=wishes.settings,
-        model=model,
-        safe_mode=scope.safe_mode,
-        index=scope.index,
-    )
-
-
-@contextmanager
-def _kept(secrets: dict[str, str]) -> Iterator[None]:
-    """Let the secrets be found for a moment, as if they were written."""
-    before = {name: os.environ.get(name) for name in secrets}
-    os.environ.update(secrets)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            os.environ.pop(name, None)
-            if value is not None:
-                os.environ[name] = value

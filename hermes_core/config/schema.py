@@ -6,7 +6,7 @@ from typing import Any, Literal
 from attrs.validators import optional
 
 from hermes_core.config.gateway import GatewaySettings, PlatformSettings
-from hermes_core.options import Secret, ge, gt, option, settings
+from hermes_core.options import Secret, ge, gt, min_len, option, settings
 from hermes_core.types.base import JSON
 
 PLUGIN_SPACES = ("platforms", "tools", "backends", "memories")  # their children are plugins' sections
@@ -133,6 +133,11 @@ class AgentSettings:
     )
     identity: str = option("Who the assistant is; the first words of the prompt.", default="")
     disabled_tools: list[str] = option("Tools that are never offered.", factory=list)
+    disabled_on: dict[str, list[str]] = option(
+        "Tools that are not offered on one platform, by its name; for conversations that begin from then on.",
+        factory=dict,
+        example={"telegram": ["terminal"]},
+    )
 
 
 @settings
@@ -222,6 +227,15 @@ class DisplaySettings:
         "or another platform.",
         default="auto",
     )
+    confirm_commands: bool = option("Ask before a slash command takes something away.", default=True)
+
+
+@settings
+class QuickSettings:
+    """A slash command of your own."""
+
+    type: Literal["exec", "alias"] = option("exec runs a shell command, alias another slash command.", default="exec")
+    command: str = option("What is run: `git status -sb`, or `/model local:small`.", validator=min_len(1))
 
 
 @settings
@@ -299,6 +313,7 @@ class Config:
     policy: PolicySettings = option("What may be done without asking.", factory=PolicySettings)
     security: SecuritySettings = option("What tools may reach, and what texts may hold.", factory=SecuritySettings)
     display: DisplaySettings = option("What is shown.", factory=DisplaySettings)
+    quick_commands: dict[str, QuickSettings] = option("Slash commands of your own, by name.", factory=dict)
     gateway: GatewaySettings = option("How people are reached on chat services.", factory=GatewaySettings)
     store: StoreSettings = option("Where sessions are kept.", factory=StoreSettings)
     workers: WorkerSettings = option("Who plays the turns.", factory=WorkerSettings)

@@ -59,11 +59,19 @@ class Settings:
         self.secrets = secrets
         self._laid, self.locked = frozenset(laid), frozenset(locked)
         self._again: Callable[[], Settings] | None = None
+        self._anew: Callable[[], Settings] = partial(load_settings, home)
         self.config: Config = self._sound(*read_kernel(raw, secrets))
 
     def read_again(self) -> "Settings":
         """What the file says now, below the same locks; without what this process was started with."""
         return self._again() if self._again else load_settings(self.home)
+
+    def reread(self) -> set[str]:
+        """Take over what the file and the secrets say now; the top sections that are other ones. Raises HermesError."""
+        old, new = self.config, self._anew()
+        self.raw, self.config = new.raw, new.config
+        self.secrets.reload()
+        return {name for name in Config.__annotations__ if getattr(old, name) != getattr(new.config, name)}
 
     @cached_property
     def masks(self) -> "Masks":
@@ -166,6 +174,7 @@ def load_settings(
             raw = put(raw, key.split("."), value)
     settings = Settings(home, raw, Secrets(home.env_file, environ), laid, locked)
     settings._again = partial(load_settings, home, defaults=defaults, locked=locked, environ=environ)
+    settings._anew = partial(settings._again, overrides=overrides)
     return settings
 
 

@@ -7,20 +7,19 @@ chat has one turn at a time; what arrives meanwhile is stored and waits, steers 
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Coroutine, Mapping, Sequence
-from functools import cached_property
+from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
 
 from attrs import evolve
 
 from hermes_core.agent.failed import failed
 from hermes_core.agent.policy.itself import run_by_tool
 from hermes_core.agent.runtime import Runtime
-from hermes_core.errors import HermesError, nearest
-from hermes_core.gateway.commands.slash import AT_ONCE, BEHIND, QUEUED, STEERED, WAITS, slash_commands
+from hermes_core.errors import HermesError
+from hermes_core.gateway.commands.slash import BEHIND, QUEUED, STEERED, WAITS
+from hermes_core.gateway.commands.typed import TypedCommands, outcome
 from hermes_core.gateway.conversation import Conversation
 from hermes_core.gateway.desk import RuntimeDesk
 from hermes_core.gateway.outward.split import split_text
-from hermes_core.gateway.people.access import usable
 from hermes_core.kinds import Platform
 from hermes_core.kinds.desk import AskPerson
 from hermes_core.store.leases import Duplicate
@@ -29,7 +28,6 @@ from hermes_core.types import (
     Ended,
     Envelope,
     Event,
-    Failed,
     Feature,
     Message,
     Question,
@@ -44,7 +42,6 @@ from hermes_core.types import (
 __all__ = ["Carrier"]
 
 log = logging.getLogger(__name__)
-_SOON = 1.0  # seconds; a command that takes longer is shown as work that can be stopped
 
 
 class Carrier(RuntimeDesk):
@@ -57,19 +54,13 @@ class Carrier(RuntimeDesk):
         self._chats: dict[str, Conversation] = {}
         self._waiting: dict[str, asyncio.Queue[Envelope | None]] = {}
         self._workers: set[asyncio.Task[None]] = set()
-        self._working: dict[str, asyncio.Future[str | Message]] = {}  # the slash command that runs in a chat
+        self._typed = TypedCommands(runtime, platform, self._origin, self._chats, self._tell)
 
     # --- the desk a platform sees -----------------------------------------------------------------------------------
 
-    @cached_property
-    def _commands(self) -> Mapping[str, SlashCommand]:
-        """Made when one is first wanted: plugins are imported for it."""
-        own = {command.name: command for command in self._platform.commands()}
-        return usable({**own, **slash_commands(self._runtime, self._conversation_of)}, "admin", "terminal")
-
     @property
     def commands(self) -> Sequence[SlashCommand]:
-        return tuple(self._commands.values())
+        return tuple(self._typed.table.values())
 
     def status(self, chat: str) -> Mapping[str, str]:
         conversation = self._conversation(chat)
@@ -84,7 +75,7 @@ class Carrier(RuntimeDesk):
         return await self._conversation(chat).take_up()
 
     async def interrupt(self, chat: str) -> bool:
-        if work := self._working.get(chat):
+        if work := self._typed.working.get(chat):
             return work.cancel()
         conversation = self._conversation(chat)
         session = conversation.session.id if conversation.session else conversation.wanted
@@ -103,21 +94,34 @@ class Carrier(RuntimeDesk):
                 while any(ended):
                     ended = []
                     await self._carry("", self._runtime.follow(first, ask=self._asking("")), ended)
-            async for envelope in self._platform.receive():
-                queue = self._waiting.get(envelope.chat)
-                if queue is None:
-                    queue = self._waiting[envelope.chat] = asyncio.Queue()
-                    worker = asyncio.create_task(self._work(envelope.chat, queue), name=f"chat:{envelope.chat}")
-                    self._workers.add(worker)
-                queue.put_nowait(envelope)
+            receiving, left = asyncio.create_task(self._receive()), asyncio.create_task(self._typed.left.wait())
+            try:
+                await asyncio.wait({receiving, left}, return_when=asyncio.FIRST_COMPLETED)
+                if receiving.done():
+                    receiving.result()
+            finally:
+                receiving.cancel()
+                left.cancel()
+                await asyncio.wait({receiving, left})
             for queue in self._waiting.values():
                 queue.put_nowait(None)
             await asyncio.gather(*self._workers)
         finally:
-            for worker in self._workers:
+            for worker in (*self._workers, *self._typed.beside):
                 worker.cancel()
-            await asyncio.gather(*self._workers, return_exceptions=True)
+            await asyncio.gather(*self._workers, *self._typed.beside, return_exceptions=True)
             await self._platform.close()
+
+    async def _receive(self) -> None:
+        async for envelope in self._platform.receive():
+            if self._typed.left.is_set():
+                return
+            queue = self._waiting.get(envelope.chat)
+            if queue is None:
+                queue = self._waiting[envelope.chat] = asyncio.Queue()
+                worker = asyncio.create_task(self._work(envelope.chat, queue), name=f"chat:{envelope.chat}")
+                self._workers.add(worker)
+            queue.put_nowait(envelope)
 
     async def _work(self, chat: str, queue: "asyncio.Queue[Envelope | None]") -> None:
         """Play what comes, one after another; what comes while a turn runs and need not wait for it is seen to now."""
@@ -125,7 +129,7 @@ class Carrier(RuntimeDesk):
         try:
             while envelope := await queue.get():
                 before = playing if playing and not playing.done() else None
-                if chat in self._working and _words(envelope) == "/stop":
+                if chat in self._typed.working and _words(envelope) == "/stop":
                     await self._platform.ack(envelope)
                     await self.interrupt(chat)
                     continue
@@ -169,32 +173,26 @@ class Carrier(RuntimeDesk):
 
     async def _one(self, envelope: Envelope) -> bool:
         if _is_command(envelope):
-            await self._command(envelope, _words(envelope))
+            await self._command(envelope)
         else:
             await self._turn(envelope)
         return await self._rest(envelope)
-
-    def _at_once(self, envelope: Envelope) -> bool:
-        """Whether it is a command that need not wait for the end of a turn."""
-        name = _words(envelope)[1:].partition(" ")[0]
-        known = name in self._commands and self._commands[name].at_once
-        return _is_command(envelope) and (name in AT_ONCE or known)
 
     async def _meanwhile(self, envelope: Envelope) -> bool:
         """Something comes while a turn runs. False: it has to wait for the end of the turn."""
         conversation = self._conversation(envelope.chat)
         if _is_command(envelope):
-            if not self._at_once(envelope):
+            if not self._typed.at_once(_words(envelope)):
                 conversation.behind = True
                 await self._say(envelope, WAITS, "waits:")
                 return False
-            await self._command(envelope, _words(envelope))
+            await self._command(envelope)
             return True
         if conversation.behind:
             await self._say(envelope, BEHIND, "waits:")
             return False
         session = await conversation.take_up()
-        mode = self._runtime.settings.config.agent.busy
+        mode = conversation.busy or self._runtime.settings.config.agent.busy
         steer = mode == "steer" and self._runtime.busy(session.id)
         put = self._runtime.steer if steer else self._runtime.queue
         with contextlib.suppress(Duplicate):  # it is stored already; then it is enough to say so again
@@ -230,51 +228,25 @@ class Carrier(RuntimeDesk):
                 _chat(envelope), _text(self._runtime.settings.masks.text(str(error))), f"{envelope.event_id}:failed"
             )
 
-    async def _command(self, envelope: Envelope, text: str) -> None:
+    async def _command(self, envelope: Envelope) -> None:
         await self._platform.ack(envelope)
-        name, _, rest = text[1:].partition(" ")
-        command = self._commands.get(name)
         conversation = self._conversation(envelope.chat)
         answer: str | Message
         try:
-            if command is None:
-                close = nearest(name, self._commands)
-                answer = f"There is no command /{name}." + (
-                    f" Did you mean /{close}?" if close else " /help lists all."
-                )
-            else:
-                answer = await self._run(envelope.chat, command.run(await conversation.take_up(), rest.strip()))
+            answer = await self._typed.run(envelope.chat, await conversation.take_up(), _words(envelope))
         except HermesError as error:
             answer = str(error)
-        if isinstance(answer, Message):
+        if isinstance(answer, Message) and answer.role == "user":
             await self._turn(evolve(envelope, message=answer))
-        elif conversation.again:
-            question, conversation.again = conversation.again, None
-            await self._turn(question)
+        elif isinstance(answer, Message):
+            await self._platform.send(_chat(envelope), answer, f"{envelope.event_id}:asks")
         elif answer:
             await self._say(envelope, answer)
-
-    async def _run(self, chat: str, command: Awaitable[str | Message]) -> str | Message:
-        """What a command answers. One that takes its time is shown as work, and can be stopped."""
-        task = self._working[chat] = asyncio.ensure_future(command)
-        shown = False
-        try:
-            await asyncio.wait({task}, timeout=_SOON)
-            if not task.done() and Feature.LIVE in self._platform.features:
-                await self._platform.show(Chat(chat), Started(session_id="", turn_id="", provider="", model=""))
-                shown = True
-            await asyncio.wait({task})
-        finally:
-            task.cancel()
-            del self._working[chat]
-            if shown:
-                ended = Ended(session_id="", turn_id="", answer="", reason="failed", usage=Usage())
-                await self._platform.show(Chat(chat), ended)
-        return "Stopped." if task.cancelled() else task.result()
 
     async def _turn(self, envelope: Envelope) -> None:
         conversation = self._conversation(envelope.chat)
         conversation.last = envelope
+        model, conversation.once = conversation.once, ""
         ask = self._asking(envelope.chat)
 
         async def stored() -> None:
@@ -295,6 +267,7 @@ class Carrier(RuntimeDesk):
             envelope=envelope,
             ask=ask,
             stored=stored,
+            model=model,
         )
         if text := await self._carry(envelope.chat, turn, []):
             await self._say(envelope, text)
@@ -315,7 +288,7 @@ class Carrier(RuntimeDesk):
             async for event in events:
                 if live or (types and isinstance(event, Started)):
                     await self._platform.show(Chat(chat), event)
-                answer, failure = _outcome(event, answer, failure)
+                answer, failure = outcome(event, answer, failure)
                 if isinstance(event, Started | Ended) and (conversation := self._chats.get(chat)):
                     conversation.over = isinstance(event, Ended)
                 if isinstance(event, Ended):
@@ -324,20 +297,19 @@ class Carrier(RuntimeDesk):
 
     async def _say(self, envelope: Envelope, text: str, mark: str = "") -> None:
         session = await self._conversation(envelope.chat).take_up()
+        await self._tell(_chat(envelope), session, text, f"{envelope.event_id}:{mark}")
+
+    async def _tell(self, chat: Chat, session: Session, text: str, key: str) -> None:
         message = await self._runtime.dispatch.transform("transform_outgoing", "message", _text(text), session=session)
         whole = "".join(p.text for p in message.parts if isinstance(p, Text))
         for number, piece in enumerate(split_text(whole, self._platform.limit)):
-            await self._platform.send(_chat(envelope), _text(piece), f"{envelope.event_id}:{mark}{number}")
+            await self._platform.send(chat, _text(piece), f"{key}{number}")
 
     def _conversation(self, chat: str) -> Conversation:
         if chat not in self._chats:
             self._chats[chat] = Conversation(self._runtime, self._origin, self._first_session)
             self._first_session = ""
         return self._chats[chat]
-
-    def _conversation_of(self, session_id: str) -> Conversation:
-        """The conversation that a session plays in now."""
-        return next(c for c in self._chats.values() if c.session and c.session.id == session_id)
 
 
 def _chat(envelope: Envelope) -> Chat:
@@ -355,12 +327,3 @@ def _is_command(envelope: Envelope) -> bool:
 
 def _text(text: str) -> Message:
     return Message(role="assistant", parts=(Text(text=text),))
-
-
-def _outcome(event: Event, answer: str, failure: str) -> tuple[str, str]:
-    if isinstance(event, Failed):
-        return answer, f"{event.text}\n{event.hint}".strip()
-    if isinstance(event, Ended):
-        answer = f"{event.answer}\n\n{event.note}" if event.note else event.answer
-        return answer, failure or ("Interrupted." if event.reason == "interrupted" else "")
-    return answer, failure

@@ -6,6 +6,8 @@ from functools import partial
 from attrs import evolve
 
 from hermes_core.agent.runtime import Runtime
+from hermes_core.gateway.commands.deck import named
+from hermes_core.gateway.commands.quick import offered
 from hermes_core.kinds import Completer
 from hermes_core.types import Choice, Session, SlashCommand
 
@@ -23,14 +25,14 @@ async def completions(
     """
     head, space, rest = line.partition(" ")
     if head.startswith("/") and not space:
-        return _names(commands, head)
+        known = tuple(commands)
+        more = [one for one in known if one.each] if len(head) > 1 else []
+        spread = await _spread(runtime, known, more, await session(), head) if more else ()
+        return [*_names(known, head), *spread][:_MOST]
     if head.startswith("/") and "\n" not in line:
-        command = next((one for one in commands if head[1:] in (one.name, *one.aliases)), None)
-        if command is None or command.options is None:
-            return ()
-        options = partial(_options, command, await session(), rest)
-        found = await runtime.dispatch.shielded(f"/{command.name}", "options", options)
-        return [_replacing(one, rest) for one in found or ()][:_MOST]
+        command = named({one.name: one for one in commands}, head[1:])
+        found = await offered(runtime, command, await session(), rest) if command else ()
+        return [_replacing(one, rest) for one in found][:_MOST]
     word = line[max(line.rfind(" "), line.rfind("\n"), line.rfind("\t")) + 1 :]
     word = _quoted(line) or word
     runtime.loader.load_contributing("completers")
@@ -42,8 +44,13 @@ async def completions(
     return [_replacing(one, word) for one in choices][:_MOST]
 
 
-async def _options(command: SlashCommand, session: Session, rest: str) -> Sequence[Choice]:
-    return await command.options(session, rest) if command.options else ()
+async def _spread(
+    runtime: Runtime, known: Sequence[SlashCommand], some: Sequence[SlashCommand], session: Session, head: str
+) -> Sequence[Choice]:
+    """What follows some commands and is one itself: the skills."""
+    taken = {name for one in known for name in (one.name, *one.aliases)}
+    found = [one for command in some for one in await offered(runtime, command, session, head[1:])]
+    return [Choice(f"/{one.text}", one.summary, len(head)) for one in found if one.text.strip() not in taken]
 
 
 def _names(commands: Iterable[SlashCommand], head: str) -> list[Choice]:

@@ -8,10 +8,13 @@ __all__ = ["Conversation"]
 
 
 class Conversation:
-    """What a chat talks to now. ``again`` asks the carrier to play a message once more.
+    """What a chat talks to now. ``once`` is the model that answers the next message, ``busy`` what becomes of one that
+    comes during a turn, where that was chosen here. ``event`` names the message that is seen to, where it is stored.
 
     ``wanted`` names an earlier session that it goes on in, whose last turn may be unfinished: ``resumes``.
     """
+
+    event = ""
 
     def __init__(self, runtime: Runtime, origin: str, session_id: str = "") -> None:
         self._runtime = runtime
@@ -23,7 +26,7 @@ class Conversation:
         self.session: Session | None = None
         self.seen: Session | None = None  # the session that is wanted, as its row says; it is not taken up yet
         self.last: Envelope | None = None
-        self.again: Envelope | None = None
+        self.once, self.busy = "", ""
 
     async def take_up(self) -> Session:
         """The session of this chat, made when first needed."""

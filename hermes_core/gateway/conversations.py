@@ -32,7 +32,7 @@ class ChatConversation(Conversation):
         self.envelope, self.owner, self.key = envelope, owner, key
         self.overrides: dict[str, JSON] = dict(route.overrides) if route else {}
         self.wanted = route.session_id if route else ""
-        self.begins = ""
+        self.begins, self.event = "", envelope.event_id
 
     def _told(self) -> str:
         """What the model of a new conversation is told of where it speaks."""

@@ -170,13 +170,14 @@ class Intake:
             log.exception("a command broke")
             answer = "This command broke. The log of the gateway says how."
         key = f"{envelope.platform}:{envelope.account}:{envelope.event_id}"
-        if isinstance(answer, Message):  # what the model is to hear
+        if isinstance(answer, Message) and answer.role == "user":  # what the model is to hear
             again = evolve(envelope, event_id=f"{envelope.event_id}#said", message=answer)
             with contextlib.suppress(Duplicate):
                 await self._say(platform, conversation, again, self._commands.mode(envelope))
             answer = ""
         known = {"key": f"{key}:answer", "trace": trace.current(), "session_id": conversation.wanted}
-        answers = [answer_to(envelope, conversation.owner, said(answer), **known)] if answer else []
+        shown = said(answer) if isinstance(answer, str) else answer
+        answers = [answer_to(envelope, conversation.owner, shown, **known)] if answer else []
         await (await self._runtime.store()).done_command(row, answers)
 
     async def _answer(self, envelope: Envelope, conversation: ChatConversation, row: int) -> None:

@@ -49,9 +49,10 @@ class HomeSettings(SettingsDesk):
 
     async def _one(self, key: str) -> Setting:
         found = {row.key: row for row in await self.list()}
-        if key not in found:
+        near = max((name for name in found if f"{key}.".startswith(f"{name}.")), key=len, default="")
+        if not near:
             raise UnknownName("setting", key, found)
-        return found[key]
+        return found[near]  # of an entry in a mapping it is the mapping's
 
     def _known(self, key: str) -> None:
         locked = next((name for name in self._parts.settings.locked if _within(key, name)), "")

@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from hermes_core.errors import UserError
 from hermes_core.store.approvals import Approvals
 from hermes_core.store.codec import clean, plain_text
+from hermes_core.store.contexts import history_of, stand_for
 from hermes_core.store.engine import READ, Transaction
-from hermes_core.store.leases import alive
+from hermes_core.store.leases import Duplicate, alive, check_free
 from hermes_core.store.sessions import get_session, made, owner_number, owner_row, stored, transaction
 from hermes_core.store.validity import said, valid
 from hermes_core.types import Message, PastTurn, Principal, Session, Usage
@@ -108,6 +109,7 @@ class Branches(Approvals):
     def fork_session(self, tx: Transaction, owner: Principal, source: str, session: Session, *, upto: str = "") -> None:
         """Store a new session with the prompt and history of another; until the end of the turn ``upto``, if given.
 
+        Its model is told of the whole what that of the other is told: what was compacted or taken back stays so.
         Raises UnknownName.
         """
         get_session(tx, source, owner)
@@ -119,3 +121,29 @@ class Branches(Approvals):
         end = final["id"] if final else rows[-1]["id"] if rows else 0
         for message in valid(stored(row["body"]) for row in rows if row["id"] <= end):
             self._append(tx, session.id, message, "")
+        if not upto and tx.row("context_last", session_id=source):
+            stand_for(tx, session.id, history_of(tx, source), "fork")
+
+    @transaction(long=True)
+    def undo(self, tx: Transaction, owner: Principal, session_id: str, count: int, by: str) -> list[Message]:
+        """Let the model know the last exchanges no more; what the person said in them, the oldest first.
+
+        Rows are never touched: a context without them is written, and a mark that people see. ``by`` is who wants it:
+        the same one wants it once. Raises UnknownName, Busy, Duplicate, and UserError when a turn is to be finished.
+        """
+        get_session(tx, session_id, owner)
+        check_free(tx, session_id)
+        if tx.row("turn_open", session_id=session_id):
+            raise UserError("The last turn was cut off, and goes on with your next message.", hint="Undo it then.")
+        last, before = tx.row("context_last", session_id=session_id), history_of(tx, session_id)
+        if last and last["plugin"] == by:
+            raise Duplicate(by)
+        begins = [place for place, message in enumerate(before) if message.role == "user"][-count:]
+        if not begins:
+            return []
+        what = "The last exchange was" if len(begins) == 1 else f"The last {len(begins)} exchanges were"
+        mark = said("assistant", f"({what} taken back; the model is not told of it any more.)")
+        self._append(tx, session_id, mark, "")
+        stand_for(tx, session_id, before[: begins[0]], by)  # what came before was not made from what came after
+        tx.change("heads_drop", session_id=session_id, owner=owner_number(tx, owner))
+        return [before[place] for place in begins]

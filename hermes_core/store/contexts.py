@@ -15,7 +15,7 @@ from hermes_core.store.sessions import Sessions, get_session, stored, transactio
 from hermes_core.store.validity import misfit, valid
 from hermes_core.types import Message, Principal
 
-__all__ = ["Contexts", "history_of", "session_facts"]
+__all__ = ["Contexts", "history_of", "session_facts", "stand_for"]
 
 
 class Contexts(Sessions):
@@ -58,12 +58,15 @@ def history_of(tx: Transaction, session_id: str, *, whole: bool = False) -> list
 
 
 def _compact(tx: Transaction, session_id: str, messages: Sequence[Message], plugin: str) -> list[Message]:
-    """Rows are never touched: a context is written beside them, and names the last one it stands for."""
-    messages = carried(history_of(tx, session_id), messages)
-    upto, body = session_facts(tx, session_id)[1], dumps([message_to_json(message) for message in messages])
-    tx.change("context_add", session_id=session_id, upto=upto, body=body, plugin=plugin, created=time.time())
-    die_at("compacting")
+    stand_for(tx, session_id, carried(history_of(tx, session_id), messages), plugin)
     return history_of(tx, session_id)
+
+
+def stand_for(tx: Transaction, session_id: str, messages: Sequence[Message], by: str) -> None:
+    """Rows are never touched: a context is written beside them, and names the last one it stands for."""
+    upto, body = session_facts(tx, session_id)[1], dumps([message_to_json(message) for message in messages])
+    tx.change("context_add", session_id=session_id, upto=upto, body=body, plugin=by, created=time.time())
+    die_at("compacting")
 
 
 def session_facts(tx: Transaction, session_id: str) -> tuple[int, int]:

@@ -25,11 +25,13 @@ class Command:
 class SlashCommand:
     """A command typed into a conversation. ``run`` gets the session and the rest of the line, returns what to show.
 
-    Or it returns a Message: then that is what the person said, and the model answers it.
+    Or it returns a Message: one of the user's is what the person said, and the model answers it; one of the assistant's
+    is shown as it is, with its buttons.
     One that is ``at_once`` does not wait for the end of a running turn: it changes nothing that a turn works with.
     ``who`` may use it and ``where``: only what stays within one's own conversations is for everyone.
     ``aliases`` are other names for it. ``confirm`` is a question that is put before it takes something away; it gets
-    the rest of the line, and no question is put when it says nothing. ``options`` gives what may follow the name.
+    the rest of the line, and no question is put when it says nothing. ``options`` gives what may follow the name; with
+    ``each`` every one of them is a command as well, where no other has its name: ``/NAME`` for ``/skill NAME``.
     """
 
     name: str
@@ -42,6 +44,7 @@ class SlashCommand:
     aliases: Sequence[str] = ()
     confirm: Callable[[str], str] | None = None
     options: Callable[[Session, str], Awaitable[Sequence[Choice]]] | None = None
+    each: bool = False
 
 
 @frozen(kw_only=True)

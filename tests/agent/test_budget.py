@@ -133,14 +133,14 @@ async def test_calls_that_led_to_nothing_are_booked_too(hermes, scripted) -> Non
 
 
 async def test_what_is_left_can_be_asked(hermes) -> None:
-    from hermes_core.gateway.commands.slash import slash_commands
+    from hermes_core.gateway.commands.slash import deck_of
     from hermes_core.gateway.conversation import Conversation
 
     kit(hermes, {"session.calls": 9, "day.tokens": 1000, "turn.calls": 2})
     await play(hermes)
     runtime = hermes.runtime
     session = await runtime.take_up("s", origin="embed")
-    said = await slash_commands(runtime, lambda _id: Conversation(runtime, "embed"))["usage"].run(session, "")
+    said = await deck_of(runtime, lambda _id: Conversation(runtime, "embed")).table["usage"].run(session, "")
     assert "Left of budget.session.calls: 6" in said
     assert "Left of budget.day.tokens: 970" in said
 

@@ -1,8 +1,10 @@
 """Commands that look at the house: doctor, model, tools, profile, logs, insights, prompt-size."""
 
 import json
+import os
 import re
 import stat
+import sys
 
 import pytest
 
@@ -165,12 +167,9 @@ def test_a_choice_of_nobody_is_refused(cli, words):
 def test_a_person_chooses_from_a_list(cli):
     done = cli("model", "choose", typed="offline\n\n")
     assert done.status == 0
-    assert "openrouter" in done.out
+    assert "openrouter" in done.err
+    assert "rules-1 from offline answers." in done.err
     assert json.loads(cli("config", "get", "model.provider", "--json").out) == "offline"
-    done = cli("model", typed="custom\nhttp://127.0.0.1:9/v1\nmine\n")
-    assert done.status == 0
-    assert cli("config", "get", "providers.custom.base_url").out == "http://127.0.0.1:9/v1\n"
-    assert cli("model", "show", "--json").row == {"provider": "custom", "model": "mine"}
 
 
 # --- tools ------------------------------------------------------------------------------------------------------------
@@ -349,3 +348,64 @@ def test_the_prompt_is_weighed_part_by_part(cli):
     assert rows[-1]["bytes"] == sum(r["bytes"] for r in rows[:-1])
     assert 0 < rows[-1]["bytes"] < 16_000
     assert cli("sessions", "list", "--json").rows == []
+
+
+# --- tools of one platform, and the terminal -----------------------------------------------------------------------
+
+
+def test_tools_are_switched_off_on_one_platform(cli):
+    assert cli("tools", "disable", "terminal", "todo", "--platform", "telegram").status == 0
+    rows = {r["tool"]: r["on"] for r in cli("tools", "list", "--platform", "telegram", "--json").rows}
+    assert (rows["terminal"], rows["todo"], rows["read_file"]) == ("off", "off", "on")
+    assert {r["on"] for r in cli("tools", "list", "--json").rows} == {"on"}
+    assert cli("tools", "enable", "terminal", "todo", "--platform", "telegram").status == 0
+    assert "telegram" not in (cli.home / "config.yaml").read_text()
+    done = cli("tools", "disable", "terminal", "--platform", "telegraph")
+    assert (done.status, "no platform named 'telegraph'" in done.err) == (2, True)
+    cli("tools", "disable", "todo")
+    assert "hermes tools enable todo" in cli("tools", "enable", "todo", "--platform", "cli").err
+
+
+def test_a_person_switches_tools_by_their_numbers(cli):
+    names = [r["tool"] for r in sorted(cli("tools", "list", "--json").rows, key=lambda r: (r["toolset"], r["tool"]))]
+    done = cli("tools", "--platform", "cli", typed="1, 2 99 x\n2\n\n")
+    assert done.status == 0
+    assert "There is no number 99." in done.err
+    assert "There is no number x." in done.err
+    assert f"Off on cli: {names[0]}." in done.err
+    assert cli("config", "get", "agent.disabled_on.cli", "--json").out == f'["{names[0]}"]\n'
+    assert "Nothing was changed." in cli("tools", typed="\n").err
+
+
+@pytest.mark.parametrize(
+    ("name", "coding", "size", "level", "said"),
+    [
+        ("xterm-256color", "UTF-8", (80, 24), "ok", "xterm-256color, 80x24, UTF-8, 256 colours"),
+        ("dumb", "UTF-8", (80, 24), "asks", "line by line"),
+        ("", "UTF-8", (80, 24), "asks", "export TERM"),
+        ("xterm", "ANSI_X3.4-1968", (80, 24), "asks", "LANG=C.UTF-8"),
+        ("xterm", "utf8", (39, 24), "asks", "40x12"),
+        ("xterm", "utf8", (100, 11), "asks", "40x12"),
+    ],
+)
+def test_doctor_looks_at_the_terminal(cli, monkeypatch, name, coding, size, level, said):
+    from hermes_core.cli import screen
+
+    for variable in ("COLORTERM", "NO_COLOR"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("TERM", name)
+    monkeypatch.setattr(screen.locale, "getpreferredencoding", lambda _=False: coding)
+    monkeypatch.setattr(screen, "get_terminal_size", lambda: os.terminal_size(size))
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    (row,) = [r for r in cli("doctor", "--json").row["findings"] if r["who"] == "terminal"]
+    assert row["level"] == level
+    assert said in f"{row['text']} {row['fix']}"
+
+
+def test_doctor_says_what_opens(cli):
+    cli.configure("display: {interface: cli}\n")
+    (row,) = [r for r in cli("doctor", "--json").row["findings"] if r["who"] == "interface"]
+    assert "opens cli" in row["text"]
+    cli.configure("display: {interface: nosuch}\n")
+    (row,) = [r for r in cli("doctor", "--json").row["findings"] if r["who"] == "interface"]
+    assert row["level"] == "fault"

@@ -57,9 +57,9 @@ def first(cli, monkeypatch):
 def talk(first):
     """Answers questions at a terminal: pairs of what must be asked and what is typed then."""
 
-    def talk(*steps, words=()):
+    def talk(*steps, command=("setup",)):
         person, terminal = pty.openpty()
-        command = [sys.executable, "-c", TERMINAL, sys.executable, "-m", "hermes_core", "setup", *words]
+        command = [sys.executable, "-c", TERMINAL, sys.executable, "-m", "hermes_core", *command]
         process = subprocess.Popen(command, stdin=terminal, stdout=terminal, stderr=terminal, start_new_session=True)
         os.close(terminal)
         shown = seen = ""
@@ -113,6 +113,7 @@ def test_a_first_conversation_writes_what_was_said(talk, first):
         ("Model (Enter", "some/model\n"),
         ("Where do commands run", "local\n"),
         ("Folder to work in", f"{first.work}\n"),
+        ("What opens [auto]", "\n"),
         ("Try it now", "n\n"),
         ("Write this?", "y\n"),
     )
@@ -134,6 +135,7 @@ STEPS = (
     ("Model (Enter", "\n"),
     ("Where do commands run", "local\n"),
     ("Folder to work in", "\n"),
+    ("What opens", "\n"),
     ("Try it now", "n\n"),
     ("Write this?", "y\n"),
 )
@@ -162,6 +164,7 @@ def test_run_again_it_shows_what_is_set_and_keeps_it(talk, first):
         ("[rules-1]", "\n"),
         ("Where do commands run [local]", "\n"),
         (f"[{first.work}]", "\n"),
+        ("What opens", "\n"),
         ("Try it now", "y\n"),
     )
     assert status == 0, shown
@@ -180,12 +183,39 @@ def test_a_key_that_is_refused_is_told_before_anything_is_written(talk, first):
         ("Model (Enter", "gpt-5\n"),
         ("Where do commands run", "local\n"),
         ("Folder to work in", "\n"),
+        ("What opens", "cli\n"),
         ("Try it now", "y\n"),
         ("Keep it all the same?", "n\n"),
+        ("Who answers", "\x03"),
     )
     assert status == 130, shown
     assert "It does not answer" in shown
     assert not (first.home / ".env").exists()
+
+
+def test_a_key_that_is_refused_can_be_said_anew_or_kept(talk, first):
+    (first.home / "config.yaml").write_text(
+        "providers: {openai: {base_url: 'http://127.0.0.1:9/v1'}}\nagent: {model_tries: 1}\n"
+    )
+    for last, provider, secret in (("offline\n", "offline", False), ("openai\n", "openai", True)):
+        again = (
+            (("Key of openai", "sk-second\n"), ("Model (Enter", "gpt-5\n"), ("Keep it all", "y\n")) if secret else ()
+        )
+        status, shown = talk(
+            ("Who answers", "openai\n"),
+            ("Key of openai", "sk-wrong\n"),
+            ("Model (Enter", "gpt-5\n"),
+            ("It does not answer", ""),
+            ("Keep it all the same?", "n\n"),
+            ("Who answers", last),
+            *(again or (("Model (Enter", "\n"), ("offline answers", ""))),
+            ("Write this?", "y\n"),
+            command=("model",),
+        )
+        assert status == 0, shown
+        assert first("config", "get", "model.provider").out == f"{provider}\n"
+        env = first.home / ".env"
+        assert (env.read_text() if env.exists() else "") == ("OPENAI_API_KEY=sk-second\n" if secret else "")
 
 
 def test_an_isolated_place_is_offered_first_if_it_is_ready(talk, first):
@@ -211,9 +241,24 @@ def test_without_a_person_only_what_is_said_is_set(first, monkeypatch):
     assert again["changed"] == []
 
 
+def test_the_environment_says_what_no_option_says(first, monkeypatch):
+    for name, value in {
+        "PROVIDER": "custom",
+        "MODEL": "m",
+        "BASE_URL": "http://127.0.0.1:9/v1",
+        "INTERFACE": "cli",
+    }.items():
+        monkeypatch.setenv(f"HERMES_{name}", value)
+    row = first("setup", "--non-interactive", "--json", "--model", "other").row
+    assert (row["provider"], row["model"]) == ("custom", "other")
+    assert first("config", "get", "providers.custom.base_url").out == "http://127.0.0.1:9/v1\n"
+    assert first("config", "get", "display.interface").out == "cli\n"
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (("--interface", "nosuch"), "no interface named"),
         (("--provider", "nosuch"), "no provider named"),
         (("--backend", "nosuch"), "no backend named"),
         (("--backend", "ssh"), "not ready"),

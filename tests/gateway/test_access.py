@@ -287,13 +287,16 @@ def test_commands_are_for_admins_unless_they_say_otherwise() -> None:
 
 
 def test_what_users_may_use_of_the_kernels_own(hermes: Any) -> None:
-    from hermes_core.gateway.commands.slash import slash_commands
+    from hermes_core.gateway.commands.slash import deck_of
 
-    table = slash_commands(hermes.runtime, lambda name: None)  # type: ignore[arg-type,return-value]
+    table = deck_of(hermes.runtime, lambda name: None).table  # type: ignore[arg-type,return-value]
     assert sorted(usable(table, "admin", "chat").keys() - usable(table, "user", "chat").keys()) == [
-        "effort",
-        "model",
+        "config",
+        "debug",
         "pair",
         "platforms",
+        "plugins",
+        "profile",
+        "reload",
     ]
     assert "pair" not in usable(table, "admin", "terminal")

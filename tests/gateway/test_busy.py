@@ -135,7 +135,7 @@ async def test_stop_ends_the_turn_and_what_waits_goes_on(stage) -> None:
 
 async def test_what_waits_is_shown_and_given_up(stage) -> None:
     stage.provider.add(Call("work"), "first")
-    said = await stage.play("one", "/queue two", "/queue", "/queue clear")
+    said = await stage.play("one", "/queue two", "/queue", "/queue clear --once")
     assert said[0].startswith("Queued")
     assert said[1:] == ["    queue: two", "Given up: 1 waiting.", "first"]
 
@@ -188,7 +188,7 @@ async def test_no_tool_speaks_as_the_user(hermes, scripted) -> None:
 
 @pytest.mark.parametrize("how", ["word", "key"])
 async def test_a_command_that_takes_its_time_is_shown_and_can_be_stopped(hermes, scripted, how, monkeypatch) -> None:
-    monkeypatch.setattr("hermes_core.gateway.carry._SOON", 0.0)
+    monkeypatch.setattr("hermes_core.gateway.commands.typed._SOON", 0.0)
     began, cancelled = asyncio.Event(), asyncio.Event()
 
     async def run(session: Session, rest: str) -> str:

@@ -204,7 +204,7 @@ async def test_a_plugin_says_one_line_to_the_person_of_the_turn(open_desk: Any, 
 
 
 async def test_a_platform_that_does_not_fit_is_passed_over(hermes: Bench) -> None:
-    from hermes_core.cli.chat import _platform
+    from hermes_core.cli.chat import fitting
     from hermes_core.cli.scope import Scope
 
     class Wide(FakePlatform):
@@ -214,9 +214,9 @@ async def test_a_platform_that_does_not_fit_is_passed_over(hermes: Bench) -> Non
     hermes.tmp_plugin(Wide(name="tui"))
     hermes.tmp_plugin(FakePlatform(name="cli"))
     scope = Scope()
-    assert _platform(scope, hermes.runtime, "").name == "cli"
+    assert fitting(scope, hermes.runtime, "").name == "cli"
     with pytest.raises(UserError, match="too small"):
-        _platform(scope, hermes.runtime, "tui")
+        fitting(scope, hermes.runtime, "tui")
 
 
 async def test_a_platform_brings_commands_of_its_own(hermes: Bench, scripted: Any) -> None:

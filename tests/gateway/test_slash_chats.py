@@ -10,7 +10,7 @@ from hermes_core.gateway.carry import Carrier
 from hermes_core.gateway.messages import Messages
 from hermes_core.gateway.service import Gateway
 from hermes_core.testing import Bench, FakePlatform
-from hermes_core.types import Envelope, Message, Principal, Text
+from hermes_core.types import Buttons, Envelope, Feature, Message, Principal, Text
 
 ME = Principal()
 PEOPLE = {"gateway.people": {"owner": ["chat:me"]}, "gateway.allow_all_users": True}
@@ -170,3 +170,68 @@ async def test_what_is_sent_from_elsewhere_arrives_and_is_known_there(hermes, sc
         chats.write("When again?")
         assert (await chats.until(3))[2] == "At eight."
     assert "Dinner at 8." in str(provider.requests[-1].messages)
+
+
+async def test_a_chat_asks_with_buttons_and_a_press_is_the_answer(hermes, scripted, chats) -> None:
+    provider = scripted("One.", "Two.", "Three.")
+    hermes.tmp_plugin(provider)
+    chats.features |= {Feature.BUTTONS}
+    async with serving(hermes, chats):
+        for number, text in enumerate(("First.", "Second.", "/undo"), 1):
+            chats.write(text)
+            await chats.until(number)
+        question = [*chats.outbox.values()][2]
+        says = [b.says for part in question.parts if isinstance(part, Buttons) for b in part.buttons]
+        assert says == ["/undo --once", "/undo --always", "/undo --cancel"]
+        chats.write(says[2])
+        assert (await chats.until(4))[3] == "Nothing was done."
+        chats.write(says[0])
+        assert "Taken back: the last exchange, from 'Second.' on" in (await chats.until(5))[4]
+        chats.write("Third.")
+        await chats.until(6)
+    said = [p.text for m in provider.requests[-1].messages if m.role == "user" for p in m.parts]
+    assert said == ["First.", "Third."]
+
+
+async def test_only_an_admin_changes_what_holds_for_everybody(hermes, scripted, chats) -> None:
+    hermes.tmp_plugin(scripted("Hello."))
+    chats.features |= {Feature.BUTTONS}
+    async with serving(hermes, chats):
+        lines = (
+            "Hi.",
+            "/undo",
+            "/undo --always",
+            "/config agent.busy steer",
+            "/tools disable x",
+            "/model big --global",
+        )
+        for number, text in enumerate(lines, 1):
+            chats.write(text, chat="c9", sender="hana")
+            seen = await chats.until(number)
+        buttons = [b.says for m in chats.outbox.values() for p in m.parts if isinstance(p, Buttons) for b in p.buttons]
+        assert buttons == ["/undo --once", "/undo --cancel"]
+        assert "only an admin" in seen[2]
+        assert "There is no command /config" in seen[3]
+        assert "no tool named" in seen[4].lower()
+        assert "only an admin" in seen[5]
+    assert not hermes.runtime.home.config_file.exists()
+
+
+async def test_a_chat_knows_other_names_and_explains_commands(hermes, scripted, chats) -> None:
+    hermes.tmp_plugin(scripted())
+    async with serving(hermes, chats):
+        lines = ("/start", "/help effort", "/commands", "/commands 2", "/COST", "/v", "/quit", "/effort high")
+        for number, text in enumerate(lines, 1):
+            chats.write(text)
+            seen = await chats.until(number)
+        assert seen[0].splitlines()[0].startswith("/help [COMMAND] – ")
+        assert seen[1].startswith("/reasoning ")
+        assert "/commands 2 shows the next" in seen[2]
+        assert seen[3] not in seen[2]
+        assert seen[4] == "Nothing used yet."
+        assert seen[5].startswith("hermes ")
+        assert "There is no command /quit" in seen[6]
+        assert seen[7] == "Effort in this chat: high."
+        names = {name for one in chats.desk.commands for name in (one.name,)}
+        assert {"undo", "background", "approve"} <= names
+        assert not {"quit", "save", "bg", "busy"} & names

@@ -254,11 +254,11 @@ def test_no_two_persons_have_one_folder_and_none_leads_out(hermes: Any) -> None:
 
 
 async def test_the_mode_is_not_for_guests_to_change(hermes: Any, scripted: Any) -> None:
-    from hermes_core.gateway.commands.slash import slash_commands
+    from hermes_core.gateway.commands.slash import deck_of
 
     hermes.configure({"policy.mode": "off"})
     hermes.tmp_plugin(scripted())
-    table = slash_commands(hermes.runtime, lambda name: None)
+    table = deck_of(hermes.runtime, lambda name: None).table
     session = await hermes.runtime.take_up("s", origin="telegram", owner=ANNA)
     with pytest.raises(Exception, match="Only the owner of this Hermes changes what needs a yes"):
         await table["permission"].run(session, "off")

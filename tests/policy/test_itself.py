@@ -305,6 +305,7 @@ async def test_a_person_who_is_a_tool_is_none(tmp_path, monkeypatch) -> None:
         monkeypatch.setenv("HERMES_RUN", "1")
         assert await carrier._asking("c")(None) is None
         session = await carrier._conversation("c").take_up()
+        permission = next(one for one in carrier.commands if one.name == "permission")
         with pytest.raises(Exception, match="Only a person"):
-            await carrier._commands["permission"].run(session, "off")
-        assert "Mode: ask" in await carrier._commands["permission"].run(session, "")
+            await permission.run(session, "off")
+        assert "Mode: ask" in await permission.run(session, "")

@@ -42,7 +42,7 @@ class Chat:
 
     async def say(self, words: str, session: str = "a") -> str:
         taken = await self.hermes.runtime.take_up(session, origin="test")
-        return await self._carrier._commands["permission"].run(taken, words)
+        return await next(c for c in self._carrier.commands if c.name == "permission").run(taken, words)
 
     async def turn(self, session: str = "a") -> list[bool]:
         events = [e async for e in self.hermes.turn("go", session=session)]

@@ -2,7 +2,9 @@
 
 import pytest
 
+from hermes_core.errors import UnknownName, UserError
 from hermes_core.store.journal import StaleLease, Store
+from hermes_core.store.leases import Busy, Duplicate
 from hermes_core.types import Message, Principal, Session, Text
 
 ME = Principal()
@@ -55,3 +57,43 @@ async def test_a_deleted_session_leaves_no_context(talked: Store) -> None:
     await talked.delete_session("s", ME)
     await talked.create_session(Session(id="s", origin="cli"))
     assert await talked.history("s") == []
+
+
+async def test_what_is_taken_back_stays_in_the_rows_and_is_marked(talked: Store) -> None:
+    await talked.replace_context(ME, "s", (await talked.history("s"))[2:], "memory/x")
+    assert texts(await talked.undo(ME, "s", 1, "undo 1")) == ["wish 2"]
+    assert texts(await talked.history("s")) == ["wish 1", "walrus 1"]
+    assert texts(m for _, m in await talked.messages(ME, "s"))[-1].startswith("(The last exchange was taken back")
+    assert len(await talked.search(ME, "walrus")) == 3
+    await talked.add_message("s", said("user", "anew"))
+    assert texts(await talked.undo(ME, "s", 9, "undo 2")) == ["wish 1", "anew"]
+    assert await talked.history("s") == []
+    assert await talked.undo(ME, "s", 1, "undo 3") == []
+
+
+async def test_one_wish_to_take_back_is_carried_out_once(talked: Store) -> None:
+    await talked.undo(ME, "s", 1, "undo e7")
+    with pytest.raises(Duplicate):
+        await talked.undo(ME, "s", 1, "undo e7")
+    assert texts(await talked.history("s"))[-2:] == ["wish 1", "walrus 1"]
+
+
+async def test_nothing_is_taken_back_while_a_turn_is_open_or_by_others(talked: Store, monkeypatch) -> None:
+    await talked.open_turn("s", said("user", "now"), **TURN)
+    with pytest.raises(Busy):
+        await talked.undo(ME, "s", 1, "undo 1")
+    monkeypatch.setattr("hermes_core.store.leases.is_running", lambda _pid: False)
+    with pytest.raises(UserError, match="was cut off"):
+        await talked.undo(ME, "s", 1, "undo 1")
+    with pytest.raises(UnknownName):
+        await talked.undo(Principal(person="hana"), "s", 1, "undo 1")
+    assert texts(await talked.history("s"))[-1] == "now"
+
+
+async def test_a_copy_tells_its_model_what_the_first_one_does(talked: Store) -> None:
+    await talked.undo(ME, "s", 2, "undo 1")
+    await talked.fork_session(ME, "s", Session(id="copy", origin="cli"))
+    assert texts(await talked.history("copy")) == ["wish 0", "walrus 0"]
+    await talked.add_message("copy", said("user", "on"))
+    assert texts(await talked.history("copy")) == ["wish 0", "walrus 0", "on"]
+    assert len(await talked.search(ME, "walrus")) == 6, "what was taken back can still be found"

@@ -8,7 +8,7 @@ import click
 
 from hermes_core.cli.main import COMMANDS, root
 from hermes_core.cli.scope import Scope
-from hermes_core.gateway.commands.slash import Conversation, slash_commands
+from hermes_core.gateway.commands.slash import Conversation, deck_of
 from hermes_core.testing import Bench
 from hermes_core.types import SlashCommand
 from hermes_reference.config import manifests
@@ -69,18 +69,26 @@ def slashes() -> dict[str, SlashCommand]:
     """The slash commands of the kernel."""
     with tempfile.TemporaryDirectory() as folder:
         runtime = Bench(Path(folder) / "home").runtime
-        return slash_commands(runtime, lambda _: Conversation(runtime, "cli"))
+        return deck_of(runtime, lambda _: Conversation(runtime, "cli")).table
 
 
 def slash_page() -> str:
-    """Every slash command."""
-    rows = [(code(f"/{c.name} {c.usage}".strip()), c.summary) for c in slashes().values()]
+    """Every slash command, with its other names and where it works."""
+    rows = [
+        (
+            code(f"/{c.name} {c.usage}".strip()),
+            c.summary + (f" (also {', '.join(code(f'/{name}') for name in c.aliases)})" if c.aliases else ""),
+            ", ".join(place for place in c.where if place != "api"),
+            "admins" if c.who == "admin" else "everyone",
+        )
+        for c in slashes().values()
+    ]
     theirs = [f"- `/{name}` from {m.label}" for m in manifests() for name in m.contributes["slash"]]
     return joined(
         "# Slash commands",
         "Typed into a conversation, on every platform. The kernel runs them; a plugin adds its own with "
         "`register_slash_commands`. A message that starts with two slashes is not a command.",
-        table(("command", "meaning"), rows),
+        "In a terminal whoever types is an admin. {doc}`../how-to/commands` shows how they are used.",
+        table(("command", "meaning", "where", "for"), rows),
         "\n".join(theirs),
-        "The terminal adds `/exit` and `/quit`.",
     )

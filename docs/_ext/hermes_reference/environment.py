@@ -7,6 +7,13 @@ from hermes_reference.markdown import code, joined, table
 VARIABLES = {
     "HERMES_HOME": "The folder of everything Hermes keeps. Default: `~/.hermes`.",
     "HERMES_PROFILE": "The profile to use, as `-p`.",
+    "HERMES_PROVIDER": "With `hermes setup --non-interactive`: who answers, as `--provider`.",
+    "HERMES_MODEL": "The same for `--model`.",
+    "HERMES_BASE_URL": "The same for `--base-url`.",
+    "HERMES_KEY_ENV": "The same for `--key-env`: the name of the variable that holds the key.",
+    "HERMES_BACKEND": "The same for `--backend`.",
+    "HERMES_WORKSPACE": "The same for `--workspace`.",
+    "HERMES_INTERFACE": "The same for `--interface`.",
     "HERMES_YOLO": "`1`: ask nothing, as `--yolo`. The hard blocks stay.",
     "HERMES_SAFE_MODE": "`1`: only the distribution's own plugins, as `--safe-mode`.",
     "HERMES_TUI_THEME": "`light`, `dark` or the name of a skin: how the full screen looks, whatever is configured.",

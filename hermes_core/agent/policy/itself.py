@@ -23,7 +23,7 @@ _WIDENERS = {
     "plugins": {"disable", "enable", "install", "remove", "sync"},
     "profile": {"create", "delete", "use"},
     "setup": {""},
-    "tools": {"disable", "enable"},
+    "tools": {"", "disable", "enable"},
 }
 _PYTHON = re.compile(r"^(python|pypy)[\d.]*$")
 _RUNNERS = re.compile(r"^(python|pypy)[\d.]*$|^(uv|uvx|pipx)$")

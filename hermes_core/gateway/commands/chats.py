@@ -1,14 +1,19 @@
 """Slash commands on chat services: the kernel's and the plugins', and those that only make sense there."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 
 from attrs import evolve
 
 from hermes_core.agent.live import new_session_id
 from hermes_core.agent.runtime import Runtime
-from hermes_core.errors import UnknownName, UserError, nearest
-from hermes_core.gateway.commands.slash import AT_ONCE, slash_commands
+from hermes_core.config.schema import EFFORTS
+from hermes_core.errors import UnknownName, UserError
+from hermes_core.gateway.commands.conduct import Conduct, keep_model, wanted_model
+from hermes_core.gateway.commands.deck import carried_out, named
+from hermes_core.gateway.commands.quick import find
+from hermes_core.gateway.commands.slash import deck_of
+from hermes_core.gateway.commands.words import Words
 from hermes_core.gateway.conversations import ChatConversation
 from hermes_core.gateway.outward.senders import Senders
 from hermes_core.gateway.people.access import Access, usable
@@ -23,7 +28,6 @@ __all__ = ["ChatCommands"]
 # The command that runs in this task: in a conversation that several share, two may run at a time, of different people.
 _RUNNING: ContextVar[tuple[ChatConversation, Access]] = ContextVar("running")
 _SIGNS = "/!"  # some clients keep what begins with a slash to themselves
-_NOW = AT_ONCE | {"approve", "deny", "status", "whoami", "cost", "platforms", "background"}
 
 
 class ChatCommands:
@@ -40,26 +44,17 @@ class ChatCommands:
     ) -> None:
         self._runtime, self._queue, self._turns, self._senders, self._status = runtime, queue, turns, senders, status
         self._try_again = again
-        self._table = slash_commands(runtime, self._of)
-        self._waiting = self._table["queue"].run
-        self._add(
-            ("status", "this conversation, and how Hermes is", self.status, ""),
-            ("whoami", "who you are here, and what you may do", self.whoami, ""),
-            ("approve", "say yes to a question", self.approve, "[ID] [once|session|always]"),
-            ("deny", "say no to a question", self.deny, "[ID]"),
-            ("background", "have something done beside this conversation", self.background, "TEXT"),
-            ("cost", "what this conversation cost", self._table["usage"].run, ""),
-            ("model", "show or change the model of this chat", self.model, "[[provider:]model|default]"),
-            ("effort", "show or change how hard the model thinks in this chat", self.effort, "[EFFORT|default]"),
-            ("retry", "ask the last question again", self.retry, ""),
-            ("steer", self._table["steer"].summary, self.steer, "TEXT"),
-            ("queue", self._table["queue"].summary, self.queue, "[TEXT|clear]"),
-            ("stop", "stop the running turn", self.stop, ""),
-            ("help", "list the commands", self.help, ""),
-        )
-
-        self._services = self._table["platforms"]
-        self._table["platforms"] = evolve(self._services, run=self.platforms, usage="[resume NAME]")
+        self._deck = deck_of(runtime, self._of, "chat")
+        self._deck.role = lambda: _RUNNING.get()[1].role
+        self._table = self._deck.table
+        self._waiting, self._services = self._table["queue"].run, self._table["platforms"].run
+        here = (
+            self.status, self.whoami, self.approve, self.deny, self.background, self.model, self.reasoning,
+            self.steer, self.queue, self.stop, self.platforms,
+        )  # fmt: skip
+        for run in here:
+            self._table[run.__name__] = evolve(self._table[run.__name__], run=run)
+        self._table["platforms"] = evolve(self._table["platforms"], usage="[resume NAME]")
 
     @property
     def table(self) -> Sequence[SlashCommand]:
@@ -71,32 +66,27 @@ class ChatCommands:
         text = plain_text(envelope.message.parts).strip()
         if text.startswith("/"):
             return not text.startswith("//") and self._name(text) != ""
-        return text.startswith("!") and self._name(text) in self._table
+        return text.startswith("!") and named(self._table, self._name(text)) is not None
 
     def at_once(self, envelope: Envelope) -> bool:
         """Whether it is one that waits for nothing that came before."""
-        name = self._name(plain_text(envelope.message.parts).strip())
-        known = self._table.get(name)
-        return self.is_command(envelope) and (name in _NOW or bool(known and known.at_once))
+        known = named(self._table, self._name(plain_text(envelope.message.parts).strip()))
+        return self.is_command(envelope) and known is not None and known.at_once
 
     def mode(self, envelope: Envelope) -> str:
         """How what a command says to the model reaches a running turn, where the command is the wish for it."""
-        name = self._name(plain_text(envelope.message.parts).strip())
-        return name if name in ("queue", "steer") else ""
+        known = named(self._table, self._name(plain_text(envelope.message.parts).strip()))
+        return known.name if known and known.name in ("queue", "steer") else ""
 
     async def run(self, conversation: ChatConversation, envelope: Envelope, access: Access) -> str | Message:
         """Carry a command out; what is to be said of it, or what the model is to hear. Raises HermesError."""
         text = plain_text(envelope.message.parts).strip()
         name, rest = self._name(text), "".join(text.split(maxsplit=1)[1:])
-        usable_here = usable(self._table, access.role, "chat")
-        command = usable_here.get(name)
-        if command is None:
-            close = nearest(name, usable_here)
-            return f"There is no command /{name}." + (f" Did you mean /{close}?" if close else " /help lists all.")
-        session = await conversation.take_up()
+        usable_here, session = usable(self._table, access.role, "chat"), await conversation.take_up()
         running = _RUNNING.set((conversation, access))
         try:
-            return await command.run(session, rest)
+            command = await find(self._deck, usable_here, session, name)
+            return await carried_out(self._deck, command, session, rest)
         finally:
             _RUNNING.reset(running)
 
@@ -106,30 +96,15 @@ class ChatCommands:
         head = text.split(maxsplit=1)[0] if text else ""
         return head[1:].partition("@")[0].casefold().replace("_", "-") if head[:1] in _SIGNS and head else ""
 
-    def _add(self, *commands: tuple[str, str, Callable[[Session, str], Awaitable[str | Message]], str]) -> None:
-        for name, summary, run, usage in commands:
-            command = SlashCommand(name=name, summary=summary, run=run, usage=usage, at_once=name in _NOW)
-            self._table[name] = evolve(command, who="everyone")
-
     def _of(self, session_id: str) -> ChatConversation:
         return _RUNNING.get()[0]
 
     # --- the commands -----------------------------------------------------------------------------------------------
 
-    async def help(self, session: Session, _rest: str) -> str:
-        mine = usable(self._table, _RUNNING.get()[1].role, "chat").values()
-        return "\n".join(f"/{f'{one.name} {one.usage}'.strip()} – {one.summary}" for one in mine)
-
     async def status(self, session: Session, _rest: str) -> str:
         conversation, access = _RUNNING.get()
         route = await self._runtime.routed_for(str(conversation.overrides.get("model", "")), "")
-        waiting = await (await self._runtime.store()).waiting(session.id)
-        lines = [
-            f"Conversation: {session.id} {session.title}".rstrip(),
-            f"Model: {route.model} from {route.name}",
-            f"Mode: {self._runtime.policy.mode(session.id, session.owner)}",
-            f"Now: {'working' if await self._turns.busy(session.id) else 'idle'}, {len(waiting)} waiting",
-        ]
+        lines = await Words(self._deck).state(session, route, await self._turns.busy(session.id))
         return "\n".join([*lines, *(self._status() if access.role == "admin" else ())])
 
     async def whoami(self, session: Session, _rest: str) -> str:
@@ -196,36 +171,36 @@ class ChatCommands:
 
     async def model(self, session: Session, rest: str) -> str:
         conversation, _ = _RUNNING.get()
-        if rest:
-            wanted = "" if rest == "default" else rest
+        words, span = wanted_model(rest)
+        if span == "once":
+            raise UserError("In a chat a model answers until another one is chosen.")
+        if words:
+            wanted = "" if words == "default" else words
             route = await self._runtime.routed_for(wanted, "")
-            if wanted and route.model != wanted.rpartition(":")[2] and not wanted.endswith(route.model):
+            if wanted and route.model != wanted.rpartition(":")[2] and not wanted.endswith((route.model, ":")):
                 raise UnknownName("model", wanted, hint="Write /model provider:model.")
+            if span == "global":
+                return await keep_model(self._deck, route.name, route.model)
             await conversation.choose(model=f"{route.name}:{route.model}" if wanted else "")
         route = await self._runtime.routed_for(str(conversation.overrides.get("model", "")), "")
-        return f"{'From now on' if rest else 'Here'} {route.model} from {route.name} answers in this chat."
+        return f"{'From now on' if words else 'Here'} {route.model} from {route.name} answers in this chat."
 
-    async def effort(self, session: Session, rest: str) -> str:
-        from hermes_core.config.schema import EFFORTS
-
+    async def reasoning(self, session: Session, rest: str) -> str:
         conversation, _ = _RUNNING.get()
+        if "--global" in rest.split():
+            return await Conduct(self._deck).reasoning(session, rest)
         if rest and rest not in (*EFFORTS, "default"):
             raise UserError(f"There is no effort {rest!r}: {', '.join(EFFORTS)}.")
         if rest:
             await conversation.choose(effort="" if rest == "default" else rest)
         return f"Effort in this chat: {conversation.overrides.get('effort') or 'as it is set up'}."
 
-    async def retry(self, session: Session, _rest: str) -> Message | str:
-        rows = await (await self._runtime.store()).history(session.id)
-        last = next((message for message in reversed(rows) if message.role == "user"), None)
-        return last or "There is no question to ask again."
-
     async def platforms(self, session: Session, rest: str) -> str:
         word, _, name = rest.partition(" ")
         if word == "resume":
             tried = self._try_again(name.strip())
             return f"{name} is tried again." if tried else f"There is nothing to try again: {name or 'say which one'}."
-        return str(await self._services.run(session, rest))
+        return str(await self._services(session, rest))
 
     async def steer(self, session: Session, rest: str) -> Message:
         if not rest:

@@ -29,6 +29,7 @@ __all__ = ["OWNER", "Access", "AccessRules", "Place", "Role", "admit", "chat_pri
 
 OWNER = Principal().person  # who the sessions of this machine's terminal belong to
 Role: TypeAlias = Literal["admin", "user"]
+_SHORT = 16  # characters of usage from which on a list leaves it out
 Place: TypeAlias = Literal["terminal", "chat", "api"]
 
 
@@ -187,6 +188,7 @@ def usable(commands: Mapping[str, SlashCommand], role: Role, place: Place) -> di
 
 
 def listing(commands: Mapping[str, SlashCommand]) -> str:
-    """Help: one command a line."""
-    width = max((len(f"{c.name} {c.usage}") for c in commands.values()), default=0) + 2
-    return "\n".join(f"    /{f'{c.name} {c.usage}':<{width}}{c.summary}" for c in commands.values())
+    """Help: one command a line. A long usage is told where the command is explained."""
+    heads = {c.name: f"{c.name} {c.usage if len(c.usage) < _SHORT else '…'}" for c in commands.values()}
+    width = max(map(len, heads.values()), default=0) + 2
+    return "\n".join(f"    /{heads[c.name]:<{width}}{c.summary}" for c in commands.values())

@@ -286,7 +286,7 @@ JOURNAL: dict[str, sa.Executable] = {
     ),
     # contexts that replace the start of a history
     "context_add": _add(contexts, "session_id", "upto", "body", "plugin", "created"),
-    "context_last": _get(contexts, "upto", "body")
+    "context_last": _get(contexts, "upto", "body", "plugin")
     .where(*_is(contexts, "session_id"))
     .order_by(contexts.c.id.desc())
     .limit(1),

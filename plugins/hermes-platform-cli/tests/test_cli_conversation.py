@@ -262,6 +262,24 @@ async def test_what_was_not_sent_begins_the_next_prompt(busy) -> None:
     assert text_of(await busy.following) == "half a line"
 
 
+async def test_a_question_that_comes_first_has_the_keys_for_itself_too(talk: Talk) -> None:
+    await talk.cli.ack(await talk.say("/undo"))
+    await talk.cli.show("main", STARTED)
+    question = Question(id="q", kind="choice", subject="Really?", choices=["once", "cancel"])
+    asking = asyncio.ensure_future(talk.cli.ask("main", question))
+    await until(lambda: talk.cli._face._answering)
+    following = asyncio.ensure_future(anext(talk.inbox))  # now it listens to what is typed meanwhile
+    for _ in range(20):
+        await asyncio.sleep(0)
+    talk.keys.send_text("2")
+    verdict = await asyncio.wait_for(asking, 5)
+    assert verdict is not None
+    assert verdict.choice == "cancel"
+    await talk.cli.show("main", ENDED)
+    talk.keys.send_text("next\r")
+    assert text_of(await following) == "next"
+
+
 async def test_a_question_has_the_keys_for_itself(busy) -> None:
     busy.keys.send_text("half a ")
     await until(lambda: "half a" in busy.seen)

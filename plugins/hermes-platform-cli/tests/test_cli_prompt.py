@@ -10,7 +10,7 @@ import pytest
 from prompt_toolkit.input import PipeInput, create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
-from hermes_core.types import Session, SlashCommand
+from hermes_core.types import Choice, Session, SlashCommand
 from hermes_platform_cli.config import Config
 from hermes_platform_cli.prompt import Prompt, Withdrawn
 
@@ -92,6 +92,26 @@ async def test_ctrl_d_in_a_line_only_deletes(keys: PipeInput) -> None:
 
 async def test_tab_completes_a_command(keys: PipeInput) -> None:
     assert await typed(keys, "/mo\t\r") == "/model"
+
+
+async def test_tab_asks_what_may_follow_a_command(keys: PipeInput) -> None:
+    asked: list[str] = []
+
+    async def complete(line: str) -> list[Choice]:
+        asked.append(line)
+        return [Choice("high\x1b[2J", replaces=1)]
+
+    asking = Prompt(
+        Config(), None, commands=lambda: COMMANDS, complete=complete, status=lambda columns: "", trouble=_trouble,
+        source=keys, sink=DummyOutput(),
+    )  # fmt: skip
+    task = asyncio.create_task(typed(keys, "/effort h\t", asking))
+    async with asyncio.timeout(5):
+        while asking.text() != "/effort high":
+            await asyncio.sleep(0)
+    keys.send_text("\r")
+    assert await task == "/effort high"
+    assert asked == ["/effort h"], "only when it is asked for"
 
 
 async def test_what_is_no_command_is_not_completed(keys: PipeInput) -> None:

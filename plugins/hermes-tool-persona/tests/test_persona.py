@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes_core.errors import UserError
-from hermes_core.gateway.commands.slash import slash_commands
+from hermes_core.gateway.commands.slash import deck_of
 from hermes_core.hooks import hookimpl
 from hermes_core.types import Failed, Message, Noticed, Principal, Request, Session, SlashCommand, Text
 from hermes_tool_persona.config import Config
@@ -77,7 +77,7 @@ class Scene:
 
     @property
     def command(self) -> SlashCommand:
-        return slash_commands(self.hermes.runtime, lambda _: None)["personality"]  # type: ignore[arg-type, return-value]
+        return deck_of(self.hermes.runtime, lambda _: None).table["personality"]  # type: ignore[arg-type, return-value]
 
     async def type(self, rest: str, session: str = "s1") -> str:
         answer = await self.command.run(Session(id=session, origin="cli"), rest)

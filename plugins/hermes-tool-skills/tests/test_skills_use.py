@@ -333,3 +333,40 @@ async def test_a_conversation_follows_a_skill(hermes, scripted, tmp_path, text):
     assert third.messages[0].parts[0].text == system == second.messages[0].parts[0].text
     assert third.messages[-1].parts[0].text.startswith("the desk\n\nFollow this skill:")
     assert any("    tidy " in said for said in await platform.seen())
+
+
+async def test_each_ready_skill_is_a_command_and_several_stand_before_one_task(hermes, scripted, tmp_path, text):
+    from hermes_core.gateway.carry import Carrier
+    from hermes_core.testing import FakePlatform
+
+    for name in ("tidy", "help", "wash"):
+        place = tmp_path / "ext" / name
+        place.mkdir(parents=True)
+        (place / "SKILL.md").write_text(text(name))
+    provider = scripted("1", "2", "3")
+    hermes.tmp_plugin(provider)
+    hermes.tmp_plugin("hermes_tool_skills")
+    hermes.configure({"tools.skills.external_dirs": [str(tmp_path / "ext")]})
+    platform = FakePlatform(features=())
+    for line in (
+        "/tidy the desk",
+        "/tidy /wash /etc/hosts is dirty",
+        "/skill wash /tidy",
+        "/help",
+        "/nosuch",
+        "/skill",
+    ):
+        await platform.say(line)
+    await platform.leave()
+    await Carrier(hermes.runtime, platform).serve()
+    said = [request.messages[-1].parts[0].text for request in provider.requests]
+    assert said[0].startswith("the desk\n\nFollow this skill:\n\nSkill tidy, in ")
+    assert said[1].startswith("/etc/hosts is dirty\n\nFollow these skills, in this order:\n\nSkill tidy, in ")
+    assert 0 < said[1].index("Skill tidy, in ") < said[1].index("Skill wash, in ")
+    assert said[2].startswith("Do what it is for.\n\nFollow these skills")
+    seen = [*await platform.seen()]
+    assert "list the commands" in seen[-3], "a skill hides no command"
+    assert "There is no command /nosuch." in seen[-2]
+    assert platform.desk is not None
+    assert [c.text for c in await platform.desk.complete("x", "/ti")] == ["/title", "/tidy"]
+    assert [c.text for c in await platform.desk.complete("x", "/skill wa")] == ["wash"]

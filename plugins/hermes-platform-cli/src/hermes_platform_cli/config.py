@@ -6,7 +6,7 @@ from hermes_core.options import ge, le, max_len, min_len, option, settings
 
 __all__ = ["LEAVING", "Config"]
 
-LEAVING = {"/exit": "Leave.", "/quit": "Leave."}  # ours to act on, not the kernel's
+LEAVING = {"/exit": "Leave.", "/quit": "Leave."}  # ours to act on, whatever the kernel is busy with; more is its own
 
 
 @settings

@@ -119,7 +119,9 @@ class Full:
         return line
 
     async def typed(self) -> str:
-        """A line typed while a turn runs."""
+        """A line typed while a turn runs. What is typed while a question is open is the answer to that."""
+        while self._answering is not None:
+            await asyncio.wait({self._answering})
         if self._draft is None:
             from hermes_platform_cli.draft import Draft
 
@@ -230,6 +232,7 @@ class Full:
             self._config,
             self._data / "history" if self._config.history else None,
             commands=lambda: self._desk.commands,
+            complete=lambda line: self._desk.complete(self._chat, line),
             status=self._status_line,
             trouble=self._trouble,
             source=self._source,

@@ -1,7 +1,7 @@
 """The input line. Imports prompt_toolkit: only when the first prompt is due."""
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 
 from prompt_toolkit import PromptSession
@@ -16,7 +16,7 @@ from prompt_toolkit.keys import Keys
 from prompt_toolkit.output import ColorDepth, Output
 from prompt_toolkit.styles import Style
 
-from hermes_core.types import SlashCommand
+from hermes_core.types import Choice, SlashCommand
 from hermes_platform_cli.clean import clean
 from hermes_platform_cli.config import LEAVING, Config
 from hermes_platform_cli.history import LineHistory
@@ -24,6 +24,7 @@ from hermes_platform_cli.pastes import Pastes
 
 __all__ = ["Prompt", "Withdrawn"]
 
+Complete = Callable[[str], Awaitable[Sequence[Choice]]]
 AGAIN = 2.0  # seconds in which a second Ctrl+C leaves
 _MENU_ROWS = 8
 
@@ -52,8 +53,10 @@ class Withdrawn(Exception):
 
 
 class _Commands(Completer):
-    def __init__(self, commands: Callable[[], Sequence[SlashCommand]]) -> None:
-        self._commands = commands
+    """Names of commands at once; what may follow them, which the kernel looks up, when it is asked for."""
+
+    def __init__(self, commands: Callable[[], Sequence[SlashCommand]], complete: Complete | None) -> None:
+        self._commands, self._complete = commands, complete
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
         word = document.text_before_cursor
@@ -63,6 +66,18 @@ class _Commands(Completer):
         for name, summary in sorted({**LEAVING, **known}.items()):
             if name.startswith(word):
                 yield Completion(name, start_position=-len(word), display_meta=clean(summary))
+
+    async def get_completions_async(
+        self, document: Document, complete_event: CompleteEvent
+    ) -> AsyncGenerator[Completion, None]:
+        names = list(self.get_completions(document, complete_event))
+        for one in names:
+            yield one
+        if names or self._complete is None or not complete_event.completion_requested:
+            return
+        for choice in await self._complete(document.text_before_cursor):
+            text = clean(choice.text)
+            yield Completion(text, start_position=-choice.replaces, display_meta=clean(choice.summary))
 
 
 class Prompt:
@@ -76,6 +91,7 @@ class Prompt:
         commands: Callable[[], Sequence[SlashCommand]],
         status: Callable[[int], str],
         trouble: Callable[[str], None],
+        complete: Complete | None = None,
         source: Input | None = None,
         sink: Output | None = None,
         clock: Callable[[], float] = time.monotonic,
@@ -90,7 +106,7 @@ class Prompt:
             multiline=True,
             prompt_continuation=self._continuation,
             history=LineHistory(history, self._pastes.expand, trouble),
-            completer=_Commands(commands),
+            completer=_Commands(commands, complete),
             complete_while_typing=Condition(self._at_command),
             enable_open_in_editor=True,
             enable_suspend=True,

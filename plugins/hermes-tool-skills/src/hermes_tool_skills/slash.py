@@ -1,12 +1,15 @@
 """``/skills`` shows what there is; ``/skill NAME …`` does something the way a skill says."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import ToolError, UserError
-from hermes_core.types import Message, Principal, Session, SlashCommand, Text
+from hermes_core.types import Choice, Message, Principal, Session, SlashCommand, Text
+from hermes_tool_skills.catalogue import Catalogue
 from hermes_tool_skills.desk import catalogue_for
+
+_STACKED = 5  # skills that one message may follow
 
 
 def slash_commands(ctx: PluginContext) -> Sequence[SlashCommand]:
@@ -32,22 +35,50 @@ def slash_commands(ctx: PluginContext) -> Sequence[SlashCommand]:
     async def skill(session: Session, rest: str) -> str | Message:
         from hermes_tool_skills.reading import viewed
 
-        name, _, task = rest.partition(" ")
-        if not name:
+        catalogue, task = catalogue_for(ctx), rest
+        ready = await asyncio.to_thread(_ready, catalogue, session)
+        names: list[str] = []
+        while len(names) < _STACKED and (not names or (task.split(maxsplit=1)[:1] and task[0] == "/")):
+            name, _, task = task.partition(" ")
+            if names and name[1:] not in ready:  # a path, or words that only look so
+                task = f"{name} {task}"
+                break
+            names.append(name.lstrip("/"))
+            task = task.strip()
+        if not names[0]:
             raise UserError("Say which one: /skill NAME [what to do]", hint="/skills lists them.")
         try:
             here = session.backend in ("", "local")
-            body = await asyncio.to_thread(viewed, catalogue_for(ctx), name, "", session, here=here)
+            bodies = [await asyncio.to_thread(viewed, catalogue, name, "", session, here=here) for name in names]
         except ToolError as error:
             raise UserError(error.text, hint=error.hint) from None
         wish = task.strip() or "Do what it is for."
-        return Message(role="user", parts=(Text(text=f"{wish}\n\nFollow this skill:\n\n{body}"),))
+        follow = "Follow this skill" if len(bodies) == 1 else "Follow these skills, in this order"
+        return Message(role="user", parts=(Text(text="\n\n".join((wish, f"{follow}:", *bodies))),))
+
+    async def options(session: Session, rest: str) -> Sequence[Choice]:
+        if " " in rest:
+            return ()
+        ready = await asyncio.to_thread(_ready, catalogue_for(ctx), session)
+        return [Choice(name, text[:80], len(rest)) for name, text in ready.items() if name.startswith(rest)]
 
     return [
         SlashCommand(
             name="skills", summary="list the skills", run=skills, usage="[pending]", at_once=True, who="everyone"
         ),
         SlashCommand(
-            name="skill", summary="do something the way a skill says", run=skill, usage="NAME [TASK]", who="everyone"
+            name="skill",
+            summary="do something the way a skill says; several with /NAME /NAME TASK",
+            run=skill,
+            usage="NAME [TASK]",
+            who="everyone",
+            options=options,
+            each=True,
         ),
     ]
+
+
+def _ready(catalogue: Catalogue, session: Session) -> Mapping[str, str]:
+    """The skills that may be used in a session, and what each is for."""
+    off = catalogue.off(session.origin)
+    return {s.name: s.description for s in catalogue.all() if s.state == "ready" and s.name not in off}

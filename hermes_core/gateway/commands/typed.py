@@ -1,0 +1,157 @@
+"""Slash commands that are typed where somebody waits: asked about at once, shown as work, stopped by a key."""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Mapping
+from functools import cached_property
+from typing import Any
+
+from attrs import evolve
+
+from hermes_core.agent.live import new_session_id
+from hermes_core.agent.runtime import Runtime
+from hermes_core.errors import UnknownName, UserError
+from hermes_core.gateway.commands.deck import Deck, carried_out, named
+from hermes_core.gateway.commands.slash import deck_of
+from hermes_core.gateway.conversation import Conversation
+from hermes_core.gateway.people.access import usable
+from hermes_core.kinds import Platform
+from hermes_core.types import (
+    Chat,
+    Ended,
+    Event,
+    Failed,
+    Feature,
+    Message,
+    Question,
+    Session,
+    SlashCommand,
+    Started,
+    Usage,
+    Verdict,
+)  # fmt: skip
+
+__all__ = ["TypedCommands", "outcome"]
+
+_SOON = 1.0  # seconds; a command that takes longer is shown as work that can be stopped
+
+
+class TypedCommands:
+    """The commands of one platform. ``chats`` are its conversations, ``tell`` says something in one.
+
+    ``working`` is the command that runs in each, ``beside`` what was begun beside them; ``left`` is set by /quit.
+    """
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        platform: Platform,
+        origin: str,
+        chats: Mapping[str, Conversation],
+        tell: Callable[[Chat, Session, str, str], Awaitable[None]],
+    ) -> None:
+        self._runtime, self._platform, self._origin = runtime, platform, origin
+        self._chats, self._tell = chats, tell
+        self.working: dict[str, asyncio.Future[Any]] = {}
+        self.left, self.beside = asyncio.Event(), set[asyncio.Task[None]]()
+
+    @cached_property
+    def _deck(self) -> Deck:
+        deck = deck_of(self._runtime, self._conversation, more=self._platform.commands())
+        here: dict[str, Callable[[Session, str], Awaitable[str]]] = {"background": self._begin, "quit": self._quit}
+        deck.table.update({name: evolve(deck.table[name], run=run) for name, run in here.items()})
+        return deck
+
+    @cached_property
+    def table(self) -> Mapping[str, SlashCommand]:
+        """All commands, made when one is first wanted: plugins are imported for it."""
+        return usable(self._deck.table, "admin", "terminal")
+
+    def _conversation(self, session_id: str) -> Conversation:
+        """The conversation that a session plays in now."""
+        return next(one for one in self._chats.values() if one.session and one.session.id == session_id)
+
+    def at_once(self, text: str) -> bool:
+        """Whether it need not wait for the end of a turn."""
+        command = named(self.table, text[1:].partition(" ")[0].casefold())
+        return text.startswith("/") and command is not None and command.at_once
+
+    async def run(self, chat: str, session: Session, text: str) -> str | Message:
+        """Carry a command out; what is to be shown, or what the model is to hear. Raises HermesError."""
+        name, _, rest = text[1:].partition(" ")
+        from hermes_core.gateway.commands.quick import find
+
+        command = await find(self._deck, self.table, session, name.casefold())
+        return await self._done(chat, command, session, rest.strip())
+
+    async def _done(self, chat: str, command: SlashCommand, session: Session, rest: str) -> str | Message:
+        """Carry a command out. One that takes its time, or asks, is shown as work, and can be stopped."""
+        live, shown = Feature.LIVE in self._platform.features and self._chats[chat].over, False
+
+        async def show() -> None:
+            nonlocal shown
+            if live and not shown:
+                shown = True
+                await self._platform.show(Chat(chat), Started(session_id="", turn_id="", provider="", model=""))
+
+        async def ask(question: Question) -> Verdict | None:
+            await show()
+            return await self._platform.ask(Chat(chat), question)
+
+        asks = ask if Feature.LIVE in self._platform.features else None
+        work = asyncio.ensure_future(carried_out(self._deck, command, session, rest, asks))
+        self.working[chat] = work
+        try:
+            await asyncio.wait({work}, timeout=_SOON)
+            if not work.done():
+                await show()
+            await asyncio.wait({work})
+        finally:
+            work.cancel()
+            del self.working[chat]
+            if shown:
+                ended = Ended(session_id="", turn_id="", answer="", reason="failed", usage=Usage())
+                await self._platform.show(Chat(chat), ended)
+        return "Stopped." if work.cancelled() else work.result()
+
+    async def _begin(self, session: Session, rest: str) -> str:
+        """Have something done beside the conversation. Nobody is asked meanwhile: what needs a yes is refused."""
+        if not rest:
+            raise UserError("Say what is to be done: /background TEXT")
+        chat = next(chat for chat, one in self._chats.items() if one.session and one.session.id == session.id)
+        name = new_session_id()
+
+        async def work() -> None:
+            answer, failure = "", ""
+            turn = self._runtime.turn(rest, session=name, origin=self._origin, owner=session.owner)
+            async with contextlib.aclosing(turn) as events:
+                async for event in events:
+                    answer, failure = outcome(event, answer, failure)
+            text = f"Done in the background ({name}): {rest[:80]}\n\n{answer or failure or '(no answer)'}"
+            await self._tell(Chat(chat), session, text, f"beside:{name}:")
+
+        task = asyncio.create_task(work(), name=f"beside:{name}")
+        self.beside.add(task)
+        task.add_done_callback(self.beside.discard)
+        return f"Begun beside this conversation. The answer comes here; /resume {name} goes on with it."
+
+    async def _quit(self, session: Session, rest: str) -> str:
+        """Leave; what is under way ends first."""
+        if rest not in ("", "--delete"):
+            raise UserError("Write /quit, or /quit --delete to delete this session.")
+        if rest:
+            with contextlib.suppress(UnknownName):  # nothing was said in it
+                await (await self._runtime.store()).delete_session(session.id, session.owner)
+            await self._runtime.sessions.forget(session.id)
+        self.left.set()
+        return f"{session.id} is deleted." if rest else ""
+
+
+def outcome(event: Event, answer: str, failure: str) -> tuple[str, str]:
+    """What a turn came to so far: its answer, and why there is none."""
+    if isinstance(event, Failed):
+        return answer, f"{event.text}\n{event.hint}".strip()
+    if isinstance(event, Ended):
+        answer = f"{event.answer}\n\n{event.note}" if event.note else event.answer
+        return answer, failure or ("Interrupted." if event.reason == "interrupted" else "")
+    return answer, failure
