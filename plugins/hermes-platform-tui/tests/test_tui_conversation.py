@@ -180,7 +180,7 @@ async def test_commands_of_the_screen_are_in_the_registry_and_work(hermes: Bench
     hermes.tmp_plugin(scripted())
     async with stage(hermes, config=Config(skin="slate")) as screen:
         known = {command.name for command in screen.app.desk.commands}
-        assert {"skin", "statusbar", "copy", "quit", "help", "model"} <= known
+        assert {"skin", "statusbar", "copy", "help", "model"} <= known
         await screen.until(lambda: screen.app.prepared)
         await screen.type("/skin ares", "enter")
         await screen.until(lambda: screen.app.skin.name == "ares")

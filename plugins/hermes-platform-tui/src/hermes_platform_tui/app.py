@@ -12,6 +12,7 @@ from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.command import Provider
+from textual.containers import Horizontal
 from textual.widgets import ContentSwitcher
 
 from hermes_core import __version__
@@ -90,7 +91,7 @@ class HermesApp(Asking, Doors, Wardrobe, SafeApp[int]):
     def compose(self) -> ComposeResult:
         """A row of tabs, the conversations, the status bar."""
         yield TabRow()
-        with ContentSwitcher(id="views", initial=self.view.id):
+        with Horizontal(id="middle"), ContentSwitcher(id="views", initial=self.view.id):
             yield self.view
         config = self.settings_of_screen
         yield StatusBar(detail=config.statusbar, indicator=config.indicator, spinner=self.skin.spinner)
@@ -221,6 +222,8 @@ class HermesApp(Asking, Doors, Wardrobe, SafeApp[int]):
         """Show a conversation."""
         self.view, view.unseen = view, False
         self.query_one(ContentSwitcher).current = view.id
+        for panel in self.query("WorkPanel"):
+            panel.refresh_jobs(view.chat)  # type: ignore[attr-defined]
         view.composer.focus_input()
         self.show_tabs()
         self._show_facts()

@@ -59,7 +59,6 @@ def own_commands(app: "Callable[[], HermesApp | None]") -> Sequence[SlashCommand
         command("work", "child agents and processes beside this conversation", _work),
         command("tab", "open another conversation beside this one", _tab, usage="[close]", words=("close",)),
         command("mouse", "take the mouse, or leave it to the terminal", _mouse, usage="[on|off]", words=("on", "off")),
-        command("quit", "leave", _quit, aliases=("exit",)),
     )  # fmt: skip
 
 
@@ -153,9 +152,4 @@ async def _tab(app: "HermesApp", rest: str) -> str:
 async def _mouse(app: "HermesApp", rest: str) -> str:
     on = rest == "on" if rest in ("on", "off") else not app.mouse_taken
     app.later(lambda: app.take_mouse(on=on))
-    return ""
-
-
-async def _quit(app: "HermesApp", _rest: str) -> str:
-    app.later(app.leave)
     return ""

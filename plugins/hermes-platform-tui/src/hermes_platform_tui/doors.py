@@ -26,10 +26,11 @@ else:
 
 __all__ = ["Doors"]
 
+_ROOMY = 100  # columns from which a panel stands beside a conversation
 _SCREENS = {  # a command that is typed alone -> the screen it opens here
     "help": "keys", "sessions": "sessions", "resume": "sessions", "model": "models", "usage": "usage", "cost": "usage",
     "insights": "insights", "config": "settings", "settings": "settings", "agents": "work", "work": "work",
-    "skin": "skins", "theme": "skins",
+    "skin": "skins", "theme": "skins", "quit": "leave", "exit": "leave",
 }  # fmt: skip
 
 
@@ -116,10 +117,23 @@ class Doors(_App):
 
     @work(group="door", exclusive=True, exit_on_error=False)
     async def action_work(self) -> None:
-        """What runs beside this conversation."""
-        from hermes_platform_tui.screens.work import WorkScreen
+        """What runs beside this conversation: in a panel where there is room, else on a screen of its own."""
+        from hermes_platform_tui.screens.work import WorkPanel, WorkScreen
 
-        await self.push_screen_wait(WorkScreen(self.desk, self.view.chat))
+        panels = self.query(WorkPanel)
+        if panels:
+            await panels.remove()
+            self.view.composer.focus_input()
+        elif self.size.width >= _ROOMY:
+            panel = WorkPanel(self.desk, self.view.chat)
+            await self.query_one("#middle").mount(panel)
+            panel.focus_jobs()
+        else:
+            await self.push_screen_wait(WorkScreen(self.desk, self.view.chat))
+
+    def on_work_panel_left(self) -> None:
+        """Back from the panel to the conversation; the panel stays."""
+        self.view.composer.focus_input()
 
     @work(group="door", exclusive=True, exit_on_error=False)
     async def action_usage(self) -> None:

@@ -33,7 +33,7 @@ from hermes_core.types import (
     Verdict,
 )
 from hermes_platform_tui.composer import Composer
-from hermes_platform_tui.config import Config
+from hermes_platform_tui.config import Config, Fold
 from hermes_platform_tui.look.statusbar import Facts, git_branch
 from hermes_platform_tui.markdown.code import warm
 from hermes_platform_tui.reading import Reading
@@ -137,6 +137,7 @@ class ChatView(Reading):
         if self.app.opens(text):  # type: ignore[attr-defined]
             return
         self.begin()
+        self._fold_as(text.split())
         command = text.lstrip().startswith("/") and not text.lstrip().startswith("//")
         self.transcript.say(text, attachments, pending=self.facts.busy and not command)
         if not command:
@@ -153,6 +154,12 @@ class ChatView(Reading):
                 message=Message(role="user", parts=parts),
             )
         )
+
+    def _fold_as(self, words: Sequence[str]) -> None:
+        """``/reasoning show`` is kept by the kernel for the next start; here it holds at once."""
+        states: dict[str, Fold] = {"show": "collapsed", "full": "expanded", "hide": "hidden"}
+        if words[:1] == ["/reasoning"] and (state := states.get("".join(words[1:2]))):
+            self.fold(["reasoning"], state)
 
     def greet(self, words: Content) -> None:
         """What an empty conversation shows."""
