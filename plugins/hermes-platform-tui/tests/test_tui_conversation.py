@@ -241,3 +241,21 @@ async def test_it_fits_every_size(hermes: Bench, scripted: Any, size: tuple[int,
         await screen.pilot.pause()
         assert screen.view.composer.region.bottom <= size[1]
         assert screen.view.transcript.region.height >= 3
+
+
+async def test_the_skin_is_worn_from_the_first_frame(hermes: Bench, scripted: Any) -> None:
+    hermes.tmp_plugin(scripted())
+    async with stage(hermes, config=Config(skin="daylight")) as screen:
+        assert screen.app.screen.background_colors[1].hex.lower() == screen.app.skin.colors["background"].lower()
+        assert not screen.app.current_theme.dark
+
+
+async def test_work_stands_beside_a_conversation_where_there_is_room(hermes: Bench, scripted: Any) -> None:
+    hermes.tmp_plugin(scripted())
+    async with stage(hermes, size=(120, 30)) as screen:
+        await screen.until(lambda: screen.app.prepared)
+        await screen.press("f4")
+        await screen.until(lambda: screen.app.query("WorkPanel"))
+        assert screen.view.region.width < 120
+        await screen.press("f4")
+        await screen.until(lambda: not screen.app.query("WorkPanel"))

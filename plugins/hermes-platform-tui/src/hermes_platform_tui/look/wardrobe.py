@@ -40,6 +40,9 @@ class Wardrobe(_App):
             self.skin = self.skin.plain()
         self.register_theme(self.skin.theme())
         self.set_reactive(type(self).theme, self.skin.name)
+        self.set_class(self.skin.dark, "-dark-mode", update=False)
+        self.set_class(not self.skin.dark, "-light-mode", update=False)
+        self.stylesheet.set_variables(self.get_css_variables())
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Our variables, for themes that are not ours."""
