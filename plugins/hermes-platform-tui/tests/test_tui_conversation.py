@@ -235,6 +235,10 @@ async def test_history_is_kept_for_the_next_time(hermes: Bench, scripted: Any) -
 async def test_it_fits_every_size(hermes: Bench, scripted: Any, size: tuple[int, int]) -> None:
     hermes.tmp_plugin(scripted("All is well. " * 50))
     async with stage(hermes, size=size) as screen:
+        await screen.until(lambda: screen.app.prepared)
+        await screen.pilot.pause()
+        assert screen.view.composer.region.bottom <= size[1]
+        assert screen.view.composer.region.height >= 3
         await screen.type("How are you?", "enter")
         await screen.until(lambda: screen.says("All is well."))
         await screen.rest()

@@ -130,7 +130,7 @@ class HermesApp(Asking, Doors, Wardrobe, SafeApp[int]):
         if self.view.transcript.is_empty:
             from hermes_platform_tui.greeting import greeting
 
-            self.view.greet(greeting(__version__, status, self.skin))
+            self.view.greet(greeting(__version__, status, self.skin, rows=self.size.height))
         for line in filter(None, status.get("notice", "").split("\n")):
             self.view.transcript.note(line)
         for problem in self.problems:

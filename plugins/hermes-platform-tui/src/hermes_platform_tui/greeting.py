@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 __all__ = ["greeting"]
 
+_ROOM = 20  # rows that leave room for the tips
+
 _TIPS = (
     ("/", "commands"),
     ("@", "files, folders, diffs, pages"),
@@ -23,8 +25,8 @@ _TIPS = (
 )
 
 
-def greeting(version: str, status: Mapping[str, str], skin: "Skin") -> Content:
-    """A few lines for somebody who has just come in."""
+def greeting(version: str, status: Mapping[str, str], skin: "Skin", *, rows: int) -> Content:
+    """A few lines for somebody who has just come in, as many as there is room for in so many rows."""
     name = clean(skin.branding.agent_name)
     facts = [clean(status.get("model", "") or "no model yet"), _short(clean(status.get("cwd", "")))]
     lines = [
@@ -32,6 +34,8 @@ def greeting(version: str, status: Mapping[str, str], skin: "Skin") -> Content:
         Content.styled("  ·  ".join(filter(None, facts)), "$text-muted"),
         Content(""),
     ]
+    if rows < _ROOM:
+        return Content("\n").join(lines[:2])
     if welcome := skin.branding.welcome:
         lines += [Content(clean(welcome)), Content("")]
     width = max(len(key) for key, _ in _TIPS) + 2
