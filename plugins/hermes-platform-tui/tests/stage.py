@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from textual import events
 from textual.pilot import Pilot
 
 from hermes_core.gateway.carry import Carrier
@@ -106,8 +107,10 @@ async def stage(
     config: Config | None = None,
     before: Callable[[], Awaitable[str]] | None = None,
     size: tuple[int, int] = (100, 30),
+    early: str = "",
 ) -> AsyncIterator[Stage]:
-    """Open the screen over a kernel; it is left at the end. ``before`` names the session that it goes on in."""
+    """Open the screen over a kernel; it is left at the end. ``before`` names the session that it goes on in; ``early`` is
+    typed before there is anything to see."""
     made: list[Tui] = []
 
     @hookimpl
@@ -122,7 +125,11 @@ async def stage(
     carrying = asyncio.create_task(Carrier(hermes.runtime, made[0], session=session).serve())
     try:
         async with asyncio.timeout(_PATIENCE):
-            while not (made[0]._app and made[0]._app.drawn.is_set()):
+            while not (made[0]._app and made[0]._app._running):
+                await asyncio.sleep(0)
+            for letter in early:
+                made[0]._app.post_message(events.Key(letter, letter))
+            while not made[0]._app.drawn.is_set():
                 if carrying.done():
                     carrying.result()
                 await asyncio.sleep(0.005)

@@ -61,6 +61,15 @@ async def test_typing_works_before_anybody_can_answer_and_is_not_lost(
         await screen.rest()
 
 
+async def test_what_is_typed_before_the_first_frame_is_not_lost(hermes: Bench, scripted: Any) -> None:
+    hermes.tmp_plugin(scripted("Yes."))
+    async with stage(hermes, early="hurry") as screen:
+        await screen.until(lambda: screen.view.composer.text == "hurry", "what was typed early")
+        await screen.press("enter")
+        await screen.until(lambda: screen.says("model: Yes."))
+        await screen.rest()
+
+
 async def test_a_session_that_goes_on_is_shown_from_its_end(hermes: Bench, scripted: Any) -> None:
     hermes.tmp_plugin(scripted("More."))
     talk = [said(role, f"{role} {number}") for number in range(60) for role in ("user", "assistant")]
@@ -119,6 +128,23 @@ async def test_a_no_runs_nothing_and_the_model_hears_it(hermes: Bench, scripted:
         await screen.until(lambda: screen.says("model: As you like."))
         await screen.rest()
     assert ran == []
+
+
+async def test_a_turn_that_is_stopped_takes_its_question_along(hermes: Bench, scripted: Any) -> None:
+    @tool(effects={Effect.SEND})
+    async def post(context: ToolContext) -> str:
+        """Post."""
+        return "posted"
+
+    hermes.tmp_plugin(scripted(Call("post")))
+    hermes.tmp_plugin(post)
+    async with stage(hermes) as screen:
+        await screen.type("Post it.", "enter")
+        await screen.until(lambda: isinstance(screen.app.screen, ModalScreen), "the question")
+        await screen.press("ctrl+c")
+        await screen.rest()
+        await screen.until(lambda: len(screen.app.screen_stack) == 1, "the end of the question")
+        assert not screen.view.waiting
 
 
 async def test_two_conversations_run_side_by_side_and_a_question_waits_for_its_tab(

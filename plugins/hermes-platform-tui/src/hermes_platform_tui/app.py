@@ -75,6 +75,7 @@ class HermesApp(Asking, Doors, Wardrobe, SafeApp[int]):
         super().__init__()
         self.prepare_wardrobe(config, ctx.paths.home)
         self.drawn = asyncio.Event()
+        self.hold_input()
         self.prepared = False
         self.mouse_taken = config.mouse
         self.statusbar_shown = config.statusbar != "off"
@@ -102,9 +103,10 @@ class HermesApp(Asking, Doors, Wardrobe, SafeApp[int]):
         self.app_resume_signal.subscribe(self, lambda _: self.window.again())
         self.call_after_refresh(self._first_frame)
 
-    def _first_frame(self) -> None:
+    async def _first_frame(self) -> None:
         self.drawn.set()
         self.prepare()
+        await self.release_input()
 
     @work(exclusive=True, group="prepare", exit_on_error=False)
     async def prepare(self) -> None:

@@ -102,11 +102,11 @@ class Tui(Platform):
         if self._app is None or self._running is None or self._running.done():
             return None
         answer = asyncio.ensure_future(self._app.ask(chat.id, question))
-        await asyncio.wait({answer, self._running}, return_when=asyncio.FIRST_COMPLETED)
-        if answer.done():
-            return answer.result()
-        answer.cancel()
-        return None
+        try:
+            await asyncio.wait({answer, self._running}, return_when=asyncio.FIRST_COMPLETED)
+            return answer.result() if answer.done() else None
+        finally:  # also when the turn that asks is stopped: its dialog would stay, and answer nobody
+            answer.cancel()
 
     async def close(self) -> None:
         """Give the terminal back as it was found."""

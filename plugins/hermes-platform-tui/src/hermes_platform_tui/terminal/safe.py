@@ -4,6 +4,7 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from textual import events
 from textual.app import App
 from textual.worker import WorkerFailed
 
@@ -28,6 +29,24 @@ class SafeApp(App[R], Generic[R]):
     crash: BaseException | None = None
     restorer: "Restorer | None" = None
     _loops_tasks: tuple[Any, ...] = ()
+    _early: list[events.Event] | None = None
+
+    def hold_input(self) -> None:
+        """Keep what is typed until ``release_input``: before the first frame Textual has nobody to give it to."""
+        self._early = []
+
+    async def release_input(self) -> None:
+        """Hand on what was typed meanwhile, in order."""
+        while self._early:
+            await super().on_event(self._early.pop(0))
+        self._early = None
+
+    async def on_event(self, event: events.Event) -> None:
+        """As Textual's, but what is typed may be held."""
+        if self._early is not None and isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
+            self._early.append(event)
+            return
+        await super().on_event(event)
 
     def panic(self, *renderables: "RenderableType") -> None:
         """End because of what Textual would print."""
