@@ -15,7 +15,7 @@ import pytest
 from textual.app import ComposeResult
 from textual.widgets import Input, Static
 
-from hermes_platform_tui.terminal.driver import LEAVE, TerminalDriver
+from hermes_platform_tui.terminal.driver import LEAVE, KeyParser, TerminalDriver
 from hermes_platform_tui.terminal.restore import Restorer, restoring, run_safely
 from hermes_platform_tui.terminal.safe import SafeApp
 from hermes_platform_tui.terminal.title import Title
@@ -267,3 +267,8 @@ async def test_stopped_and_killed_it_does_not_come_back(terminal: Terminal, monk
     assert await drive(terminal, app, suspend) is None
     assert b"\x1b[?1049h" not in terminal.shown
     assert terminal.modes == terminal.found
+
+
+@pytest.mark.parametrize("digit", "123456789")
+def test_alt_and_a_digit_is_that_key_and_not_the_letter_of_a_mac(digit: str) -> None:
+    assert [event.key for event in KeyParser().feed(f"\x1b{digit}")] == [f"alt+{digit}"]

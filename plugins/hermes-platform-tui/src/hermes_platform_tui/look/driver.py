@@ -12,7 +12,7 @@ from textual.message import Message
 
 from hermes_platform_tui.look.background import ASK, FOLLOW, UNFOLLOW, Stream, can_ask
 from hermes_platform_tui.look.colour import Rgb
-from hermes_platform_tui.terminal.driver import TerminalDriver
+from hermes_platform_tui.terminal.driver import KeyParser, TerminalDriver
 
 __all__ = ["BackgroundSeen", "ListeningDriver", "listening_driver"]
 
@@ -28,7 +28,7 @@ class BackgroundSeen(Message):
         self.colour = colour
 
 
-class _Parser(XTermParser):
+class _Parser(KeyParser):
     """The parser of keys, which never sees an answer."""
 
     def __init__(self, stream: Stream, debug: bool = False) -> None:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable
 from types import FrameType
 from typing import IO, TYPE_CHECKING, Any, cast
 
+from textual import events
 from textual._parser import ParseError
 from textual._xterm_parser import XTermParser
 from textual.drivers.linux_driver import LinuxDriver
@@ -25,7 +26,7 @@ from hermes_platform_tui.terminal.pasted import PasteFilter
 if TYPE_CHECKING:
     from textual.app import App
 
-__all__ = ["LEAVE", "Output", "TerminalDriver"]
+__all__ = ["LEAVE", "KeyParser", "Output", "TerminalDriver"]
 
 # Whatever Textual may have switched on: a frame in the making, mouse, paste, focus, sizes, the keyboard of the screen
 # that we leave; then back to the screen as it was, with line wrap, a cursor and plain letters.
@@ -74,6 +75,16 @@ class Output:
     def isatty(self) -> bool:
         """Whether it is a terminal."""
         return os.isatty(self._fd)
+
+
+class KeyParser(XTermParser):
+    """Textual's parser, in which Alt and a digit are that key, not the letter that macOS would write."""
+
+    def _sequence_to_key_events(self, sequence: str, alt: bool = False) -> Iterable[events.Key]:
+        if len(sequence) == 2 and sequence[0] == "\x1b" and sequence[1] in "0123456789":
+            yield events.Key(f"alt+{sequence[1]}", None)
+            return
+        yield from super()._sequence_to_key_events(sequence, alt)
 
 
 class TerminalDriver(LinuxDriver):
@@ -142,7 +153,7 @@ class TerminalDriver(LinuxDriver):
 
     def make_parser(self) -> XTermParser:
         """What makes keys of what is typed."""
-        return XTermParser(self._debug)
+        return KeyParser(self._debug)
 
     def take(self, messages: Iterable[Message]) -> None:
         """Hand on what was typed."""
