@@ -109,8 +109,8 @@ async def stage(
     size: tuple[int, int] = (100, 30),
     early: str = "",
 ) -> AsyncIterator[Stage]:
-    """Open the screen over a kernel; it is left at the end. ``before`` names the session that it goes on in; ``early`` is
-    typed before there is anything to see."""
+    """Open the screen over a kernel; it is left at the end. ``before`` names the session that it goes on in;
+    ``early`` is typed before there is anything to see."""
     made: list[Tui] = []
 
     @hookimpl

@@ -98,7 +98,7 @@ class Intake:
         """Show what is behind the chip at the cursor. Whether there is one."""
         if (found := self.chip_here()) is None:
             return False
-        from hermes_platform_tui.composer.viewer import Viewer
+        from hermes_platform_tui.composer.viewer import PasteViewer
 
         mark, chip = found
         text = chip.text if chip.blob is None else plain(f"{chip.blob.name}\n{chip.blob.media_type}")
@@ -108,7 +108,7 @@ class Intake:
             if answer:
                 self._field.exchange(mark, chip.text if answer == "unfold" else "")
 
-        self._composer.app.push_screen(Viewer(chip.label, text, unfolds), done)
+        self._composer.app.push_screen(PasteViewer(chip.label, text, unfolds), done)
         return True
 
 

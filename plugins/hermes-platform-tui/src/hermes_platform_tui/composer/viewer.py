@@ -15,13 +15,13 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widgets import Static
 
-__all__ = ["Answer", "Viewer"]
+__all__ = ["Answer", "PasteViewer"]
 
 Answer = Literal["", "unfold", "remove"]
 WIDEST = 10_000  # cells of a line that can be scrolled to
 
 
-class Pages(ScrollView, can_focus=True):
+class PastePages(ScrollView, can_focus=True):
     """Lines that are drawn when they are scrolled to, so that a long text costs no more than a short one."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -49,18 +49,18 @@ class Pages(ScrollView, can_focus=True):
         return strip.adjust_cell_length(width).apply_style(self.rich_style)
 
 
-class Viewer(ModalScreen[Answer]):
+class PasteViewer(ModalScreen[Answer]):
     """A text, and what can be done with the chip that stands for it."""
 
     DEFAULT_CSS = """
-    Viewer {
+    PasteViewer {
         align: center middle;
         & > Vertical {
             width: 90%; height: 80%; max-width: 120;
             border: round $primary; background: $surface; padding: 0 1;
             border-title-color: $primary; border-title-style: bold;
         }
-        & Pages { height: 1fr; background: $surface; scrollbar-size: 1 1; }
+        & PastePages { height: 1fr; background: $surface; scrollbar-size: 1 1; }
         & Static { height: 1; color: $text-muted; text-wrap: nowrap; text-overflow: ellipsis; }
     }
     """
@@ -79,7 +79,7 @@ class Viewer(ModalScreen[Answer]):
         """A box with the text and a line of keys."""
         with Vertical() as box:
             box.border_title = Content(set_cell_size(self._title, min(cell_len(self._title), 60)))
-            yield Pages(self._text.split("\n"))
+            yield PastePages(self._text.split("\n"))
             keys = "Esc close · e put in · d remove" if self._unfolds else "Esc close · d remove"
             yield Static(Content(keys))
 

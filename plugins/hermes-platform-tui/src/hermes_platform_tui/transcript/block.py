@@ -17,7 +17,7 @@ from hermes_platform_tui.markdown.body import MarkdownBody
 from hermes_platform_tui.transcript.entries import Entry, Section
 from hermes_platform_tui.transcript.rows import (
     MUTED,
-    Rows,
+    Drawn,
     quiet_size,
 )
 from hermes_platform_tui.transcript.wording import stamp
@@ -139,7 +139,7 @@ class Block(VerticalGroup, Generic[E]):
         """The time, when it is wanted and known."""
         if self.frame.config.timestamps and self.entry.at:
             at: datetime = self.entry.at
-            yield Rows(lambda width: [Content.styled(stamp(at), MUTED)], classes="stamp")
+            yield Drawn(lambda width: [Content.styled(stamp(at), MUTED)], classes="stamp")
 
     def show_pictures(self, blobs: Iterable[Blob]) -> None:
         """Show those that can be shown, once."""

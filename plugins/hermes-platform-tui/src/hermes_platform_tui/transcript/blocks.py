@@ -15,7 +15,7 @@ from hermes_platform_tui.transcript.rows import (
     BAD,
     MUTED,
     WARN,
-    Rows,
+    Drawn,
     clipped,
     plain_rows,
 )
@@ -31,7 +31,7 @@ class RowsBlock(Block[E]):
 
     def __init__(self, entry: E, frame: Frame) -> None:
         super().__init__(entry, frame)
-        self._rows = Rows(self.draw)
+        self._rows = Drawn(self.draw)
 
     def compose(self) -> ComposeResult:
         yield self._rows

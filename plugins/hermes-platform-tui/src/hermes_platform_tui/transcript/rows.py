@@ -10,7 +10,7 @@ from textual.widget import Widget
 from hermes_platform_tui.markdown.width import clip, wrap
 
 __all__ = ["ACCENT", "ADDED", "BAD", "HIT", "HIT_NOW", "INKS", "MUTED", "OK", "REMOVED", "STRONG", "THINKING", "TOOL"]
-__all__ += ["USER", "WARN", "Rows", "clipped", "plain_rows", "quiet_size"]
+__all__ += ["USER", "WARN", "Drawn", "clipped", "plain_rows", "quiet_size"]
 
 # Component classes of the transcript: a theme or a skin gives them their colours.
 MUTED, STRONG, ACCENT = ".transcript--muted", ".transcript--strong", ".transcript--accent"
@@ -29,12 +29,12 @@ def quiet_size() -> Reactive[Size]:
     return Reactive(Size(0, 0))
 
 
-class Rows(Widget):
+class Drawn(Widget):
     """Shows what ``draw`` gives for its width. A row is never wider than that, nor wrapped again."""
 
     virtual_size = quiet_size()
 
-    DEFAULT_CSS = "Rows { width: 1fr; height: auto; text-wrap: nowrap; text-overflow: clip; }"
+    DEFAULT_CSS = "Drawn { width: 1fr; height: auto; text-wrap: nowrap; text-overflow: clip; }"
 
     def __init__(self, draw: Callable[[int], Sequence[Content]], classes: str | None = None) -> None:
         super().__init__(classes=classes)

@@ -13,7 +13,7 @@ from hermes_platform_tui.transcript.rows import (
     MUTED,
     THINKING,
     WARN,
-    Rows,
+    Drawn,
     clipped,
 )
 from hermes_platform_tui.transcript.wording import blob_line, long_duration
@@ -32,7 +32,7 @@ class SpeechBlock(Block[Speech]):
         self._body.can_focus = False
         self._body.display = bool(entry.text)
         self._finished = False
-        self._end = Rows(self._below)
+        self._end = Drawn(self._below)
 
     def kind(self) -> str:
         return f"-{self.entry.who}"
@@ -97,7 +97,7 @@ class ThoughtBlock(Block[Thought]):
 
     def __init__(self, entry: Thought, frame: Frame) -> None:
         super().__init__(entry, frame)
-        self._head = Rows(self._line)
+        self._head = Drawn(self._line)
         self._body: MarkdownBody | None = None
         self._shown = 0
         self._ready = False
