@@ -6,7 +6,7 @@ import json
 import re
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
@@ -208,8 +208,7 @@ def fitting(scope: Scope, runtime: "Runtime", name: str) -> Platform:
     config = scope.settings.config.display.interface
     named = name or ("" if config == "auto" else config)
     names = [named] if named else list(scope.distribution.interfaces)
-    runtime.loader.load_contributing("platforms", names)
-    found: dict[str, Platform] = {p.name: p for _, p in runtime.dispatch.contributions("register_platforms")}
+    found = _load(runtime, names, named=bool(named))
     there = [found[one] for one in names if one in found]
     if not there:
         hint = f"Try `{scope.name} -z TEXT`, or pip install hermes-platform-cli."
@@ -220,3 +219,20 @@ def fitting(scope: Scope, runtime: "Runtime", name: str) -> Platform:
         hint = f"Try `{scope.name} --interface {others[-1]}`." if others else ""
         raise UserError(f"{there[-1].name} cannot be opened here: {there[-1].unfit()}", hint=hint)
     return fits
+
+
+def _load(runtime: "Runtime", names: Sequence[str], *, named: bool) -> dict[str, Platform]:
+    """The platforms that have these names. One that was named says why it cannot be used; of others a fault is told."""
+    declared = [
+        installed
+        for installed in runtime.index.plugins
+        if installed.manifest and any(installed.manifest.declares("platforms", one) for one in names)
+    ]
+    for installed in declared:
+        runtime.loader.load(installed, named=named)
+    found: dict[str, Platform] = {p.name: p for _, p in runtime.dispatch.contributions("register_platforms")}
+    labels = {installed.label for installed in declared}
+    for fault in runtime.dispatch.faults:
+        if fault.plugin in labels:
+            print(f"{fault.plugin} is left out: {fault.error}. See: {fault.hint}", file=sys.stderr)
+    return found

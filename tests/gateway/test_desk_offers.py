@@ -219,6 +219,22 @@ async def test_a_platform_that_does_not_fit_is_passed_over(hermes: Bench) -> Non
         fitting(scope, hermes.runtime, "tui")
 
 
+async def test_a_platform_whose_settings_are_wrong_says_so(hermes: Bench, capsys: pytest.CaptureFixture[str]) -> None:
+    from hermes_core.cli.chat import fitting
+    from hermes_core.cli.scope import Scope
+
+    @hookimpl
+    def register_platforms(ctx: Any) -> list[FakePlatform]:
+        raise ConfigError(["mouse: must be true or false"])
+
+    hermes.tmp_plugin(register_platforms, manifest={"contributes": {"platforms": ["tui"]}})
+    hermes.tmp_plugin(FakePlatform(name="cli"))
+    with pytest.raises(UserError, match="mouse: must be"):
+        fitting(Scope(), hermes.runtime, "tui")
+    assert fitting(Scope(), hermes.runtime, "").name == "cli"
+    assert "mouse: must be" in capsys.readouterr().err
+
+
 async def test_a_platform_brings_commands_of_its_own(hermes: Bench, scripted: Any) -> None:
     async def ring(session: Session, rest: str) -> str:
         return f"ring {rest}"

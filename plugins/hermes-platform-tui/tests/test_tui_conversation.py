@@ -13,7 +13,7 @@ from hermes_core.testing import Bench, Call
 from hermes_core.types import Effect, Message, Session, Text
 from hermes_platform_tui.config import Config
 
-from .stage import stage
+from .stage import home_of, stage
 
 
 def said(role: Any, text: str) -> Message:
@@ -243,6 +243,19 @@ async def test_nobody_who_can_answer_is_told_with_what_to_do(hermes: Bench) -> N
         assert any("hermes model" in text for text in screen.shown())
         await screen.type("Hello?", "enter")
         await screen.until(lambda: sum("No provider can answer" in text for text in screen.shown()) == 2)
+
+
+async def test_a_skin_that_is_broken_is_told_once(hermes: Bench, scripted: Any) -> None:
+    hermes.tmp_plugin(scripted())
+
+    async def skin() -> str:
+        (home_of(hermes) / "skins").mkdir()
+        (home_of(hermes) / "skins" / "mine.yaml").write_text("colors: [1,2\n")
+        return ""
+
+    async with stage(hermes, config=Config(skin="mine"), before=skin) as screen:
+        await screen.until(lambda: screen.says("skins/mine.yaml"))
+        assert sum("skins/mine.yaml" in text for text in screen.shown()) == 1
 
 
 async def test_history_is_kept_for_the_next_time(hermes: Bench, scripted: Any) -> None:

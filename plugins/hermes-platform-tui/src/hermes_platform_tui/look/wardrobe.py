@@ -33,7 +33,7 @@ class Wardrobe(_App):
         self._skins: Skins = load_skins(home)
         self.problems: list[str] = list(self._skins.problems)
         self.skin: Skin = self._skins.get(self._wished())
-        if why := self._skins.explain(self._wished()):
+        if (why := self._skins.explain(self._wished())) and why not in self.problems:
             self.problems.append(why)
         # Set as it begins: a theme that changes on a running screen has all styles read again. Only this one is made.
         if os.environ.get("NO_COLOR"):
