@@ -12,6 +12,7 @@ from hermes_core.kinds import ToolContext, tool
 from hermes_core.testing import Bench, Call
 from hermes_core.types import Effect, Message, Session, Text
 from hermes_platform_tui.config import Config
+from hermes_platform_tui.tabs import TabRow
 
 from .stage import home_of, stage
 
@@ -173,6 +174,7 @@ async def test_two_conversations_run_side_by_side_and_a_question_waits_for_its_t
         await screen.until(lambda: screen.says("model: Posted.", second))
         await screen.until(lambda: not second.facts.busy)
         assert first.session != second.session
+        assert "Post it." in screen.app.query_one(TabRow).render().plain, "a tab without a title has no name"
         await screen.press("alt+w")
         await screen.until(lambda: screen.view is first)
         assert screen.app.views == [first]

@@ -70,5 +70,6 @@ class TabRow(Widget):
 
 def _label(number: int, view: ChatView) -> str:
     mark = "? " if view.waiting else "• " if view.unseen else "⠿ " if view.facts.busy else ""
-    title = clip(clean(view.facts.title or "new"), _LONGEST)
+    begun = " ".join(view.opening[:200].split())
+    title = clip(clean(view.facts.title or begun or "new"), _LONGEST)
     return f"{number} {mark}{title}"

@@ -100,6 +100,7 @@ class ChatView(Reading):
         self.session = desk.status(chat).get("session", "")
         self.facts = Facts()
         self.waiting: deque[Waiting] = deque()
+        self.opening = ""  # what it began with: its name as long as it has no title
         self.unseen = False  # something happened in it while another was looked at
         self.composer = Composer(
             complete=self._complete,
@@ -141,6 +142,7 @@ class ChatView(Reading):
         command = text.lstrip().startswith("/") and not text.lstrip().startswith("//")
         self.transcript.say(text, attachments, pending=self.facts.busy and not command)
         if not command:
+            self.opening = self.opening or text
             self._sent.append(text)
             self.facts_are(queued=len(self._sent) if self.facts.busy else 0)
         parts = (*((Text(text=text),) if text else ()), *attachments)
@@ -288,6 +290,7 @@ class ChatView(Reading):
         rows = await self._desk.sessions.list(limit=200) if known else ()
         row = next((row for row in rows if known and row.session.id == known.id), None)
         self.usage = self._before = row.usage if row else Usage()
+        self.opening = row.preview if row else ""
         self.facts_are(title=known.title if known else "", **_figures(self.usage))
 
     async def _look(self) -> None:
