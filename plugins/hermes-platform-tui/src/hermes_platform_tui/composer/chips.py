@@ -7,10 +7,10 @@ one, wrapping and the cursor count it right, and it is drawn as its label.
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from attrs import frozen
 from rich.cells import cell_len, split_graphemes
 
 from hermes_core.types import Blob
+from hermes_core.values import frozen
 
 __all__ = ["ROOM", "START", "Chip", "Chips", "letter_at", "mark_at", "marks", "size_in_words"]
 

@@ -8,8 +8,7 @@ import shutil
 import sys
 from collections.abc import Mapping, Sequence
 
-from attrs import frozen
-
+from hermes_core.values import frozen
 from hermes_platform_tui.composer.pictures import LARGEST
 
 __all__ = ["PROGRAMS", "Clip", "NoClipboard", "read_clipboard"]

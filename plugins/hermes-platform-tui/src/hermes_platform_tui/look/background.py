@@ -10,8 +10,7 @@ every terminal answers, the device attributes, follows: when that answer is ther
 import re
 from collections.abc import Mapping
 
-import attrs
-
+from hermes_core.values import define
 from hermes_platform_tui.look.colour import Rgb
 
 __all__ = ["ASK", "FOLLOW", "UNFOLLOW", "Stream", "can_ask", "from_colorfgbg", "parse_colour"]
@@ -56,7 +55,7 @@ def can_ask(environ: Mapping[str, str], tty: bool) -> bool:
     return tty and term not in {"", "dumb", "linux", "unknown"} and not term.startswith(("eterm", "vt1", "vt2"))
 
 
-@attrs.define
+@define
 class Stream:
     """What comes from the terminal, without the answers in it. Pieces may be cut anywhere."""
 

@@ -2,7 +2,7 @@
 
 import re
 
-import attrs
+from hermes_core.values import frozen
 
 __all__ = ["BORDER", "TEXT", "Rgb", "contrast", "legible"]
 
@@ -14,7 +14,7 @@ BORDER = 3.0
 _HEX = re.compile(r"#([0-9a-fA-F]{3}|[0-9a-fA-F]{6})\Z")
 
 
-@attrs.frozen
+@frozen
 class Rgb:
     """A colour in three bytes."""
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from hermes_core.values import frozen
 from hermes_platform_tui.look import palette
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ UNSAFE = re.compile(
 """Characters that a terminal obeys, or that turn the order of what is read."""
 
 
-@attrs.frozen
+@frozen
 class Spinner:
     """What moves while the agent works."""
 
@@ -29,7 +30,7 @@ class Spinner:
     wings: tuple[tuple[str, str], ...] = ()
 
 
-@attrs.frozen
+@frozen
 class Branding:
     """The words around a conversation."""
 
@@ -41,7 +42,7 @@ class Branding:
     help_header: str = "Commands"
 
 
-@attrs.frozen
+@frozen
 class Skin:
     """One skin. ``given`` are the colours it or its parents name; ``colors`` has all of them."""
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Literal
 
-import attrs
 from textual.content import Content
 
+from hermes_core.values import frozen
 from hermes_platform_tui.look.figures import UNKNOWN_COST, money, percent, tokens
 from hermes_platform_tui.look.line import Piece, clean, clip
 
@@ -36,7 +36,7 @@ _COLOURS = {
 }
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Facts:
     """What the row tells. ``used`` of ``window`` tokens are in the context; a window of 0 is not known."""
 

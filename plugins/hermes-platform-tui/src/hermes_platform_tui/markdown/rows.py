@@ -3,8 +3,9 @@
 import re
 from typing import Literal, NamedTuple
 
-from attrs import define, field
+from attrs import field
 
+from hermes_core.values import define
 from hermes_platform_tui.markdown.width import breaks, cells, expand, graphemes, plain
 
 __all__ = ["PLAIN", "Code", "Line", "Look", "Part", "Row", "framed", "hard_rows", "rows_of"]

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import ClassVar, Generic, TypeVar
 
-from attrs import define
 from textual import events
 from textual.containers import VerticalGroup
 from textual.content import Content
@@ -12,6 +11,7 @@ from textual.message import Message
 from textual.widget import Widget
 
 from hermes_core.types import Blob
+from hermes_core.values import define
 from hermes_platform_tui.config import Config, Fold
 from hermes_platform_tui.markdown.body import MarkdownBody
 from hermes_platform_tui.transcript.entries import Entry, Section

@@ -5,9 +5,8 @@ from collections.abc import Iterator, Mapping
 from difflib import SequenceMatcher
 from typing import Literal, TypeAlias
 
-from attrs import frozen
-
 from hermes_core.types import JSON
+from hermes_core.values import frozen
 
 __all__ = ["Row", "of_arguments", "parse"]
 

@@ -4,9 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
-from attrs import frozen
-
 from hermes_core.types import JSON
+from hermes_core.values import frozen
 
 __all__ = ["Item", "parse"]
 
