@@ -218,7 +218,8 @@ def _cell(value: float | None, most: float, row: int, height: int, step: int, pl
     signs = _UP_ASCII if plain else _UP
     steps = len(signs) - 1
     # The least there is can be seen: it is not nought.
-    filled = min(height * steps, max(1 if value > 0 else 0, round(min(1.0, value / most) * height * steps)))
+    share = min(1.0, value / most) if most else 0.0  # the least that a float can be is nothing once it is rounded
+    filled = min(height * steps, max(1 if value > 0 else 0, round(share * height * steps)))
     return signs[max(0, min(steps, filled - (row - 1) * steps))] * wide + gap
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
+from hermes_core.patterns import pattern
 from hermes_platform_tui.markdown.clean import clean
 from hermes_platform_tui.markdown.maths import to_unicode
 from hermes_platform_tui.markdown.rows import PLAIN, Line, Look
@@ -19,13 +20,13 @@ __all__ = ["Link", "lines_of", "linked", "parse", "parser", "too_deep"]
 DEEPEST = 60  # containers in each other; what is deeper is shown as it was written
 Link = tuple[str, str]  # text, address
 
-_ADDRESS = re.compile(r"https?://[^\s<>\"'`|\\^{}\[\]]+")
-_SAFE = re.compile(r"https?://[!-~]{1,2000}\Z", re.IGNORECASE)
-_MONEY = re.compile(r"[0-9A-Za-z_]")
-_FORMULA = re.compile(r"[\\^_{}=+]")
-_WORD = re.compile(r"[A-Za-z]{2,}")
+_ADDRESS = pattern(r"https?://[^\s<>\"'`|\\^{}\[\]]+")
+_SAFE = pattern(r"https?://[!-~]{1,2000}\Z", re.IGNORECASE)
+_MONEY = pattern(r"[0-9A-Za-z_]")
+_FORMULA = pattern(r"[\\^_{}=+]")
+_WORD = pattern(r"[A-Za-z]{2,}")
 _CLOSERS = {"(": ")", "[": "]"}
-_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
+_BREAK = pattern(r"<br\s*/?>", re.IGNORECASE)
 
 
 def _dollars(state: "StateInline", silent: bool) -> bool:
