@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-import re
 import time
 from collections.abc import Sequence
 from weakref import WeakValueDictionary
@@ -16,6 +15,7 @@ from hermes_core.agent.parts import Parts
 from hermes_core.agent.prompt import prompt_text
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.kinds import Workspace
+from hermes_core.patterns import pattern
 from hermes_core.types import Envelope, Message, Principal, Session, SessionEnd, Text, ToolSpec
 
 TYPE_CHECKING = False
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Live", "LiveSessions", "new_session_id"]
 
-_ID = re.compile(r"(?!\.{1,2}$)[^\x00-\x1f\x7f/\\\ud800-\udfff]{1,100}")
+_ID = pattern(r"(?!\.{1,2}$)[^\x00-\x1f\x7f/\\\ud800-\udfff]{1,100}")
 _KEPT = 100  # resting sessions a process keeps at hand; the others are taken up again from the store
 
 

@@ -19,10 +19,8 @@ from hermes_core.gateway.commands.slash import BEHIND, QUEUED, STEERED, WAITS
 from hermes_core.gateway.commands.typed import TypedCommands, outcome
 from hermes_core.gateway.conversation import Conversation
 from hermes_core.gateway.desk import RuntimeDesk
-from hermes_core.gateway.outward.split import split_text
 from hermes_core.kinds import Platform
 from hermes_core.kinds.desk import AskPerson
-from hermes_core.store.leases import Duplicate
 from hermes_core.types import (
     Chat,
     Ended,
@@ -195,6 +193,8 @@ class Carrier(RuntimeDesk):
         mode = conversation.busy or self._runtime.settings.config.agent.busy
         steer = mode == "steer" and self._runtime.busy(session.id)
         put = self._runtime.steer if steer else self._runtime.queue
+        from hermes_core.store.leases import Duplicate  # the store is opened after the first frame
+
         with contextlib.suppress(Duplicate):  # it is stored already; then it is enough to say so again
             await put(session.id, envelope.message, owner=session.owner, origin=self._origin, envelope=envelope)
         await self._platform.ack(envelope)
@@ -302,6 +302,8 @@ class Carrier(RuntimeDesk):
     async def _tell(self, chat: Chat, session: Session, text: str, key: str) -> None:
         message = await self._runtime.dispatch.transform("transform_outgoing", "message", _text(text), session=session)
         whole = "".join(p.text for p in message.parts if isinstance(p, Text))
+        from hermes_core.gateway.outward.split import split_text
+
         for number, piece in enumerate(split_text(whole, self._platform.limit)):
             await self._platform.send(chat, _text(piece), f"{key}{number}")
 

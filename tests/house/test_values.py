@@ -1,11 +1,14 @@
 """Values behave as those of attrs do, though they share their methods."""
 
+import re
+
 import attrs
 import pytest
 from attrs import Factory, field
 
+from hermes_core.patterns import pattern
 from hermes_core.types import Chat, Endpoint, Principal
-from hermes_core.values import frozen
+from hermes_core.values import define, frozen
 
 
 def twins(decorate):
@@ -65,3 +68,30 @@ def test_what_a_class_says_itself_stands():
 
     assert repr(Loud("a")) == "LOUD"
     assert Same("a") != Same("a")
+
+
+def test_what_may_change_compares_and_is_no_key():
+    @define
+    class Place:
+        name: str
+        seen: int = 0
+
+    here = Place("here")
+    here.seen += 1
+    assert here == Place("here", 1) != Place("here")
+    assert repr(here).endswith("Place(name='here', seen=1)")
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(here)
+
+
+def test_a_pattern_finds_what_a_compiled_one_does():
+    late, early = pattern(r"(\d+)-(\w)", re.IGNORECASE), re.compile(r"(\d+)-(\w)", re.IGNORECASE)
+    text = "1-a and 22-B"
+    assert late.search(text)[0] == early.search(text)[0]
+    assert [found.span() for found in late.finditer(text)] == [found.span() for found in early.finditer(text)]
+    assert late.sub("x", text) == early.sub("x", text)
+    assert late.split(text) == early.split(text)
+    assert late.groups == 2
+    assert pattern(rb"b+").findall(b"abba") == [b"bb"]
+    with pytest.raises(re.error):
+        pattern("(").match("")

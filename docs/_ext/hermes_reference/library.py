@@ -14,8 +14,10 @@ from hermes_core import (
     embed,
     fetching,
     options,
+    patterns,
     places,
     testing,
+    values,
 )
 from hermes_core.testing import pytest_plugin
 from hermes_reference.kinds import show_class, show_function
@@ -43,6 +45,12 @@ def context_page() -> str:
         show_class(options.Secret, "###"),
         "### Validators",
         f"From attrs: {', '.join(code(n) for n in _validators())}. A list of validators is allowed.",
+        "## hermes_core.values",
+        doc(values),
+        "`frozen` and `define` take what `attrs.frozen` and `attrs.define` take.",
+        "## hermes_core.patterns",
+        doc(patterns),
+        "`pattern(source, flags)` takes what `re.compile` takes, and has its methods.",
     )
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from hermes_core.config.paths import Home
 from hermes_core.config.settings import Settings
+from hermes_core.patterns import pattern
 from hermes_core.places import guarded_by
 from hermes_core.types import Session
 
@@ -48,12 +49,12 @@ _WRITERS = frozenset(
     | {"shred", "sponge", "srm", "tee", "touch", "truncate", "unlink", "unzip", "wget", "wipe"}
 )
 _COPIERS = frozenset({"cp", "install", "rsync", "scp"})
-_IN_PLACE = re.compile(r"-[a-zA-Z]*i|--in-place")
-_PARTS = re.compile(r"[=:<>]")
-_VARIABLE = re.compile(r"\$\{?\w+\}?")
-_MAGIC = re.compile(r"[{$`]")
+_IN_PLACE = pattern(r"-[a-zA-Z]*i|--in-place")
+_PARTS = pattern(r"[=:<>]")
+_VARIABLE = pattern(r"\$\{?\w+\}?")
+_MAGIC = pattern(r"[{$`]")
 _MANY = 64
-_BARE = re.compile(r"^[\w@%+,-]*$", re.ASCII)  # a word that means nothing but itself
+_BARE = pattern(r"^[\w@%+,-]*$", re.ASCII)  # a word that means nothing but itself
 
 
 def guarded_paths(settings: Settings) -> list[Path]:

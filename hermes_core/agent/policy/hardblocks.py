@@ -13,12 +13,13 @@ from pathlib import Path
 
 from hermes_core.agent.policy.guarded import Clear, expanded, guarded_path, guarded_text, guarded_words
 from hermes_core.agent.policy.itself import runs_itself, widens
+from hermes_core.patterns import pattern
 
 __all__ = ["CODE", "blocked_command", "guarded_path", "pieces", "program_words", "vital_place"]
 
 _WIPERS = {"rm", "rmdir", "shred", "chmod", "chown", "chgrp", "mv", "find", "truncate", "unlink", "srm", "wipe"}
-_NEVER = re.compile(r"^(mkfs(\..+)?|mke2fs|wipefs|blkdiscard|fdisk|sfdisk|parted|mkswap|sgdisk)$")
-_DEVICE = re.compile(r"^/dev/(sd|hd|vd|xvd|nvme|mmcblk|disk|dm-|md|mapper/|loop)")
+_NEVER = pattern(r"^(mkfs(\..+)?|mke2fs|wipefs|blkdiscard|fdisk|sfdisk|parted|mkswap|sgdisk)$")
+_DEVICE = pattern(r"^/dev/(sd|hd|vd|xvd|nvme|mmcblk|disk|dm-|md|mapper/|loop)")
 # Programs that run another one, with those of their options that take a value.
 _WRAPPERS = {
     "sudo": "ugCDhpRrTU", "doas": "uC", "env": "uCS", "nice": "n", "ionice": "cn", "timeout": "ks", "time": "fo",
@@ -26,19 +27,19 @@ _WRAPPERS = {
     "busybox": "", "chroot": "", "flock": "wE", "eval": "", "then": "", "do": "", "else": "", "elif": "", "!": "",
     "{": "", "if": "", "while": "", "until": "",
 }  # fmt: skip
-CODE = re.compile(  # programs whose words or input are code
+CODE = pattern(  # programs whose words or input are code
     r"^((ba|z|da|k|c|tc|fi)?sh|python[\d.]*|pypy[\d.]*|perl[\d.]*|ruby[\d.]*|node|nodejs|deno|bun|php[\d.]*|lua[\d.]*"
     r"|tclsh[\d.]*|osascript|pwsh|powershell|[gmn]?awk|sqlite3|ed|ex|vim?|nvim|emacs|xargs|parallel|eval|gdb)$"
 )
 _LEADING = {"timeout": 1, "chroot": 1, "flock": 1}  # words of their own before the program
 _SHELLS = ("sh", "bash", "zsh", "dash", "ksh", "su")
-_FORK_BOMB = re.compile(r":\(\)\s*\{\s*:\s*\|\s*:\s*&\s*\}\s*;\s*:")
-_OPTION = re.compile(r"^(of|if|--\w[\w-]*)=")
-_CARRIES = re.compile(r"^-[a-z]*c$")
-_CODE_WITHIN = re.compile(r"eval|<<<|sh|su|[\\\"']")  # where a word may be code: a shell, however it is quoted
+_FORK_BOMB = pattern(r":\(\)\s*\{\s*:\s*\|\s*:\s*&\s*\}\s*;\s*:")
+_OPTION = pattern(r"^(of|if|--\w[\w-]*)=")
+_CARRIES = pattern(r"^-[a-z]*c$")
+_CODE_WITHIN = pattern(r"eval|<<<|sh|su|[\\\"']")  # where a word may be code: a shell, however it is quoted
 LONGEST = 128_000  # characters of a command
-_GROUPS = re.compile(r"\$\(|[`()]|(?:^|\s)\{\s|\s\}")
-_SPLIT = re.compile(r"(?:\|\||&&|(?<![<>])&|[;|\n])")
+_GROUPS = pattern(r"\$\(|[`()]|(?:^|\s)\{\s|\s\}")
+_SPLIT = pattern(r"(?:\|\||&&|(?<![<>])&|[;|\n])")
 
 
 def blocked_command(

@@ -11,22 +11,23 @@ import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
 
+from hermes_core.patterns import pattern
 from hermes_core.values import frozen
 
 __all__ = ["split_text"]
 
 SMALLEST = 20
-_FENCE = re.compile(r"( *)(`{3,}|~{3,})([^`\n]*)")
-_NAMED = re.compile(r" *(`{3,}|~{3,}) ?[\w+#.-]*")  # by a language, and nothing else that would be said twice
-_LIST = re.compile(r"\s*([-*+•]|\d{1,9}[.)])\s")
-_SPAN = re.compile(
+_FENCE = pattern(r"( *)(`{3,}|~{3,})([^`\n]*)")
+_NAMED = pattern(r" *(`{3,}|~{3,}) ?[\w+#.-]*")  # by a language, and nothing else that would be said twice
+_LIST = pattern(r"\s*([-*+•]|\d{1,9}[.)])\s")
+_SPAN = pattern(
     r"(?P<ticks>`+)(?!`)[^\n]*?[^`\n](?P=ticks)(?!`)"  # inline code
     r"|!?\[[^\]\n]*\]\([^)\n]*\)|<?https?://[^\s>]+>?"  # links
     r"|(?P<bold>\*\*|__|~~|\|\|)(?=\S)[^\n]*?\S(?P=bold)"
     r"|(?<!\w)(?P<slant>[*_])(?=[^\s*_])[^*_\n]*[^\s*_](?P=slant)(?!\w)"
 )
-_SENTENCE = re.compile(r"[.!?…。！？]['\")\]]*(?:\s|(?<=[。！？]))")
-_SPACE = re.compile(r"[ \t]")
+_SENTENCE = pattern(r"[.!?…。！？]['\")\]]*(?:\s|(?<=[。！？]))")
+_SPACE = pattern(r"[ \t]")
 _LONGEST_CLUSTER = 64
 _PARAGRAPH, _BLOCK, _ITEM, _LINE, _CODE, _TABLE, _HEADED = range(7)  # the better a place to cut, the smaller
 

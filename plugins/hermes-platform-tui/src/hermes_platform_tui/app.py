@@ -6,6 +6,7 @@ import gc
 import getpass
 import os
 from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on, work
@@ -116,6 +117,7 @@ class HermesApp(Asking, Doors, Wardrobe, SafeApp[int]):
         except HermesError as error:
             self.view.transcript.fail(error.text, error.hint)
         self.prepared = True
+        await asyncio.to_thread(import_module, "hermes_platform_tui.transcript.blocks")  # what is said is shown by it
         try:
             await self.view.start()
         except HermesError as error:

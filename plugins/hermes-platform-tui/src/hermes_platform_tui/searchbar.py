@@ -3,7 +3,6 @@
 from typing import ClassVar
 
 from textual import on
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.content import Content
@@ -48,14 +47,12 @@ class SearchBar(Horizontal):
     class Closed(Message):
         """The search is over."""
 
-    def compose(self) -> ComposeResult:
-        """A field, and how many hits there are."""
-        yield Input(placeholder="Search · ↓ ↑ step · Esc closes", id="sought")
-        yield Static("", id="found", markup=False)
-
     def open(self) -> None:
-        """Begin to search."""
+        """Begin to search. The field, and how many hits there are, are made the first time."""
         self.add_class("open")
+        if not self.children:
+            field = Input(placeholder="Search · ↓ ↑ step · Esc closes", id="sought")
+            self.mount_all([field, Static("", id="found", markup=False)])
         self.query_one(Input).focus()
 
     def show(self, state: SearchState) -> None:

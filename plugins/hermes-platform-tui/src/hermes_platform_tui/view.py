@@ -35,7 +35,6 @@ from hermes_core.types import (
 from hermes_platform_tui.composer import Composer
 from hermes_platform_tui.config import Config, Fold
 from hermes_platform_tui.look.statusbar import Facts, git_branch
-from hermes_platform_tui.markdown.code import warm
 from hermes_platform_tui.reading import Reading
 from hermes_platform_tui.transcript import Transcript
 
@@ -218,7 +217,9 @@ class ChatView(Reading):
     def _started(self, event: Started) -> None:
         if not self.facts.busy:
             self._began = time.monotonic()
-            warm()  # the model thinks now; what colours code is imported meanwhile
+            from hermes_platform_tui.markdown.code import warm
+
+            warm()  # the model thinks now; what reads text and colours code is imported meanwhile
         if event.turn_id and self._sent:
             self._sent.popleft()
         model = {"model": event.model, "provider": event.provider} if event.model else {}
@@ -281,6 +282,7 @@ class ChatView(Reading):
         known: Session | None = None
         try:
             known = await self._desk.sessions.get(self.session)
+            await asyncio.to_thread(_reader)
             await self.transcript.load(self._desk, known.id)
         except UnknownName:
             self.transcript.clear()
@@ -320,6 +322,13 @@ def _figures(usage: Usage) -> dict[str, Any]:
         "cost": usage.cost,
         "priced": usage.priced,
     }
+
+
+def _reader() -> None:
+    """Import what reads markdown, where no key waits for it."""
+    from hermes_platform_tui.markdown.inline import parser
+
+    parser()
 
 
 def _sum(one: Usage, other: Usage) -> Usage:

@@ -7,10 +7,11 @@ one, wrapping and the cursor count it right, and it is drawn as its label.
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from attrs import frozen
 from rich.cells import cell_len, split_graphemes
 
+from hermes_core.patterns import pattern
 from hermes_core.types import Blob
+from hermes_core.values import frozen
 
 __all__ = ["ROOM", "START", "Chip", "Chips", "letter_at", "mark_at", "marks", "size_in_words"]
 
@@ -20,7 +21,7 @@ PLACES = 4
 ROOM = (400, 20_000)  # lines and characters that can be edited without delay; what is more is folded whatever it is
 LONGEST = 64  # characters of one letter that are looked at
 NAME = 14  # characters of a name that a label shows: a chip fits into a row of the smallest screen
-_MARK = re.compile(f"{START}([{DIGITS[0]}-{DIGITS[-1]}]{{{PLACES}}}){FILL}*{END}")
+_MARK = pattern(f"{START}([{DIGITS[0]}-{DIGITS[-1]}]{{{PLACES}}}){FILL}*{END}")
 
 
 @frozen

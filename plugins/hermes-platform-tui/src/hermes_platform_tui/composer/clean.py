@@ -1,18 +1,19 @@
 """What is typed or pasted, made safe to show and to keep."""
 
 import asyncio
-import re
+
+from hermes_core.patterns import pattern
 
 __all__ = ["clean_slowly", "plain"]
 
 SLICE = 64_000  # characters; what is cleaned before somebody else may have the loop
-_SEQUENCE = re.compile(
+_SEQUENCE = pattern(
     r"\x1b\[[0-?]{0,64}[ -/]{0,8}[@-~]|\x1b[\]PX^_][^\x07\x1b\n]{0,4096}(?:\x07|\x1b\\)|\x1b[ -/]?[0-~]"
 )
-_DROPPED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_DROPPED = pattern("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 # Unicode keeps these 32 for the inside of a program; the composer marks its chips with them.
-_RESERVED = re.compile("[\ufdd0-\ufdef]")
-_BREAKS = re.compile("\r\n|[\r\x85\u2028\u2029]")
+_RESERVED = pattern("[\ufdd0-\ufdef]")
+_BREAKS = pattern("\r\n|[\r\x85\u2028\u2029]")
 
 
 def _clean(text: str) -> str:

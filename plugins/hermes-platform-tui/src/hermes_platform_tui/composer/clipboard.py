@@ -3,13 +3,12 @@
 import asyncio
 import contextlib
 import os
-import re
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
 
-from attrs import frozen
-
+from hermes_core.patterns import pattern
+from hermes_core.values import frozen
 from hermes_platform_tui.composer.pictures import LARGEST
 
 __all__ = ["PROGRAMS", "Clip", "NoClipboard", "read_clipboard"]
@@ -17,7 +16,7 @@ __all__ = ["PROGRAMS", "Clip", "NoClipboard", "read_clipboard"]
 PATIENCE = 3.0  # seconds; a program that asks a window which does not answer would wait for ever
 PROGRAMS = ("wl-paste", "xclip", "pngpaste", "osascript")
 _IMAGES = ("image/png", "image/jpeg", "image/webp", "image/gif")
-_HEX = re.compile(rb"data PNGf([0-9A-Fa-f]+)")
+_HEX = pattern(rb"data PNGf([0-9A-Fa-f]+)")
 
 
 class NoClipboard(Exception):

@@ -1,13 +1,13 @@
 """When choices are asked for, and what Tab and Enter make of them. Plain functions over text."""
 
-import re
 from collections.abc import Sequence
 
+from hermes_core.patterns import pattern
 from hermes_core.types import Choice
 
 __all__ = ["common_part", "is_wanted", "is_whole"]
 
-_WORD = re.compile(r"""(?:^|[\s(\[{<"'`,;:])@(?:"[^"\n]*|[^\s\ufdd0-\ufdef]*)\Z""")
+_WORD = pattern(r"""(?:^|[\s(\[{<"'`,;:])@(?:"[^"\n]*|[^\s\ufdd0-\ufdef]*)\Z""")
 
 
 def is_wanted(before: str) -> bool:

@@ -7,11 +7,10 @@ has begun, nothing waits, and the answer is taken out of the stream before the p
 every terminal answers, the device attributes, follows: when that answer is there, no other will come.
 """
 
-import re
 from collections.abc import Mapping
 
-import attrs
-
+from hermes_core.patterns import pattern
+from hermes_core.values import define
 from hermes_platform_tui.look.colour import Rgb
 
 __all__ = ["ASK", "FOLLOW", "UNFOLLOW", "Stream", "can_ask", "from_colorfgbg", "parse_colour"]
@@ -22,12 +21,12 @@ FOLLOW = "\x1b[?2031h"
 """Asks to be told when the terminal turns light or dark; others ignore it."""
 UNFOLLOW = "\x1b[?2031l"
 
-_ANSWER = re.compile(r"\x1b\]11;([^\x07\x1b]{0,64})(?:\x07|\x1b\\)|\x1b\[\?[\d;]{0,32}(c)|\x1b\[\?997;[12](n)")
-_TURNED = re.compile(r"\x1b\[\?997;[12]n")
-_BEGUN = re.compile(r"\x1b(?:\](?:1(?:1(?:;[^\x07\x1b]{0,64}\x1b?)?)?)?|\[(?:\?[\d;]{0,32})?)?\Z")
-_TURNING = re.compile(r"\x1b\[\?[\d;]{1,32}\Z")
-_HEX = re.compile(r"#((?:[0-9a-fA-F]{3}){1,4})\Z")
-_CHANNELS = re.compile(r"rgba?:([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})(?:/[0-9a-fA-F]{1,4})?\Z")
+_ANSWER = pattern(r"\x1b\]11;([^\x07\x1b]{0,64})(?:\x07|\x1b\\)|\x1b\[\?[\d;]{0,32}(c)|\x1b\[\?997;[12](n)")
+_TURNED = pattern(r"\x1b\[\?997;[12]n")
+_BEGUN = pattern(r"\x1b(?:\](?:1(?:1(?:;[^\x07\x1b]{0,64}\x1b?)?)?)?|\[(?:\?[\d;]{0,32})?)?\Z")
+_TURNING = pattern(r"\x1b\[\?[\d;]{1,32}\Z")
+_HEX = pattern(r"#((?:[0-9a-fA-F]{3}){1,4})\Z")
+_CHANNELS = pattern(r"rgba?:([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})(?:/[0-9a-fA-F]{1,4})?\Z")
 
 
 def parse_colour(text: str) -> Rgb | None:
@@ -56,7 +55,7 @@ def can_ask(environ: Mapping[str, str], tty: bool) -> bool:
     return tty and term not in {"", "dumb", "linux", "unknown"} and not term.startswith(("eterm", "vt1", "vt2"))
 
 
-@attrs.define
+@define
 class Stream:
     """What comes from the terminal, without the answers in it. Pieces may be cut anywhere."""
 

@@ -1,8 +1,7 @@
 """Colours as numbers: how light one is, and whether one can be read on another."""
 
-import re
-
-import attrs
+from hermes_core.patterns import pattern
+from hermes_core.values import frozen
 
 __all__ = ["BORDER", "TEXT", "Rgb", "contrast", "legible"]
 
@@ -11,10 +10,10 @@ TEXT = 4.5
 BORDER = 3.0
 """The least contrast of a border, which is looked at and not read."""
 
-_HEX = re.compile(r"#([0-9a-fA-F]{3}|[0-9a-fA-F]{6})\Z")
+_HEX = pattern(r"#([0-9a-fA-F]{3}|[0-9a-fA-F]{6})\Z")
 
 
-@attrs.frozen
+@frozen
 class Rgb:
     """A colour in three bytes."""
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 
-import attrs
 from textual.content import Content
 
+from hermes_core.values import frozen
 from hermes_platform_tui.look.skin import UNSAFE
 
 __all__ = ["Piece", "clean", "clip", "fit"]
@@ -13,7 +13,7 @@ _GAP = 2
 _LONGEST = 1000
 
 
-@attrs.frozen
+@frozen
 class Piece:
     """A piece of the row in its wordings, longest first, each with the rank at which it is given up."""
 

@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Literal
 
-import attrs
 from textual.content import Content
 
+from hermes_core.values import frozen
 from hermes_platform_tui.look.figures import percent, tokens
 from hermes_platform_tui.look.line import clip
 
@@ -34,7 +34,7 @@ _WIDEST_COLUMN = 8
 _MOST = 1e18
 
 
-@attrs.frozen
+@frozen
 class Bar:
     """One row of a bar chart. The note stands behind the value."""
 
@@ -43,7 +43,7 @@ class Bar:
     note: str = ""
 
 
-@attrs.frozen
+@frozen
 class Point:
     """One day, or whatever is counted by. None is a day nobody knows about, which is not nought."""
 
@@ -51,7 +51,7 @@ class Point:
     value: float | None
 
 
-@attrs.frozen
+@frozen
 class Part:
     """One part of a whole. ``colour`` names a variable of the theme; without one they differ by themselves."""
 
@@ -218,7 +218,8 @@ def _cell(value: float | None, most: float, row: int, height: int, step: int, pl
     signs = _UP_ASCII if plain else _UP
     steps = len(signs) - 1
     # The least there is can be seen: it is not nought.
-    filled = min(height * steps, max(1 if value > 0 else 0, round(min(1.0, value / most) * height * steps)))
+    share = min(1.0, value / most) if most else 0.0  # the least that a float can be is nothing once it is rounded
+    filled = min(height * steps, max(1 if value > 0 else 0, round(share * height * steps)))
     return signs[max(0, min(steps, filled - (row - 1) * steps))] * wide + gap
 
 

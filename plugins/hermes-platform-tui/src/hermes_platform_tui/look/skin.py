@@ -1,11 +1,12 @@
 """A skin: colours, words and signs that belong together."""
 
-import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import attrs
 
+from hermes_core.patterns import pattern
+from hermes_core.values import frozen
 from hermes_platform_tui.look import palette
 
 if TYPE_CHECKING:
@@ -13,13 +14,13 @@ if TYPE_CHECKING:
 
 __all__ = ["UNSAFE", "Branding", "Skin", "Spinner"]
 
-UNSAFE = re.compile(
+UNSAFE = pattern(
     "[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff\U000e0000-\U000e007f]"
 )
 """Characters that a terminal obeys, or that turn the order of what is read."""
 
 
-@attrs.frozen
+@frozen
 class Spinner:
     """What moves while the agent works."""
 
@@ -29,7 +30,7 @@ class Spinner:
     wings: tuple[tuple[str, str], ...] = ()
 
 
-@attrs.frozen
+@frozen
 class Branding:
     """The words around a conversation."""
 
@@ -41,7 +42,7 @@ class Branding:
     help_header: str = "Commands"
 
 
-@attrs.frozen
+@frozen
 class Skin:
     """One skin. ``given`` are the colours it or its parents name; ``colors`` has all of them."""
 

@@ -1,20 +1,20 @@
 """What the status bar says: the pieces of its row, and what is given up when there is little room."""
 
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Literal
 
-import attrs
 from textual.content import Content
 
+from hermes_core.patterns import pattern
+from hermes_core.values import frozen
 from hermes_platform_tui.look.figures import UNKNOWN_COST, money, percent, tokens
 from hermes_platform_tui.look.line import Piece, clean, clip
 
 __all__ = ["Facts", "Paint", "compact", "full", "level", "minimal", "piece"]
 
 _MODEL = 26
-_DATE = re.compile(r"-(20\d{6}|20\d\d-\d\d-\d\d)\Z")
+_DATE = pattern(r"-(20\d{6}|20\d\d-\d\d-\d\d)\Z")
 # What is given up first when the row is too narrow, down to what stays to the last.
 _ORDER = (
     *("cwd", "verb", "provider", "title", "cache", "flow", "cwd-short", "date", "unknown-cost", "title-short", "ask"),
@@ -36,7 +36,7 @@ _COLOURS = {
 }
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Facts:
     """What the row tells. ``used`` of ``window`` tokens are in the context; a window of 0 is not known."""
 

@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-import attrs
-
 from hermes_core.errors import nearest
+from hermes_core.values import frozen
 from hermes_platform_tui.look.background import from_colorfgbg
 from hermes_platform_tui.look.builtin import DARK, LIGHT, built_in
 from hermes_platform_tui.look.colour import Rgb
@@ -18,7 +17,7 @@ _MOST_FILES = 100
 _KEPT = "auto"
 
 
-@attrs.frozen
+@frozen
 class Skins:
     """Every skin that can be used, and what was wrong with the others, one notice for each file."""
 

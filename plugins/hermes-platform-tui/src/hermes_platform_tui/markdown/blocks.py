@@ -8,6 +8,7 @@ import copy
 import re
 from typing import Literal
 
+from hermes_core.patterns import pattern
 from hermes_platform_tui.markdown.source import LONGEST, Block, Kind, Source
 from hermes_platform_tui.markdown.unfinished import ambiguous
 
@@ -17,15 +18,15 @@ CODE_LINES, CODE_SIZE = 24, 1600  # of one part of a code block
 TEXT_LINES = 80  # of one part of a paragraph
 TABLE_LINES = 40  # of one part of a table
 
-_FENCE = re.compile(r"( {0,3})(`{3,}|~{3,})[ \t]*(?:([^`\s]*)[^`]*)$")
-_INNER_FENCE = re.compile(r"([\s>]*(?:[-*+]\s+|\d{1,9}[.)]\s+)*[\s>]*)(`{3,}|~{3,})([^`]*)$")
-_HEADING = re.compile(r" {0,3}#{1,6}(?:\s|$)")
-_UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*$")
-_RULE = re.compile(r" {0,3}(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})$")
-_ITEM = re.compile(r"( {0,3})([-*+]|(\d{1,9})([.)]))(?: ( *)|\t|$)")
-_QUOTE = re.compile(r" {0,3}>")
-_DELIMITER = re.compile(r" {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
-_DEFINITION = re.compile(r" {0,3}\[(?!\^)([^\[\]]{1,200})\]:[ \t]*<?([^\s<>]+)>?(?:[ \t]+[\"'(].*[\"')])?[ \t]*$")
+_FENCE = pattern(r"( {0,3})(`{3,}|~{3,})[ \t]*(?:([^`\s]*)[^`]*)$")
+_INNER_FENCE = pattern(r"([\s>]*(?:[-*+]\s+|\d{1,9}[.)]\s+)*[\s>]*)(`{3,}|~{3,})([^`]*)$")
+_HEADING = pattern(r" {0,3}#{1,6}(?:\s|$)")
+_UNDERLINE = pattern(r" {0,3}(?:=+|-+)[ \t]*$")
+_RULE = pattern(r" {0,3}(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})$")
+_ITEM = pattern(r"( {0,3})([-*+]|(\d{1,9})([.)]))(?: ( *)|\t|$)")
+_QUOTE = pattern(r" {0,3}>")
+_DELIMITER = pattern(r" {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
+_DEFINITION = pattern(r" {0,3}\[(?!\^)([^\[\]]{1,200})\]:[ \t]*<?([^\s<>]+)>?(?:[ \t]+[\"'(].*[\"')])?[ \t]*$")
 _MATHS = {"$$": "$$", "\\[": "\\]"}
 
 

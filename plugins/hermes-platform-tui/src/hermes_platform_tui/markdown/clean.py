@@ -7,6 +7,8 @@ sequence of what stood around it. A stream goes through the same stages; each ho
 import re
 from collections.abc import Callable
 
+from hermes_core.patterns import pattern
+
 __all__ = ["Cleaner", "clean"]
 
 _LONGEST = 4096  # characters of an OSC or DCS string; longer ones are text
@@ -15,34 +17,32 @@ _MARKS = 8  # combining marks on one letter; more of them run over the rows abov
 _STRING = rf"[\]PX^_][^\x07\x1b\x9c\n]{{0,{_LONGEST}}}"  # OSC, DCS, SOS, PM, APC up to their end
 _C1_STRING = rf"[\x90\x98\x9d\x9e\x9f][^\x07\x1b\x9c\n]{{0,{_LONGEST}}}"
 _CONTROL = r"[0-?]{0,64}[ -/]{0,8}"
-_SEQUENCE = re.compile(
+_SEQUENCE = pattern(
     rf"\x1b\[{_CONTROL}[@-~]|\x1b{_STRING}(?:\x07|\x1b\\|\x9c)|\x1b[ -/]{{0,8}}[0-~]"
     rf"|\x9b{_CONTROL}[@-~]|{_C1_STRING}(?:\x07|\x1b\\|\x9c)"
 )
-_OPEN_SEQUENCE = re.compile(
-    rf"(?:\x1b(?:\[{_CONTROL}|{_STRING}\x1b?|[ -/]{{0,8}})?|\x9b{_CONTROL}|{_C1_STRING}\x1b?)\Z"
-)
+_OPEN_SEQUENCE = pattern(rf"(?:\x1b(?:\[{_CONTROL}|{_STRING}\x1b?|[ -/]{{0,8}})?|\x9b{_CONTROL}|{_C1_STRING}\x1b?)\Z")
 
-_BREAKS = re.compile("\r\n|[\r\x85\u2028\u2029]")
+_BREAKS = pattern("\r\n|[\r\x85\u2028\u2029]")
 # Controls; soft hyphens, whose width no two terminals agree on; overrides of direction; marks of order; annotations.
-_DROPPED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u202a-\u202e\u2066-\u206f\ufeff\ufff9-\ufffb]")
-_BROKEN = re.compile("([\ud800-\udbff][\udc00-\udfff])|[\ud800-\udfff\ufffe\uffff]")
+_DROPPED = pattern("[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u202a-\u202e\u2066-\u206f\ufeff\ufff9-\ufffb]")
+_BROKEN = pattern("([\ud800-\udbff][\udc00-\udfff])|[\ud800-\udfff\ufffe\uffff]")
 
 # Flags of regions are spelled with tags. Elsewhere tags are writing that nobody sees.
-_TAGS = re.compile("(\U0001f3f4[\U000e0020-\U000e007e]{1,7}\U000e007f)|[\U000e0000-\U000e007f]")
-_OPEN_TAGS = re.compile("\U0001f3f4[\U000e0020-\U000e007e]{0,7}\\Z")
+_TAGS = pattern("(\U0001f3f4[\U000e0020-\U000e007e]{1,7}\U000e007f)|[\U000e0000-\U000e007f]")
+_OPEN_TAGS = pattern("\U0001f3f4[\U000e0020-\U000e007e]{0,7}\\Z")
 
 # Emoji are joined by U+200D. Elsewhere it makes widths uncertain.
 _PICTURE = (
     "\xa9\xae\u203c\u2049\u2122\u2139\u2194-\u21ff\u2300-\u23ff\u2460-\u2bff\u3030\u303d\u3297\u3299"
     "\U0001f000-\U0001faff\U000e007f"
 )
-_JOINER = re.compile(f"(?<=[{_PICTURE}\ufe0f])(\u200d)(?=[{_PICTURE}])|\u200d")
+_JOINER = pattern(f"(?<=[{_PICTURE}\ufe0f])(\u200d)(?=[{_PICTURE}])|\u200d")
 
 _COMBINING = "\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
-_PILE = re.compile(f"([{_COMBINING}]{{{_MARKS}}})[{_COMBINING}]+")
+_PILE = pattern(f"([{_COMBINING}]{{{_MARKS}}})[{_COMBINING}]+")
 
-_SUSPECT = re.compile(
+_SUSPECT = pattern(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u200d\u2028-\u202e\u2066-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff\ud800-\udfff"
     f"\U000e0000-\U000e007f\U0001f3f4{_COMBINING}]"
 )
@@ -98,8 +98,8 @@ def clean(text: str) -> str:
     """The text without escape sequences, control characters and direction overrides; tabs and line ends stay."""
     if not _SUSPECT.search(text):
         return text
-    for pattern, change, *_ in _STAGES:
-        text = pattern.sub(change, text)
+    for found, change, *_ in _STAGES:
+        text = found.sub(change, text)
     return text
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from hermes_platform_tui.markdown.clean import clean
+from hermes_platform_tui.markdown.inline import parser
 from hermes_platform_tui.markdown.rows import Code, Line, Look, Row, framed, hard_rows
 from hermes_platform_tui.markdown.source import Block
 from hermes_platform_tui.markdown.width import clip
@@ -52,9 +53,10 @@ _BORING = frozenset(("", "text", "txt", "plain", "plaintext", "output", "none"))
 
 @cache
 def warm() -> None:
-    """Import what colours code, beside the loop: it takes long enough to be felt when the first code is shown."""
+    """Import what reads text and colours code, beside the loop: it takes long enough to be felt when it is shown."""
 
     def load() -> None:
+        parser()
         for language in ("python", "javascript", "bash", "json", "diff", "yaml"):
             _lexer(language)
 

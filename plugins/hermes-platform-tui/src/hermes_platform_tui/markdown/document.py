@@ -5,8 +5,9 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from attrs import define, evolve, field, frozen
+from attrs import evolve, field
 
+from hermes_core.values import define, frozen
 from hermes_platform_tui.markdown.blocks import TABLE_LINES, Blocks
 from hermes_platform_tui.markdown.layout import lay_out, read
 from hermes_platform_tui.markdown.rows import Row

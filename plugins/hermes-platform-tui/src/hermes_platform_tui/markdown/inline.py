@@ -2,32 +2,34 @@
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
-from typing import Any
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any
 
-from markdown_it import MarkdownIt
-from markdown_it.rules_inline import StateInline
-from markdown_it.token import Token
-
+from hermes_core.patterns import pattern
 from hermes_platform_tui.markdown.clean import clean
 from hermes_platform_tui.markdown.maths import to_unicode
 from hermes_platform_tui.markdown.rows import PLAIN, Line, Look
 
-__all__ = ["Link", "lines_of", "linked", "parse", "too_deep"]
+if TYPE_CHECKING:  # sixty modules: they are imported with the first text
+    from markdown_it import MarkdownIt
+    from markdown_it.rules_inline import StateInline
+    from markdown_it.token import Token
+
+__all__ = ["Link", "lines_of", "linked", "parse", "parser", "too_deep"]
 
 DEEPEST = 60  # containers in each other; what is deeper is shown as it was written
 Link = tuple[str, str]  # text, address
 
-_ADDRESS = re.compile(r"https?://[^\s<>\"'`|\\^{}\[\]]+")
-_SAFE = re.compile(r"https?://[!-~]{1,2000}\Z", re.IGNORECASE)
-_MONEY = re.compile(r"[0-9A-Za-z_]")
-_FORMULA = re.compile(r"[\\^_{}=+]")
-_WORD = re.compile(r"[A-Za-z]{2,}")
+_ADDRESS = pattern(r"https?://[^\s<>\"'`|\\^{}\[\]]+")
+_SAFE = pattern(r"https?://[!-~]{1,2000}\Z", re.IGNORECASE)
+_MONEY = pattern(r"[0-9A-Za-z_]")
+_FORMULA = pattern(r"[\\^_{}=+]")
+_WORD = pattern(r"[A-Za-z]{2,}")
 _CLOSERS = {"(": ")", "[": "]"}
-_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
+_BREAK = pattern(r"<br\s*/?>", re.IGNORECASE)
 
 
-def _dollars(state: StateInline, silent: bool) -> bool:
+def _dollars(state: "StateInline", silent: bool) -> bool:
     r"""Inline rule: ``$…$``, ``$$…$$``, ``\(…\)`` and ``\[…\]``; ``$5 and $6`` is not maths."""
     source, start = state.src, state.pos
     sign = source[start]
@@ -73,27 +75,29 @@ def _is_maths(inside: str, after: str) -> bool:
     return not (inside[0].isdigit() and _WORD.search(inside) and "\\" not in inside)
 
 
-def _parser() -> MarkdownIt:
-    parser = MarkdownIt("commonmark", {"html": False, "maxNesting": DEEPEST + 4})
-    parser.enable(["table", "strikethrough"])
-    parser.disable("reference")  # definitions may stand anywhere, and footnotes are no definitions
-    parser.inline.ruler.before("escape", "maths", _dollars)
-    return parser
+@cache
+def parser(*, links: bool = True) -> "MarkdownIt":
+    """What reads the text of a block. The first call imports it, which takes longer than a key may wait."""
+    from markdown_it import MarkdownIt
+
+    made = MarkdownIt("commonmark", {"html": False, "maxNesting": DEEPEST + 4})
+    made.enable(["table", "strikethrough"])
+    made.disable("reference")  # definitions may stand anywhere, and footnotes are no definitions
+    made.inline.ruler.before("escape", "maths", _dollars)
+    return made if links else made.disable(["link", "image"])
 
 
-_PARSER = _parser()
-_LINKLESS = _parser().disable(["link", "image"])
 _BRACKETS = 80
 
 
-def parse(text: str, references: dict[str, Any]) -> list[Token]:
+def parse(text: str, references: dict[str, Any]) -> "list[Token]":
     """The tokens of one block."""
     # For each bracket that opens nothing the parser looks through all the rest.
-    parser = _LINKLESS if text.count("[") - text.count("](") > _BRACKETS else _PARSER
-    return parser.parse(text, {"references": references})
+    reader = parser() if text.count("[") - text.count("](") <= _BRACKETS else parser(links=False)
+    return reader.parse(text, {"references": references})
 
 
-def too_deep(tokens: Sequence[Token]) -> bool:
+def too_deep(tokens: "Sequence[Token]") -> bool:
     """Whether the parser gave up on containers in containers, and lost what was in them."""
     return any(token.level >= DEEPEST for token in tokens)
 
@@ -187,7 +191,7 @@ _OPENERS = {"strong_open": "strong", "em_open": "em", "s_open": "strike"}
 
 
 def lines_of(
-    tokens: Sequence[Token] | None, look: Look = PLAIN, *, breaks_as_html: bool = False
+    tokens: "Sequence[Token] | None", look: Look = PLAIN, *, breaks_as_html: bool = False
 ) -> tuple[list[Line], list[Link]]:
     """The lines that inline tokens say, and the links in them."""
     writer = _Writer(look)
@@ -218,7 +222,7 @@ def _write_text(writer: _Writer, text: str, breaks_as_html: bool) -> None:
         writer.text(part)
 
 
-def _write_other(writer: _Writer, token: Token) -> None:
+def _write_other(writer: _Writer, token: "Token") -> None:
     if token.type == "code_inline":
         writer.write(token.content, writer.look.also("code"))
     elif token.type == "image":

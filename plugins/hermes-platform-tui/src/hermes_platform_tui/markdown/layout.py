@@ -1,11 +1,11 @@
 """Blocks of markdown as rows for one width."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from attrs import define, field
-from markdown_it.token import Token
+from attrs import field
 
+from hermes_core.values import define
 from hermes_platform_tui.markdown.code import code_rows
 from hermes_platform_tui.markdown.inline import Link, lines_of, parse, too_deep
 from hermes_platform_tui.markdown.maths import to_unicode
@@ -13,6 +13,9 @@ from hermes_platform_tui.markdown.rows import PLAIN, Line, Look, Part, Row, fram
 from hermes_platform_tui.markdown.source import Block
 from hermes_platform_tui.markdown.table import Table, read_table
 from hermes_platform_tui.markdown.width import expand
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
 
 __all__ = ["NARROWEST", "Content", "lay_out", "read"]
 
@@ -27,7 +30,7 @@ _BAR = Look(("bar",))
 class Content:
     """What a block says, whatever the width: its tokens and, once laid out, its links and code."""
 
-    tokens: list[Token]
+    tokens: "list[Token]"
     raw: bool = False
     """Whether it is shown as it was written."""
     links: list[Link] = field(factory=list)
@@ -123,33 +126,33 @@ class _Page:
             self._content.links += links
         return lines
 
-    def _paragraph(self, token: Token, width: int) -> list[Row]:
+    def _paragraph(self, token: "Token", width: int) -> list[Row]:
         return [row for line in self._inline() for row in rows_of(line, width)]
 
-    def _heading(self, token: Token, width: int) -> list[Row]:
+    def _heading(self, token: "Token", width: int) -> list[Row]:
         look = Look((f"heading-{token.tag[1:]}",))
         return [row for line in self._inline(look) for row in rows_of(line, width)]
 
-    def _rule(self, token: Token, width: int) -> list[Row]:
+    def _rule(self, token: "Token", width: int) -> list[Row]:
         return [Row([("─" * width, Look(("rule",)))], drawn=True)]
 
-    def _fence(self, token: Token, width: int) -> list[Row]:
+    def _fence(self, token: "Token", width: int) -> list[Row]:
         info = token.info.split()
         part = Block(kind="code", text=token.content.removesuffix("\n"), language=info[0] if info else "")
         return code_rows(part, width)
 
-    def _quote(self, token: Token, width: int) -> list[Row]:
+    def _quote(self, token: "Token", width: int) -> list[Row]:
         bar: list[Part] = [("▎ ", _BAR)]
         rows = self._children(_room(width, 2), "blockquote_close", Look(("quote",)))
         return framed(rows, bar, bar) if _room(width, 2) < width else rows
 
-    def _table(self, token: Token, width: int) -> list[Row]:
+    def _table(self, token: "Token", width: int) -> list[Row]:
         table, self._place = read_table(self._tokens, self._place, self._content.links)
         if self._content.table is None:
             self._content.table = table
         return table.rows(width, like=self._content.like)
 
-    def _list(self, token: Token, width: int) -> list[Row]:
+    def _list(self, token: "Token", width: int) -> list[Row]:
         ordered = token.type == "ordered_list_open"
         first, self._first = self._first, False
         number = int(token.attrs.get("start", 1)) if ordered else 0

@@ -3,16 +3,17 @@ r"""LaTeX as one can read it in a terminal: ``\frac{a}{b}`` is a/b, ``x^2`` is x
 import re
 from functools import lru_cache
 
+from hermes_core.patterns import pattern
 from hermes_platform_tui.markdown.symbols import ACCENTS, SUBSCRIPTS, SUPERSCRIPTS, alphabet, symbol
 
 __all__ = ["to_unicode"]
 
-_TOKEN = re.compile(r"\\begin\s*\{[a-zA-Z]+\*?\}|\\end\s*\{[a-zA-Z]+\*?\}|\\[a-zA-Z]+\*?|\\.|\s+|.", re.DOTALL)
+_TOKEN = pattern(r"\\begin\s*\{[a-zA-Z]+\*?\}|\\end\s*\{[a-zA-Z]+\*?\}|\\[a-zA-Z]+\*?|\\.|\s+|.", re.DOTALL)
 _LONGEST = 4000
 _DEEPEST = 40
-_GROUP = re.compile(r"\([^()]*\)")
-_SIMPLE = re.compile(r"[^\s+\-−=<>≤≥/,]*\Z")
-_ATOM = re.compile(r"[√∛∜]?(?:[\d.]+|\w)[⁰-₟²³¹ᵢ-ᵪⱼ]*\Z")
+_GROUP = pattern(r"\([^()]*\)")
+_SIMPLE = pattern(r"[^\s+\-−=<>≤≥/,]*\Z")
+_ATOM = pattern(r"[√∛∜]?(?:[\d.]+|\w)[⁰-₟²³¹ᵢ-ᵪⱼ]*\Z")
 _WRAPPER_NAMES = """
 text textrm textbf textit texttt textsf mathrm mathbf mathit mathsf mathtt operatorname boldsymbol bm mbox pmb emph
 boxed phantom mathop

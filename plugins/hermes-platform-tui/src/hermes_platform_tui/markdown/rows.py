@@ -1,10 +1,11 @@
 """Lines of text with looks, and the rows they are wrapped to. Nothing here knows of colours or of a screen."""
 
-import re
 from typing import Literal, NamedTuple
 
-from attrs import define, field
+from attrs import field
 
+from hermes_core.patterns import pattern
+from hermes_core.values import define
 from hermes_platform_tui.markdown.width import breaks, cells, expand, graphemes, plain
 
 __all__ = ["PLAIN", "Code", "Line", "Look", "Part", "Row", "framed", "hard_rows", "rows_of"]
@@ -25,7 +26,7 @@ PLAIN = Look()
 Part = tuple[str, Look]
 
 # What belongs to the letter before it, in whatever look that one is.
-_JOINING = re.compile(
+_JOINING = pattern(
     "(?:[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe00-\ufe0f\U0001f3fb-\U0001f3ff"
     "\U000e0000-\U000e007f]|\u200d.)+"
 )

@@ -3,7 +3,9 @@
 import copy
 from typing import Literal
 
-from attrs import field, frozen
+from attrs import field
+
+from hermes_core.values import frozen
 
 __all__ = ["LONGEST", "Block", "Kind", "Lines", "Source"]
 

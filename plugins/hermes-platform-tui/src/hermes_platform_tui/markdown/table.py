@@ -1,14 +1,15 @@
 """Tables: cells wrapped in columns; a list of names and values where columns would be too narrow."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from attrs import define
-from markdown_it.token import Token
-
+from hermes_core.values import define
 from hermes_platform_tui.markdown.inline import Link, lines_of
 from hermes_platform_tui.markdown.rows import PLAIN, Line, Look, Part, Row, framed, rows_of, width_of
 from hermes_platform_tui.markdown.width import cells
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
 
 __all__ = ["Table", "read_table"]
 
@@ -147,7 +148,7 @@ def _border(widths: Sequence[int], line: str, cross: str) -> Row:
     return Row([(text, _BORDER)], drawn=True)
 
 
-def read_table(tokens: Sequence[Token], place: int, links: list[Link]) -> tuple[Table, int]:
+def read_table(tokens: "Sequence[Token]", place: int, links: list[Link]) -> tuple[Table, int]:
     """The table whose first token is at ``place``, and the place behind it."""
     head: list[Cell] = []
     body: list[list[Cell]] = []

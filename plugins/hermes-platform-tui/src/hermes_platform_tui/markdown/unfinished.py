@@ -2,11 +2,13 @@
 
 import re
 
+from hermes_core.patterns import pattern
+
 __all__ = ["ambiguous", "healed"]
 
-_SPAN = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)", re.DOTALL)
-_ADDRESS = re.compile(r"\]\([^()\s<>]+\Z")
-_MARKERS = re.compile(r"[ \t>]*(?:[-=*_+#|~:]{1,3}|`{1,2}|\d{1,3}[.)]?|[-*+] \[?|\[)[ \t]*\Z")
+_SPAN = pattern(r"(`+)(?!`).*?(?<!`)\1(?!`)", re.DOTALL)
+_ADDRESS = pattern(r"\]\([^()\s<>]+\Z")
+_MARKERS = pattern(r"[ \t>]*(?:[-=*_+#|~:]{1,3}|`{1,2}|\d{1,3}[.)]?|[-*+] \[?|\[)[ \t]*\Z")
 
 
 def ambiguous(line: str) -> bool:

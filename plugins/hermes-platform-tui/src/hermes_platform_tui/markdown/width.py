@@ -5,10 +5,11 @@ Text that runs from right to left keeps its logical order: terminals that can re
 reordering it twice would make it unreadable there.
 """
 
-import re
 from collections.abc import Iterator
 
 from rich.cells import cell_len, split_graphemes
+
+from hermes_core.patterns import pattern
 
 __all__ = ["TAB", "breaks", "cells", "clip", "expand", "graphemes", "wrap"]
 
@@ -16,7 +17,7 @@ TAB = 4
 Span = tuple[int, int, int]  # start, end, columns
 
 # Characters of one column that join nothing: text of only these needs no look at each of them.
-_PLAIN = re.compile(
+_PLAIN = pattern(
     "[ -~\xa0-\xac\xae-\u02ff\u0370-\u0482\u048a-\u0558\u1e00-\u1fff\u2010-\u2027\u2190-\u2193\u2200-\u22ff"
     "\u2500-\u25a9]*"
 )

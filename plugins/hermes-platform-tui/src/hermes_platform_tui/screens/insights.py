@@ -6,7 +6,6 @@ from datetime import date, timedelta
 from functools import partial
 from typing import ClassVar
 
-from attrs import define
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
@@ -14,6 +13,7 @@ from textual.content import Content
 from hermes_core.errors import HermesError
 from hermes_core.kinds import Desk
 from hermes_core.types import UsageRow
+from hermes_core.values import define
 from hermes_platform_tui.look import plots
 from hermes_platform_tui.screens.dialog import Dialog, Hint, begin
 from hermes_platform_tui.screens.rows import columns

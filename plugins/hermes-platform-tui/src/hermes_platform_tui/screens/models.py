@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from functools import partial
 from typing import ClassVar, Literal
 
-from attrs import frozen
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -15,6 +14,7 @@ from textual.widgets import Static
 from hermes_core.errors import HermesError
 from hermes_core.kinds import Desk
 from hermes_core.types import Feature, ModelRow, Price, ProviderRow
+from hermes_core.values import frozen
 from hermes_platform_tui.screens.dialog import Hint, begin
 from hermes_platform_tui.screens.picker import Picker, matches
 from hermes_platform_tui.screens.rows import Row, Rows, columns, heading

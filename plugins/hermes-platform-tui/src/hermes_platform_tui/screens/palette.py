@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol, cast
 
-from attrs import frozen
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 from textual.fuzzy import FuzzySearch
 
+from hermes_core.values import frozen
 from hermes_platform_tui.screens.shown import one_line
 
 __all__ = ["Entry", "EverythingProvider", "HasEntries"]

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
-from attrs import frozen
+from hermes_core.values import frozen
 
 __all__ = ["LIMIT", "Clipboard", "Copied"]
 

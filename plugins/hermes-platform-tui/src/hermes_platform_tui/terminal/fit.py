@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
-from attrs import frozen
+from hermes_core.values import frozen
 
 if TYPE_CHECKING:
     from typing import Any

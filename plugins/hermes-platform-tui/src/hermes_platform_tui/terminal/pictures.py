@@ -11,13 +11,13 @@ from base64 import b64encode
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from attrs import frozen
 from textual.content import Content
 from textual.geometry import Size
 from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Static
 
+from hermes_core.values import frozen
 from hermes_platform_tui.terminal.fit import Capabilities
 from hermes_platform_tui.terminal.plain import plain
 

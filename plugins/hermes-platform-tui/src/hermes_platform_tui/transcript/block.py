@@ -1,10 +1,9 @@
 """What all widgets of a conversation share."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from datetime import datetime
 from typing import ClassVar, Generic, TypeVar
 
-from attrs import define
 from textual import events
 from textual.containers import VerticalGroup
 from textual.content import Content
@@ -12,9 +11,9 @@ from textual.message import Message
 from textual.widget import Widget
 
 from hermes_core.types import Blob
-from hermes_platform_tui.config import Config, Fold
 from hermes_platform_tui.markdown.body import MarkdownBody
-from hermes_platform_tui.transcript.entries import Entry, Section
+from hermes_platform_tui.transcript.entries import Entry
+from hermes_platform_tui.transcript.frame import Frame
 from hermes_platform_tui.transcript.rows import (
     MUTED,
     Drawn,
@@ -22,20 +21,10 @@ from hermes_platform_tui.transcript.rows import (
 )
 from hermes_platform_tui.transcript.wording import stamp
 
-__all__ = ["Block", "Body", "CodeBlock", "Frame"]
+__all__ = ["Block", "Body", "CodeBlock"]
 
 CodeBlock = tuple[str, str]  # language, text
 E = TypeVar("E", bound=Entry)
-
-
-@define
-class Frame:
-    """What all blocks of a transcript share."""
-
-    config: Config
-    folds: Mapping[Section, Fold]
-    clock: Callable[[], float]
-    picture: Callable[[Blob], Widget | None] | None = None
 
 
 class Body(MarkdownBody):

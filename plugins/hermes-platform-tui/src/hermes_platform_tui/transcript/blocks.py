@@ -7,9 +7,10 @@ from textual.app import ComposeResult
 from textual.content import Content
 
 from hermes_platform_tui.markdown.width import clip
-from hermes_platform_tui.transcript.block import Block, CodeBlock, Frame
+from hermes_platform_tui.transcript.block import Block, CodeBlock
 from hermes_platform_tui.transcript.cards import Card
 from hermes_platform_tui.transcript.entries import PASTE, Action, Entry, Failure, Remark, Speech, Thought
+from hermes_platform_tui.transcript.frame import Frame
 from hermes_platform_tui.transcript.rows import (
     ACCENT,
     BAD,

@@ -1,12 +1,12 @@
 """How a tool call reads: its line, and below it the live end of its output, its result, a difference or a plan."""
 
 import json
-import re
 from collections.abc import Callable
 from itertools import islice
 
 from textual.content import Content
 
+from hermes_core.patterns import pattern
 from hermes_platform_tui.markdown.clean import clean
 from hermes_platform_tui.markdown.width import cells, clip, expand, wrap
 from hermes_platform_tui.transcript import difference, plans
@@ -28,7 +28,7 @@ _MARKS: dict[State, tuple[str, str]] = {
     "refused": ("⊘", WARN),
     "stopped": ("■", WARN),
 }
-_STEP = re.compile(r"(\d{1,4}) ▸ (.*)")
+_STEP = pattern(r"(\d{1,4}) ▸ (.*)")
 _ITEMS = {"open": ("☐", ""), "now": ("▸", STRONG), "done": ("☑", MUTED), "dropped": ("☒", MUTED)}
 _INKS = {"+": ADDED, "-": REMOVED, "@": MUTED, "#": MUTED, " ": ""}
 

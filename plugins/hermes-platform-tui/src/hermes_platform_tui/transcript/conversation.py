@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -16,13 +16,15 @@ from hermes_core.errors import HermesError
 from hermes_core.kinds import Desk
 from hermes_core.types import Blob, Event
 from hermes_platform_tui.config import Config, Fold
-from hermes_platform_tui.transcript.block import Frame
-from hermes_platform_tui.transcript.blocks import block_of
 from hermes_platform_tui.transcript.entries import Entry, Section, Speech
 from hermes_platform_tui.transcript.feed import Feed
+from hermes_platform_tui.transcript.frame import Frame
 from hermes_platform_tui.transcript.hunt import Hunt
 from hermes_platform_tui.transcript.page import MOST, Page
 from hermes_platform_tui.transcript.past import Past
+
+if TYPE_CHECKING:
+    from hermes_platform_tui.transcript.block import Block
 
 __all__ = ["Conversation"]
 
@@ -89,7 +91,7 @@ class Conversation(Widget):
         self._folds: dict[Section, Fold] = {"reasoning": config.reasoning, "tools": config.tools}
         self._frame = Frame(config, self._folds, clock, picture)
         self._feed = Feed(config, now or _now, clock)
-        self._page = Page(lambda entry: block_of(entry, self._frame))
+        self._page = Page(self._block)
         self._new = Static("↓ new", id="new", classes="mark", markup=False)
         self._hunt = Hunt()
         self._past: Past | None = None
@@ -98,6 +100,11 @@ class Conversation(Widget):
         self._timer: Timer | None = None
         self._ticker: Timer | None = None
         self._unseen = False
+
+    def _block(self, entry: Entry) -> "Block[Entry]":
+        from hermes_platform_tui.transcript.blocks import block_of  # an empty conversation needs none
+
+        return block_of(entry, self._frame)
 
     def compose(self) -> ComposeResult:
         yield self._page

@@ -1,13 +1,12 @@
 """Differences between texts: found in an output, or made of what a call wants to write."""
 
-import re
 from collections.abc import Iterator, Mapping
 from difflib import SequenceMatcher
 from typing import Literal, TypeAlias
 
-from attrs import frozen
-
+from hermes_core.patterns import pattern
 from hermes_core.types import JSON
+from hermes_core.values import frozen
 
 __all__ = ["Row", "of_arguments", "parse"]
 
@@ -16,7 +15,7 @@ Mark: TypeAlias = Literal[" ", "+", "-", "@", "#"]
 MOST_ROWS = 600
 _MOST_LINES = 400  # on each side that are compared line by line; of more, all is taken out and put in
 _CONTEXT = 3
-_HUNK = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
+_HUNK = pattern(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
 _HEADS = ("--- ", "+++ ", "diff --git ", "index ", "new file mode", "deleted file mode", "rename ", "similarity ")
 
 _PAIRS = (("old", "new"), ("old_string", "new_string"), ("old_str", "new_str"), ("old_text", "new_text"))

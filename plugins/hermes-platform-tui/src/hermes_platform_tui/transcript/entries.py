@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Literal, TypeAlias
 
-from attrs import Factory, define
+from attrs import Factory
 
 from hermes_core.types import JSON, Blob, Text, ToolCall, ToolResult
+from hermes_core.values import define
 from hermes_platform_tui.markdown.clean import Cleaner, clean
 from hermes_platform_tui.transcript.wording import detail_of
 

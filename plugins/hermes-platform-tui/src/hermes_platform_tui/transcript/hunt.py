@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 
-from attrs import evolve, frozen
+from attrs import evolve
 
+from hermes_core.values import frozen
 from hermes_platform_tui.transcript.entries import Entry
 
 __all__ = ["Hunt", "SearchState"]

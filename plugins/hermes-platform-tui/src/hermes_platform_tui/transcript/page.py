@@ -1,17 +1,19 @@
 """The part of a conversation that has widgets: a window over its entries that follows what is looked at."""
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from textual.containers import VerticalScroll
 from textual.geometry import Size
 from textual.layout import DockArrangeResult
 from textual.message import Message
-from textual.scrollbar import ScrollBar
 from textual.widget import Widget
 
-from hermes_platform_tui.transcript.block import Block
 from hermes_platform_tui.transcript.entries import Entry, Remark, Speech
 from hermes_platform_tui.transcript.rows import quiet_size
+
+if TYPE_CHECKING:
+    from hermes_platform_tui.transcript.block import Block
 
 __all__ = ["Page"]
 
@@ -40,7 +42,7 @@ class Page(VerticalScroll):
     class FirstWanted(Message):
         """The very first entry is to be shown."""
 
-    def __init__(self, make: Callable[[Entry], Block[Entry]]) -> None:
+    def __init__(self, make: "Callable[[Entry], Block[Entry]]") -> None:
         super().__init__()
         self._make = make
         self.entries: list[Entry] = []
@@ -153,17 +155,16 @@ class Page(VerticalScroll):
 
     def first_in_view(self) -> Entry | None:
         """The entry at the top of the view."""
-        held = self._held[0] if self._held else None
-        return held.entry if isinstance(held, Block) else None
+        return _entry_of(self._held[0]) if self._held else None
 
     def last_in_view(self, fits: Callable[[Entry], bool]) -> Entry | None:
         """The lowest entry in view that is of a kind."""
         placements = self._arranged.placements if self._arranged else []
         bottom = self.scroll_y + self.size.height
-        shown = [at.widget.entry for at in placements if at.region.y < bottom and isinstance(at.widget, Block)]
-        return next((entry for entry in reversed(shown) if fits(entry)), None)
+        shown = [_entry_of(at.widget) for at in placements if at.region.y < bottom]
+        return next((entry for entry in reversed(shown) if entry and fits(entry)), None)
 
-    def _block(self, entry: Entry) -> Block[Entry]:
+    def _block(self, entry: Entry) -> "Block[Entry]":
         block = self.blocks[entry] = self._make(entry)
         block.set_class(self._tight(self.entries.index(entry)), "-tight")
         return block
@@ -209,7 +210,8 @@ class Page(VerticalScroll):
             self.set_reactive(Widget.scroll_y, place)
             self.set_reactive(Widget.scroll_target_y, min(max(0.0, self.scroll_target_y + shift), float(bottom)))
             if self.show_vertical_scrollbar:
-                self.vertical_scrollbar.set_reactive(ScrollBar.position, place)
+                bar = self.vertical_scrollbar
+                bar.set_reactive(type(bar).position, place)
         if result is not self._arranged or place != before:
             self._arranged = result
             self._hold(keep=not self.following)
@@ -335,6 +337,12 @@ class Page(VerticalScroll):
     def action_scroll_down(self) -> None:
         """A row down."""
         self.scroll_relative(y=1, animate=False, immediate=True)
+
+
+def _entry_of(widget: Widget) -> Entry | None:
+    """What a widget shows; None when it is something else than a block."""
+    entry = getattr(widget, "entry", None)
+    return entry if isinstance(entry, Entry) else None
 
 
 def _runs(entry: Entry) -> bool:

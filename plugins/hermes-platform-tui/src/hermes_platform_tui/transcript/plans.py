@@ -1,18 +1,17 @@
 """Plans: lists of things to do, found in an output."""
 
-import re
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
-from attrs import frozen
-
+from hermes_core.patterns import pattern
 from hermes_core.types import JSON
+from hermes_core.values import frozen
 
 __all__ = ["Item", "parse"]
 
 Status: TypeAlias = Literal["open", "now", "done", "dropped"]
 
-_ITEM = re.compile(r"\s{0,12}(?:[-*] )?\[([ xX>~-])\] (.+)")
+_ITEM = pattern(r"\s{0,12}(?:[-*] )?\[([ xX>~-])\] (.+)")
 _STATUS: dict[str, Status] = {" ": "open", "x": "done", "X": "done", ">": "now", "~": "now", "-": "dropped"}
 _MOST = 300
 

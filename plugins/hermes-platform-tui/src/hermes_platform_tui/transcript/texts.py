@@ -5,9 +5,10 @@ from textual.content import Content
 
 from hermes_platform_tui.markdown.body import MarkdownBody
 from hermes_platform_tui.markdown.width import clip
-from hermes_platform_tui.transcript.block import Block, Body, CodeBlock, Frame
+from hermes_platform_tui.transcript.block import Block, Body, CodeBlock
 from hermes_platform_tui.transcript.cards import SPINNER
 from hermes_platform_tui.transcript.entries import Speech, Thought
+from hermes_platform_tui.transcript.frame import Frame
 from hermes_platform_tui.transcript.rows import (
     ACCENT,
     MUTED,

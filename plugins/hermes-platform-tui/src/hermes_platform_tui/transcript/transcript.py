@@ -2,21 +2,23 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 from attrs import evolve
-from textual import events, on
+from textual import events
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
-from hermes_platform_tui.markdown.body import MarkdownBody
 from hermes_platform_tui.markdown.clean import clean
-from hermes_platform_tui.transcript.block import Block
 from hermes_platform_tui.transcript.conversation import CHUNK, Conversation
 from hermes_platform_tui.transcript.entries import Action, Entry, Failure, Remark, Speech
 from hermes_platform_tui.transcript.hunt import SearchState
+
+if TYPE_CHECKING:
+    from hermes_platform_tui.markdown.body import MarkdownBody
+    from hermes_platform_tui.transcript.block import Block
 
 __all__ = ["Transcript"]
 
@@ -133,8 +135,8 @@ class Transcript(Conversation):
         self.choose(found)
         return found.number == number
 
-    @on(Block.Picked)
-    def _pick(self, event: Block.Picked) -> None:
+    def on_block_picked(self, event: "Block.Picked") -> None:
+        """The mouse was pressed on an entry."""
         event.stop()
         block = self._page.blocks.get(event.entry)
         self.choose(event.entry)
@@ -196,8 +198,8 @@ class Transcript(Conversation):
     def _open(self, address: str) -> None:
         self.post_message(self.LinkOpened(address))
 
-    @on(MarkdownBody.LinkClicked)
-    def _linked(self, event: MarkdownBody.LinkClicked) -> None:
+    def on_markdown_body_link_clicked(self, event: "MarkdownBody.LinkClicked") -> None:
+        """A link in a text was clicked."""
         event.stop()
         if _is_safe(event.address):
             self._open(event.address)
