@@ -48,7 +48,7 @@ class Tmux:
 
     def state(self, name: str) -> list[str]:
         """The modes of the line and of the screen, as the shell that waits has them."""
-        self.type(f"stty -g > {name}; echo saved-{name}-$?", "Enter")
+        self.type(f"stty -g > {self.folder / name}; echo saved-{name}-$?", "Enter")
         self.until(lambda screen: f"saved-{name}-0" in screen)
         flags = self.do("display-message", "-p", " ".join(f"{flag}=#{{{flag}}}" for flag in FLAGS)).strip()
         return [(self.folder / name).read_text().strip(), flags, self.title()]

@@ -9,7 +9,7 @@ from typing import Any
 from uuid import uuid4
 
 from attrs import evolve
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.message import Message as Notice
@@ -40,6 +40,7 @@ from hermes_platform_tui.transcript import Transcript
 
 __all__ = ["ChatView", "Waiting"]
 
+_BELOW = 6  # rows under the greeting: the input, and a notice
 _LOOK = 2.0  # seconds between two looks at what runs beside the conversation
 
 
@@ -166,6 +167,10 @@ class ChatView(Reading):
         """What an empty conversation shows."""
         self.greeting.update(words)
         self.greeting.display = self.transcript.is_empty
+
+    def on_resize(self, event: events.Resize) -> None:
+        """What greets leaves room for a notice, and for where to write."""
+        self.greeting.styles.max_height = max(0, event.size.height - _BELOW)
 
     def begin(self) -> None:
         """Something is said: the greeting goes."""

@@ -5,9 +5,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from textual.filter import Monochrome
+
 from hermes_core.errors import UserError
 from hermes_platform_tui.config import Config
 from hermes_platform_tui.look.colour import Rgb
+from hermes_platform_tui.look.colourless import Colourless
 from hermes_platform_tui.look.driver import BackgroundSeen
 from hermes_platform_tui.look.skin import Skin
 from hermes_platform_tui.look.statusbar import StatusBar
@@ -43,6 +46,9 @@ class Wardrobe(_App):
         self.set_class(self.skin.dark, "-dark-mode", update=False)
         self.set_class(not self.skin.dark, "-light-mode", update=False)
         self.stylesheet.set_variables(self.get_css_variables())
+        # Textual chose its filters for a theme of its own.
+        self._refresh_truecolor_filter(self.ansi_theme)
+        self._filters = [Colourless() if isinstance(one, Monochrome) else one for one in self._filters]
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Our variables, for themes that are not ours."""

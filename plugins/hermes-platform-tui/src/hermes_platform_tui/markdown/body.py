@@ -237,23 +237,29 @@ class MarkdownBody(Widget):
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         if width <= 0:
             return 0
-        document = self._document
-        if width != document.width:
-            self._strips.clear()
-            self._take(GULP)
-            document.resize(width)
-            document.settle()
-            self._settle_soon()
-            if self._waiting:
-                self._show_soon()
-        self._shown_height = document.height
+        self._fit(width)
+        self._shown_height = self._document.height
         return self._shown_height
+
+    def _fit(self, width: int) -> None:
+        """Lay out for a width, unless that is done."""
+        if width == self._document.width:
+            return
+        self._strips.clear()
+        self._take(GULP)
+        self._document.resize(width)
+        self._document.settle()
+        self._settle_soon()
+        if self._waiting:
+            self._show_soon()
 
     def render_lines(self, crop: Region) -> list[Strip]:
         ground = self.colors
         if ground != self._ground:
             self._ground = ground
             self._forget_looks()
+        if width := self.content_size.width:
+            self._fit(width)  # a layout that is known from before is taken again without asking for the height
         self._painting = True
         try:
             return super().render_lines(crop)
