@@ -28,8 +28,8 @@ def _sync(session: nox.Session, *groups: str) -> None:
 def tests(session: nox.Session) -> None:
     """All tests; arguments go to pytest. In CI, where the README's command runs them whole, less is repeated.
 
-    What is the same on every Python is then left out: pictures and pages here, deaths and hostile input over the wire of
-    the one in the middle.
+    What is the same on every Python is then left out: pictures and pages here, deaths and hostile input in the one of
+    the middle.
     """
     _sync(session)
     less = ["--rounds", "1", "--cases", "200", "--commits", "50"] if os.environ.get("CI") else []
