@@ -172,6 +172,20 @@ async def test_models_come_with_their_window_and_price(open_desk: Any, scripted:
     assert {row.name for row in await desk.providers()} == {"scripted"}
 
 
+async def test_who_answers_is_ready_whatever_it_says_of_itself(
+    open_desk: Any, scripted: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = scripted()
+
+    async def shy() -> bool:
+        return False
+
+    desk = open_desk(model)
+    await desk.prepare()
+    monkeypatch.setattr(model, "ready", shy)
+    assert [row.ready for row in await desk.providers()] == [True]
+
+
 async def test_a_chat_goes_on_in_an_earlier_session(open_desk: Any, scripted: Any) -> None:
     desk = open_desk(scripted(), desk=Carrier)
     known = await desk.sessions.create(title="soup")

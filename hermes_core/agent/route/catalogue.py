@@ -17,11 +17,12 @@ async def provider_rows(parts: Parts) -> list[ProviderRow]:
     """Every provider with whether it could answer now, in the order of the automatic choice."""
     found = ranked_providers(parts.settings, parts.loader, parts.dispatch)
     found = [p for p in found if p.rank < _ALIASES]  # the rest are other names of these
+    answering = parts.route.name if parts.route else ""
     states = await asyncio.gather(*(p.ready() for p in found), return_exceptions=True)
     return [
         ProviderRow(
             name=p.name,
-            ready=state is True,
+            ready=state is True or p.name == answering,  # a server of one's own does not say that it is there
             kind="rules" if p.rank >= _RULES else "local" if p.rank >= _LOCAL else "hosted",
         )
         for p, state in zip(found, states, strict=True)
