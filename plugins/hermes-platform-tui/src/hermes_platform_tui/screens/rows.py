@@ -139,6 +139,8 @@ class Rows(ScrollView, can_focus=True):
             found = self._next(near - 1, 1)
             found = self._next(near, -1) if found is None else found
         self._cursor = -1 if found is None else found
+        if at is not None:  # from the top, whatever came before: where one looks must not depend on who answered first
+            self.scroll_to(y=0, animate=False, force=True, immediate=True)
         self._fit()
         if self.current != before:
             self.post_message(self.Moved(self, self.current))
