@@ -25,7 +25,7 @@ USUALLY = (
 CASES = [
     *((name, size) for name in EVERYWHERE for size in (SMALL, USUAL, WIDE, HUGE)),
     *((name, USUAL) for name in USUALLY),
-    *((name, SMALL) for name in ("models", "settings", "error", "insights")),
+    *((name, SMALL) for name in ("settings", "error", "insights")),
 ]
 
 

@@ -157,7 +157,7 @@ class Rows(ScrollView, can_focus=True):
         while first and not self._rows[first - 1].choosable:  # with what stands above it
             first -= 1
         region = Region(0, first, max(1, self.virtual_size.width), self._cursor - first + 1)
-        self.scroll_to_region(region, animate=False, force=True)
+        self.scroll_to_region(region, animate=False, force=True, immediate=True)
 
     def _next(self, place: int, step: int) -> int | None:
         place += step
