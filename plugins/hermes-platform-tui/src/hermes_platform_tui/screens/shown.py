@@ -7,6 +7,7 @@ import unicodedata
 from hermes_core.errors import HermesError
 from hermes_core.types import Message, Text, ToolCall, ToolResult, Usage
 from hermes_platform_tui.look.figures import money, span, tokens
+from hermes_platform_tui.transcript.entries import unfenced
 
 __all__ = ["clean", "cost", "exact", "excerpt", "fault", "money", "one_line", "percent", "span", "tokens", "when"]
 
@@ -60,7 +61,7 @@ def excerpt(message: Message, most: int = 2000) -> str:
         elif isinstance(part, ToolCall):
             said.append(f"→ {one_line(part.name, 80)}")
         elif isinstance(part, ToolResult):
-            text = " ".join(one.text[:200] for one in part.parts if isinstance(one, Text))
+            text = " ".join(unfenced(one.text)[:200] for one in part.parts if isinstance(one, Text))
             said.append(f"← {one_line(part.name, 80)}: {one_line(text, 120)}")
     return clean("\n".join(said)[:most]).strip()
 

@@ -11,7 +11,7 @@ from hermes_core.values import define
 from hermes_platform_tui.markdown.clean import Cleaner, clean
 from hermes_platform_tui.transcript.wording import detail_of
 
-__all__ = ["Action", "Entry", "Failure", "Kept", "Remark", "Section", "Speech", "State", "Thought"]
+__all__ = ["Action", "Entry", "Failure", "Kept", "Remark", "Section", "Speech", "State", "Thought", "unfenced"]
 
 Section: TypeAlias = Literal["reasoning", "tools"]
 State: TypeAlias = Literal["pending", "running", "ok", "failed", "refused", "stopped"]
@@ -208,7 +208,7 @@ class Action(Entry):
         refused = result.failed and text.startswith(f"{result.name} was not run: ")
         self.state = "refused" if refused else "failed" if result.failed else "ok"
         self.seconds, self.outside = seconds, result.untrusted
-        self.output = Kept(_unfenced(text))
+        self.output = Kept(unfenced(text))
 
     def words(self) -> str:
         parts = (self.name, detail_of(self.call, 4_000), (self.output or self.told).shown())
@@ -223,7 +223,7 @@ def _is_long(text: str) -> bool:
     return len(text) > PASTE * 800 or text.count("\n") >= 2 * PASTE
 
 
-def _unfenced(text: str) -> str:
+def unfenced(text: str) -> str:
     """The output without the words that tell the model not to take it for an order; the card has a mark of its own."""
     if text.startswith(_OPENING) and text.endswith(_CLOSING):
         return text.partition("\n")[2].removesuffix(_CLOSING)
