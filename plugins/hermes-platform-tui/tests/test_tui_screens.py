@@ -85,7 +85,7 @@ async def taken(screen: Stage) -> str:
 
 async def settle(screen: Stage) -> None:
     """Until somebody can answer, and the place is one that no machine has."""
-    await screen.until(lambda: screen.app.prepared)
+    await screen.until(lambda: screen.view.greeting.display, "the greeting")
     desk: Any = screen.app.desk
     status = desk.status
     desk.status = lambda chat: {**status(chat), "cwd": "/home/ada/trip"}
