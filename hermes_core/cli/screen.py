@@ -8,7 +8,7 @@ from shutil import get_terminal_size
 
 from hermes_core.cli.chat import fitting
 from hermes_core.cli.scope import Scope
-from hermes_core.errors import HermesError
+from hermes_core.errors import HermesError, UnknownName
 
 __all__ = ["terminal_findings"]
 
@@ -20,7 +20,9 @@ def terminal_findings(scope: Scope) -> Iterator[tuple[str, str, str, str]]:
     try:
         opens = fitting(scope, runtime, "").name
     except HermesError as error:
-        yield "fault", "interface", error.text, error.hint
+        # A product may be made for something else than talking on a terminal.
+        named = scope.settings.config.display.interface != "auto"
+        yield "fault" if named or not isinstance(error, UnknownName) else "warning", "interface", error.text, error.hint
         return
     there = {p.name: p for _, p in runtime.dispatch.contributions("register_platforms")}
     why = "" if opens == "tui" or "tui" not in there else there["tui"].unfit() or "display.interface says so"
