@@ -9,7 +9,7 @@ __all__ = ["Capture", "is_shell", "parse_exports"]
 
 _NOTICE_ROOM = 64  # bytes
 _DECLARED = re.compile(
-    rb"""declare\ -[a-zA-Z]*x[a-zA-Z]*\ (?P<name>[A-Za-z_][A-Za-z0-9_]*)
+    rb"""declare\ -[a-wyzA-Z]*x[a-zA-Z]*\ (?P<name>[A-Za-z_][A-Za-z0-9_]*)
          =(?: "(?P<plain>(?:[^"\\]|\\.)*)" | \$'(?P<coded>(?:[^'\\]|\\.)*)' )\n""",
     re.VERBOSE | re.DOTALL,
 )
@@ -42,7 +42,7 @@ class Capture:
             self._tail.append(data)
             self._tail_size += len(data)
             # Everything that could still be needed if the stream ended now fits into limit - head.
-            while self._tail_size - len(self._tail[0]) >= self._limit - self._head_room:
+            while self._tail and self._tail_size - len(self._tail[0]) >= self._limit - self._head_room:
                 self._tail_size -= len(self._tail.popleft())
 
     @property

@@ -135,6 +135,7 @@ class Hermes:
         from hermes_core.types import Ended, Failed
 
         failure: Failed | None = None
+        answer: Answer | None = None
         async for event in self.turn(message, session=session, origin=origin):
             if isinstance(event, Failed):
                 failure = event
@@ -142,6 +143,8 @@ class Hermes:
                 answer = Answer(text=event.answer, session=event.session_id, reason=event.reason)
         if failure is not None:
             raise HermesError(failure.text, hint=failure.hint)
+        if answer is None:  # it was broken off from outside
+            raise HermesError("The turn ended without an answer.")
         return answer
 
     def turn_sync(self, message: str, *, session: str = "") -> Answer:

@@ -272,6 +272,6 @@ class _Unpacker:
                     return self._stream.decompress(piece, room)
                 except zlib.error:  # "deflate" without its header, as some servers send it
                     self._stream = zlib.decompressobj(-15)
-            return self._stream.decompress(piece, room)
+            return b"" if self._stream.eof else self._stream.decompress(piece, room)  # it would keep all behind its end
         except zlib.error as error:
             raise ValueError("what it sent cannot be unpacked") from error

@@ -78,15 +78,13 @@ def set_(scope: Scope, key: str, value: str) -> None:
     """
     home = scope.home
     home.create()
-    for locked in scope.distribution.locked:
-        if f"{locked}.".startswith(f"{key}.") or f"{key}.".startswith(f"{locked}."):
-            raise UserError(f"{scope.name} has locked {locked}; it cannot be set.")
+    from hermes_core.config.edit import refuse_locked, set_text
+
+    refuse_locked(scope.name, key, scope.distribution.locked)
     if key.isupper():
         _secrets(scope).set(key, value)
         click.echo(f"{key} is kept in {home.env_file}.", err=True)
         return
-    from hermes_core.config.edit import set_text
-
     set_text(home, key, value, sections=sections(scope))
 
 

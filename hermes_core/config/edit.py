@@ -8,7 +8,7 @@ import copy
 import json
 import re
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from textwrap import indent
 from typing import Any
@@ -42,6 +42,18 @@ _Dumper.add_representer(
 
 class _Refusal(Exception):
     """Not a shape that can be changed safely."""
+
+
+def overlap(key: str, other: str) -> bool:
+    """Whether one of two dotted keys holds the other, or is the same."""
+    return f"{other}.".startswith(f"{key}.") or f"{key}.".startswith(f"{other}.")
+
+
+def refuse_locked(name: str, key: str, locked: Iterable[str]) -> None:
+    """Raises UserError when the program of this name has locked a setting, a part of it or what it is in."""
+    for one in locked:
+        if overlap(key, one):
+            raise UserError(f"{name} has locked {one}; it cannot be set.")
 
 
 def set_value(home: Home, key: str, value: JSON, *, sections: Mapping[str, type] = {}) -> None:

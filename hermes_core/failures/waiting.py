@@ -43,7 +43,7 @@ def wait_in(headers: Mapping[str, str], body: str = "") -> float | None:
     known = [seconds for seconds in resets if seconds is not None]
     if known:
         return max(known)
-    return _in_body(body[:8000])
+    return _number(str(_in_body(body[:8000])))
 
 
 def _in_body(body: str) -> float | None:
@@ -67,7 +67,7 @@ def _spent(headers: Mapping[str, str], name: str) -> bool:
 
 
 def _duration(value: str) -> float | None:
-    value = value.strip()
+    value = value.strip() if len(value) < 200 else ""
     number = _number(value)
     if number is not None:
         if number > 1e11:  # an instant in milliseconds

@@ -7,10 +7,10 @@ from attrs import asdict
 
 from hermes_core.agent.parts import Parts
 from hermes_core.config.describe import plain, settings_rows
-from hermes_core.config.edit import set_text, unset_value
+from hermes_core.config.edit import overlap, refuse_locked, set_text, unset_value
 from hermes_core.config.schema import Config
 from hermes_core.config.settings import Settings, written
-from hermes_core.errors import HermesError, UnknownName, UserError
+from hermes_core.errors import HermesError, UnknownName
 from hermes_core.kinds import SettingsDesk
 from hermes_core.types import JSON, Setting
 
@@ -26,24 +26,25 @@ class HomeSettings(SettingsDesk):
     async def list(self) -> Sequence[Setting]:
         self._allowed()
         settings = self._parts.settings.read_again()  # somebody else may have changed the file
-        rows = [*self._rows(Config, "", settings, _fields(settings.config))]
+        raw = written(settings.home)
+        rows = [*self._rows(Config, "", settings, raw, _fields(settings.config))]
         for path, cls in self._sections().items():
             try:
                 section: Any = settings.section(path, cls)
             except HermesError:  # what is wrong in it is told by doctor, and mended by hand
                 continue
-            rows += self._rows(cls, path, settings, {path: section})
+            rows += self._rows(cls, path, settings, raw, {path: section})
         return rows
 
     async def set(self, key: str, text: str) -> Setting:
         self._allowed()
-        self._known(key)
+        refuse_locked(self._parts.home.brand, key, self._parts.settings.locked)
         set_text(self._parts.home, key, text, sections=self._sections())
         return await self._one(key)
 
     async def unset(self, key: str) -> Setting:
         self._allowed()
-        self._known(key)
+        refuse_locked(self._parts.home.brand, key, self._parts.settings.locked)
         unset_value(self._parts.home, key)
         return await self._one(key)
 
@@ -54,16 +55,12 @@ class HomeSettings(SettingsDesk):
             raise UnknownName("setting", key, found)
         return found[near]  # of an entry in a mapping it is the mapping's
 
-    def _known(self, key: str) -> None:
-        locked = next((name for name in self._parts.settings.locked if _within(key, name)), "")
-        if locked:
-            raise UserError(f"{self._parts.home.brand} has locked {locked}; it cannot be set.")
-
     def _sections(self) -> dict[str, type]:
         return self._parts.config_sections()
 
-    def _rows(self, cls: Any, path: str, settings: Settings, values: Mapping[str, Any]) -> Sequence[Setting]:
-        raw = written(settings.home)
+    def _rows(
+        self, cls: Any, path: str, settings: Settings, raw: Mapping[str, JSON], values: Mapping[str, Any]
+    ) -> Sequence[Setting]:
         return [
             Setting(
                 key=row.key,
@@ -74,7 +71,7 @@ class HomeSettings(SettingsDesk):
                 help=row.help,
                 secret=row.type == "Secret",
                 written=_holds(raw, row.key),
-                locked=any(_within(row.key, name) for name in settings.locked),
+                locked=any(overlap(row.key, name) for name in settings.locked),
             )
             for row in settings_rows(cls, path)
         ]
@@ -100,7 +97,3 @@ def _holds(raw: Mapping[str, JSON], key: str) -> bool:
             return False
         value = value[step]
     return True
-
-
-def _within(key: str, other: str) -> bool:
-    return f"{other}.".startswith(f"{key}.") or f"{key}.".startswith(f"{other}.")

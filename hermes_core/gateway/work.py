@@ -1,7 +1,8 @@
 """What runs beside a conversation, whoever runs it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from functools import partial
+from typing import Any
 
 from attrs import evolve
 
@@ -23,21 +24,22 @@ async def jobs(runtime: Runtime, session: Session) -> Sequence[Job]:
 
 async def stop_job(runtime: Runtime, session: Session, job: str) -> bool:
     """Stop one by its id; False when it does not run any more."""
-    name, _, own = job.partition(":")
-    for label, known, one in _sources(runtime):
-        if known == name:
-            return bool(await runtime.dispatch.shielded(label, "register_jobs", partial(one.stop, session, own)))
-    return False
+    return bool(await _ask(runtime, job, lambda source, own: source.stop(session, own)))
 
 
 async def job_output(runtime: Runtime, session: Session, job: str) -> str:
     """The last that one said."""
+    said = await _ask(runtime, job, lambda source, own: source.output(session, own))
+    return runtime.settings.masks.text(said or "")
+
+
+async def _ask(runtime: Runtime, job: str, call: Callable[[Jobs, str], Coroutine[Any, Any, Any]]) -> Any:
+    """What whoever runs a job answers; None when nobody does, or it fails."""
     name, _, own = job.partition(":")
     for label, known, one in _sources(runtime):
         if known == name:
-            said = await runtime.dispatch.shielded(label, "register_jobs", partial(one.output, session, own))
-            return runtime.settings.masks.text(said or "")
-    return ""
+            return await runtime.dispatch.shielded(label, "register_jobs", partial(call, one, own))
+    return None
 
 
 def _sources(runtime: Runtime) -> Iterator[tuple[str, str, Jobs]]:

@@ -155,9 +155,10 @@ class Dispatch:
             verdict = self._verdict(one, *await self._run(one, arguments))
             if verdict and verdict.outcome == "deny":
                 return verdict
-            if verdict and (not strongest.by or _STRENGTH[verdict.outcome] > _STRENGTH[strongest.outcome]):
-                known = strongest.effects if verdict.effects is None else verdict.effects
-                strongest = evolve(verdict, effects=known)
+            if verdict:  # the stronger one counts, and neither hides what the other knows of the effects
+                known = [each.effects for each in (strongest, verdict) if each.effects is not None]
+                strongest = max(strongest, verdict, key=lambda each: (bool(each.by), _STRENGTH[each.outcome]))
+                strongest = evolve(strongest, effects=known[0].union(*known) if known else None)
         return strongest
 
     def _verdict(self, one: Implementation, answer: Any, error: BaseException | None) -> Verdict | None:

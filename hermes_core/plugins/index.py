@@ -260,7 +260,7 @@ def _packages() -> "Iterator[Installed]":
     seen: set[str] = set()
     for distribution in metadata.distributions(path=_search_path()):
         points = [point for point in distribution.entry_points if point.group == GROUP]
-        name = normalized(distribution.name or "") if points else ""
+        name = normalized((facts := distribution.metadata)["Name"] or "") if points else ""  # each look parses it anew
         if not name or name in seen:  # an older copy further down the path is never imported either
             continue
         seen.add(name)
@@ -268,7 +268,7 @@ def _packages() -> "Iterator[Installed]":
             module = point.value.partition(":")[0].strip()
             kind, dash, rest = name.removeprefix("hermes-").partition("-")
             label = f"{kind}/{rest}" if dash and name.startswith("hermes-") else point.name
-            yield _found(_package_manifest(module), label, module, "package", name, distribution.version)
+            yield _found(_package_manifest(module), label, module, "package", name, facts["Version"])
 
 
 def _files(folder: str) -> "Iterator[Installed]":

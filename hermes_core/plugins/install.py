@@ -33,7 +33,6 @@ def install(requirement: str, consent: Consent, *, binary_only: bool = True, say
     wheels = ["--only-binary", ":all:"] if binary_only else []
     found = _looked_at(name, [*wheels, requirement])
     before = consent.pinned(name)
-    _refuse_startup(name, found)
     _compare(name, before, found, say)
     extras = re.search(r"\[[^\]]*\]", requirement)
     exactly = f"{name}{extras[0] if extras else ''}=={found.version}"
@@ -96,10 +95,11 @@ def _looked_at(name: str, arguments: Sequence[str]) -> Contents:
 
     with TemporaryDirectory(prefix="hermes-install-") as folder:
         _run("install", ["--no-deps", "--target", folder, *arguments])
+        _refuse_startup(name, found := contents_of(Path(folder), name))  # before a system's own of that name is seen
         if taken := taken_over(Path(folder), name):
             text = f"{name} brings {', '.join(taken)}, which belongs to something else here. It was not installed."
             raise UserError(text, hint="No plugin needs that. Tell its author, or do not use it.")
-        return contents_of(Path(folder), name)
+        return found
 
 
 def _refuse_startup(name: str, found: Contents) -> None:

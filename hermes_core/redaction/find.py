@@ -109,13 +109,12 @@ class Finder:
         low = text.lower()
         if len(low) != len(text):
             low = text.encode("ascii", "replace").decode().lower()
-        covered = start  # what lies in a value is not looked at again: a line of nothing but names stays cheap
-        for name, begin, end in hits(low, start):
-            if begin < covered and name in ("name", "-----begin"):
+        covered: dict[str, int] = {}  # by kind; what lies in a value is not looked at again: many names stay cheap
+        for name, begin, end in sorted(hits(low, start), key=lambda hit: hit[1]):
+            if begin < covered.get(name, start) and name in ("name", "-----begin"):
                 continue
-            more = self._hit(text, name, begin, end)
-            found += more
-            covered = max([covered, *(last for _, last, _ in more)]) if name in ("name", "-----begin") else start
+            found += (more := self._hit(text, name, begin, end))
+            covered[name] = max([covered.get(name, start), *(last for _, last, _ in more)])
         for match in _re(_PHONE).finditer(text, start):
             if not _re(r"[\w+/.\\-]").match(text, max(match.start() - 1, 0)) or match.start() == 0:
                 found.append((*match.span(), True))

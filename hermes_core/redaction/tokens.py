@@ -19,6 +19,7 @@ _TABLE = bytes(97 if (chr(i).isalnum() and i < 128) or chr(i) in "_-" else 32 fo
 _HEX = "0123456789abcdef"
 _UUID = _HEX + "-"
 _JOINS = frozenset("./$+:~#^!")
+_FAR = 300  # characters of a body that are judged: a word of nothing but beginnings stays cheap
 _BACK = 24  # the longest beginning that may stand before its long word
 _WORDS = r"[A-Za-z]+(?:[-_.](?:[A-Za-z]+|v?\d{1,3}))+"
 _BITCOIN = r"[5KL][1-9A-HJ-NP-Za-km-z]{50,51}"
@@ -123,7 +124,7 @@ def _strange(text: str, at: int, end: int) -> Span | None:
 
 def _body(text: str, place: int, kind: str, body: str) -> int:
     """Where the token ends whose literal ended at a place; 0 when this is none."""
-    match = _re(body).match(text, place)
+    match = _re(body).match(text, place, place + _FAR)
     if match is None:
         return 0
     value = match[0].rstrip(".") if match[0][-1] == "." else match[0]
@@ -131,7 +132,7 @@ def _body(text: str, place: int, kind: str, body: str) -> int:
         return 0
     if kind == "random" and not drawn_by_lot(value, 14):
         return 0
-    return place + len(value)
+    return place + len(value) if len(match[0]) < _FAR else (_re(body).match(text, place) or match).end()
 
 
 def _unnamed(text: str, at: int, end: int) -> Span | None:

@@ -76,7 +76,7 @@ def _plain(text: str) -> str:
 
 def _flowing(text: str) -> str:
     """Lines joined as a reader joins them, without the signs of quotes, lists and comments at their ends."""
-    return re.sub(r"[ \t\r\f\v>#]*\n[ \t\r\f\v>#/*-]*|[ \t\u00a0]+", " ", text)
+    return re.sub(r"(?:(?<![ \t\r\f\v>#])[ \t\r\f\v>#]+|)\n[ \t\r\f\v>#/*-]*|[ \t\u00a0]+", " ", text)
 
 
 def _commanded(text: str) -> str:

@@ -101,7 +101,7 @@ class Verdict:
     """The answer of a gate or a person. ``choice`` is the picked choice or typed text of a Question.
 
     ``effects`` is for a gate that knows better than the tool what this one call does (``git status`` only reads):
-    the policy decides on those; None leaves it at what the tool declares.
+    the policy decides on those of all gates together; None leaves it at what the tool declares.
     """
 
     outcome: Outcome

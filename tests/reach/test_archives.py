@@ -6,6 +6,7 @@ import io
 import struct
 import tarfile
 import zipfile
+from contextlib import suppress
 
 import pytest
 from hypothesis import given, settings
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from hermes_core.archives import ArchiveLimits, unpack
 from hermes_core.errors import OutOfReach
+from hermes_core.testing import Steps
 
 SMALL = ArchiveLimits(members=20, total=50_000, file=30_000)
 
@@ -248,6 +250,46 @@ def test_what_is_there_is_never_written_over(tmp_path):
     assert unpack(archive, tmp_path / "empty")
     with pytest.raises(OSError):  # noqa: PT011
         unpack(tmp_path / "nosuch", tmp_path / "place")
+
+
+MUTABLE = [
+    zipped(PLAIN),
+    tarred(PLAIN),
+    tarred(PLAIN, gzip.compress),
+    tarred(PLAIN, bz2.compress),
+    tarred([("n" * 200, b"one"), ("\u00e9" * 60, b"two")], form=tarfile.PAX_FORMAT),
+    tarred([("n" * 200, b"one")], form=tarfile.GNU_FORMAT),
+]
+
+
+@settings(max_examples=50)
+@given(
+    data=st.sampled_from(MUTABLE),
+    changes=st.lists(st.tuples(st.integers(0, 2_000), st.sampled_from([b"\xff", b"\0", b"7", b"x", b"L", b"S"]))),
+    last=st.integers(1, 20_000),
+)
+def test_an_archive_with_any_bytes_is_unpacked_or_refused_in_few_steps(data, changes, last, tmp_path_factory):
+    broken = bytearray(data[:last])
+    for at, sign in changes:
+        broken[at : at + 1] = sign
+    base = tmp_path_factory.mktemp("odd")
+    with Steps(len(broken), each=20, first=20_000), suppress(OutOfReach):
+        unpack(put(base, bytes(broken)), base / "out", SMALL)
+    assert {path.name for path in base.iterdir()} <= {"x.archive", "out"}
+
+
+@pytest.mark.parametrize("size", [-1, -512, -1_024, -(10**6), 1 << 40, 1 << 80])
+@pytest.mark.parametrize("kind", [tarfile.REGTYPE, tarfile.XHDTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.XGLTYPE])
+def test_a_member_of_an_impossible_size_leads_nowhere(size, kind, tmp_path):
+    info = tarfile.TarInfo("a")
+    info.type = kind
+    head = bytearray(info.tobuf(tarfile.GNU_FORMAT))
+    head[124:136] = size.to_bytes(12, "big", signed=True)
+    head[124] |= 0x80
+    head[148:156] = f"{sum(head[:148]) + sum(head[156:]) + 8 * 32:06o}\0 ".encode()
+    with Steps(2_048, each=5, first=10_000), suppress(OutOfReach):
+        unpack(put(tmp_path, bytes(head) + tarred([("b", b"two")])), tmp_path / "out", SMALL)
+    assert {path.name for path in tmp_path.iterdir()} <= {"x.archive", "out"}
 
 
 @settings(max_examples=60, deadline=None)

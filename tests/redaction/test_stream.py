@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from measuring import rows
 
 from hermes_core.redaction import MASKED, Known, Redactor, hidden, mask, redact
+from hermes_core.testing import Steps
 
 PIECES = [row["text"] for name in ("tune.secrets", "second.secrets", "tune.harmless") for row in rows(name)]
 SIGNS = [
@@ -62,9 +63,31 @@ def test_cuts_make_no_difference(text: str, data: st.DataObject) -> None:
     assert streamed(text, [i + 1 for i, c in enumerate(text) if c == "\n"]) == whole
 
 
+@pytest.mark.parametrize(
+    "after", ["", "password=swordfish77\n", "It has a password: swordfish77\n", "token=" + SIGNS[16]]
+)
+@pytest.mark.parametrize("foot", ["-----END RSA PRIVATE KEY-----\n", ""])
+def test_a_key_is_hidden_whatever_is_hidden_behind_it(foot: str, after: str) -> None:
+    body = "MIIEpAIBAAKCAQEA7bq3Zc0sWk1JfQ9x\nT2hV8nYd5RgLm4PuXo6KiEwBvCzNsAqF\n"
+    shown = redact(f"-----BEGIN RSA PRIVATE KEY-----\n{body}{foot}{after}")
+    assert not any(secret in shown for secret in (*body.split(), "swordfish77", SIGNS[16]))
+
+
+def test_names_of_other_languages_count_before_an_english_one_too() -> None:
+    assert redact("пароль=hunter22x\npassword=swordfish77\n") == "пароль=***\npassword=***\n"
+
+
 @pytest.mark.parametrize("text", PIECES[::40])
 def test_one_character_at_a_time(text: str) -> None:
     assert streamed(text, list(range(len(text)))) == redact(text, ["canary-value-1"])
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(text=TEXTS)
+def test_any_text_is_looked_through_in_few_steps(text: str) -> None:
+    streamed(text, [])  # what it knows of secrets is made ready when it is first needed
+    with Steps(len(text), each=60, first=5_000):
+        streamed(text, list(range(len(text))))
 
 
 @pytest.mark.parametrize("row", rows("tune.secrets")[::9])

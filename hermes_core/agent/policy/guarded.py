@@ -31,26 +31,13 @@ _LOOKERS = frozenset(
 # Programs that change what they name, and those that change only what they name last.
 _WRITERS = frozenset(
     {
-        "chattr",
-        "chgrp",
-        "chmod",
-        "chown",
-        "curl",
-        "dd",
-        "ln",
-        "mkdir",
-        "mkfifo",
-        "mv",
-        "patch",
-        "rm",
-        "rmdir",
-        "setfacl",
+        "chattr", "chgrp", "chmod", "chown", "curl", "dd", "ln", "mkdir", "mkfifo", "mv", "patch", "rm", "rmdir",
+        "setfacl", "shred", "sponge", "srm", "tee", "touch", "truncate", "unlink", "unzip", "wget", "wipe",
     }
-    | {"shred", "sponge", "srm", "tee", "touch", "truncate", "unlink", "unzip", "wget", "wipe"}
-)
+)  # fmt: skip
 _COPIERS = frozenset({"cp", "install", "rsync", "scp"})
 _IN_PLACE = pattern(r"-[a-zA-Z]*i|--in-place")
-_PARTS = pattern(r"[=:<>]")
+_PARTS = pattern(r"[=:<>|]")
 _VARIABLE = pattern(r"\$\{?\w+\}?")
 _MAGIC = pattern(r"[{$`]")
 _MANY = 64

@@ -68,7 +68,7 @@ class Guests:
         folder = str(self.folder(session.owner))
         allowed = (folder,) if Effect.WRITE_FILES in tool.effects else (folder, *opened)
         for place in (key[5:] for key in keys if key.startswith("file:")):
-            path = os.path.join(workspace.cwd, place)  # noqa: PTH118 - as the tool reads it
+            path = os.path.join(workspace.cwd, os.path.expanduser(place))  # noqa: PTH111, PTH118 - as the tool reads it
             if not any(inside(path, root) for root in allowed):
                 return f"{place} is outside of your own folder, {folder}"
         return ""

@@ -37,9 +37,10 @@ _FORK_BOMB = pattern(r":\(\)\s*\{\s*:\s*\|\s*:\s*&\s*\}\s*;\s*:")
 _OPTION = pattern(r"^(of|if|--\w[\w-]*)=")
 _CARRIES = pattern(r"^-[a-z]*c$")
 _CODE_WITHIN = pattern(r"eval|<<<|sh|su|[\\\"']")  # where a word may be code: a shell, however it is quoted
+_QUOTED_CODE = pattern(r"(?:-[a-z]*c|eval|<<<)\s*[\"']")
 LONGEST = 128_000  # characters of a command
 _GROUPS = pattern(r"\$\(|[`()]|(?:^|\s)\{\s|\s\}")
-_SPLIT = pattern(r"(?:\|\||&&|(?<![<>])&|[;|\n])")
+_SPLIT = pattern(r"(?:\|\||&&|(?<![<>])&|(?<!>)\||[;\n])")
 
 
 def blocked_command(
@@ -61,11 +62,10 @@ def blocked_command(
     for piece in pieces(command):
         if piece in seen:
             continue
-        before = len(known)
         words = program_words(piece, known)
         if known and "$" in piece:
             words = [_with(known, word) for word in words]
-        elif len(known) == before:
+        elif "=" not in piece:  # what sets a variable may set it back
             seen.add(piece)
         if not words:
             continue
@@ -85,8 +85,11 @@ def blocked_command(
 def pieces(command: str, depth: int = 0) -> Iterable[str]:
     """The single commands of a shell command, those inside ``$(…)``, ``sh -c`` and here-strings too."""
     command = command.replace("\\\n", " ")
-    for piece in _SPLIT.split(_GROUPS.sub(" ; ", command) if depth < 3 else command):
-        yield piece
+    split = _SPLIT.split(_GROUPS.sub(" ; ", command) if depth < 3 else command)
+    whole = [command] if len(split) > 1 and _QUOTED_CODE.search(command) else []  # it was split inside its quotes too
+    for number, piece in enumerate((*split, *whole)):
+        if number < len(split):
+            yield piece
         words = _words(piece)
         if depth < 3 and _CODE_WITHIN.search(piece):
             shell = any(_name(word) in _SHELLS for word in words)

@@ -21,9 +21,9 @@ _FENCE = pattern(r"( *)(`{3,}|~{3,})([^`\n]*)")
 _NAMED = pattern(r" *(`{3,}|~{3,}) ?[\w+#.-]*")  # by a language, and nothing else that would be said twice
 _LIST = pattern(r"\s*([-*+•]|\d{1,9}[.)])\s")
 _SPAN = pattern(
-    r"(?P<ticks>`+)(?!`)[^\n]*?[^`\n](?P=ticks)(?!`)"  # inline code
-    r"|!?\[[^\]\n]*\]\([^)\n]*\)|<?https?://[^\s>]+>?"  # links
-    r"|(?P<bold>\*\*|__|~~|\|\|)(?=\S)[^\n]*?\S(?P=bold)"
+    r"(?<!`)(?P<ticks>`+)(?!`)[^\n]*?[^`\n](?P=ticks)(?!`)"  # inline code
+    r"|!?\[[^\[\]\n]*\]\([^)\n]{0,2000}\)|<?https?://[^\s>]+>?"  # links
+    r"|(?P<bold>\*\*|__|~~|\|\|)(?=\S)[^\n]{0,2000}?\S(?P=bold)"
     r"|(?<!\w)(?P<slant>[*_])(?=[^\s*_])[^*_\n]*[^\s*_](?P=slant)(?!\w)"
 )
 _SENTENCE = pattern(r"[.!?…。！？]['\")\]]*(?:\s|(?<=[。！？]))")

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from hermes_core.testing import Steps
 from hermes_platform_cli.clean import Cleaner, clean, exact, whole
 from hermes_platform_cli.width import cells, clip, last_rows, wrap
 
@@ -49,6 +50,21 @@ def test_a_sequence_cut_anywhere_is_still_no_sequence(text: str, size: int) -> N
     cleaner = Cleaner()
     shown = "".join(cleaner.feed(text[i : i + size]) for i in range(0, len(text), size)) + cleaner.finish()
     assert not CONTROL.search(shown)
+
+
+@given(NASTY, st.lists(st.integers(1, 7), max_size=30))
+def test_pieces_are_shown_like_the_whole_in_few_steps(text: str, sizes: list[int]) -> None:
+    cleaner, shown, at = Cleaner(), "", 0
+    with Steps(len(text), each=30):
+        for size in [*sizes, len(text) + 1]:
+            shown += cleaner.feed(text[at : at + size])
+            at += size
+        assert shown + cleaner.finish() == clean(text)
+
+
+@pytest.mark.parametrize("unit", ["\x9d", "\x90\x9b"])
+def test_beginnings_of_sequences_without_an_end_are_looked_through_soon(unit: str) -> None:
+    assert not CONTROL.search(clean(unit * 1_500_000))
 
 
 def test_a_sequence_in_two_pieces_leaves_no_crumbs() -> None:

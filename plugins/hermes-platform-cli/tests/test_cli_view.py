@@ -205,10 +205,11 @@ async def test_markdown_off_shows_what_was_written() -> None:
 async def test_naughty_text_leaves_the_screen_whole(columns: int, piece: str) -> None:
     emulated = Emulated(columns)
     emulated.show(STARTED)
-    for _ in range(30):
+    for _ in range(15):
         emulated.show(Said(text=f"{piece} x "), Thinking(text=piece))
     emulated.show(Called(call=CALL), Progress(call_id="c1", text=piece * 9), returned(piece), ended("end"))
     emulated.view.stop()
+    assert len(emulated.rows) > emulated.terminal.lines, "nothing was scrolled away"
     assert emulated.terminal.title == ""
     assert emulated.terminal.cursor.hidden is False
     rows = emulated.rows
@@ -231,9 +232,16 @@ async def test_a_live_region_on_a_terminal_that_became_narrower_is_erased_whole(
     assert emulated.rows == ["", " ".join(["word"] * 8), " ".join(["word"] * 7)]
 
 
+class Counted(Emulated):
+    """Nobody looks at its terminal."""
+
+    def write(self, text: str) -> None:
+        self.written += len(text)
+
+
 async def test_a_long_answer_costs_no_more_than_in_proportion() -> None:
     def cost(tokens: int) -> int:
-        emulated = Emulated(80, 24)
+        emulated = Counted(80, 24)
         emulated.show(STARTED)
         for number in range(tokens):
             emulated.now += 0.002

@@ -24,7 +24,7 @@ class Capture:
             data = data[space:]
         self._rest.append(data)
         self._kept += len(data)
-        while self._kept - len(self._rest[0]) >= self._limit - self._limit // 2:
+        while self._rest and self._kept - len(self._rest[0]) >= self._limit - self._limit // 2:
             self._kept -= len(self._rest.popleft())
 
     @property

@@ -70,13 +70,14 @@ class Remote:
                 self.said += line
 
     def _note(self, words: Sequence[bytes]) -> None:
-        if words[0] == b"start":
-            self.leader = int(words[1])
-        elif words[0] == b"nofolder":
-            self.no_folder = True
-        else:
-            self.status = int(words[1])
-            self._ended.set()
+        match words:  # the command can find out the token, and write anything beside its output
+            case [b"start", leader] if leader.isdigit() and len(leader) < 20:
+                self.leader = int(leader)
+            case [b"nofolder"]:
+                self.no_folder = True
+            case [b"end", status] if status.isdigit() and len(status) < 4:
+                self.status = int(status)
+                self._ended.set()
 
     @staticmethod
     async def _feed(process: Process, stdin: bytes) -> None:

@@ -5,12 +5,16 @@ import unicodedata
 
 __all__ = ["Cleaner", "clean", "exact", "whole"]
 
-_STRING = r"[\]PX^_][^\x07\x1b\x9c\n]{0,4096}"  # OSC, DCS, SOS, PM, APC up to their end
+_BODY = r"[^\x07\x1b\x90\x98\x9c-\x9f\n]{0,4096}"  # another beginning ends it: else each would look this far
+_STRING = rf"[\]PX^_]{_BODY}"  # OSC, DCS, SOS, PM, APC up to their end
+_C1 = rf"\x9b[0-?]{{0,64}}[ -/]{{0,8}}|[\x90\x98\x9d\x9e\x9f]{_BODY}\x1b?"
 _SEQUENCE = re.compile(
     rf"\x1b\[[0-?]{{0,64}}[ -/]{{0,8}}[@-~]|\x1b{_STRING}(?:\x07|\x1b\\|\x9c)|\x1b[ -/]{{0,8}}[0-~]"
-    r"|\x9b[0-?]{0,64}[ -/]{0,8}[@-~]|[\x90\x98\x9d\x9e\x9f][^\x07\x1b\x9c\n]{0,4096}(?:\x07|\x1b\\|\x9c)"
+    rf"|\x9b[0-?]{{0,64}}[ -/]{{0,8}}[@-~]|[\x90\x98\x9d\x9e\x9f]{_BODY}(?:\x07|\x1b\\|\x9c)"
 )
-_UNFINISHED = re.compile(rf"(?:\x1b(?:\[[0-?]{{0,64}}[ -/]{{0,8}}|{_STRING}\x1b?|[ -/]{{0,8}})?|\r|[\ud800-\udbff])\Z")
+_UNFINISHED = re.compile(
+    rf"(?:\x1b(?:\[[0-?]{{0,64}}[ -/]{{0,8}}|{_STRING}\x1b?|[ -/]{{0,8}})?|{_C1}|\r|[\ud800-\udbff])\Z"
+)
 _SUSPECT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _DROPPED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _BREAKS = re.compile("\r\n|[\r\x85\u2028\u2029]")

@@ -31,9 +31,9 @@ class Asking(_App):
     _asking = False
     _dialog: "tuple[Waiting, QuestionDialog]"
 
-    def show_tabs(self) -> None:
-        """Show the tabs as they are now."""
-        raise NotImplementedError
+    if TYPE_CHECKING:
+
+        def show_tabs(self) -> None: ...
 
     async def ask(self, chat: str, question: Question) -> Verdict | None:
         """Put a question in a chat, once the person looks at it; None when it is gone."""

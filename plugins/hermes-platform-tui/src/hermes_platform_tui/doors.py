@@ -42,9 +42,9 @@ class Doors(_App):
     settings_of_screen: Config
     restorer: "Restorer | None"
 
-    async def open_tab(self, session: str = "") -> ChatView:
-        """A conversation beside the others."""
-        raise NotImplementedError
+    if TYPE_CHECKING:
+
+        async def open_tab(self, session: str = "") -> ChatView: ...
 
     def opens(self, text: str) -> bool:
         """Open the screen that a command is here; False when it is no such command, or says more than its name."""

@@ -37,7 +37,7 @@ class _Block:
     def __init__(self, kind: str) -> None:
         self.kind = kind
         self.pieces: list[str] = []  # of its text, its thought or its arguments
-        self.signature = ""
+        self.signature: list[str] = []
         self.data = ""
         self.id = ""
         self.name = ""
@@ -62,7 +62,7 @@ class MessageDecoder:
         self._blocks: list[_Block] = []
         self._open: dict[JSON, _Block] = {}
         self._last: _Block | None = None  # whose text is held back, to be handed on together
-        self._held = ""
+        self._held: list[str] = []
         self._out: list[Delta] = []
         self._ids: set[str] = set()
         self._reason = ""
@@ -176,14 +176,14 @@ class MessageDecoder:
 
     def _grow(self, block: _Block, field: str, piece: str) -> None:
         if field == "signature":
-            block.signature += piece
+            block.signature.append(piece)
         elif piece:
             if block.kind != "tool_use" and self._last is not block:
                 self._flush(final=True)
                 self._last = block
             block.pieces.append(piece)
             if block.kind != "tool_use":
-                self._held += piece
+                self._held.append(piece)
 
     def _close(self, block: _Block) -> None:
         if block.kind != "tool_use":
@@ -204,7 +204,9 @@ class MessageDecoder:
     def _flush(self, *, final: bool = False) -> None:
         if self._last is None or not self._held:
             return
-        text, self._held = (self._held, "") if final else split_half(self._held)
+        held = "".join(self._held)
+        text, half = (held, "") if final else split_half(held)
+        self._held = [half] if half else []
         if text:
             made = TextDelta if self._last.kind == "text" else ReasoningDelta
             self._out.append(made(text=mend(text)))
@@ -234,7 +236,7 @@ class MessageDecoder:
         made: list[dict[str, JSON]] = []
         for block in self._blocks:
             if block.kind == "thinking":
-                made.append({"type": "thinking", "thinking": block.text(), "signature": mend(block.signature)})
+                made.append({"type": "thinking", "thinking": block.text(), "signature": mend("".join(block.signature))})
             elif block.kind == "redacted_thinking":
                 made.append({"type": "redacted_thinking", "data": block.data})
             elif block.kind == "text":

@@ -7,7 +7,7 @@ from hermes_core.types import JSON
 
 __all__ = ["BrokenEvent", "EventReader"]
 
-LIMIT = 64 * 1024 * 1024  # bytes of one line; more is not a model's reply
+LIMIT = 64 * 1024 * 1024  # bytes of one event, roughly; more is not a model's reply
 BOM = b"\xef\xbb\xbf"
 
 
@@ -30,6 +30,7 @@ class EventReader:
         self._begun = False
         self._name = ""
         self._data: list[str] = []
+        self._size = 0
 
     def feed(self, piece: bytes) -> list[Mapping[str, JSON]]:
         """The events that are whole with these bytes. Raises BrokenEvent."""
@@ -66,6 +67,9 @@ class EventReader:
         for line in text.split("\n")[:-1]:
             if line.startswith("data:"):
                 self._data.append(line[5:].strip())
+                self._size += len(line)
+                if self._size > LIMIT:
+                    raise BrokenEvent(self._data[0][:200])
             elif not line:
                 self._finish(found)
             elif line.startswith("event:"):
@@ -76,7 +80,7 @@ class EventReader:
 
     def _finish(self, found: list[Mapping[str, JSON]]) -> None:
         name, lines = self._name, self._data
-        self._name, self._data = "", []
+        self._name, self._data, self._size = "", [], 0
         payload = "\n".join(filter(None, lines))
         if not payload or payload == "[DONE]":
             return

@@ -9,6 +9,7 @@ import os
 from collections.abc import Mapping
 
 from hermes_core.types import JSON, CallDelta
+from hermes_provider_openai.arguments import Arguments, reads
 from hermes_provider_openai.surrogates import mend
 
 __all__ = ["CallCollector"]
@@ -20,16 +21,16 @@ class _Call:
     def __init__(self) -> None:
         self.id = ""
         self.name = ""
-        self.arguments: list[str] = []
+        self.arguments = Arguments()
         self.last = ""
         self.whole: JSON = None  # arguments that came as an object
         self.extra: JSON = None
 
     def text(self) -> str:
-        return "".join(self.arguments)
+        return self.arguments.text()
 
     def complete(self) -> bool:
-        return self.whole is not None or _reads(self.text())
+        return self.whole is not None or self.arguments.complete()
 
 
 class CallCollector:
@@ -39,6 +40,7 @@ class CallCollector:
         self._key = key
         self._calls: list[_Call] = []
         self._by_index: dict[int, _Call] = {}
+        self._by_id: dict[str, _Call] = {}
 
     def __bool__(self) -> bool:
         return bool(self._calls)
@@ -78,6 +80,7 @@ class CallCollector:
         name = _word(function.get("name"))
         call = self._find(_index(fragment.get("index")), _word(fragment.get("id")), name, position)
         call.id = call.id or _word(fragment.get("id"))
+        self._by_id.setdefault(call.id, call)
         _grow_name(call, name)
         _grow_arguments(call, function.get("arguments", function.get("parameters")))
         if (extra := fragment.get("extra_content")) is not None:
@@ -91,7 +94,7 @@ class CallCollector:
             return call
         last = self._calls[-1] if self._calls else None
         if call_id:
-            known = next((c for c in self._calls if c.id == call_id), None)
+            known = self._by_id.get(call_id)
             if known is not None and (not name or not position or not known.complete()):
                 return known
             return last if last is not None and not name else self._new()
@@ -110,7 +113,7 @@ def _begins_anew(call: _Call, call_id: str, name: str) -> bool:
     # bring no name, or are in the middle of the arguments.
     if not (call_id and name and call.id and call_id != call.id):
         return False
-    return not call.text() or call.complete()
+    return not call.arguments.size or call.complete()
 
 
 def _index(value: JSON) -> int | None:
@@ -132,7 +135,7 @@ def _grow_name(call: _Call, name: str) -> None:
         return
     if name.startswith(call.name):  # the first piece, or a name that is sent again as it grows
         call.name = name
-    elif not call.text() and call.whole is None:
+    elif not call.arguments.size and call.whole is None:
         call.name += name
 
 
@@ -142,9 +145,9 @@ def _grow_arguments(call: _Call, arguments: JSON) -> None:
     elif isinstance(arguments, str) and arguments:
         if arguments == call.last and len(arguments) > 2 and call.complete():
             return  # the whole text once more
-        if arguments != "{}" and call.text() == "{}":
-            call.arguments.clear()  # an empty object as the first piece stands for "to come"
-        call.arguments.append(arguments)
+        if arguments != "{}" and call.arguments.size == 2 and call.text() == "{}":
+            call.arguments = Arguments()  # an empty object as the first piece stands for "to come"
+        call.arguments.add(arguments)
         call.last = arguments
 
 
@@ -154,11 +157,11 @@ def _arguments(call: _Call) -> str:
     text = call.text().strip()
     if not text or text == "null":
         return "{}"
-    if not _reads(text):
+    if not reads(text):
         half = text[: len(text) // 2]
-        if len(text) % 2 == 0 and half * 2 == text and _reads(half):
+        if len(text) % 2 == 0 and half * 2 == text and reads(half):
             text = half
-        elif _reads(call.last) and call.last.lstrip().startswith("{"):
+        elif reads(call.last) and call.last.lstrip().startswith("{"):
             text = call.last  # pieces first, then the whole; or every piece holds all before it
     return mend(_unquoted(text))
 
@@ -169,14 +172,6 @@ def _unquoted(text: str) -> str:
             inner = json.loads(text)
         except (ValueError, RecursionError):
             return text
-        if isinstance(inner, str) and inner.lstrip().startswith("{") and _reads(inner):
+        if isinstance(inner, str) and inner.lstrip().startswith("{") and reads(inner):
             return inner
     return text
-
-
-def _reads(text: str) -> bool:
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True

@@ -118,7 +118,10 @@ class ChatDecoder:
         if self._field:
             kept["field"] = self._field
         if self._details:
-            kept["reasoning_details"] = self._details
+            kept["reasoning_details"] = [
+                {key: "".join(value) if isinstance(value, _Pieces) else value for key, value in detail.items()}
+                for detail in self._details
+            ]
         return {self._key: kept} if kept else {}
 
     def _take(self, event: JSON) -> None:
@@ -263,6 +266,10 @@ def _words(value: JSON, depth: int = 4) -> str:
     return ""
 
 
+class _Pieces(list[str]):
+    """A text that grows: joined at the end, not with every piece."""
+
+
 def _add_detail(details: list[dict[str, JSON]], piece: Mapping[str, JSON]) -> None:
     last = details[-1] if details else None
     same = last is not None and all(last.get(k) == piece.get(k) for k in ("type", "index"))
@@ -271,7 +278,9 @@ def _add_detail(details: list[dict[str, JSON]], piece: Mapping[str, JSON]) -> No
         return
     for key, value in piece.items():
         before = last.get(key)
-        if key in _SUMMARY and isinstance(before, str) and isinstance(value, str):
-            last[key] = before + value
+        if key in _SUMMARY and isinstance(before, _Pieces) and isinstance(value, str):
+            before.append(value)
+        elif key in _SUMMARY and isinstance(before, str) and isinstance(value, str):
+            last[key] = _Pieces([before, value])
         elif value is not None:
             last[key] = value

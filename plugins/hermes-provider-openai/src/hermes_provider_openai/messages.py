@@ -12,7 +12,7 @@ from hermes_provider_openai.pictures import describe, picture_url
 
 __all__ = ["Conversion", "function_name", "to_messages"]
 
-_NAME = re.compile(r"[^A-Za-z0-9_.-]")
+_NAME = re.compile(r"[^A-Za-z0-9_-]")
 
 
 @frozen(kw_only=True)

@@ -20,6 +20,7 @@ MOST_MAIN = 100_000  # characters of SKILL.md
 PLATFORMS = {"macos": "darwin", "linux": "linux", "windows": "win32"}
 ENVIRONMENTS = ("kanban", "docker", "s6")
 _MOST_HEAD = 16_000  # characters of frontmatter
+_DEEPEST = 50  # lists and tables in one another; the time that YAML takes grows with the square of it
 _FENCE = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 _HERMES_LISTS = (
@@ -108,7 +109,11 @@ def _load(text: str) -> Mapping[str, Any]:
     if len(text) > _MOST_HEAD:
         raise BadSkill([f"the frontmatter has {len(text):,} characters; {_MOST_HEAD:,} is the most"])
     try:
+        depth = 0
         for event in yaml.parse(text, Loader=yaml.SafeLoader):
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth > _DEEPEST:
+                raise BadSkill(["the frontmatter is nested too deeply to be read"])
             if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
                 raise BadSkill(["the frontmatter uses anchors (& and *), which are not accepted"])
         data = yaml.safe_load(text)

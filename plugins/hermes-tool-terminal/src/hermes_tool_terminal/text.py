@@ -11,6 +11,8 @@ _ESCAPE = re.compile(
     r"\x1b(?:\][^\x07\x1b]*(?:\x07|\x1b\\)|[PX^_][^\x1b]*\x1b\\|\[[0-?]*[ -/]*[@-~]|[ -/]*[0-OQ-WYZ\\`a-~])"
     r"|\x9b[0-?]*[ -/]*[@-~]"
 )
+_LONGEST = 64  # characters of an escape that is waited for
+_BEGUN = re.compile(r"(?:\x1b(?:\][^\x07\x1b]*\x1b?|[PX^_][^\x1b]*\x1b?|\[[0-?]*[ -/]*|[ -/]*)|\x9b[0-?]*[ -/]*|\r)\Z")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _OVERSTRUCK = re.compile(r"[^\b\n]\x08")
 
@@ -54,8 +56,6 @@ class Cleaner:
     def feed(self, data: bytes) -> str:
         """What can be shown now."""
         text = self._held + self._decoder.decode(data)
-        escape = text.rfind("\x1b")
-        self._held = ""
-        if escape >= 0 and len(text) - escape < 64 and not _ESCAPE.match(text, escape):
-            text, self._held = text[:escape], text[escape:]
+        begun = _BEGUN.search(text, max(0, len(text) - _LONGEST))
+        text, self._held = (text[: begun.start()], begun[0]) if begun else (text, "")
         return _CONTROL.sub("", _ESCAPE.sub("", text).replace("\r\n", "\n"))

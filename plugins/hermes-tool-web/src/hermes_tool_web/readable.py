@@ -25,7 +25,7 @@ _HIDES = re.compile(
     r"|(?:max-)?(?:width|height)\s*:\s*[01](?:px|pt)?\s*(?:[;!]|$)|color\s*:\s*transparent)",
     re.IGNORECASE,
 )
-_NO_PLACE = re.compile(r"\]\(<?(?:javascript|data|vbscript|blob):[^)\n]*\)", re.IGNORECASE)
+_NO_PLACE = re.compile(r"\]\(<?(?:javascript|data|vbscript|blob):[^)\n]*(\)?)", re.IGNORECASE)
 
 
 @frozen(kw_only=True)
@@ -102,4 +102,4 @@ def _markdown(source: str, url: str, *, links: bool) -> tuple[str, str]:
         raise ToolError(f"{url} could not be made readable ({text}).", retry=False) from error
     found = re.search(r"<title[^>]{0,200}>(.{0,1000}?)</title", source[:50_000], re.IGNORECASE | re.DOTALL)
     title = without_invisible(html.unescape(found[1]))[0] if found else ""
-    return " ".join(title.split())[:300], _NO_PLACE.sub("](…)", text)
+    return " ".join(title.split())[:300], _NO_PLACE.sub(lambda found: "](…)" if found[1] else found[0], text)

@@ -9,15 +9,16 @@ from collections.abc import Callable
 
 from hermes_core.patterns import pattern
 
-__all__ = ["Cleaner", "clean"]
+__all__ = ["SEQUENCE", "Cleaner", "clean"]
 
 _LONGEST = 4096  # characters of an OSC or DCS string; longer ones are text
 _MARKS = 8  # combining marks on one letter; more of them run over the rows above and below
 
-_STRING = rf"[\]PX^_][^\x07\x1b\x9c\n]{{0,{_LONGEST}}}"  # OSC, DCS, SOS, PM, APC up to their end
-_C1_STRING = rf"[\x90\x98\x9d\x9e\x9f][^\x07\x1b\x9c\n]{{0,{_LONGEST}}}"
+_BODY = rf"[^\x07\x1b\x90\x98\x9c-\x9f\n]{{0,{_LONGEST}}}"  # another beginning ends it: else each would look this far
+_STRING = rf"[\]PX^_]{_BODY}"  # OSC, DCS, SOS, PM, APC up to their end
+_C1_STRING = rf"[\x90\x98\x9d\x9e\x9f]{_BODY}"
 _CONTROL = r"[0-?]{0,64}[ -/]{0,8}"
-_SEQUENCE = pattern(
+SEQUENCE = pattern(
     rf"\x1b\[{_CONTROL}[@-~]|\x1b{_STRING}(?:\x07|\x1b\\|\x9c)|\x1b[ -/]{{0,8}}[0-~]"
     rf"|\x9b{_CONTROL}[@-~]|{_C1_STRING}(?:\x07|\x1b\\|\x9c)"
 )
@@ -84,7 +85,7 @@ class _Stage:
 
 _Change = str | Callable[[re.Match[str]], str]
 _STAGES: list[tuple[re.Pattern[str], _Change, re.Pattern[str] | None, re.Pattern[str] | None]] = [
-    (_SEQUENCE, "", _OPEN_SEQUENCE, None),
+    (SEQUENCE, "", _OPEN_SEQUENCE, None),
     (_BREAKS, "\n", re.compile(r"\r\Z"), None),
     (_DROPPED, "", None, None),
     (_BROKEN, _whole, re.compile("[\ud800-\udbff]\\Z"), None),

@@ -117,6 +117,7 @@ class Rows(ScrollView, can_focus=True):
         self.empty = empty
         self._rows: Sequence[Row] = ()
         self._cursor = -1
+        self._from_top = False
 
     @property
     def current(self) -> Row | None:
@@ -139,14 +140,15 @@ class Rows(ScrollView, can_focus=True):
             found = self._next(near - 1, 1)
             found = self._next(near, -1) if found is None else found
         self._cursor = -1 if found is None else found
-        if at is not None:  # from the top, whatever came before: where one looks must not depend on who answered first
-            self.scroll_to(y=0, animate=False, force=True, immediate=True)
+        self._from_top = at is not None
         self._fit()
         if self.current != before:
             self.post_message(self.Moved(self, self.current))
 
     def _fit(self) -> None:
         self.virtual_size = Size(self.scrollable_content_region.width or self.size.width, len(self._rows))
+        if self._from_top:  # where one looks must depend neither on who answered first nor on what size it had then
+            self.scroll_to(y=0, animate=False, force=True, immediate=True)
         self._see()
         self.refresh()
 
@@ -171,7 +173,7 @@ class Rows(ScrollView, can_focus=True):
         """Put the cursor on a row."""
         if place is None or place == self._cursor:
             return
-        self._cursor = place
+        self._cursor, self._from_top = place, False
         self._see()
         self.refresh()
         self.post_message(self.Moved(self, self.current))
@@ -199,6 +201,11 @@ class Rows(ScrollView, can_focus=True):
     def on_resize(self) -> None:
         """The cursor stays in sight."""
         self._fit()
+
+    def watch_show_vertical_scrollbar(self, shown: bool) -> None:
+        """A bar that comes after one has scrolled stands where one is."""
+        if shown:
+            self.vertical_scrollbar.position = self.scroll_y
 
     def on_click(self, event: events.Click) -> None:
         """A click goes to a row; one on the current row chooses it."""

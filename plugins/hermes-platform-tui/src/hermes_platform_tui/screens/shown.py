@@ -7,15 +7,11 @@ import unicodedata
 from hermes_core.errors import HermesError
 from hermes_core.types import Message, Text, ToolCall, ToolResult, Usage
 from hermes_platform_tui.look.figures import money, span, tokens
+from hermes_platform_tui.markdown.clean import SEQUENCE
 from hermes_platform_tui.transcript.entries import unfenced
 
 __all__ = ["clean", "cost", "exact", "excerpt", "fault", "money", "one_line", "percent", "span", "tokens", "when"]
 
-_STRING = r"[\]PX^_][^\x07\x1b\x9c\n]{0,4096}"  # OSC, DCS, SOS, PM, APC up to their end
-_SEQUENCE = re.compile(
-    rf"\x1b\[[0-?]{{0,64}}[ -/]{{0,8}}[@-~]|\x1b{_STRING}(?:\x07|\x1b\\|\x9c)|\x1b[ -/]{{0,8}}[0-~]"
-    r"|\x9b[0-?]{0,64}[ -/]{0,8}[@-~]|[\x90\x98\x9d\x9e\x9f][^\x07\x1b\x9c\n]{0,4096}(?:\x07|\x1b\\|\x9c)"
-)
 _BREAKS = re.compile("\r\n|[\r\x85\u2028\u2029]")
 _DROPPED = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]"
@@ -29,7 +25,7 @@ _ODD = re.compile(r"[^\n -~]")
 
 def clean(text: str) -> str:
     """The text without escape sequences, control characters and overrides of direction."""
-    return _DROPPED.sub("", _BREAKS.sub("\n", _SEQUENCE.sub("", text))).expandtabs(4)
+    return _DROPPED.sub("", _BREAKS.sub("\n", SEQUENCE.sub("", text))).expandtabs(4)
 
 
 def exact(text: str) -> str:

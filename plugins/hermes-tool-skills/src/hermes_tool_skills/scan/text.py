@@ -33,7 +33,7 @@ def versions(text: str) -> Iterator[tuple[str, str]]:
 
 def flowing(text: str) -> str:
     """Lines joined as a reader joins them, without the signs of quotes, lists and comments at their ends."""
-    return re.sub(r"[ \t\r\f\v>#]*\n[ \t\r\f\v>#/*-]*|[ \t\u00a0]+", " ", text)
+    return re.sub(r"(?:(?<![ \t\r\f\v>#])[ \t\r\f\v>#]+|)\n[ \t\r\f\v>#/*-]*|[ \t\u00a0]+", " ", text)
 
 
 def plain(text: str) -> str:

@@ -1,0 +1,28 @@
+"""What is hidden of each text stays as it is, to the character, until somebody means to change it.
+
+The corpus says that secrets are not to be read and that look-alikes stay; this says all the rest. Look at each change,
+then run ``hiding.py`` and commit what it writes.
+"""
+
+import pytest
+from hiding import DRESSES, NAMES, hidden, path_of, texts
+
+from hermes_core.redaction import redact
+
+
+@pytest.mark.parametrize("name", [*NAMES, *DRESSES])
+def test_what_is_hidden_of_a_text_is_what_was_hidden(name: str) -> None:
+    was = path_of(name).read_text().splitlines()
+    rows = zip(texts(name), was, strict=True)
+    now = [(text, before, hidden(text)) for text, before in rows]
+    assert [f"{text!r}\n  was: {before}\n  now: {after}" for text, before, after in now if before != after] == []
+
+
+def test_the_measure_says_what_is_hidden() -> None:
+    text = "password=dragonfly and sk-abcdefghijklmnopqrstuvwx0123456789ABCD"
+    assert hidden("nothing here") == ""
+    [first, second] = hidden(text).split()
+    assert first == "9-18!"
+    begin, end = map(int, second.rstrip("!").split("-"))
+    assert redact(text).startswith("password=*** and ")
+    assert text[begin:end] == "sk-abcdefghijklmnopqrstuvwx0123456789ABCD"
