@@ -1,20 +1,20 @@
 """A whole gateway in a process that may be killed: what is written is heard, played, and answered.
 
-One order per line of stdin. The service delivers each message again until it was told that it arrived, up to five times
+The service delivers each message again until it was told that it arrived, up to five times
 and in any order; what it was told, and what people see, is in files.
 """
 
 import asyncio
-import json
 import os
 import random
 import sys
-import traceback
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(1, str(Path(__file__).parents[1]))
 
 from far_end import FarEnd
+from mortal import serve
 
 from hermes_core.gateway.outward import attempt, pace
 from hermes_core.gateway.service import Gateway
@@ -90,6 +90,10 @@ def note(file: Path, line: str) -> None:
 
 
 async def play(order: dict) -> None:
+    await asyncio.wait_for(serve_all(order), 60)
+
+
+async def serve_all(order: dict) -> None:
     random.seed(order["seed"])
     folder = Path(order["folder"])
     odds = dict.fromkeys(("lost", "silent", "flood", "cut"), order["fault"])
@@ -118,23 +122,10 @@ async def all_sent(store, events: int) -> bool:
     return not waiting and len(answers) >= events
 
 
-def main() -> None:
-    for line in sys.stdin:
-        order = json.loads(line)
-        child = os.fork()
-        if not child:
-            os.environ.update(HERMES_DIE_AT=order["die_at"], HERMES_TESTING="1")
-            status = 1
-            try:
-                asyncio.run(asyncio.wait_for(play(order), 60))
-                status = 0
-            except BaseException:
-                traceback.print_exc()
-            finally:
-                sys.stderr.flush()
-                os._exit(status)
-        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+def rehearsal(folder: Path) -> dict:
+    own = {"folder": str(folder), "events": [("e", "anna", "one")]}
+    return {"url": "", "kind": "edits", "die_at": "", "seed": "0", "fault": 0.0, **own}
 
 
 if __name__ == "__main__":
-    main()
+    serve(play, rehearsal)

@@ -1,16 +1,14 @@
-"""Puts messages and sends them, each time in a process of its own that may be killed. One order per line of stdin."""
+"""Puts messages and sends them, each time in a process of its own that may be killed."""
 
-import asyncio
-import json
-import os
 import random
 import sys
-import traceback
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(1, str(Path(__file__).parents[1]))
 
 from far_end import FarEnd
+from mortal import serve
 from post import Clock, outgoing, send_all
 
 from hermes_core.gateway.outward.sender import Sender
@@ -32,23 +30,10 @@ async def play(order: dict) -> None:
         store.close()
 
 
-def main() -> None:
-    for line in sys.stdin:
-        order = json.loads(line)
-        child = os.fork()
-        if not child:
-            os.environ.update(HERMES_DIE_AT=order["die_at"], HERMES_TESTING="1")
-            status = 1
-            try:
-                asyncio.run(play(order))
-                status = 0
-            except BaseException:
-                traceback.print_exc()
-            finally:
-                sys.stderr.flush()
-                os._exit(status)
-        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+def rehearsal(folder: Path) -> dict:
+    says = [("1", "a", "One thing.")]
+    return {"folder": str(folder), "url": "", "kind": "plain", "die_at": "", "seed": 0, "fault": 0.0, "says": says}
 
 
 if __name__ == "__main__":
-    main()
+    serve(play, rehearsal)

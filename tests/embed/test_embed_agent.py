@@ -419,3 +419,14 @@ def test_a_console_script_of_a_product_exits_with_the_status(tmp_path):
         env = {**os.environ, "HOME": str(tmp_path)}
         done = subprocess.run([sys.executable, "-c", program, *words], env=env, capture_output=True, check=False)
         assert done.returncode == status
+
+
+async def test_a_turn_that_is_broken_off_is_an_error_in_words(tmp_path: Path) -> None:
+    class Broken(Hermes):
+        async def turn(self, *_: object, **__: object):
+            return
+            yield
+
+    async with Broken(home=tmp_path) as hermes:
+        with pytest.raises(HermesError, match="ended without an answer"):
+            await hermes.run("Hello.")

@@ -88,6 +88,8 @@ def test_a_limit_of_money_with_an_end_says_when() -> None:
         ({"retry-after": "soon"}, None),
         ({"retry-after": "inf"}, None),
         ({"retry-after": "-5"}, None),
+        ({"retry-after": "0" * 60_000 + "x"}, None),
+        ({"retry-after": "9" * 60_000}, None),
         ({}, None),
     ],
 )
@@ -107,6 +109,7 @@ def test_a_wait_as_a_date() -> None:
         ("Please wait 2 minutes", 120),
         ("Please retry in 11.665902715s.", 11.665902715),
         ("try another model", None),
+        ("try again in " + "9" * 400 + " s", None),
     ],
 )
 def test_a_wait_in_words(text: str, wait: float | None) -> None:

@@ -1,10 +1,15 @@
-"""Builds throwaway plugins: as installed distributions in a folder on sys.path, or as files in a user's folder."""
+"""Builds throwaway plugins: as installed distributions in a folder on sys.path, or as files in a user's folder.
+
+Plugins that are only a few hooks are made with ``hooked``.
+"""
 
 import json
 import sys
 from pathlib import Path
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
 
 
 def manifest_text(label: str, tables: dict[str, dict[str, list[str]]] | None = None, api: object = 1) -> str:

@@ -200,3 +200,13 @@ def test_asking_what_is_enabled_imports_neither_attrs_nor_pluggy(site):
         check=True,
     )
     assert run.stdout.strip() == "['never_asked'] set()"
+
+
+def test_where_the_lock_file_cannot_be_written_nothing_is_granted(site, look):
+    site.package("tool/board")
+    board = look().get("tool/board")
+    (site.lock.parent / "a file").write_text("")
+    consent = Consent(site.lock.parent / "a file" / "plugins.lock")
+    with pytest.raises(UserError, match=r"Cannot write .*a file stands where a folder is needed"):
+        consent.enable(board)
+    assert consent.state(board) == "never_asked"

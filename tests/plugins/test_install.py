@@ -193,6 +193,15 @@ def test_what_would_run_at_every_start_of_python_is_refused(site, osv, installer
     assert not site.lock.exists()
 
 
+def test_it_is_refused_for_that_also_where_the_system_has_one_of_its_own(site, osv, installer, tmp_path, monkeypatch):
+    (tmp_path / "system").mkdir()
+    (tmp_path / "system" / "usercustomize.py").touch()
+    monkeypatch.setattr(sys, "path", [str(tmp_path / "system"), *sys.path])
+    installer.fetches(**{"board.py": "", "usercustomize.py": "import os"})
+    with pytest.raises(UserError, match=r"brings usercustomize\.py, which Python runs at every start"):
+        install("board", Consent(site.lock), say=print, osv=osv.url)
+
+
 @pytest.mark.parametrize("name", ["click.py", "json.py", "hermes_core.py", "attrs.py"])
 def test_what_would_stand_in_the_place_of_others_is_refused(site, osv, installer, name):
     installer.fetches(**{"board.py": "", name: "print('mine now')"})

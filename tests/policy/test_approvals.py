@@ -98,7 +98,8 @@ async def test_a_question_is_written_down_before_anybody_is_asked(hermes, script
     assert seen == [True]
 
 
-async def test_two_open_questions_can_be_answered_from_elsewhere(hermes, scripted) -> None:
+async def test_two_open_questions_can_be_answered_from_elsewhere(hermes, scripted, monkeypatch) -> None:
+    monkeypatch.setattr("hermes_core.agent.asking._LOOK", 0.01)
     hermes._ask = never
     hermes.tmp_plugin(scripted([Call("danger", {"text": "one"}), Call("danger", {"text": "two"})], "ok"))
     hermes.tmp_plugin(danger)

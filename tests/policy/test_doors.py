@@ -1,7 +1,7 @@
 """Every way in leads past the one point: what is denied does not happen, through whichever door it comes.
 
-One command, ``touch CANARY``, in a process of its own where that is how the door works. Each door is tried without a
-barrier too: there the canary must appear, or the test would prove nothing.
+One command, ``touch CANARY``, in a process of its own where that is how the door works, with a canary behind each
+barrier. One more has none before it: it must appear, or the test would prove nothing.
 """
 
 import asyncio
@@ -25,45 +25,52 @@ GATE = """# /// hermes
 # api = 1
 # name = "gate"
 # kind = "tool"
-# summary = "A gate."
+# summary = "A gate that says no, breaks or talks nonsense, as the name of the canary wants it."
 # [hooks]
 # use = ["pre_tool_call"]
 # ///
 from hermes_core import hookimpl
+from hermes_core.types import Verdict
 
 
 @hookimpl
 async def pre_tool_call(call):
-    if call.name == "terminal":
-        %s
+    command = str(call.arguments) if call.name == "terminal" else ""
+    if "canary-denied" in command:
+        return Verdict(outcome="deny", reason="no")
+    if "canary-broken" in command:
+        raise RuntimeError("broken")
+    return "yes" if "canary-nonsense" in command else None
 """
-BARRIERS = {
-    "none": ({}, ""),
-    "rule": ({"policy.deny": ["terminal(touch *)"]}, ""),
-    "gate denies": ({}, "from hermes_core.types import Verdict; return Verdict(outcome='deny', reason='no')"),
-    "gate raises": ({}, "raise RuntimeError('broken')"),
-    "gate answers nonsense": ({}, "return 'yes'"),
-}
+RULES = ["terminal(touch *canary-ruled*)"]
+BARRIERS = ("denied", "broken", "nonsense", "ruled")
 
 
 class House:
-    """A home in which nothing is asked, a model that does what it is told, and a canary."""
+    """A home in which nothing is asked, a model that does what it is told, and a canary for each barrier and none."""
 
-    def __init__(self, folder: Path, barrier: str) -> None:
+    def __init__(self, folder: Path, *rules: str, gate: str = GATE) -> None:
         self.home, self.work = folder / "home", folder / "work"
         (self.home / "plugins").mkdir(parents=True)
         self.work.mkdir()
-        settings, gate = BARRIERS[barrier]
-        self.config = {"policy.mode": "off", "memory.provider": "", "terminal.cwd": str(self.work), **settings}
+        self.config = {"policy.mode": "off", "memory.provider": "", "terminal.cwd": str(self.work)}
+        self.config |= {"policy.deny": list(rules)} if rules else {}
         shutil.copy(PLANNED, self.home / "plugins" / "planned.py")
         if gate:
-            (self.home / "plugins" / "gate.py").write_text(GATE % gate)
+            (self.home / "plugins" / "gate.py").write_text(gate)
         home = HERMES.home(None, self.home)
         index = HERMES.installed(home)
         for label in ("provider/planned", *(["tool/gate"] if gate else [])):
             HERMES.consent(home).enable(index.get(label))
-        self.canary = self.work / "canary"
-        self.call = {"terminal": {"command": f"touch {self.canary}"}}
+        self.calls = [["terminal", {"command": f"touch {self.canary(name)}"}] for name in (*BARRIERS, "free")]
+
+    def canary(self, name: str) -> Path:
+        return self.work / f"canary-{name}"
+
+    @property
+    def canaries(self) -> list[str]:
+        """Those that are there."""
+        return sorted(path.name.removeprefix("canary-") for path in self.work.glob("canary-*"))
 
     def hermes(self, **config) -> Hermes:
         return Hermes(HERMES, home=self.home, provider="planned", config={**self.config, **config})
@@ -94,21 +101,21 @@ def plan(*steps) -> str:
 
 
 async def by_command_line(house: House) -> None:
-    await asyncio.to_thread(house.cli, "-z", plan(house.call))
+    await asyncio.to_thread(house.cli, "-z", plan(house.calls))
 
 
 async def by_command_line_with_yolo(house: House) -> None:
-    await asyncio.to_thread(house.cli, "--yolo", "-z", plan(house.call))
+    await asyncio.to_thread(house.cli, "--yolo", "-z", plan(house.calls))
 
 
 async def by_embedding(house: House) -> None:
-    await house.run([house.call, "done"])
+    await house.run([house.calls, "done"])
 
 
 async def by_agent(house: House) -> None:
     def go() -> None:
         with Agent(home=house.home, provider="planned", config=house.config) as agent:
-            agent.run(plan(house.call))
+            agent.run(plan(house.calls))
 
     await asyncio.to_thread(go)
 
@@ -118,7 +125,7 @@ async def by_platform(house: House) -> None:
         name = "room"
 
         async def receive(self):
-            said = Message(role="user", parts=(Text(text=plan(house.call)),))
+            said = Message(role="user", parts=(Text(text=plan(house.calls)),))
             yield Envelope(platform="room", account="", event_id="1", chat="c", sender="p", message=said)
 
         async def send(self, chat, message, key):
@@ -131,42 +138,41 @@ async def by_platform(house: House) -> None:
 async def by_queue(house: House) -> None:
     async with house.hermes() as hermes:
         await hermes.run(plan({"note": {"what": "first"}}), session="s")
-        await hermes.queue("s", plan(house.call))
+        await hermes.queue("s", plan(house.calls))
         async for _ in hermes.follow("s"):
             pass
 
 
 async def by_child(house: House) -> None:
-    await house.run([{"hand": {"goals": [plan(house.call)]}}, "done"])
+    await house.run([{"hand": {"goals": [plan(house.calls)]}}, "done"])
 
 
 async def by_grandchild(house: House) -> None:
-    goal = plan({"hand": {"goals": [plan(house.call)]}})
+    goal = plan({"hand": {"goals": [plan(house.calls)]}})
     await house.run([{"hand": {"goals": [goal], "levels": 1}}, "done"])
 
 
 async def after_a_crash(house: House) -> None:
-    died = await asyncio.to_thread(house.cli, "-z", plan(house.call), HERMES_DIE_AT="replied")
+    died = await asyncio.to_thread(house.cli, "-z", plan(house.calls), HERMES_DIE_AT="replied")
     assert died.returncode == -9
-    assert not house.canary.exists()
+    assert house.canaries == []
     await asyncio.to_thread(house.cli, "resume")
 
 
 async def after_a_crash_of_a_child(house: House) -> None:
-    words = plan({"hand": {"goals": [plan(house.call)]}})
+    words = plan({"hand": {"goals": [plan(house.calls)]}})
     await asyncio.to_thread(house.cli, "-z", words, HERMES_CHILD_DIE_AT="replied")
-    assert not house.canary.exists()
-    await house.run([{"hand": {"goals": [plan(house.call)]}}, "done"])
+    assert house.canaries == []
+    await house.run([{"hand": {"goals": [plan(house.calls)]}}, "done"])
 
 
 async def by_tool_search(house: House) -> None:
-    call = {"tool_call": {"name": "terminal", "arguments": house.call["terminal"]}}
-    await house.run([call, "done"], **{"agent.tool_search": "on", "agent.core_toolsets": ["risky"]})
+    calls = [["tool_call", {"name": name, "arguments": arguments}] for name, arguments in house.calls]
+    await house.run([calls, "done"], **{"agent.tool_search": "on", "agent.core_toolsets": ["risky"]})
 
 
 async def among_others(house: House) -> None:
-    batch = [["note", {"what": "a"}], ["terminal", house.call["terminal"]], ["note", {"what": "b"}]]
-    await house.run([batch, "done"])
+    await house.run([[["note", {"what": "a"}], *house.calls, ["note", {"what": "b"}]], "done"])
 
 
 DOORS = [
@@ -175,29 +181,32 @@ DOORS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("barrier", BARRIERS)
 @pytest.mark.parametrize("door", DOORS, ids=lambda door: door.__name__)
-async def test_every_door_leads_past_the_policy(tmp_path, door, barrier) -> None:
-    house = House(tmp_path, barrier)
+async def test_every_door_leads_past_the_policy(tmp_path, door) -> None:
+    house = House(tmp_path, *RULES)
     await door(house)
-    assert house.canary.exists() is (barrier == "none")
+    assert house.canaries == ["free"]
 
 
-@pytest.mark.parametrize("more", [{"background": True}, {"pty": True}, {"timeout": 5}, {"workdir": "/tmp"}])
-async def test_no_argument_of_the_terminal_leads_around_it(tmp_path, more) -> None:
-    house = House(tmp_path, "rule")
-    await house.run([{"terminal": {**house.call["terminal"], **more}}, "done"])
-    assert not house.canary.exists()
+async def test_no_argument_of_the_terminal_leads_around_it(tmp_path) -> None:
+    house = House(tmp_path, "terminal(touch *)", gate="")
+    ways = [{"background": True}, {"pty": True}, {"timeout": 5}, {"workdir": "/tmp"}]
+    calls = [["terminal", {"command": f"touch {house.canary(next(iter(way)))}", **way}] for way in ways]
+    await house.run([calls, "done"])
+    assert house.canaries == []
 
 
-SPELLINGS = [
-    "cd / && touch {}", "/usr/bin/touch {}", "sh -c 'touch {}'", "env touch {}", "true; touch {}", "echo $(touch {})",
-    "nohup touch {}", "if true; then touch {}; fi", "eval touch {}", "echo x | xargs touch {}", "(touch {})",
-]  # fmt: skip
+SPELLINGS = {
+    "elsewhere": "cd / && touch {}", "path": "/usr/bin/touch {}", "shell": "sh -c 'touch {}'", "env": "env touch {}",
+    "second": "true; touch {}", "substitution": "echo $(touch {})", "nohup": "nohup touch {}",
+    "condition": "if true; then touch {}; fi", "eval": "eval touch {}", "xargs": "echo x | xargs touch {}",
+    "subshell": "(touch {})",
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("spelling", SPELLINGS)
-async def test_a_deny_rule_holds_however_the_command_is_spelled(tmp_path, spelling) -> None:
-    house = House(tmp_path, "rule")
-    await house.run([{"terminal": {"command": spelling.format(house.canary)}}, "done"])
-    assert not house.canary.exists()
+@pytest.mark.parametrize("rules", [["terminal(touch *)"], []], ids=["rule", "none"])
+async def test_a_deny_rule_holds_however_the_command_is_spelled(tmp_path, rules) -> None:
+    house = House(tmp_path, *rules, gate="")
+    lines = [spelling.format(house.canary(name)) for name, spelling in SPELLINGS.items()]
+    await house.run([[["terminal", {"command": line}] for line in lines], "done"])
+    assert house.canaries == ([] if rules else sorted(SPELLINGS.keys() - {"nohup"}))  # the tool detaches nothing

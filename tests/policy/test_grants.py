@@ -140,7 +140,7 @@ def test_where_and_how_else_it_is_called_matters() -> None:
     [
         ("/etc/nginx/nginx.conf", "write files in /etc/nginx (m)"),
         ("/etc/hosts", "write /etc/hosts (m)"),
-        (f"{Path.home()}/notes.txt", f"write {Path.home()}/notes.txt (m)"),
+        pytest.param(f"{Path.home()}/notes.txt", f"write {Path.home()}/notes.txt (m)", id="a file of the home"),
         ("/srv/app/.ssh/config", "write /srv/app/.ssh/config (m)"),
         ("/x", "write /x (m)"),
     ],

@@ -13,6 +13,7 @@ import pytest
 
 from hermes_core.agent.policy.hardblocks import blocked_command
 from hermes_core.agent.policy.itself import runs_itself, widens
+from hermes_core.cli.main import _status
 from hermes_core.distribution import Distribution
 from hermes_core.embed import Hermes
 from hermes_core.types import Returned, Text
@@ -134,15 +135,15 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize("distribution", [BARE, GUARDED], ids=["kernel", "with guard"])
-@pytest.mark.parametrize("command", COMMANDS)
-async def test_no_command_reaches_what_guards_the_agent(tmp_path, monkeypatch, command, distribution) -> None:
+async def test_no_command_reaches_what_guards_the_agent(tmp_path, monkeypatch, distribution) -> None:
     house = House(tmp_path, distribution)
     monkeypatch.setenv("HERMES_HOME", str(house.home))
     monkeypatch.setenv("HOME", str(tmp_path))
-    line = command.format(home=house.home, python=sys.executable)
-    [result] = await house.run(["terminal", {"command": line}])
-    assert "never allowed, in any mode" in result
-    assert "hunter2" not in result
+    lines = [command.format(home=house.home, python=sys.executable) for command in COMMANDS]
+    results = await house.run(*(["terminal", {"command": line}] for line in lines))
+    said = dict(zip(lines, results, strict=True))
+    assert [line for line, result in said.items() if "never allowed, in any mode" not in result] == []
+    assert [line for line, result in said.items() if "hunter2" in result] == []
     assert house.state() == house.before
 
 
@@ -153,31 +154,33 @@ PLACES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("place", PLACES)
-async def test_no_file_tool_reaches_it(tmp_path, monkeypatch, place) -> None:
+async def test_no_file_tool_reaches_it(tmp_path, monkeypatch) -> None:
     house = House(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
-    path = place.format(home=house.home)
-    results = await house.run(
-        ["read_file", {"path": path}],
-        ["write_file", {"path": path, "content": "x"}],
-        ["edit_file", {"path": path, "old": "ask", "new": "off"}],
-    )
-    assert ["closed to tools" in result for result in results] == [True] * 3, results
+    calls = [
+        call
+        for path in (place.format(home=house.home) for place in PLACES)
+        for call in (
+            ["read_file", {"path": path}],
+            ["write_file", {"path": path, "content": "x"}],
+            ["edit_file", {"path": path, "old": "ask", "new": "off"}],
+        )
+    ]
+    results = await house.run(*calls)
+    assert [
+        (call, result) for call, result in zip(calls, results, strict=True) if "closed to tools" not in result
+    ] == []
     assert "hunter2" not in "".join(results)
     assert house.state() == house.before
 
 
-@pytest.mark.parametrize("folder", ["{home}", "folder", "../home/.", "{home}/plugins"])
-async def test_no_tool_searches_it(tmp_path, folder) -> None:
+async def test_no_tool_searches_it(tmp_path) -> None:
     house = House(tmp_path)
-    path = folder.format(home=house.home)
-    results = await house.run(
-        ["search_files", {"path": path, "pattern": "hunter"}],
-        ["list_files", {"path": path}],
-    )
-    assert "hunter2" not in "".join(results)
-    assert "closed to tools" in results[1]
+    folders = [folder.format(home=house.home) for folder in ("{home}", "folder", "../home/.", "{home}/plugins")]
+    found = await house.run(*(["search_files", {"path": path, "pattern": "hunter"}] for path in folders))
+    listed = await house.run(*(["list_files", {"path": path}] for path in folders))
+    assert "hunter2" not in "".join(found + listed)
+    assert [path for path, one in zip(folders, listed, strict=True) if "closed to tools" not in one] == []
 
 
 async def test_no_child_reaches_it(tmp_path) -> None:
@@ -195,14 +198,6 @@ async def test_no_child_reaches_it(tmp_path) -> None:
     assert house.state() == house.before
 
 
-def cli(home: Path, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
-    environ = {k: v for k, v in os.environ.items() if not k.startswith("HERMES_")}
-    return subprocess.run(
-        [sys.executable, "-m", "hermes_core", *words],
-        env={**environ, "HERMES_HOME": str(home), **env}, capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
-
-
 WIDENING = [
     ("config", "set", "policy.mode", "off"), ("config", "unset", "policy.mode"), ("approvals", "allow", "x"),
     ("approvals", "deny", "x"), ("grants", "forget", "1"), ("plugins", "enable", "x"), ("profile", "use", "other"),
@@ -211,13 +206,17 @@ WIDENING = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("words", WIDENING, ids=" ".join)
-def test_the_command_line_refuses_a_tool(tmp_path, words) -> None:
+def test_the_command_line_refuses_a_tool(tmp_path, monkeypatch, capsys) -> None:
     house = House(tmp_path)
-    done = cli(house.home, *words, HERMES_RUN="1")
-    assert (done.returncode, "started by a tool of hermes" in done.stderr) == (2, True)
+    monkeypatch.setenv("HERMES_HOME", str(house.home))
+    monkeypatch.setenv("HERMES_RUN", "1")
+    told = {}
+    for words in WIDENING:
+        status = _status(None, list(words))
+        told[words] = (status, "started by a tool of hermes" in capsys.readouterr().err)
+    assert told == dict.fromkeys(WIDENING, (2, True))
     assert house.state() == house.before
-    assert widens(words)
+    assert all(widens(words) for words in WIDENING)
 
 
 def test_it_is_noticed_when_the_mark_is_taken_away(tmp_path) -> None:

@@ -2,6 +2,9 @@
 
 import asyncio
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 from attrs import frozen
@@ -91,26 +94,36 @@ async def test_a_mode_that_is_locked_stays(tmp_path) -> None:
             locked.runtime.policy.set_mode("s", "off")
 
 
+OTHER = """
+import contextlib, io, json, sys
+from hermes_core.cli.main import _status
+said = []
+for words in json.load(sys.stdin):
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:
+        status = _status(None, words)
+    said.append([status, out.getvalue(), err.getvalue()])
+json.dump(said, sys.stdout)
+"""
+
+
 @pytest.mark.parametrize(
     ("choice", "holds", "told"),
     [("always", "always", "From now on allowed"), ("session", "session s", "Allowed until this conversation ends")],
 )
-def test_another_terminal_answers_what_waits(tmp_path, scripted, choice, holds, told) -> None:
+def test_another_terminal_answers_what_waits(tmp_path, scripted, monkeypatch, choice, holds, told) -> None:
     """The turn waits in one process, the command line answers in another."""
-    import os
-    import subprocess
-    import sys
-
+    monkeypatch.setattr("hermes_core.agent.asking._LOOK", 0.01)
     from hermes_core.testing.bench import Bench
 
     bench = Bench(tmp_path / "home")
 
-    def cli(*words: str) -> subprocess.CompletedProcess[str]:
+    def other(commands: list[tuple[str, ...]]) -> list[tuple[int, str, str]]:
         environ = {k: v for k, v in os.environ.items() if not k.startswith("HERMES_")}
-        return subprocess.run(
-            [sys.executable, "-m", "hermes_core", *words], env={**environ, "HERMES_HOME": str(tmp_path / "home")},
-            capture_output=True, text=True, timeout=60, check=False,
+        done = subprocess.run(
+            [sys.executable, "-c", OTHER], env={**environ, "HERMES_HOME": str(tmp_path / "home")},
+            input=json.dumps(commands), stdout=subprocess.PIPE, text=True, timeout=60, check=True,
         )  # fmt: skip
+        return [tuple(said) for said in json.loads(done.stdout)]
 
     async def never(_question):
         await asyncio.Event().wait()
@@ -124,20 +137,20 @@ def test_another_terminal_answers_what_waits(tmp_path, scripted, choice, holds, 
             store = await hermes.runtime.store()
             while not (found := await store.list_approvals(hermes.runtime.owner)):
                 await asyncio.sleep(0.01)
-            said = [await asyncio.to_thread(cli, *words) for words in _commands(found[0].id, choice)]
+            said = await asyncio.to_thread(other, _commands(found[0].id, choice))
             return [said, [e.result.failed for e in await turn if isinstance(e, Returned)]]
 
     (listed, shown, wrong, allowed, late, grants, forgotten), failed = asyncio.run(go())
     assert failed == [False]
-    row = json.loads(listed.stdout)
+    row = json.loads(listed[1])
     assert (row["call"], row["state"], row["session_id"]) == ("shell(npm publish)", "open", "s")
-    assert "Call: shell(npm publish)" in shown.stdout
-    assert "would allow: exactly `npm publish` in" in shown.stdout
-    assert (wrong.returncode, "no approval named 'zzz'" in wrong.stderr) == (2, True)
-    assert allowed.stdout.startswith(f"Allowed ({choice}): shell(npm publish)\n{told}: exactly `npm publish` in ")
-    assert (late.returncode, f"already answered: allowed ({choice}) by" in late.stderr) == (2, True)
-    assert json.loads(grants.stdout)["holds"] == holds
-    assert forgotten.stderr == "Grant 1 is taken back.\n"
+    assert "Call: shell(npm publish)" in shown[1]
+    assert "would allow: exactly `npm publish` in" in shown[1]
+    assert (wrong[0], "no approval named 'zzz'" in wrong[2]) == (2, True)
+    assert allowed[1].startswith(f"Allowed ({choice}): shell(npm publish)\n{told}: exactly `npm publish` in ")
+    assert (late[0], f"already answered: allowed ({choice}) by" in late[2]) == (2, True)
+    assert json.loads(grants[1])["holds"] == holds
+    assert forgotten[2] == "Grant 1 is taken back.\n"
 
 
 def _commands(approval: str, choice: str) -> list[tuple[str, ...]]:

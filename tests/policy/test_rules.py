@@ -1,0 +1,106 @@
+"""Rules over calls: what fits which, and what a person is shown of a call."""
+
+import pytest
+
+from hermes_core.agent.policy.rules import allows, escape, idle, matches, parts_of, subject_of, told
+from hermes_core.kinds import Tool
+from hermes_core.types import Effect, ToolCall
+
+
+async def _run(*_: object) -> str:
+    return ""
+
+
+RUN = Tool(name="run", description="x", params=object, run=_run, toolset="t", effects=frozenset({Effect.EXECUTE}))
+SEND = Tool(name="send", description="x", params=object, run=_run, toolset="t", effects=frozenset({Effect.SEND}))
+
+
+def call(**arguments: object) -> ToolCall:
+    return ToolCall(id="1", name="run", arguments=arguments)
+
+
+FITS = [
+    ("run", "run(ls)", True), ("run", "run()", True), ("run", "runs(ls)", False), ("ru*", "run(ls)", True),
+    ("run(ls)", "run(ls)", True), ("run(ls)", "run(ls -l)", False), ("run(ls *)", "run(ls -l)", True),
+    ("run(ls *)", "run(ls)", False), ("run(l?)", "run(ls)", True), ("*(ls)", "other(ls)", True),
+    ("run(ls)", "other(ls)", False), ("run(LS)", "run(ls)", False), ("run()", "run(ls)", True),
+]  # fmt: skip
+
+
+def test_which_call_a_rule_fits() -> None:
+    assert [row for row in FITS if matches(*row[:2]) is not row[2]] == []
+
+
+SUBJECTS = [
+    ({"command": "ls", "path": "x", "query": "q"}, "ls"),
+    ({"query": "q", "url": "u"}, "u"),
+    ({"path": "p", "url": "u"}, "p"),
+    ({"command": 1, "query": "q"}, "q"),
+    ({"a": 1, "b": "two"}, "a=1, b=two"),
+    ({}, ""),
+]
+
+
+def test_what_stands_for_a_call() -> None:
+    assert [row for row in SUBJECTS if subject_of(call(**row[0])) != row[1]] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shown"),
+    [
+        ({"command": "ls"}, "run(ls)"),
+        ({"command": "ls", "workdir": "/x", "pty": True}, "run(ls)\nworkdir: /x\npty: true"),
+        ({"command": "ls", "a": "", "b": None, "c": [], "d": {}, "e": 0, "f": False}, "run(ls)\ne: 0\nf: false"),
+        ({"command": "ls", "again": "ls"}, "run(ls)"),
+        ({"a": 1, "b": "ü"}, "run(a=1, b=ü)"),
+        ({"command": "ls", "list": ["ü"]}, 'run(ls)\nlist: ["ü"]'),
+        ({"path": "p", "content": "x" * 1000}, f"run(p)\ncontent: {'x' * 1000}"),
+        ({"path": "p", "content": "x" * 1001}, f"run(p)\ncontent: {'x' * 1000}… (1,001 characters)"),
+    ],
+)
+def test_what_a_person_is_shown_of_a_call(arguments, shown) -> None:
+    assert told(call(**arguments)) == shown
+
+
+def test_a_command_is_seen_as_the_commands_that_it_runs() -> None:
+    found = parts_of(RUN, "sudo /bin/ls  -l | A=1 wc; sh -c 'rm x'; ")
+    assert set(found) == {"run(ls -l)", "run(wc)", "run(sh -c rm x)", "run(rm x)"}
+    assert parts_of(SEND, "ls; rm x") == []
+
+
+ALLOWED = [
+    # rule, command, whether it is allowed
+    ("run", "ls; rm x > y", True),
+    ("run(ls)", "ls", True),
+    ("run(ls)", "ls; rm x", False),
+    ("run(ls *)", "ls -l", True),
+    ("run(ls *)", "ls -l; ls -a", True),
+    ("run(ls *)", "ls -l; rm x", False),
+    ("run(ls *)", "ls -l > x", False),
+    ("run(ls *)", "ls < x", False),
+    ("run(ls *)", "ls `rm x`", False),
+    ("run(ls *)", "ls $(rm x)", False),
+    ("run(ls *)", "ls -l\nls -a", False),
+    ("run(ls *)", "sudo ls -l", False),
+    ("run(*)", "ls; rm x", True),
+    ("run(*)", "ls > x", False),
+    (escape("run(ls *; rm [x] > ?)"), "ls *; rm [x] > ?", True),
+    (escape("run(ls *; rm [x] > ?)"), "ls a; rm x > y", False),
+    ("send(ls)", "ls", False),
+]
+
+
+def test_what_is_allowed_to_run() -> None:
+    wrong = [(r, c) for r, c, yes in ALLOWED if allows(r, f"run({c})", parts_of(RUN, c)) is not yes]
+    assert wrong == []
+    assert allows("send(to=*)", "send(to=ann > x)", []), "what is no command redirects nothing"
+    assert not allows("send(to=bob)", "send(to=ann)", [])
+
+
+def test_a_rule_for_a_tool_that_nobody_has_is_told_of() -> None:
+    tools = ["terminal", "read_file", "mcp_*"]
+    assert idle(["terminal(x)", "read_*", "mcp_one(x)", "t?rminal", "[rt]ead"], tools) == []
+    assert idle(["termnal(x)", "zzz"], tools) == [
+        "The policy rule 'termnal(x)' matches nothing: no installed plugin has a tool termnal; did you mean terminal?",
+        "The policy rule 'zzz' matches nothing: no installed plugin has a tool zzz; `hermes tools list` shows them.",
+    ]

@@ -1,0 +1,90 @@
+"""What is written down of who holds a session, and of which session."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hermes_core.store import leases
+from hermes_core.store.journal import StaleLease, Store, Turn
+from hermes_core.types import Message, Principal, Session, Text
+
+FIRST, OTHER = "20260101_000000_aaaaaa", "20260101_000000_bbbbbb"
+Sql = Callable[[str], list[tuple[object, ...]]]
+
+
+@pytest.fixture(autouse=True)
+async def sessions(store: Store) -> None:
+    for name in (FIRST, OTHER):
+        await store.create_session(Session(id=name, origin="cli", owner=Principal()))
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The time of all leases, which a test moves."""
+    now = [1000.0]
+    monkeypatch.setattr(leases, "_now", lambda tx: now[0])
+    return now
+
+
+async def begun(store: Store, turn_id: str, session_id: str = FIRST, holder: str = "test") -> Turn:
+    message = Message(role="user", parts=(Text(text="hello"),))
+    return await store.open_turn(session_id, message, turn_id=turn_id, holder=holder, provider="p", model="m")
+
+
+def lease(sql: Sql, session_id: str = FIRST) -> tuple[object, ...]:
+    [row] = sql(f"SELECT holder, place, fence, pid, beat FROM leases WHERE session_id = '{session_id}'")
+    return row
+
+
+async def test_the_tokens_of_a_session_are_counted_from_one(store: Store, clock: list[float]) -> None:
+    tokens = []
+    for number in range(3):
+        tokens.append((await begun(store, f"t{number}")).fence)
+        clock[0] += 100.0
+    assert tokens == [1, 2, 3]
+
+
+async def test_who_takes_a_session_over_is_written_down_whole(store: Store, sql: Sql, clock: list[float]) -> None:
+    await begun(store, "t1")
+    sql(f"UPDATE leases SET holder='far', place='elsewhere', pid=1, beat=-1000 WHERE session_id = '{FIRST}'")
+    turn = await begun(store, "t2", holder="near")
+    assert lease(sql) == ("near", leases._place(), turn.fence, os.getpid(), 1000.0)
+
+
+async def test_a_turn_that_ends_lets_go_of_its_own_session_only(store: Store, sql: Sql) -> None:
+    first, other = await begun(store, "t1"), await begun(store, "t2", OTHER)
+    assert first.fence == other.fence
+    await store.close_turn(first, state="done")
+    assert (lease(sql)[0], lease(sql, OTHER)[0]) == ("", "test")
+    await store.beat(other)
+
+
+async def test_who_leaves_leaves_all_its_turns_at_once_and_nobody_elses(store: Store, sql: Sql) -> None:
+    mine, theirs = await begun(store, "t1"), await begun(store, "t2", OTHER, holder="other")
+    before = lease(sql, OTHER)
+    await store.leave("test")
+    assert lease(sql) == ("test", "", mine.fence + 1, 0, leases.GONE)
+    assert lease(sql, OTHER) == before
+    with pytest.raises(StaleLease):
+        await store.beat(mine)
+    await store.beat(theirs)
+    resumed = await store.resume_turn(FIRST, holder="next")
+    assert resumed
+    assert (resumed.turn.id, resumed.turn.fence) == ("t1", mine.fence + 2)
+
+
+async def test_what_was_left_is_free_also_in_the_first_minute_of_a_machine(store: Store, clock: list[float]) -> None:
+    clock[0] = 30.0
+    await begun(store, "t1")
+    await store.leave("test")
+    assert await store.resume_turn(FIRST, holder="next")
+
+
+def test_where_the_system_says_nothing_of_its_boot_a_place_is_a_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object, **__: object) -> str:
+        raise PermissionError("no /proc here")
+
+    monkeypatch.setattr(Path, "read_text", refused)
+    assert leases._place.__wrapped__() == os.uname().nodename
