@@ -13,6 +13,9 @@ import re
 import sys
 import time
 
+from hermes_core.testing.wire_replies import Said, SaidCall, error_of, events_of, reply_of
+from hermes_core.testing.wire_rules import refusal_of
+
 NOTES: list[dict[str, float]] = []
 
 
@@ -40,47 +43,51 @@ async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 
 async def answer(request: dict, size: int, arrived: float, writer: asyncio.StreamWriter) -> None:
-    """Play the script of the model's name."""
+    """Play the script of the model's name; refuse what the service would refuse."""
+    if refusal := refusal_of("chat", request):
+        status, body, _ = error_of("chat", refusal)
+        _whole(writer, json.dumps(body).encode(), status)
+        return
     name = request["model"]
-    kind, *rest = name.split("-")
-    count = next((int(r) for r in rest if r.isdigit()), 1)
     if delay := re.search(r"-l(\d+)", name):
         await asyncio.sleep(int(delay[1]) / 1000)
-    rounds = 0
-    for message in reversed(request["messages"]):
-        if message["role"] == "user":
-            break
-        rounds += message["role"] == "tool"
-    words: list[dict] = []
-    sleep = re.search(r"-s(\d+)", name)
-    command = f"sleep {int(sleep[1]) / 1000} && true" if sleep else "true"
-    if kind == "do" and not rounds:
-        said = next(m["content"] for m in reversed(request["messages"]) if m["role"] == "user")
-        lines = [line.split(" ", 1) for line in said.splitlines()]
-        words.append({"tool_calls": [_call(at, f"call_{at}", name, text) for at, (name, text) in enumerate(lines)]})
-    elif (kind == "tools" and rounds < count) or (kind == "parallel" and not rounds):
-        calls = []
-        for index in range(count if kind == "parallel" else 1):
-            arguments = json.dumps({"command": f"{command} {rounds}{index}"})
-            calls.append(_call(index, f"call_{rounds}_{index}", "terminal", arguments))
-        words.append({"tool_calls": calls})
-    else:
-        words += [{"content": f"word{i % 97} "} for i in range(count if kind in ("stream", "paced") else 1)]
-    if kind == "markdown":
-        text = _markdown(count * 1024)
-        words = [{"content": text[at : at + 40]} for at in range(0, len(text), 40)]
+    said = _said(name, request["messages"])
     if request.get("stream"):
         rate = re.search(r"-r(\d+)", name)
-        await _stream(writer, words, 1 / int(rate[1]) if rate else 0.0)
+        usage = bool((request.get("stream_options") or {}).get("include_usage"))
+        await _stream(writer, events_of("chat", said, usage=usage), 1 / int(rate[1]) if rate else 0.0)
     else:
-        _whole(writer, json.dumps({"choices": [{"message": {"role": "assistant", **words[0]}}]}).encode())
+        _whole(writer, json.dumps(reply_of("chat", said)).encode())
     await writer.drain()
     NOTES[:-10_000] = []
     NOTES.append({"start": arrived, "end": time.perf_counter(), "bytes": size})
 
 
-def _call(at: int, call_id: str, name: str, arguments: str) -> dict:
-    return {"index": at, "id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
+def _said(name: str, messages: list[dict]) -> Said:
+    """What a model of this name says to these messages."""
+    kind, *rest = name.split("-")
+    count = next((int(r) for r in rest if r.isdigit()), 1)
+    known = {"model": name, "usage": {**Said().usage, "input": 10, "output": 1}}
+    rounds = 0
+    for message in reversed(messages):
+        if message["role"] == "user":
+            break
+        rounds += message["role"] == "tool"
+    sleep = re.search(r"-s(\d+)", name)
+    command = f"sleep {int(sleep[1]) / 1000} && true" if sleep else "true"
+    if kind == "do" and not rounds:
+        asked = next(m["content"] for m in reversed(messages) if m["role"] == "user")
+        lines = [line.split(" ", 1) for line in asked.splitlines()]
+        return Said(calls=[SaidCall(tool, text, f"call_{at}") for at, (tool, text) in enumerate(lines)], **known)
+    if (kind == "tools" and rounds < count) or (kind == "parallel" and not rounds):
+        given = [json.dumps({"command": f"{command} {rounds}{at}"}) for at in range(count if kind == "parallel" else 1)]
+        calls = [SaidCall("terminal", text, f"call_{rounds}_{at}") for at, text in enumerate(given)]
+        return Said(calls=calls, **known)
+    words = [f"word{at % 97} " for at in range(count if kind in ("stream", "paced") else 1)]
+    if kind == "markdown":
+        text = _markdown(count * 1024)
+        words = [text[at : at + 40] for at in range(0, len(text), 40)]
+    return Said(pieces=words, model=name, usage={**known["usage"], "output": len(words)})
 
 
 def _markdown(size: int) -> str:
@@ -98,13 +105,9 @@ def _markdown(size: int) -> str:
     return "".join(parts) + "This is the very end.\n"
 
 
-async def _stream(writer: asyncio.StreamWriter, words: list[dict], pause: float) -> None:
+async def _stream(writer: asyncio.StreamWriter, told: list[dict], pause: float) -> None:
     writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n")
-    finish = "tool_calls" if "tool_calls" in words[0] else "stop"
-    choices = [{"delta": w, "finish_reason": None} for w in words] + [{"delta": {}, "finish_reason": finish}]
-    events = [json.dumps({"object": "chat.completion.chunk", "choices": [{"index": 0, **c}]}) for c in choices]
-    usage = {"prompt_tokens": 10, "completion_tokens": len(words), "total_tokens": 10 + len(words)}
-    events += [json.dumps({"object": "chat.completion.chunk", "choices": [], "usage": usage}), "[DONE]"]
+    events = [*map(json.dumps, told), "[DONE]"]
     step, due = 1 if pause else 64, time.perf_counter()
     for at in range(0, len(events), step):
         if writer.is_closing():
@@ -117,8 +120,8 @@ async def _stream(writer: asyncio.StreamWriter, words: list[dict], pause: float)
     writer.write(b"0\r\n\r\n")
 
 
-def _whole(writer: asyncio.StreamWriter, data: bytes) -> None:
-    head = f"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {len(data)}\r\n\r\n"
+def _whole(writer: asyncio.StreamWriter, data: bytes, status: int = 200) -> None:
+    head = f"HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {len(data)}\r\n\r\n"
     writer.write(head.encode() + data)
 
 

@@ -1,4 +1,4 @@
-"""What plugin authors test with: contract classes to inherit, scripted fakes, a witness.
+"""What plugin authors test with: contract classes to inherit, scripted fakes, a witness, a count of steps.
 
 Public for tests, not for plugins' own code. Names are imported when first used.
 """
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from hermes_core.testing.fakes import FakeBackend, FakePlatform, FakeService, FakeWorkspace
     from hermes_core.testing.scaffold import new_plugin
     from hermes_core.testing.scripted import Call, Fail, Say, ScriptedProvider
+    from hermes_core.testing.steps import Steps, TooManySteps
     from hermes_core.testing.witness import Witness, off_the_record
 
 __all__ = [
@@ -37,6 +38,8 @@ __all__ = [
     "ProviderContract",
     "Say",
     "ScriptedProvider",
+    "Steps",
+    "TooManySteps",
     "ToolContract",
     "TurnQueueContract",
     "Witness",
@@ -62,6 +65,8 @@ _HOMES = {
     "ProviderContract": "contract_provider",
     "Say": "scripted",
     "ScriptedProvider": "scripted",
+    "Steps": "steps",
+    "TooManySteps": "steps",
     "ToolContract": "contract_tool",
     "TurnQueueContract": "contract_queue",
     "Witness": "witness",

@@ -169,7 +169,8 @@ class BackendContract(PluginContract):
         """
         pieces: list[bytes] = []
         async with opened(backend, key) as workspace:
-            script = "echo first; i=0; while [ ! -e go ] && [ $i -lt 300 ]; do i=$((i+1)); sleep 0.01; done; cat go"
+            rounds = f"[ ! -e go ] && [ $i -lt {int(300 * self.patience)} ]"
+            script = f"echo first; i=0; while {rounds}; do i=$((i+1)); sleep 0.01; done; cat go"
             seen = asyncio.Event()
 
             def watch(data: bytes) -> None:

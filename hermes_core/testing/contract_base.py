@@ -12,6 +12,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -111,10 +112,9 @@ class PluginContract:
     @classmethod
     def read_manifest(cls) -> "Manifest":
         """The manifest beside the module. Raises ManifestError."""
-        from hermes_core.plugins.manifest import read_manifest
-
         assert cls.module, f"{cls.__name__} says nothing about its plugin; write module = 'hermes_kind_name'."
-        return read_manifest(manifest_path(cls.module))
+        path = manifest_path(cls.module)
+        return _manifest(path, path.stat().st_mtime_ns if path.is_file() else 0)
 
     @classmethod
     def witness(cls) -> Witness | None:
@@ -179,16 +179,7 @@ class PluginContract:
         If this fails: every start of Hermes with this plugin enabled pays for the modules that are listed. Move each
         import into the function that needs it.
         """
-        code = _IMPORT.format(module=self.module, top=self.module.partition(".")[0])
-        path = os.pathsep.join(p for p in sys.path if p)
-        with off_the_record():
-            done = subprocess.run(
-                [sys.executable, "-c", code],
-                capture_output=True,
-                text=True,
-                check=False,
-                env={**os.environ, "PYTHONPATH": path},
-            )
+        done = _imported(self.module, str(manifest_path(self.module)))
         assert done.returncode == 0, f"importing {self.module} fails:\n{done.stderr}"
         assert not done.stdout.split(), f"importing {self.module} also imports {', '.join(done.stdout.split())}"
 
@@ -319,6 +310,29 @@ def _project(module: str) -> Mapping[str, Any] | None:
         return None
     project: Mapping[str, Any] = tomllib.loads(file.read_text(encoding="utf-8")).get("project", {})
     return project if "hermes.plugins" in project.get("entry-points", {}) else None
+
+
+@cache
+def _manifest(path: Path, changed: int) -> "Manifest":
+    """The manifest of a file; every contract test asks for it, some more than once."""
+    from hermes_core.plugins.manifest import read_manifest
+
+    return read_manifest(path)
+
+
+@cache
+def _imported(module: str, manifest: str) -> "subprocess.CompletedProcess[str]":
+    """What a new interpreter says that imports the module; asked once for all contracts of a plugin."""
+    code = _IMPORT.format(module=module, top=module.partition(".")[0])
+    path = os.pathsep.join(p for p in sys.path if p)
+    with off_the_record():
+        return subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            check=False,
+            env={**os.environ, "PYTHONPATH": path},
+        )
 
 
 def _import_name(name: str) -> Any:

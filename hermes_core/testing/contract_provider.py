@@ -42,16 +42,25 @@ __all__ = ["ProviderContract"]
 
 KNOWN = (TextDelta, ReasoningDelta, CallDelta, UsageDelta, Done)
 REASONS = ("stop", "tools", "length", "refused")
+
+
+def _error(message: str, kind: str = "invalid_request_error", code: str | None = None, param: str | None = None) -> str:
+    """An error as OpenAI sends it: every field is there."""
+    return json.dumps({"error": {"message": message, "type": kind, "param": param, "code": code}})
+
+
+NO_KEY = _error("Incorrect API key provided: sk-t***. You can find yours in your account.", code="invalid_api_key")
+NO_MODEL = _error("The model `m` does not exist or you do not have access to it.", code="model_not_found")
 FAILURES: dict[str, tuple[int, str, type[ProviderError]]] = {
-    "wrong key": (
-        401,
-        '{"error": {"message": "Incorrect API key provided", "type": "invalid_request_error"}}',
-        AuthError,
+    "wrong key": (401, NO_KEY, AuthError),
+    "no rights": (403, _error("You have no access to this", "permission_error"), AuthError),
+    "unknown model": (404, NO_MODEL, Refused),
+    "too many requests": (429, _error("Rate limit reached for m", "requests", "rate_limit_exceeded"), RateLimited),
+    "server error": (
+        500,
+        _error("The server had an error while answering.", "server_error"),
+        Unavailable,
     ),
-    "no rights": (403, '{"error": {"message": "You have no access to this", "type": "permission_error"}}', AuthError),
-    "unknown model": (404, '{"error": {"message": "The model does not exist", "code": "model_not_found"}}', Refused),
-    "too many requests": (429, '{"error": {"message": "Rate limit reached", "type": "requests"}}', RateLimited),
-    "server error": (500, '{"error": {"message": "The server had an error", "type": "server_error"}}', Unavailable),
     "overloaded": (503, "upstream connect error", Unavailable),
     "a web page instead of an answer": (200, "<!doctype html><title>Welcome</title>", Unavailable),
 }
@@ -108,10 +117,8 @@ class ProviderContract(PluginContract):
     @pytest.fixture
     def too_long(self) -> tuple[int, str]:
         """Status and body with which the service says that a conversation does not fit."""
-        return 400, (
-            '{"error": {"message": "This model\'s maximum context length is 4096 tokens.", '
-            '"type": "invalid_request_error", "code": "context_length_exceeded"}}'
-        )
+        said = "This model's maximum context length is 4096 tokens."
+        return 400, _error(said, code="context_length_exceeded", param="messages")
 
     @pytest.fixture
     def failing(self) -> Callable[[int, str], Provider] | None:

@@ -10,7 +10,7 @@ from hermes_core.kinds import TurnQueue
 
 __all__ = ["TurnQueueContract"]
 
-PATIENCE = 30.0  # seconds; a queue that needs them hangs
+PATIENCE = 50.0  # seconds; a queue that needs them hangs
 
 
 class Players:

@@ -11,6 +11,8 @@ from hermes_core.values import frozen
 
 __all__ = ["Traces"]
 
+PATIENCE = 2.0  # seconds that what was ended has to go away
+
 
 @frozen
 class Traces:
@@ -27,10 +29,10 @@ class Traces:
         threads = frozenset(t for t in threading.enumerate() if not t.name.startswith(("asyncio_", "ThreadPoolExec")))
         return cls(frozenset(asyncio.all_tasks()), threads, _sockets(), _children())
 
-    async def left(self, *, patience: float = 2.0) -> list[str]:
+    async def left(self, *, patience: float | None = None) -> list[str]:
         """What has come since, once it had a moment to go away; one sentence each."""
         loop = asyncio.get_running_loop()
-        end = loop.time() + patience
+        end = loop.time() + (PATIENCE if patience is None else patience)
         # There is no event to wait for: a killed child is reaped, a socket closed, in a moment.
         while (found := self._new()) and loop.time() < end:  # noqa: ASYNC110
             await asyncio.sleep(0.005)

@@ -63,6 +63,36 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
     return result
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: "pytest.CallInfo[None]"
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Name the layer of a failure below it, and for the table at the end."""
+    report = yield
+    if report.failed and call.excinfo is not None:
+        from hermes_core.testing.layers import layer_of
+
+        layer = layer_of(call.excinfo.value, item.path, getattr(item, "fixturenames", ()))
+        report.sections.append(("layer", f"{layer.name}: {layer.where}"))
+        report.__dict__["layer"] = layer.name  # travels to the process that tells, when several run tests
+    return report
+
+
+def pytest_terminal_summary(terminalreporter: "pytest.TerminalReporter") -> None:
+    """List failures by layer, the layer with the most first."""
+    found: dict[str, list[str]] = {}
+    for outcome in ("failed", "error"):
+        for report in terminalreporter.stats.get(outcome, ()):
+            if layer := getattr(report, "layer", ""):
+                found.setdefault(layer, []).append(report.nodeid)
+    if found:
+        terminalreporter.section("failures by layer")
+    for layer, tests in sorted(found.items(), key=lambda one: -len(one[1])):
+        terminalreporter.line(f"{len(tests):4d}  {layer}")
+        for test in tests[:5]:
+            terminalreporter.line(f"      {test}")
+
+
 @pytest.fixture
 def scripted() -> Iterator[Callable[..., "ScriptedProvider"]]:
     """Make ScriptedProviders that are checked at the end: ``provider = scripted("hello", Call("now"))``."""

@@ -42,5 +42,13 @@ class JumpingLoop(asyncio.SelectorEventLoop):
         future.add_done_callback(self._done)
         return future
 
+    async def shutdown_default_executor(self, *given: float | None) -> None:
+        """Threads that end are waited for in a thread, with a limit: a busy machine needs its moment for that too."""
+        self.threads += 1
+        try:
+            await super().shutdown_default_executor(*given)
+        finally:
+            self.threads -= 1
+
     def _done(self, _: object) -> None:
         self.threads -= 1

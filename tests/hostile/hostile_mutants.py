@@ -1,4 +1,4 @@
-"""Replies of providers, spoiled: recorded ones of each wire, changed by a seeded chance in every layer.
+"""Replies of providers, spoiled: true ones of each wire, changed by a seeded chance in every layer.
 
 A case is made from its number alone, so a number that a test names can be played again.
 """
@@ -8,16 +8,23 @@ import json
 import random
 from collections.abc import Callable, Sequence
 from copy import deepcopy
-from pathlib import Path
 from typing import Any
 
 from attrs import frozen
 from hostile_server import STALL, http
 
-RECORDED = Path(__file__).with_name("recorded")
+from hermes_core.testing.wire_replies import Said, SaidCall, events_of, reply_of, stream_of
+
 WIRES = ("chat", "responses", "messages")
 Event = dict[str, Any]
-COMMANDS = [f"true 0{i}" for i in range(4)]  # what the four calls of the recorded parallel replies say
+COMMANDS = [f"true 0{i}" for i in range(4)]  # what the four calls of the parallel replies say
+CALLS = [SaidCall("probe", json.dumps({"command": said}), f"call_{at}") for at, said in enumerate(COMMANDS)]
+SAID = {
+    "echo": Said(pieces=("echo: ", "hello")),
+    "parallel-4": Said(calls=CALLS),
+    "stream-10": Said(pieces=[f"word{at} " for at in range(10)]),
+    "tools-1": Said(calls=CALLS[:1]),
+}
 
 DEEP = 10_000
 STRANGE = "\u202e\u2066 \x1b[2J\x1b]0;x\x07 \u200b 👩\u200d👩\u200d👧 \ufeff"
@@ -34,27 +41,9 @@ class Case:
     must_run: frozenset[str] = frozenset()
 
 
-def recorded(wire: str, name: str, ending: str = "sse") -> bytes:
-    """The bytes of a recorded body."""
-    return (RECORDED / f"{wire}-{name}.{ending}").read_bytes()
-
-
-def events_of(wire: str, name: str) -> list[Event]:
-    """The events of a recorded stream, without the ``[DONE]`` mark."""
-    lines = recorded(wire, name).decode().split("\n")
-    return [json.loads(line[6:]) for line in lines if line.startswith("data: {")]
-
-
-def stream_of(wire: str, events: Sequence[Any]) -> bytes:
-    """Events as the wire writes them; texts among them stay as they are."""
-    made = []
-    for event in events:
-        if isinstance(event, str):
-            made.append(event)
-            continue
-        name = f"event: {event.get('type')}\n" if wire != "chat" and isinstance(event, dict) else ""
-        made.append(f"{name}data: {json.dumps(event)}\n\n")
-    return ("".join(made) + ("data: [DONE]\n\n" if wire == "chat" else "")).encode("utf-8", "replace")
+def body_of(wire: str, name: str) -> bytes:
+    """The bytes of a streamed reply."""
+    return stream_of(wire, events_of(wire, SAID[name]))
 
 
 def make(number: int, seed: int = 5) -> Case:
@@ -108,30 +97,40 @@ def _spoilt_id(chance: random.Random) -> Any:
     )  # fmt: skip
 
 
+def _told(event: Event) -> list[Event]:
+    """What an event of the chat wire says of calls."""
+    return [call for choice in event["choices"] for call in choice["delta"].get("tool_calls", ())]
+
+
 class _Calls:
-    """The four calls of a recorded reply, to be changed in place."""
+    """The four calls of a reply, to be changed in place."""
 
     def __init__(self, wire: str) -> None:
-        self.wire, self.events = wire, events_of(wire, "parallel-4")
+        self.wire, self.events = wire, events_of(wire, SAID["parallel-4"])
         if wire == "chat":
-            self._found = [e["choices"][0]["delta"]["tool_calls"][0] for e in self.events[1:5]]
+            told = [call for e in self.events for call in _told(e)]
+            self._found = [call for call in told if "id" in call]
+            self._pieces = [[call for call in told if call["index"] == at] for at in range(4)]
         elif wire == "responses":
             self._found = [e["item"] for e in self.events if e["type"] == "response.output_item.done"]
         else:
             self._found = [e for e in self.events if e["type"] == "content_block_start"]
 
     def arguments(self, at: int, value: Any) -> None:
-        if self.wire == "chat":
+        if self.wire == "chat":  # all in the first piece, as some services send them
+            rest = self._pieces[at][1:]
+            self.events[:] = [e for e in self.events if not any(call in rest for call in _told(e))]
             self._found[at]["function"]["arguments"] = value
         elif self.wire == "responses":
             self._found[at]["arguments"] = value
         else:
             index = self._found[at]["index"]
-            delta = next(e for e in self.events if e["type"] == "content_block_delta" and e["index"] == index)
+            deltas = [e for e in self.events if e["type"] == "content_block_delta" and e["index"] == index]
+            self.events[:] = [e for e in self.events if e not in deltas[1:]]
             if isinstance(value, str):
-                delta["delta"]["partial_json"] = value
+                deltas[0]["delta"]["partial_json"] = value
             else:
-                self.events.remove(delta)
+                self.events.remove(deltas[0])
                 self._found[at]["content_block"]["input"] = value
 
     def name(self, at: int, value: Any) -> None:
@@ -144,7 +143,8 @@ class _Calls:
 
     def index(self, at: int, value: Any) -> None:
         if self.wire == "chat":
-            self._found[at]["index"] = value
+            for piece in self._pieces[at]:
+                piece["index"] = value
         else:
             self._found[at]["output_index"] = value
 
@@ -212,7 +212,7 @@ def _change(chance: random.Random, value: Any) -> None:
 
 
 def _any_base(chance: random.Random, wire: str) -> list[Event]:
-    return events_of(wire, chance.choice(("echo", "parallel-4", "stream-10", "tools-1")))
+    return events_of(wire, SAID[chance.choice(list(SAID))])
 
 
 def _values(chance: random.Random, wire: str) -> tuple[Sequence[bytes], set[str]]:
@@ -263,7 +263,7 @@ def _order(chance: random.Random, wire: str) -> tuple[Sequence[bytes], set[str]]
 
 
 def _body(chance: random.Random, wire: str) -> bytes:
-    return recorded(wire, chance.choice(("echo", "parallel-4", "stream-10", "tools-1")))
+    return body_of(wire, chance.choice(list(SAID)))
 
 
 def flipped(chance: random.Random, data: bytes) -> bytes:
@@ -292,9 +292,9 @@ def _bytes(chance: random.Random, wire: str) -> tuple[Sequence[bytes], set[str]]
 def _whole(chance: random.Random, wire: str) -> tuple[Sequence[bytes], set[str]]:
     """A reply as one JSON object, although a stream was asked for."""
     if wire == "responses":
-        body: Any = events_of(wire, "parallel-4")[-1]["response"]
+        body: Any = events_of(wire, SAID["parallel-4"])[-1]["response"]
     else:
-        body = json.loads(recorded(wire, chance.choice(("echo", "parallel-4", "tools-1")), "json"))
+        body = reply_of(wire, SAID[chance.choice(("echo", "parallel-4", "tools-1"))])
     if chance.random() < 0.8:
         for _ in range(chance.choice((1, 2, 3))):
             _change(chance, body)

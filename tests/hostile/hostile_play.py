@@ -12,7 +12,7 @@ from typing import Any
 from attrs import Factory, define, evolve, frozen
 from hostile_clock import JumpingLoop
 from hostile_dialects import check, strict
-from hostile_mutants import WIRES, Case, make, recorded
+from hostile_mutants import WIRES, Case, body_of, make
 from hostile_server import Server, http
 
 from hermes_core.kinds import Tool, ToolContext, tool
@@ -84,7 +84,7 @@ def bench_of(wire: str, home: Path, server: Server, tools: Sequence[Tool] = (), 
 
 def good(wire: str) -> Sequence[bytes]:
     """A whole reply without a flaw."""
-    return [http(recorded(wire, "echo"))]
+    return [http(body_of(wire, "echo"))]
 
 
 async def play(bench: Bench, text: str, session: str) -> list[Event]:

@@ -6,24 +6,38 @@ from collections.abc import Sequence
 
 import httpx2
 import pytest
-from hostile_mutants import RECORDED, WIRES
+from hostile_mutants import SAID, WIRES, body_of
 
 from hermes_core.agent.reply import Reply
 from hermes_core.context import SecretsBroker
 from hermes_core.errors import Unavailable
+from hermes_core.testing.wire_replies import reply_of
 from hermes_core.types import Endpoint, Message, Request, Text
 from hermes_provider_anthropic.provider import all_providers as anthropic_providers
 from hermes_provider_openai.provider import all_providers as openai_providers
 
 HELLO = Request(model="m", messages=(Message(role="user", parts=(Text(text="hello"),)),))
-SMALL = ("echo", "tools-1")  # with more --cases than usual the others are cut too
+FILES = [f"{wire}-{name}.{kind}" for wire in WIRES for name in SAID for kind in ("sse", "json")]
+FILES = [file for file in FILES if not (file.startswith("responses") and file.endswith("json"))]
+SMALL = ("echo", "tools-1")  # with more --cases than usual the others are cut too, and everywhere
 
 
 def pytest_generate_tests(metafunc) -> None:
     if "file" in metafunc.fixturenames:
-        every = (metafunc.config.getoption("cases", 1500) or 1500) > 1500
-        files = sorted(p.name for p in RECORDED.iterdir())
-        metafunc.parametrize("file", [f for f in files if every or any(name in f for name in SMALL)])
+        metafunc.parametrize("file", [f for f in FILES if _every(metafunc.config) or any(name in f for name in SMALL)])
+
+
+def _every(config: pytest.Config) -> bool:
+    return (config.getoption("cases", 1500) or 1500) > 1500
+
+
+def places(body: bytes, config: pytest.Config) -> list[int]:
+    """Where a body is cut: around every end of a line, where readers change their minds, and at steps between."""
+    if _every(config) or len(body) < 1_500:
+        return list(range(len(body)))
+    ends = [at for at, byte in enumerate(body) if byte in b"\r\n"]
+    near = {at + step for at in ends for step in range(-3, 10) if 0 <= at + step < len(body)}
+    return sorted(near | set(range(0, len(body), 13)))
 
 
 class NoSecrets(SecretsBroker):
@@ -70,13 +84,15 @@ def provider(wire: str, transport: Transport):
 
 
 class Cutter:
-    """One recorded reply, to be sent in any pieces."""
+    """One reply, to be sent in any pieces."""
 
     def __init__(self, file: str) -> None:
-        self.body = (RECORDED / file).read_bytes()
+        wire, _, name = file.partition("-")
+        name, _, kind = name.rpartition(".")
+        self.body = body_of(wire, name) if kind == "sse" else json.dumps(reply_of(wire, SAID[name])).encode()
         self._transport = Transport()
-        self._transport.kind = "text/event-stream" if file.endswith("sse") else "application/json"
-        self._provider = provider(next(w for w in WIRES if file.startswith(w)), self._transport)
+        self._transport.kind = "text/event-stream" if kind == "sse" else "application/json"
+        self._provider = provider(wire, self._transport)
 
     async def heard(self, *pieces: bytes, breaks: bool = False):
         """The reply; None when the provider says that it failed and that trying again may help."""
@@ -90,33 +106,25 @@ class Cutter:
             return None
 
 
-async def test_two_reads_say_what_one_says(file):
+async def test_two_reads_say_what_one_says(file, pytestconfig):
     cutter = Cutter(file)
     whole = await cutter.heard(cutter.body)
     assert whole is not None
-    for cut in range(len(cutter.body) + 1):
+    for cut in (*places(cutter.body, pytestconfig), len(cutter.body)):
         response = await cutter.heard(cutter.body[:cut], cutter.body[cut:])
         assert response is not None, cut
         assert response == whole, cut
 
 
 @pytest.mark.parametrize("breaks", [False, True])
-async def test_a_cut_stream_is_never_taken_for_a_whole_one(file, breaks):
+async def test_a_cut_stream_is_never_taken_for_a_whole_one(file, breaks, pytestconfig):
     cutter = Cutter(file)
     whole = await cutter.heard(cutter.body)
     assert whole is not None
-    failures = 0
-    for cut in range(len(cutter.body)):
+    failures, cuts = 0, places(cutter.body, pytestconfig)
+    for cut in cuts:
         response = await cutter.heard(cutter.body[:cut], breaks=breaks)
         failures += response is None
         if response is not None:  # only what tells of the costs may be missing
             assert (response.message, response.reason) == (whole.message, whole.reason), f"whole after {cut} bytes"
-    assert failures > len(cutter.body) // 2  # what tells that it is whole comes late
-
-
-def test_the_recorded_replies_are_of_every_wire():
-    files = sorted(RECORDED.iterdir())
-    assert {f.name.partition("-")[0] for f in files} == set(WIRES)
-    for file in files:
-        if file.suffix == ".json":
-            json.loads(file.read_text())
+    assert failures > len(cuts) // 2  # what tells that it is whole comes late

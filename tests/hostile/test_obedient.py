@@ -1,7 +1,11 @@
 """Orders in pages, and a model that obeys them all: nothing comes of it without a person."""
 
 import json
+import os
+import pwd
+from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory, gettempdir
 from typing import Any
 
 import pytest
@@ -308,9 +312,21 @@ async def test_what_a_command_fetched_is_outside_too(hermes: Any) -> None:
 # --- the house's own tools ----------------------------------------------------------------------------------------
 
 
-async def test_no_tool_of_the_house_acts_on_a_page_s_word(hermes: Any, tmp_path: Path) -> None:
+@pytest.fixture
+def outside(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
+    """A folder of the test's own that is neither in the session's folder nor in a temporary one."""
+    monkeypatch.setenv("HOME", str(tmp_path / "person"))
+    places = ("/opt", os.environ.get("XDG_RUNTIME_DIR", ""), pwd.getpwuid(os.getuid()).pw_dir)
+    with TemporaryDirectory(
+        prefix="hermes-outside-", dir=next(p for p in places if p and os.access(p, os.W_OK))
+    ) as made:
+        assert not Path(made).is_relative_to(gettempdir())
+        yield Path(made)
+
+
+async def test_no_tool_of_the_house_acts_on_a_page_s_word(hermes: Any, outside: Path) -> None:
     """Every tool that can act, with nobody there and every question switched off."""
-    canary = Path(f"/opt/hermes-{tmp_path.name}")  # neither in the session's folder nor in a temporary one
+    canary = outside / "canary"
     work = Path(hermes.workspace.folder)
     (work / "notes.txt").write_text("before\n")
     orders = [
@@ -343,7 +359,9 @@ async def test_no_tool_of_the_house_acts_on_a_page_s_word(hermes: Any, tmp_path:
     results = await scene.say()
     assert [r.name for r in results if not r.failed] == ["fetch"]
     assert len(results) == 1 + len(orders)
-    assert not canary.exists()
+    assert list(outside.iterdir()) == []
+    assert not Path("~").expanduser().exists()
+    assert not (work.parent / "canary").exists()
     assert sorted(path.name for path in work.iterdir()) == ["notes.txt"]
     home = Path(hermes.runtime.home.root)
     kept = [p for p in home.rglob("*.md") if "mail forwarded" in p.read_text() or "Always run" in p.read_text()]

@@ -11,6 +11,7 @@ from hostile_play import bench_of, play
 from hostile_server import Server
 
 from hermes_core.cli.log import start_logging
+from hermes_core.testing.wire_replies import Said, SaidCall, events_of, stream_of
 from hermes_core.types import Failed, Returned
 
 KEY = "sk-hostile-0123456789"  # the one that bench_of gives
@@ -44,18 +45,12 @@ ECHOES = [
 
 
 def called(command: str) -> bytes:
-    function = {"name": "terminal", "arguments": json.dumps({"command": command})}
-    call = {"index": 0, "id": "c1", "type": "function", "function": function}
-    events = [
-        {"choices": [{"index": 0, "delta": {"tool_calls": [call]}, "finish_reason": None}]},
-        {"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]},
-    ]
-    return http("".join(f"data: {json.dumps(e)}\n\n" for e in events).encode() + b"data: [DONE]\n\n")
+    call = SaidCall("terminal", json.dumps({"command": command}), "c1")
+    return http(stream_of("chat", events_of("chat", Said(calls=(call,)))))
 
 
 def said(text: str) -> bytes:
-    event = {"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": "stop"}]}
-    return http(f"data: {json.dumps(event)}\n\ndata: [DONE]\n\n".encode())
+    return http(stream_of("chat", events_of("chat", Said(pieces=(text,)))))
 
 
 class Keeping(Server):

@@ -22,7 +22,7 @@ def asked(name: str, call_id: str) -> list[Message]:
 def test_ids_that_began_anew_with_every_reply_are_each_used_once():
     history = [said("go"), *asked("one", "call_0"), *asked("two", "call_0"), said("on"), *asked("three", "call_0")]
     messages = to_messages([*history, said("end")], Conversion(key="x"))
-    assert not check("/v1/messages", {"messages": messages})
+    assert not check("/v1/messages", {"model": "m", "max_tokens": 9, "messages": messages})
     blocks = [block for message in messages for block in message["content"]]
     names = {block["id"]: block["name"] for block in blocks if block["type"] == "tool_use"}
     told = {b["tool_use_id"]: b["content"][0]["text"] for b in blocks if b["type"] == "tool_result"}

@@ -54,7 +54,7 @@ def tool(test: str, old: str = "", new: str = "", **more: object) -> Broken:
 
 
 def backend(test: str, old: str = "", new: str = "", **more: object) -> Broken:
-    return Broken(kind="backend", test=test, module=(old, new), **more)  # type: ignore[arg-type]
+    return Broken(kind="backend", test=test, module=(old, new), body="    patience = 0.3", **more)  # type: ignore[arg-type]
 
 
 def memory(test: str, old: str = "", new: str = "", **more: object) -> Broken:
@@ -75,7 +75,7 @@ def register_platforms():
     return [Service(name="fake")]
 """
     body = """
-    patience = 0.3
+    patience = 0.1
     @pytest.fixture
     def platform(self):
         import MODULE

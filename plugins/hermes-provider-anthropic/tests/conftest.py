@@ -1,14 +1,16 @@
-"""A small HTTP server on plain asyncio streams that answers what a test tells it to."""
+"""A model service of this machine, what it replies, and providers of the catalogue that talk to it."""
 
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
-from attrs import define, field
 
 from hermes_core.context import SecretsBroker
+from hermes_core.testing.model_service import ModelService, http, model_service
+from hermes_core.testing.wire_replies import Said, events_of
 from hermes_core.types import (
     CallDelta,
     Delta,
@@ -23,16 +25,6 @@ from hermes_core.types import (
 )
 from hermes_provider_anthropic.provider import Messages, all_providers
 
-Answer = bytes | Callable[[asyncio.StreamWriter], Awaitable[None]]
-
-
-def http(status: int, body: bytes | str, kind: str = "application/json", **headers: str) -> bytes:
-    """A whole HTTP reply."""
-    data = body.encode() if isinstance(body, str) else body
-    lines = [f"HTTP/1.1 {status} X", f"content-type: {kind}", f"content-length: {len(data)}"]
-    lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
-    return "\r\n".join([*lines, "", ""]).encode() + data
-
 
 def events(*found: dict[str, object]) -> str:
     """Events as the wire writes them."""
@@ -46,17 +38,16 @@ def sse(*found: dict[str, object]) -> bytes:
 
 def begin(**usage: int) -> dict[str, object]:
     """The first event."""
-    counts = {"input_tokens": 9, "output_tokens": 1, **usage}
-    return {
-        "type": "message_start",
-        "message": {"type": "message", "role": "assistant", "content": [], "usage": counts},
-    }
+    [first, *_] = events_of("messages", Said(pieces=("x",)))
+    message: dict[str, Any] = first["message"]
+    return {**first, "message": {**message, "usage": {**message["usage"], **usage}}}
 
 
 def block(index: int, start: dict[str, object], *deltas: dict[str, object]) -> list[dict[str, object]]:
-    """The events of one block."""
+    """The events of one block; the service gives a sign of life in the first."""
     return [
         {"type": "content_block_start", "index": index, "content_block": start},
+        *([] if index else [{"type": "ping"}]),
         *({"type": "content_block_delta", "index": index, "delta": delta} for delta in deltas),
         {"type": "content_block_stop", "index": index},
     ]
@@ -64,7 +55,8 @@ def block(index: int, start: dict[str, object], *deltas: dict[str, object]) -> l
 
 def text(index: int, *pieces: str) -> list[dict[str, object]]:
     """The events of a block of text."""
-    return block(index, {"type": "text", "text": ""}, *({"type": "text_delta", "text": p} for p in pieces))
+    start = {"type": "text", "text": "", "citations": None}
+    return block(index, start, *({"type": "text_delta", "text": p} for p in pieces))
 
 
 def thought(index: int, words: str, signature: str) -> list[dict[str, object]]:
@@ -77,71 +69,14 @@ def thought(index: int, words: str, signature: str) -> list[dict[str, object]]:
 def call(index: int, call_id: str, name: str, *pieces: str) -> list[dict[str, object]]:
     """The events of a tool call."""
     start = {"type": "tool_use", "id": call_id, "name": name, "input": {}}
-    return block(index, start, *({"type": "input_json_delta", "partial_json": p} for p in pieces))
+    return block(index, start, *({"type": "input_json_delta", "partial_json": p} for p in ("", *pieces)))
 
 
 def finish(reason: str = "end_turn", **more: object) -> list[dict[str, object]]:
     """The last events."""
     delta = {"stop_reason": reason, "stop_sequence": None, **more}
-    return [{"type": "message_delta", "delta": delta, "usage": {"output_tokens": 5}}, {"type": "message_stop"}]
-
-
-@define
-class Asked:
-    """One request the server got."""
-
-    method: str
-    path: str
-    headers: dict[str, str]
-    raw: bytes
-
-    @property
-    def body(self) -> dict[str, object]:
-        found: dict[str, object] = json.loads(self.raw)
-        return found
-
-
-@define
-class Service:
-    """``script`` is played once, one answer a request; then ``always``. ``asked`` keeps the requests."""
-
-    url: str = ""
-    always: Answer = field(factory=lambda: http(500, "{}"))
-    script: list[Answer] = field(factory=list)
-    by_path: dict[str, Answer] = field(factory=dict)
-    asked: list[Asked] = field(factory=list)
-    connections: int = 0
-
-    async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.connections += 1
-        try:
-            while asked := await self._read(reader):
-                self.asked.append(asked)
-                if await self._answer(asked, writer):
-                    break
-        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
-            pass
-        finally:
-            writer.close()
-
-    async def _read(self, reader: asyncio.StreamReader) -> Asked | None:
-        head = await reader.readuntil(b"\r\n\r\n")
-        first, *lines = head.decode("latin-1").strip().split("\r\n")
-        method, path, _ = first.split(" ")
-        headers = {k.strip().lower(): v.strip() for k, _, v in (line.partition(":") for line in lines)}
-        raw = await reader.readexactly(int(headers.get("content-length", 0)))
-        return Asked(method, path, headers, raw)
-
-    async def _answer(self, asked: Asked, writer: asyncio.StreamWriter) -> bool:
-        answer = self.by_path.get(asked.path.partition("?")[0])
-        if answer is None:
-            answer = self.script.pop(0) if self.script else self.always
-        if isinstance(answer, bytes):
-            writer.write(answer)
-            await writer.drain()
-            return b"content-length" not in answer
-        await answer(writer)
-        return True
+    *_, last, end = events_of("messages", Said(pieces=("x",), usage={**Said().usage, "output": 5}))
+    return [{**last, "delta": delta}, end]
 
 
 class Keys(SecretsBroker):
@@ -216,13 +151,10 @@ def keys() -> type[Keys]:
 
 
 @pytest.fixture
-async def service() -> AsyncIterator[Service]:
-    """A running server."""
-    made = Service()
-    server = await asyncio.start_server(made.handle, "127.0.0.1", 0)
-    made.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    yield made
-    server.close()
+async def service() -> AsyncIterator[ModelService]:
+    """A running service."""
+    async with model_service() as made:
+        yield made
 
 
 @pytest.fixture
@@ -238,7 +170,7 @@ def named() -> Callable[..., Messages]:
 
 
 @pytest.fixture
-async def at(service: Service, named: Callable[..., Messages]) -> AsyncIterator[Callable[..., Messages]]:
+async def at(service: ModelService, named: Callable[..., Messages]) -> AsyncIterator[Callable[..., Messages]]:
     """``at("minimax", timeout=1)``: a provider of the catalogue, maybe ``called`` otherwise, at the test's server."""
     made: list[Messages] = []
 

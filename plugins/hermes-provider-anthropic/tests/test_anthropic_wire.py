@@ -17,12 +17,20 @@ KNOWN = (TextDelta, ReasoningDelta, CallDelta, UsageDelta, Done)
 ODD = [b"null", b"[]", b"{}", b'""', b"-1", b"1e999", b"\\ud800", b"\n\n", b"\r", b"[" * 3000, b"9" * 5000]
 
 
-def decode(pieces: list[bytes]) -> list[Delta]:
-    """What a stream of these pieces comes to."""
-    reader, decoder, deltas = EventReader(), MessageDecoder(HERE, "test"), []
-    for piece in pieces:
-        deltas += decoder.feed(reader.feed(piece))
-    deltas += decoder.feed(reader.end())
+Events = list[list[object]]
+
+
+def read(pieces: list[bytes]) -> Events:
+    """The events that are whole with each of these pieces, and with the end."""
+    reader = EventReader()
+    return [*(reader.feed(piece) for piece in pieces), reader.end()]
+
+
+def decode(events: Events) -> list[Delta]:
+    """What a stream comes to whose events come together like this."""
+    decoder, deltas = MessageDecoder(HERE, "test"), []
+    for some in events:
+        deltas += decoder.feed(some)
     return deltas + decoder.end()
 
 
@@ -42,13 +50,17 @@ async def test_every_cassette_is_understood(cassettes, service, at, ask, reply):
 
 def test_a_stream_may_be_cut_at_every_byte(cassettes, heard):
     for name, (stream, expected) in cassettes.items():
+        known: Events = []
         for cut in range(len(stream) + 1):
-            assert heard(decode([stream[:cut], stream[cut:]])).facts() == expected, (name, cut)
+            events = read([stream[:cut], stream[cut:]])
+            if events != known:  # those that come the same way are decoded once
+                known, facts = events, heard(decode(events)).facts()
+            assert facts == expected, (name, cut)
 
 
 def test_a_stream_may_come_byte_by_byte(cassettes, heard):
     for name, (stream, expected) in cassettes.items():
-        assert heard(decode([stream[i : i + 1] for i in range(len(stream))])).facts() == expected, name
+        assert heard(decode(read([stream[i : i + 1] for i in range(len(stream))]))).facts() == expected, name
 
 
 def test_neighboring_text_of_one_piece_is_one_delta(reply):
@@ -87,13 +99,14 @@ async def test_arguments_that_were_cut_are_handed_on_as_they_are(service, at, he
 
 
 @pytest.mark.parametrize("seed", range(4))
-async def test_broken_replies_give_deltas_or_a_provider_error(cassettes, service, at, reply, hello, seed):
-    """Thousands of replies with bytes flipped, lost, doubled and moved: never another exception, never a hang."""
+async def test_broken_replies_give_deltas_or_a_provider_error(cassettes, service, at, reply, hello, seed, request):
+    """Many replies with bytes flipped, lost, doubled and moved: never another exception, never a hang."""
     chance = random.Random(seed)
     provider = at(timeout=5.0)
     streams = [stream for stream, _ in cassettes.values()]
     good = bad = 0
-    for _ in range(1000):
+    replies = request.config.getoption("cases", 1500) // 4
+    for _ in range(replies):
         body = reply.http(200, mutated(chance, chance.choice(streams)), "text/event-stream")
         service.always = then_close(mutated(chance, body)) if chance.random() < 0.15 else body
         deltas = []
@@ -110,8 +123,8 @@ async def test_broken_replies_give_deltas_or_a_provider_error(cassettes, service
             if isinstance(delta, TextDelta | ReasoningDelta):
                 delta.text.encode()
                 json.dumps(getattr(delta, "meta", {})).encode()
-    assert good > 100
-    assert bad > 100
+    assert good > replies / 10
+    assert bad > replies / 10
 
 
 def then_close(answer: bytes):

@@ -140,7 +140,6 @@ HOSTILE = [
 ]
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(TEXTS)
 async def test_any_text_gives_a_stream_with_one_done(text: str):
     request = Request(model="rules-1", messages=(Message(role="user", parts=(Text(text=text),)),))
@@ -150,9 +149,7 @@ async def test_any_text_gives_a_stream_with_one_done(text: str):
     assert not [d for d in deltas if isinstance(d, CallDelta)]
 
 
-@settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     TEXTS,
     st.sampled_from(["", "No match.", "1|x\n2|y", "a.md\n  1|b", "Nothing", "{", '{"content": "x"}']),

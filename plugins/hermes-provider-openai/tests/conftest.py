@@ -1,4 +1,4 @@
-"""A small HTTP server on plain asyncio streams that answers what a test tells it to."""
+"""A model service of this machine, and providers of the catalogue that talk to it."""
 
 import asyncio
 import json
@@ -6,9 +6,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 import pytest
-from attrs import define, field
 
 from hermes_core.context import SecretsBroker
+from hermes_core.testing.model_service import ModelService, http, model_service
+from hermes_core.testing.wire_replies import Said, events_of, stream_of
 from hermes_core.types import (
     CallDelta,
     Delta,
@@ -23,77 +24,10 @@ from hermes_core.types import (
 )
 from hermes_provider_openai.provider import Compatible, all_providers
 
-Answer = bytes | Callable[[asyncio.StreamWriter], Awaitable[bool | None]]
-
-
-def http(status: int, body: bytes | str, kind: str = "application/json", **headers: str) -> bytes:
-    """A whole HTTP reply."""
-    data = body.encode() if isinstance(body, str) else body
-    lines = [f"HTTP/1.1 {status} X", f"content-type: {kind}", f"content-length: {len(data)}"]
-    lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
-    return "\r\n".join([*lines, "", ""]).encode() + data
-
 
 def sse(body: bytes | str) -> bytes:
     """A whole streamed reply."""
     return http(200, body, "text/event-stream")
-
-
-@define
-class Asked:
-    """One request the server got."""
-
-    method: str
-    path: str
-    headers: dict[str, str]
-    raw: bytes
-
-    @property
-    def body(self) -> dict[str, object]:
-        found: dict[str, object] = json.loads(self.raw)
-        return found
-
-
-@define
-class Service:
-    """``script`` is played once, one answer a request; then ``always``. ``asked`` keeps the requests."""
-
-    url: str = ""
-    always: Answer = field(factory=lambda: http(500, "{}"))
-    script: list[Answer] = field(factory=list)
-    by_path: dict[str, Answer] = field(factory=dict)
-    asked: list[Asked] = field(factory=list)
-    connections: int = 0
-
-    async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.connections += 1
-        try:
-            while asked := await self._read(reader):
-                self.asked.append(asked)
-                if await self._answer(asked, writer):
-                    break
-        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
-            pass
-        finally:
-            writer.close()
-
-    async def _read(self, reader: asyncio.StreamReader) -> Asked | None:
-        head = await reader.readuntil(b"\r\n\r\n")
-        first, *lines = head.decode("latin-1").strip().split("\r\n")
-        method, path, _ = first.split(" ")
-        headers = {k.strip().lower(): v.strip() for k, _, v in (line.partition(":") for line in lines)}
-        raw = await reader.readexactly(int(headers.get("content-length", 0)))
-        return Asked(method, path, headers, raw)
-
-    async def _answer(self, asked: Asked, writer: asyncio.StreamWriter) -> bool:
-        answer = self.by_path.get(asked.path)
-        if answer is None:
-            answer = self.script.pop(0) if self.script else self.always
-        if isinstance(answer, bytes):
-            writer.write(answer)
-            await writer.drain()
-            return b"content-length" not in answer
-        return await answer(writer) is not True  # one that returns True keeps the connection
 
 
 class Keys(SecretsBroker):
@@ -139,11 +73,15 @@ def heard() -> type[Heard]:
 
 @pytest.fixture
 def reply() -> object:
-    """Makers of HTTP replies: ``reply.http`` and ``reply.sse``."""
+    """Makers of HTTP replies: ``reply.http``, ``reply.sse``, and ``reply.said("chat", Said(…))`` as OpenAI sends it."""
 
     class Makers:
         http = staticmethod(http)
         sse = staticmethod(sse)
+
+        @staticmethod
+        def said(wire: str, said: Said, **options: bool) -> bytes:
+            return sse(stream_of(wire, events_of(wire, said, **options)))
 
     return Makers
 
@@ -154,13 +92,10 @@ def keys() -> type[Keys]:
 
 
 @pytest.fixture
-async def service() -> AsyncIterator[Service]:
-    """A running server."""
-    made = Service()
-    server = await asyncio.start_server(made.handle, "127.0.0.1", 0)
-    made.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
-    yield made
-    server.close()
+async def service() -> AsyncIterator[ModelService]:
+    """A running service."""
+    async with model_service("/v1") as made:
+        yield made
 
 
 @pytest.fixture
@@ -176,7 +111,7 @@ def named() -> Callable[..., Compatible]:
 
 
 @pytest.fixture
-async def at(service: Service, named: Callable[..., Compatible]) -> AsyncIterator[Callable[..., Compatible]]:
+async def at(service: ModelService, named: Callable[..., Compatible]) -> AsyncIterator[Callable[..., Compatible]]:
     """``at("custom", timeout=1)``: a provider of the catalogue that talks to the test's server."""
     made: list[Compatible] = []
 

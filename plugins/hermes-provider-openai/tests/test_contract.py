@@ -1,27 +1,12 @@
 """The provider keeps the contract of its kind."""
 
-import json
-
 import pytest
 
 from hermes_core.testing import ProviderContract
+from hermes_core.testing.wire_replies import Said, SaidCall
 
-USAGE = {"prompt_tokens": 9, "completion_tokens": 3}
-
-
-def _event(delta: dict[str, object], finish: str | None = None) -> str:
-    chunk = {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
-    return f"data: {json.dumps(chunk)}\n\n"
-
-
-TEXT = _event({"content": "Hel"}) + _event({"content": "lo."}) + _event({}, "stop")
-CALL = {"index": 0, "id": "call_1", "type": "function", "function": {"name": "add", "arguments": '{"a": 2, '}}
-TOOLS = (
-    _event({"tool_calls": [CALL]})
-    + _event({"tool_calls": [{"index": 0, "function": {"arguments": '"b": 3}'}}]})
-    + _event({}, "tool_calls")
-)
-END = f"data: {json.dumps({'choices': [], 'usage': USAGE})}\n\ndata: [DONE]\n\n"
+TEXT = Said(pieces=("Hel", "lo."))
+TOOLS = Said(calls=(SaidCall("add", '{"a": 2, "b": 3}'),))
 
 
 class TestOpenai(ProviderContract):
@@ -32,7 +17,7 @@ class TestOpenai(ProviderContract):
         async def answer(writer):
             body = service.asked[-1].body
             wants_tool = body.get("tools") and body["messages"][-1]["role"] == "user"
-            writer.write(reply.sse((TOOLS if wants_tool else TEXT) + END))
+            writer.write(reply.said("chat", TOOLS if wants_tool else TEXT))
             await writer.drain()
 
         service.by_path["/v1/models"] = reply.http(200, '{"data": [{"id": "fake-1", "context_length": 4096}]}')

@@ -14,7 +14,9 @@ KEY = "sk-test-1234567890"
 
 
 def said(message: str, **more: object) -> str:
-    return json.dumps({"error": {"message": message, **more}})
+    """An error as OpenAI sends it: every field is there."""
+    rest = {"type": "invalid_request_error", "param": None, "code": None, **more}
+    return json.dumps({"error": {"message": message, **rest}})
 
 
 TABLE = [
@@ -45,7 +47,8 @@ TABLE = [
     (200, "<!doctype html><title>Log in</title>", Unavailable, "Log in"),
     (200, "", Unavailable, "empty"),
     (200, "all fine here", Unavailable, "all fine here"),
-    (200, said("Rate limit reached"), RateLimited, ""),
+    (200, json.dumps({"error": {"message": "Rate limit reached"}}), RateLimited, ""),
+    (200, said("Rate limit reached for m", type="requests", code="rate_limit_exceeded"), RateLimited, ""),
     (200, json.dumps({"code": 1113, "message": "Insufficient balance", "success": False}), Refused, "balance"),
 ]
 

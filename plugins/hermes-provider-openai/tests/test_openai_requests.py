@@ -91,11 +91,13 @@ async def test_pictures_and_files_are_sent_or_named(sent, tmp_path):
 
 
 async def test_content_is_never_empty(sent):
-    result = ToolResult(call_id="c", name="look", parts=())
-    body = await sent(
-        "custom", talk(user(), Message(role="assistant", parts=()), Message(role="tool", parts=(result,)))
-    )
-    assert all(message["content"] for message in body["messages"])
+    call, result = ToolCall(id="c", name="look", arguments={}), ToolResult(call_id="c", name="look", parts=())
+    calling, told = Message(role="assistant", parts=(call,)), Message(role="tool", parts=(result,))
+    body = await sent("custom", talk(user(), Message(role="assistant", parts=()), user(), calling, told))
+    *said, asking, seen = body["messages"]
+    assert all(message["content"] for message in (*said, seen))
+    assert [message["role"] for message in said] == ["user", "assistant", "user"]
+    assert asking["tool_calls"]
 
 
 async def test_reasoning_goes_back_only_to_who_wrote_it_and_wants_it(sent):
@@ -123,10 +125,10 @@ async def test_what_a_reply_kept_comes_back_byte_for_byte(service, at, ask, repl
 
 
 async def test_signatures_of_calls_go_back(sent):
-    first = called()[1].parts[-1]
-    signed = evolve(first, meta={"custom": {"extra_content": {"google": {"thought_signature": "S"}}}})
-    body = await sent("custom", talk(Message(role="assistant", parts=(signed,))))
-    assert body["messages"][0]["tool_calls"][0]["extra_content"] == {"google": {"thought_signature": "S"}}
+    go, calling, told = called()
+    signed = evolve(calling.parts[-1], meta={"custom": {"extra_content": {"google": {"thought_signature": "S"}}}})
+    body = await sent("custom", talk(go, evolve(calling, parts=(signed,)), told))
+    assert body["messages"][1]["tool_calls"][0]["extra_content"] == {"google": {"thought_signature": "S"}}
 
 
 async def test_options_are_spelled_as_each_service_wants_them(sent):

@@ -7,27 +7,13 @@ import pytest
 from attrs import evolve
 
 from hermes_core.errors import AuthError, RateLimited, Unavailable, UserError
+from hermes_core.testing.wire_replies import Said, SaidCall, reply_of
 from hermes_core.types import Message, Text, ToolCall, ToolResult, ToolSpec
 
 SEALED = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAAA"}
 CALL = {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "look", "arguments": '{"at":"x"}'}
-BASE = {
-    "id": "r",
-    "object": "response",
-    "created_at": 1,
-    "model": "m",
-    "output": [],
-    "parallel_tool_calls": True,
-    "tool_choice": "auto",
-    "tools": [],
-}
-USAGE = {
-    "input_tokens": 9,
-    "output_tokens": 4,
-    "total_tokens": 13,
-    "input_tokens_details": {"cached_tokens": 5},
-    "output_tokens_details": {"reasoning_tokens": 2},
-}
+COUNTS = {"input": 9, "output": 4, "cached": 5, "reasoning": 2}
+BASE = reply_of("responses", Said(usage=COUNTS))
 
 
 def events(*found: dict) -> str:
@@ -42,7 +28,7 @@ def text(delta: str) -> dict:
 
 
 def end(kind: str = "completed", **more: object) -> dict:
-    return {"type": f"response.{kind}", "response": {**BASE, "status": kind, "usage": USAGE, **more}}
+    return {"type": f"response.{kind}", "response": {**BASE, "status": kind, **more}}
 
 
 async def test_text_thoughts_calls_and_usage_come_through(service, at, ask, reply):
@@ -67,6 +53,21 @@ async def test_text_thoughts_calls_and_usage_come_through(service, at, ask, repl
     }
     assert heard.ids == ["call_1"]
     assert heard.done[0].meta == {"custom": {"items": [SEALED]}}
+
+
+async def test_a_reply_comes_through_as_openai_streams_it(service, at, ask, reply):
+    said = Said(pieces=("Hi ", "there"), calls=(SaidCall("look", '{"at":"x"}'),), thinking="hm", usage=COUNTS)
+    for wire in ("chat", "responses"):
+        service.always = reply.said(wire, said)
+        heard = await ask(at(wire=wire))
+        assert heard.facts() == {
+            "text": "Hi there",
+            "reasoning": "hm" if wire == "responses" else "",  # of thoughts the other wire tells the number alone
+            "calls": [["look", {"at": "x"}]],
+            "reason": "tools",
+            "usage": [9, 4, 5, 0, 2],
+        }
+        assert heard.ids == ["call_1"]
 
 
 async def test_a_conversation_goes_back_with_its_sealed_reasoning(service, at, ask, hello, reply):
