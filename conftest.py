@@ -1,31 +1,98 @@
-"""For every test of the repository: a slow machine is not a failure, and a PostgreSQL server of the session's own."""
+"""For every test of the repository: a limit of time, the same examples, and a PostgreSQL server of its own."""
 
+import asyncio
 import os
 import pwd
 import random
 import shutil
+import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from types import FrameType
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("house", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# Hundreds of processes are started below. Where the environment keeps them from writing bytecode, each would compile
+# all of its modules again, which takes most of its time; and this one all the tests.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
+# A shell's job in the background ignores the signals of the keyboard, and so would every process started below.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGQUIT) is signal.SIG_IGN:
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+
+# The same examples in every run: what is red is red for everybody. New ones are looked for by `nox -s property`.
+settings.register_profile("house", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("house")
-settings.register_profile("long", settings.get_profile("house"), max_examples=5_000)
+settings.register_profile("fresh", settings.get_profile("house"), derandomize=False, max_examples=1_000)
+
+pytest_plugins = ("left_behind",)  # of tests/house: what a run leaves fails it
+
+REAL_SECONDS = 180  # a server, an image or a homeserver may take its time to start
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """How often tests repeat that find more the longer they look."""
-    parser.addoption("--rounds", type=int, default=3, help="How often the process is killed at each point.")
+    parser.addoption("--rounds", type=int, default=2, help="How often the process is killed at each point.")
     parser.addoption("--cases", type=int, default=1500, help="How many spoiled replies are played.")
     parser.addoption("--seeds", type=int, default=6, help="With how many dice messages are sent to services that fail.")
     parser.addoption("--commits", type=int, default=200, help="How often each of many processes writes.")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """Keep neighbours in one process, so that they share what they set up; who is done first takes from the others."""
+    if getattr(config.option, "numprocesses", None) and config.option.dist == "no":
+        config.option.dist = "worksteal"
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Use half as many processes again as there are cores: many tests wait for processes of their own."""
+    return -(-len(os.sched_getaffinity(0)) * 3 // 2)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give real counterparts more time than a test has otherwise."""
+    for item in items:
+        if item.get_closest_marker("real") and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(REAL_SECONDS))
+
+
+@pytest.hookimpl(wrapper=True, optionalhook=True)
+def pytest_timeout_set_timer() -> Generator[None, object, object]:
+    """Show where each task waits when the time is up, and strike again when a task or a callback took the blow."""
+    done = yield
+    first = signal.getsignal(signal.SIGALRM)
+
+    def handler(number: int, frame: FrameType | None) -> None:
+        signal.setitimer(signal.ITIMER_REAL, 1)
+        with suppress(RuntimeError):  # no loop runs
+            for task in asyncio.all_tasks():
+                task.print_stack(file=sys.stderr)
+        if callable(first):
+            first(number, frame)
+
+    if callable(first):
+        signal.signal(signal.SIGALRM, handler)
+    return done
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_makereport(call: "pytest.CallInfo[None]") -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Strike no more once the blow was felt."""
+    if call.excinfo is not None:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    return (yield)
 
 
 FAST = ("fsync=off", "full_page_writes=off", "synchronous_commit=off", "shared_buffers=32MB", "max_connections=60")

@@ -1,6 +1,7 @@
 """Sessions of the project. Plugins are found by globbing: adding one edits nothing here."""
 
 import os
+import random
 import sys
 from pathlib import Path
 
@@ -61,11 +62,39 @@ def hostile(session: nox.Session) -> None:
     session.run("pytest", "tests/hostile", "-n", "auto", *session.posargs)
 
 
+@nox.session(name="property", python=PYTHONS[0])
+def fresh_examples(session: nox.Session) -> None:
+    """Property tests with fresh seeds and more examples; `nox -s property -- 20` takes twenty seeds, one after another.
+
+    What fails is told with its seed and its example: make that an `@example` of the test.
+    """
+    _sync(session)
+    rounds, *more = session.posargs or ["5"]
+    for _ in range(int(rounds)):
+        seed = str(random.randrange(2**32))  # noqa: S311 - no secret
+        session.log(f"seed {seed}")
+        session.run(
+            "pytest", "-n", "auto", "-m", "hypothesis and not real", "--hypothesis-profile", "fresh",
+            "--hypothesis-seed", seed, *more,
+        )  # fmt: skip
+
+
 @nox.session(python=PYTHONS[0])
 def real(session: nox.Session) -> None:
     """Tests against real counterparts (sshd, tmux …); one that is skipped in CI fails."""
     _sync(session)
     session.run("pytest", "-m", "real", *session.posargs)
+
+
+@nox.session(python=PYTHONS[-1])
+def mutation(session: nox.Session) -> None:
+    """Small mistakes in what must not break, which tests must notice: a table by room, and what survived. Not in CI.
+
+    ``nox -s mutation -- --room policy --sample 60 --seed 1`` is quick; all of every room takes hours. Kills are kept in
+    ``.mutation/``, so a run that was ended goes on. What cannot be seen is in ``tests/mutation/equivalent.toml``.
+    """
+    _sync(session)
+    session.run("python", "tests/mutation/run.py", *session.posargs)
 
 
 @nox.session(python=PYTHONS[0])

@@ -1,6 +1,7 @@
 """No hook on paper only: each spec is called from exactly one place, and is in the reference."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ MODES = hooks.modes()
 CALLS = {mode: "contributions" if mode == "contribute" else mode for mode in hooks.DEADLINES}
 
 
+@cache
 def call_sites() -> dict[str, list[str]]:
     """Hook name -> the files of the kernel where it is called with its own mode."""
     found: dict[str, list[str]] = {name: [] for name in MODES}

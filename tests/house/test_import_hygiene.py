@@ -23,14 +23,29 @@ print("\\nMODULES", *sorted(sys.modules))
 """
 
 
-def modules_after(home: Path, *words: str) -> set[str]:
-    """The modules a command leaves behind, in a home whose caches are warm."""
-    env = {**os.environ, "HERMES_HOME": str(home), "HOME": str(home)}
-    command = [sys.executable, "-c", PROBE, *words]
-    for _ in range(2):  # the first run fills the caches
-        done = subprocess.run(command, env=env, capture_output=True, text=True, check=True, cwd=home)
-    line = next(x for x in done.stdout.splitlines() if x.startswith("MODULES "))
-    return set(line.split()[1:])
+class Start:
+    """What commands leave behind in a home whose caches are warm; each command is run once."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self._seen: dict[tuple[str, ...], set[str]] = {}
+        self.modules("-z", "hello")  # fills the caches
+        self._seen.clear()
+
+    def modules(self, *words: str) -> set[str]:
+        """The modules that a process has imported when it ends."""
+        if words not in self._seen:
+            env = {**os.environ, "HERMES_HOME": str(self.home), "HOME": str(self.home)}
+            command = [sys.executable, "-c", PROBE, *words]
+            done = subprocess.run(command, env=env, capture_output=True, text=True, check=True, cwd=self.home)
+            line = next(x for x in done.stdout.splitlines() if x.startswith("MODULES "))
+            self._seen[words] = set(line.split()[1:])
+        return self._seen[words]
+
+
+@pytest.fixture(scope="module")
+def start(tmp_path_factory: pytest.TempPathFactory) -> Start:
+    return Start(tmp_path_factory.mktemp("home"))
 
 
 def forbidden(loaded: set[str], names: str) -> set[str]:
@@ -41,27 +56,28 @@ LIGHT_COMMANDS = [["--version"], ["--help"], ["plugins", "list"], ["completion",
 
 
 @pytest.mark.parametrize("words", LIGHT_COMMANDS, ids=" ".join)
-def test_light_commands_import_next_to_nothing(tmp_path: Path, words: list[str]) -> None:
-    loaded = modules_after(tmp_path, *words)
+def test_light_commands_import_next_to_nothing(start: Start, words: list[str]) -> None:
+    loaded = start.modules(*words)
     assert not forbidden(loaded, LIGHT)
     assert not {m for m in loaded if m.startswith("hermes_") and not m.startswith("hermes_core")}
 
 
-def test_the_version_needs_not_even_click(tmp_path: Path) -> None:
-    assert not forbidden(modules_after(tmp_path, "--version"), "click re typing json")
+def test_the_version_needs_not_even_click(start: Start) -> None:
+    assert not forbidden(start.modules("--version"), "click re typing json")
 
 
-def test_a_one_shot_imports_only_the_hot_path(tmp_path: Path) -> None:
-    loaded = modules_after(tmp_path, "-z", "hello")
+def test_a_one_shot_imports_only_the_hot_path(start: Start) -> None:
+    loaded = start.modules("-z", "hello")
     assert not forbidden(loaded, WARM)
     assert "hermes_core.store.journal" in loaded  # the probe did see a whole turn
 
 
-def test_a_one_shot_loads_no_platform(tmp_path: Path) -> None:
-    loaded = modules_after(tmp_path, "-z", "hello")
+def test_a_one_shot_loads_no_platform(start: Start) -> None:
+    loaded = start.modules("-z", "hello")
     assert not {m for m in loaded if m.startswith("hermes_platform_")}
 
 
 def test_settings_of_a_warm_home_need_no_yaml(tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text("agent: {max_calls: 5}\n")
-    assert not forbidden(modules_after(tmp_path, "config", "get", "agent.max_calls"), "yaml cattrs sqlalchemy")
+    loaded = Start(tmp_path).modules("config", "get", "agent.max_calls")
+    assert not forbidden(loaded, "yaml cattrs sqlalchemy")
