@@ -1,23 +1,25 @@
 """A home in which parents and their children are real processes over one scripted model."""
 
 import asyncio
-import contextlib
 import json
 import os
-import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from hermes_core.embed import Distribution, Hermes
+sys.path.insert(0, str(Path(__file__).parent))
+
+from parent import DISTRIBUTION, furnish
+
+from hermes_core.embed import Hermes
 from hermes_core.store.journal import open_store
 from hermes_core.types import Ended, Principal
 
 ME = Principal()
-PLANNED = Path(__file__).with_name("planned.py")
-DISTRIBUTION = Distribution(name="hermes", own=("hermes-backend-local",))
+PARENT = Path(__file__).with_name("parent.py")
 
 
 class House:
@@ -26,11 +28,7 @@ class House:
     def __init__(self, folder: Path) -> None:
         self.home, self.work = folder / "home", folder / "work"
         self.truth_file = self.home / "truth"
-        (self.home / "plugins").mkdir(parents=True)
-        self.work.mkdir()
-        shutil.copy(PLANNED, self.home / "plugins" / "planned.py")
-        home = DISTRIBUTION.home(None, self.home)
-        DISTRIBUTION.consent(home).enable(DISTRIBUTION.installed(home).get("provider/planned"))
+        furnish(self.home, self.work)
 
     def hermes(self, **options) -> Hermes:
         config = {"memory.provider": "", "terminal.cwd": str(self.work), **options.pop("config", {})}
@@ -68,17 +66,23 @@ class House:
 
         return asyncio.run(go())
 
-    def process(self, words: list[str], **env: str) -> subprocess.CompletedProcess:
-        """Play ``tests/children/parent.py`` in a process of its own."""
-        given = {**os.environ, "HERMES_TESTING": "1", **env}
-        script = Path(__file__).with_name("parent.py")
-        return subprocess.run(
-            [sys.executable, str(script), str(self.home), str(self.work), *words],
-            env=given,
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
+
+class Mortal(House):
+    """A house whose parents are processes that may be killed."""
+
+    def __init__(self, folder: Path, parents: subprocess.Popen) -> None:
+        super().__init__(folder)
+        self._parents = parents
+
+    def process(self, words: str, *, fresh: bool = False, **env: str) -> int:
+        """The status of a parent that plays a plan in a fork, or in a ``fresh`` process."""
+        order = {"home": str(self.home), "work": str(self.work), "words": words}
+        if fresh:
+            given = {**os.environ, "HERMES_TESTING": "1", **env}
+            return subprocess.run([sys.executable, str(PARENT), *order.values()], env=given, timeout=60).returncode
+        self._parents.stdin.write(json.dumps({**order, "die_at": "", "env": env}) + "\n")
+        self._parents.stdin.flush()
+        return int(self._parents.stdout.readline())
 
 
 @pytest.fixture
@@ -86,12 +90,15 @@ def house(tmp_path: Path) -> House:
     return House(tmp_path)
 
 
-async def gone(pid: int) -> bool:
-    """Whether a process ends soon; killing takes a moment."""
-    for _ in range(500):
-        with contextlib.suppress(FileNotFoundError):
-            if Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] != b"Z":
-                await asyncio.sleep(0.01)
-                continue
-        return True
-    return False
+@pytest.fixture(scope="session")
+def parents() -> Iterator[subprocess.Popen]:
+    with subprocess.Popen(
+        [sys.executable, str(PARENT)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        yield process
+        process.stdin.close()
+
+
+@pytest.fixture
+def mortal(tmp_path: Path, parents: subprocess.Popen) -> Mortal:
+    return Mortal(tmp_path, parents)

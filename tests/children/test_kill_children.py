@@ -13,14 +13,18 @@ OWN = ["leased", "journaled", "prompted", "requested", "mid_stream", "replied", 
 OWN += ["tool_stored", "answered"]
 
 
+@pytest.fixture
+def house(mortal):
+    return mortal
+
+
 def plan(*batches: object) -> list:
     return [{"hand": {"goals": [json.dumps([*batches, "the child's answer"])]}}, "the answer"]
 
 
-def resumed(house) -> None:
+def resumed(house, **how) -> None:
     """What happens after a death: the interrupted turns are finished."""
-    done = house.process(["resume"])
-    assert done.returncode == 0, done.stderr
+    assert house.process("resume", **how) == 0
 
 
 async def _whole(store):
@@ -51,7 +55,7 @@ def stories(house) -> list[tuple[str, int]]:
 @pytest.mark.parametrize("point", POINTS)
 def test_a_parent_that_dies_finds_its_child_again(house, point) -> None:
     words = json.dumps(plan({"note": {"what": "a"}}, {"note": {"what": "b"}}))
-    assert house.process([words], HERMES_DIE_AT=point).returncode == -9
+    assert house.process(words, HERMES_DIE_AT=point) == -9
     resumed(house)
     left = judge(house)
     assert json.loads(left["result"]) == [["done", "the child's answer"]]
@@ -64,10 +68,10 @@ def test_a_parent_that_dies_finds_its_child_again(house, point) -> None:
 @pytest.mark.parametrize("who", ["parent", "parent+me", "me"])
 def test_whoever_dies_in_the_middle_nothing_runs_twice(house, who) -> None:
     words = json.dumps(plan({"note": {"what": "a"}}, {"die": {"what": f"once {who}"}}, {"note": {"what": "b"}}))
-    status = house.process([words]).returncode
+    status = house.process(words, fresh=True)
     assert status == (0 if who == "me" else -9)
     if status:
-        resumed(house)
+        resumed(house, fresh=True)
     left = judge(house)
     if who == "me":
         assert json.loads(left["result"]) == [["crashed", ""]]
@@ -81,7 +85,7 @@ def test_whoever_dies_in_the_middle_nothing_runs_twice(house, who) -> None:
 @pytest.mark.parametrize("point", ["leased", "mid_stream", "tool_started", "answered"])
 def test_a_child_that_dies_is_an_answer(house, point) -> None:
     words = json.dumps(plan({"note": {"what": "a"}}, {"note": {"what": "b"}}))
-    assert house.process([words], HERMES_CHILD_DIE_AT=point).returncode == 0
+    assert house.process(words, HERMES_CHILD_DIE_AT=point) == 0
     left = judge(house)
     [[status, answer]] = json.loads(left["result"])
     assert (status, answer) == ("crashed", "")
@@ -94,7 +98,7 @@ def test_a_child_that_dies_is_an_answer(house, point) -> None:
 def test_a_child_is_resumed_where_both_of_them_died(house, point) -> None:
     """The child dies at a point; its parent learns of it and dies before that is stored."""
     words = json.dumps(plan({"note": {"what": "a"}}, {"note": {"what": "b"}}))
-    assert house.process([words], HERMES_CHILD_DIE_AT=point, HERMES_DIE_AT="tool_done").returncode == -9
+    assert house.process(words, HERMES_CHILD_DIE_AT=point, HERMES_DIE_AT="tool_done") == -9
     resumed(house)
     left = judge(house)
     assert json.loads(left["result"]) == [["done", "the child's answer"]]
@@ -105,7 +109,7 @@ def test_a_child_is_resumed_where_both_of_them_died(house, point) -> None:
 
 def test_a_child_of_a_turn_that_was_given_up_is_nobodys_to_resume(house) -> None:
     words = json.dumps(plan({"note": {"what": "a"}}, {"die": {"what": "once parent+me"}}))
-    assert house.process([words]).returncode == -9
+    assert house.process(words) == -9
 
     async def drop(store):
         taken = await store.resume_turn("s", holder="me")

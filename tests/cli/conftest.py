@@ -46,9 +46,9 @@ class Person(io.StringIO):
 class Line:
     """``cli("sessions", "list")`` runs a command and says what came out."""
 
-    def __init__(self, root: Path, monkeypatch, capsys) -> None:
+    def __init__(self, root: Path, standby: Path, monkeypatch, capsys) -> None:
         self.home, self.work = root / "home", root / "work"
-        self._patch, self._capsys = monkeypatch, capsys
+        self._standby, self._patch, self._capsys = standby, monkeypatch, capsys
         self.home.mkdir()
         self.work.mkdir()
         self.configure(OFFLINE)
@@ -75,22 +75,22 @@ class Line:
         said = self._capsys.readouterr()
         return Done(status, said.out, said.err)
 
-    def process(self, *words: str, **options) -> Done:
-        """The same as a process of its own."""
-        command = [sys.executable, "-m", "hermes_core", *words]
+    def process(self, *words: str, fresh: bool = False, **options) -> Done:
+        """The same as a process of its own; a ``fresh`` one starts Python, too."""
+        command = [*([sys.executable, "-m", "hermes_core"] if fresh else [str(self._standby / "hermes")]), *words]
         options = {"stdin": subprocess.DEVNULL} | options if "input" not in options else options
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, **options)
         return Done(done.returncode, done.stdout, done.stderr)
 
 
 @pytest.fixture
-def cli(tmp_path, monkeypatch, capsys):
+def cli(tmp_path, standby, monkeypatch, capsys):
     for name in os.environ:
         if name.startswith("HERMES_") or name.endswith(("_API_KEY", "_TOKEN", "_BASE_URL")):
             monkeypatch.delenv(name)
     monkeypatch.setenv("HERMES_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("HOME", str(tmp_path))
-    line = Line(tmp_path, monkeypatch, capsys)
+    line = Line(tmp_path, standby, monkeypatch, capsys)
     monkeypatch.chdir(line.work)
     loggers = [logging.getLogger(name) for name in ("hermes_core", "hermes")]
     before = [(log.level, log.propagate, list(log.handlers)) for log in loggers]

@@ -17,7 +17,7 @@ async def on_session_start():
 def run(cli, **permissions):
     cli.plugin("tool/sneaky", SNEAKS, hooks={"use": ["on_session_start"]}, permissions=permissions)
     assert cli("plugins", "enable", "sneaky", "--yes").status == 0
-    done = cli.process("--audit", "-z", "hello")
+    done = cli.process("--audit", "-z", "hello", fresh=True)
     assert done.status == 0
     assert done.out.startswith("Hello!")
     return done.err.partition("Audit (a witness, not a wall):\n")[2]
@@ -39,5 +39,5 @@ def test_what_is_disclosed_is_not(cli):
 
 
 def test_our_own_plugins_disclose_all_they_do(cli):
-    done = cli.process("--audit", "--yolo", "-z", "run: echo hi && ls")
+    done = cli.process("--audit", "--yolo", "-z", "run: echo hi && ls", fresh=True)
     assert "No plugin reached for what it does not disclose." in done.err

@@ -30,12 +30,12 @@ def register_cli_commands():
 def test_the_version(cli, flag):
     done = cli(flag)
     assert (done.status, done.out) == (0, f"hermes {__version__}\n")
-    assert cli.process(flag).out == done.out
+    assert cli.process(flag, fresh=True).out == done.out
 
 
 @pytest.mark.parametrize("flag", ["--help", "-h"])
 def test_help_names_every_command_and_the_flags(cli, flag):
-    done = cli.process(flag)
+    done = cli.process(flag, fresh=True)
     assert done.status == 0
     for word in (*COMMANDS, "--oneshot", "--continue", "--resume", "--yolo", "--safe-mode", "--profile", "--json"):
         assert f" {word}" in done.out

@@ -21,9 +21,9 @@ async def on_session_start(session):
 """
 
 
-def hermes(home: Path, *words: str, shell: str = "") -> subprocess.CompletedProcess[str]:
+def hermes(home: Path, *words: str, shell: str = "", standby: Path | None = None) -> subprocess.CompletedProcess[str]:
     env = {**os.environ, "HERMES_HOME": str(home), "HOME": str(home)}
-    command = [sys.executable, "-m", "hermes_core", *words]
+    command = [*([str(standby / "hermes")] if standby else [sys.executable, "-m", "hermes_core"]), *words]
     if shell:
         command = ["sh", "-c", f'exec "$@" {shell}', "sh", *command]
     return subprocess.run(command, env=env, cwd=home, capture_output=True, text=True, timeout=60, check=False)
@@ -59,15 +59,15 @@ def test_in_a_folder_that_is_gone_it_is_said_and_what_needs_none_works(tmp_path:
     assert run("checkpoints status").stdout.startswith("Snapshots are on.")
 
 
-def test_doctor_names_a_plugin_whose_hook_failed(tmp_path: Path) -> None:
+def test_doctor_names_a_plugin_whose_hook_failed(tmp_path: Path, standby: Path) -> None:
     (tmp_path / "plugins").mkdir()
     (tmp_path / "plugins" / "grumpy.py").write_text(PLUGIN)
-    assert hermes(tmp_path, "plugins", "enable", "tool/grumpy", "--yes").returncode == 0
-    assert hermes(tmp_path, "doctor").returncode == 0
-    said = hermes(tmp_path, "--provider", "offline", "-z", "hello")
+    assert hermes(tmp_path, "plugins", "enable", "tool/grumpy", "--yes", standby=standby).returncode == 0
+    assert hermes(tmp_path, "doctor", standby=standby).returncode == 0
+    said = hermes(tmp_path, "--provider", "offline", "-z", "hello", standby=standby)
     assert said.returncode == 0
     assert "ValueError: boo" in said.stderr
-    found = hermes(tmp_path, "doctor")
+    found = hermes(tmp_path, "doctor", standby=standby)
     assert found.returncode == 1
     row = next(line for line in found.stdout.splitlines() if "boo" in line)
     assert row.split()[:2] == ["fault", "tool/grumpy"]

@@ -233,7 +233,7 @@ def test_only_the_asked_toolsets_are_offered(cli):
 def test_hermes_converses_until_its_input_ends(cli):
     (cli.work / "a.txt").write_text("hello\n")
     for words in ((), ("chat",)):
-        done = cli.process(*words, input="list the files here\n")
+        done = cli.process(*words, input="list the files here\n", fresh=not words)
         assert done.status == 0
         assert "a.txt" in done.out
     assert {row["source"] for row in cli("sessions", "list", "--json").rows} == {"cli"}

@@ -14,42 +14,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from hermes_core import Hermes
+from hermes_core.testing.wire_replies import Said, error_of, events_of, stream_of
+from hermes_core.testing.wire_rules import refusal_of, wire_of
 
-CHAT = [
-    {"choices": [{"index": 0, "delta": {"role": "assistant", "content": "Fine."}, "finish_reason": None}]},
-    {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]},
-]
-PLACE = {"item_id": "i", "output_index": 0, "content_index": 0, "sequence_number": 1, "logprobs": []}
-WHOLE = {
-    "id": "r",
-    "object": "response",
-    "created_at": 0,
-    "model": "m",
-    "output": [],
-    "tools": [],
-    "status": "completed",
-}
-RESPONSES = [
-    {"type": "response.output_text.delta", "delta": "Fine.", **PLACE},
-    {
-        "type": "response.completed",
-        "sequence_number": 2,
-        "response": {**WHOLE, "parallel_tool_calls": True, "tool_choice": "auto"},
-    },
-]
-USED = {"input_tokens": 1, "output_tokens": 1}
-MESSAGES = [
-    {
-        "type": "message_start",
-        "message": {"id": "m", "type": "message", "role": "assistant", "content": [], "model": "m", "usage": USED},
-    },
-    {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
-    {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Fine."}},
-    {"type": "content_block_stop", "index": 0},
-    {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 2}},
-    {"type": "message_stop"},
-]
-WIRES = {"/v1/chat/completions": CHAT, "/v1/responses": RESPONSES, "/v1/messages": MESSAGES}
+FINE = Said(pieces=("Fine.",))
 
 
 class Service(ThreadingHTTPServer):
@@ -57,6 +25,7 @@ class Service(ThreadingHTTPServer):
 
     def __init__(self) -> None:
         self.bodies: list[bytes] = []
+        self.refused: list[str] = []
         self.hang = threading.Event()
         self.go_on = threading.Event()
         super().__init__(("127.0.0.1", 0), Handler)
@@ -77,13 +46,17 @@ class Handler(BaseHTTPRequestHandler):
         self.server.bodies.append(self.rfile.read(int(self.headers["content-length"])))
         if self.server.hang.is_set():
             self.server.go_on.wait(30)
-        events = WIRES[self.path]
-        lines = [f"event: {e.get('type', 'message')}\ndata: {json.dumps(e)}\n\n" for e in events]
-        self._send("".join([*lines, "data: [DONE]\n\n"] if events is CHAT else lines).encode(), "text/event-stream")
+        wire = wire_of(self.path)
+        if refusal := refusal_of(wire, json.loads(self.server.bodies[-1])):
+            self.server.refused.append(refusal.message)
+            status, body, _ = error_of(wire, refusal)
+            self._send(json.dumps(body).encode(), "application/json", status)
+        else:
+            self._send(stream_of(wire, events_of(wire, FINE)), "text/event-stream")
 
-    def _send(self, data: bytes, kind: str) -> None:
+    def _send(self, data: bytes, kind: str, status: int = 200) -> None:
         try:
-            self.send_response(200)
+            self.send_response(status)
             self.send_header("content-type", kind)
             self.send_header("content-length", str(len(data)))
             self.end_headers()
@@ -102,6 +75,7 @@ def service() -> Iterator[Service]:
     made.shutdown()
     made.server_close()
     thread.join()
+    assert made.refused == []
 
 
 CONFIGS = {
@@ -149,13 +123,13 @@ def test_what_was_sent_once_is_sent_again_to_the_byte_whatever_happens_between(c
     config = CONFIGS[wire].format(url=service.url)
     cli.configure(config)
     (cli.work / "AGENTS.md").write_text("Use uv.\n")
-    assert cli.process("-z", "one", env={**os.environ, "PYTHONHASHSEED": "1"}).out == "Fine.\n"
+    assert cli.process("-z", "one", fresh=True, env={**os.environ, "PYTHONHASHSEED": "1"}).out == "Fine.\n"
     cli.configure(f"{config}plugins: {{order: [todo, terminal, recall, files, clarify]}}\n")
     (cli.work / "AGENTS.md").write_text("Use pip.\n")
     (cli.home / "memories").mkdir(exist_ok=True)
     (cli.home / "memories" / "MEMORY.md").write_text("The person likes tea.\n")
     (cli.home / "SOUL.md").write_text("You are somebody else.\n")
-    assert cli.process("-c", "-z", "two", env={**os.environ, "PYTHONHASHSEED": "2"}).out == "Fine.\n"
+    assert cli.process("-c", "-z", "two", fresh=True, env={**os.environ, "PYTHONHASHSEED": "2"}).out == "Fine.\n"
     words = [sys.executable, "-c", PATCHED, "-c", "-z", "three"]
     assert subprocess.run(words, capture_output=True, check=True, stdin=subprocess.DEVNULL).stdout == b"Fine.\n"
     model = "m2" if wire != "messages" else "anthropic:m2"
@@ -174,8 +148,8 @@ def test_what_was_sent_once_is_sent_again_to_the_byte_whatever_happens_between(c
 
 def test_the_beginning_of_the_body_itself_is_the_same_bytes(cli, service) -> None:
     cli.configure(CONFIGS["chat"].format(url=service.url))
-    cli.process("-z", "one")
-    cli.process("-c", "-z", "two")
+    cli.process("-z", "one", fresh=True)
+    cli.process("-c", "-z", "two", fresh=True)
     one, two = service.bodies
     end = one.index(b'],"stream":true')
     assert end > 500

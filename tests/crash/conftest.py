@@ -37,9 +37,8 @@ class Stage:
 
     def play(self, die_at: str = "", **order) -> bool:
         """Play an order in a process of its own; whether it was killed."""
-        env = {"HERMES_DIE_AT": die_at, "HERMES_TESTING": "1"}
         usual = {"resume": False, "patient": False, "person": "", "compacts": self.compacts, "url": self.url}
-        wanted = {**usual, "env": env, **order}
+        wanted = {**usual, "die_at": die_at, **order}
         self._player.stdin.write(json.dumps({"home": str(self.home), "truth": str(self.truth_file), **wanted}) + "\n")
         self._player.stdin.flush()
         status = int(self._player.stdout.readline())

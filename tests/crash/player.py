@@ -1,4 +1,4 @@
-"""The process that dies. Reads an order a line, as JSON, and plays it in a fork, so that a death costs milliseconds.
+"""The process that dies: a turn.
 
 The provider follows a plan that it reads off the conversation, so it knows where it is after any restart. Provider and
 tools write what really happened into a file outside; that file, not the store, is the truth.
@@ -9,10 +9,13 @@ import json
 import os
 import signal
 import sys
-import traceback
 from pathlib import Path
 
 from attrs import evolve, frozen
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from mortal import serve
 
 import hermes_core.agent.runtime
 import hermes_core.store.journal
@@ -174,23 +177,10 @@ async def tell(outside: Outside, turn) -> None:
             outside.note("answer", event.answer)
 
 
-def main() -> None:
-    for line in sys.stdin:
-        order = json.loads(line)
-        child = os.fork()
-        if not child:
-            os.environ.update(order["env"])
-            status = 1
-            try:
-                asyncio.run(play(order))
-                status = 0
-            except BaseException:
-                traceback.print_exc()
-            finally:
-                sys.stderr.flush()
-                os._exit(status)
-        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+def rehearsal(folder: Path) -> dict:
+    own = {"home": str(folder / "home"), "truth": str(folder / "truth"), "say": "hello 3", "event": "e"}
+    return {"resume": False, "patient": False, "person": "", "compacts": False, "url": "", "die_at": "", **own}
 
 
 if __name__ == "__main__":
-    main()
+    serve(play, rehearsal)

@@ -18,10 +18,10 @@ ANSWER = "The train to Oslo leaves at nine."
 
 
 class Shell:
-    """``shell("resume")`` runs a command in a home of its own; ``die_at`` kills it there."""
+    """``shell("resume")`` runs a command in a home of its own; ``die_at`` kills it there, ``fresh`` starts Python."""
 
-    def __init__(self, folder, url: str = "") -> None:
-        self.home, self.folder = folder / "home", folder
+    def __init__(self, folder, standby, url: str = "") -> None:
+        self.home, self.folder, self.standby = folder / "home", folder, standby
         if url:
             self.home.mkdir()
             self.home.joinpath("config.yaml").write_text("store: {url: env:HERMES_TEST_STORE}\n")
@@ -29,9 +29,9 @@ class Shell:
         keep = {k: v for k, v in os.environ.items() if not k.startswith("HERMES_") and not k.endswith("_BASE_URL")}
         self.env = {**keep, "HERMES_HOME": str(self.home), "HOME": str(folder), "HERMES_TEST_STORE": url}
 
-    def start(self, *words: str, die_at: str = "", **options) -> subprocess.Popen:
+    def start(self, *words: str, die_at: str = "", fresh: bool = False, **options) -> subprocess.Popen:
         env = {**self.env, **({"HERMES_TESTING": "1", "HERMES_DIE_AT": die_at} if die_at else {})}
-        command = [sys.executable, "-m", "hermes_core", *words]
+        command = [*([sys.executable, "-m", "hermes_core"] if fresh else [str(self.standby / "hermes")]), *words]
         pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
         return subprocess.Popen(command, text=True, env=env, cwd=self.folder, **pipes)
 
@@ -41,24 +41,24 @@ class Shell:
             out, err = process.communicate(typed, timeout=60)
         return subprocess.CompletedProcess(words, process.returncode, out, err)
 
-    def killed(self, die_at: str = "tool_done", text: str = "read notes.md") -> None:
+    def killed(self, die_at: str = "tool_done", text: str = "read notes.md", **how) -> None:
         """A one-shot that dies."""
-        assert self("-z", text, die_at=die_at).returncode == -signal.SIGKILL
+        assert self("-z", text, die_at=die_at, **how).returncode == -signal.SIGKILL
 
     def state(self) -> list[str]:
         return [json.loads(line)["state"] for line in self("sessions", "list", "--json").stdout.splitlines()]
 
 
 @pytest.fixture
-def shell(tmp_path, kept_in, request):
-    return Shell(tmp_path, request.getfixturevalue("database_url") if kept_in == "postgresql" else "")
+def shell(tmp_path, standby, kept_in, request):
+    return Shell(tmp_path, standby, request.getfixturevalue("database_url") if kept_in == "postgresql" else "")
 
 
 def test_resume_prints_the_answers_of_all_interrupted_turns(shell):
     shell.killed("tool_done")
-    shell.killed("answered")
+    shell.killed("answered", fresh=True)
     assert shell.state() == ["interrupted"] * 2
-    done = shell("resume")
+    done = shell("resume", fresh=True)
     assert (done.returncode, done.stdout.count(ANSWER)) == (0, 2)
     assert shell.state() == ["idle"] * 2
     again = shell("resume")
@@ -173,7 +173,7 @@ def running(shell):
     """A turn in the middle of a tool call, and the pipe that ends the call."""
     pipe = shell.folder / "pipe"
     os.mkfifo(pipe)
-    with shell.start("--provider", "offline", "--yolo", "--json", "-z", SLOW) as process:
+    with shell.start("--provider", "offline", "--yolo", "--json", "-z", SLOW, fresh=True) as process:
         for line in process.stdout:
             if json.loads(line)["type"] == "called":
                 break

@@ -23,7 +23,7 @@ def test_what_was_acknowledged_is_heard_once(stages, point, how, turn):
         if not stage.say(FIRST, f"{point}:{number}", meanwhile=how, adds=MORE):
             break
         if turn:
-            stage.restart(f"{point}:{turn}")
+            stage.restart(f"{point}:{1 + (turn + number) % 2}")
         stage.restart()
         judge(stage, how)
     judge(stage, how)

@@ -1,6 +1,7 @@
 """Playing the transcripts of the documentation: every ``console`` block of a page, in order, in a home of its own.
 
 ``$ `` starts a command. What follows is its output, where ``…`` stands for anything, and a line of ``…`` for any lines.
+How long something took or how long ago it was stands for any such time: nobody can promise it.
 What a person types after a question (``[y/N]: y``) is typed. A comment ``% $ command`` prepares something unseen.
 """
 
@@ -17,8 +18,9 @@ DOCS = Path(__file__).parents[2] / "docs"
 sys.path.insert(0, str(DOCS / "_ext"))
 STATE = 'declare -px >"$STATE/env"; pwd >"$STATE/cwd"'
 
-
 LOCAL = ("OLLAMA_BASE_URL", "LM_BASE_URL", "LLAMACPP_BASE_URL", "VLLM_BASE_URL", "SGLANG_BASE_URL")
+# Plugins of pytest that whoever reads a page need not have; they take longer to import than the tests to run.
+OTHERS = ("schemathesis", "hypothesispytest", "syrupy", "textual-snapshot", "xdist", "xdist.looponfail", "anyio")
 
 
 class Stage:
@@ -64,6 +66,7 @@ def _clean() -> dict[str, str]:
         "TERM": "dumb",
         "COLUMNS": "100",
         "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTEST_ADDOPTS": " ".join(f"-p no:{name}" for name in OTHERS),
         **nowhere,
     }
 
@@ -93,22 +96,39 @@ def steps(page: Path) -> list[tuple[str, str | None]]:
     return found
 
 
+TIMES = {
+    r"just now|\d+ (?:min|h|d) ago": r"(?:just now|\d+ (?:min|h|d) ago)",
+    r"\d+\.\d+ ?m?s\b": r"\d+(?:\.\d+)? ?m?s\b",
+}
+COLUMN = {r"(?<=  )\d+\.\d+ *(?= |$)": r"\d+\.\d+ *"}  # of seconds; a longer figure leaves less room behind it
+
+
 def pattern(output: str) -> str:
     """What a promised output matches."""
     text = re.sub(r"(?m)(\[[yY]/[nN]\]: )\w+\n", r"\1", output).strip("\n")
-    return "".join(r"(?:.*\n)*?" if line.strip() == "…" else _line(line) for line in text.split("\n"))
+    varies = {"…": ".*?", **TIMES, **(COLUMN if re.search(r"(?m)^.* seconds +\w", text) else {})}
+    return "".join(r"(?:.*\n)*?" if line.strip() == "…" else _line(line, varies) for line in text.split("\n"))
 
 
-def _line(text: str) -> str:
-    return ".*?".join(map(re.escape, text.rstrip().split("…"))) + r"[ ]*\n"
+def _line(text: str, varies: dict[str, str]) -> str:
+    parts = re.split("|".join(f"({shown})" for shown in varies), text.rstrip())
+    width, likes = len(varies) + 1, list(varies.values())
+    made = ""
+    for at, part in enumerate(parts):
+        if at % width == 0:
+            made += re.escape(part)
+        elif part is not None:
+            made += likes[at % width - 1]
+    return made + r"[ ]*\n"
 
 
 @pytest.fixture
-def play(tmp_path):
+def play(tmp_path, standby):
     """Play a page; the differences, one text for each command that said something else."""
 
     def play_page(page: Path, **variables: str) -> list[str]:
-        stage, wrong = Stage(tmp_path, variables), []
+        path = f"{standby}{os.pathsep}{_clean()['PATH']}"
+        stage, wrong = Stage(tmp_path, {**variables, "PATH": path}), []
         for command, promised in steps(page):
             answers = "".join(f"{a}\n" for a in re.findall(r"\[[yY]/[nN]\]: (\w+)", promised or ""))
             said = re.sub(r"\x1b\[[0-9;]*m", "", stage.run(command, answers)).strip("\n") + "\n"

@@ -198,6 +198,7 @@ def test_an_exit_status_means_what_the_documentation_says(status, command, newco
     plugins = tmp_path / "state" / "plugins"
     plugins.mkdir(parents=True)
     (plugins / "later.py").write_text(LATER, encoding="utf-8")
+    (tmp_path / "state" / "config.yaml").write_text("agent: {backoff_seconds: 0}\n", encoding="utf-8")
     assert run(command.split(), newcomer).returncode == status
 
 

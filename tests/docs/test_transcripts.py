@@ -22,3 +22,41 @@ def test_what_a_page_shows_is_what_comes_out(page, play, model_server, request):
 
 def test_the_tutorial_is_played():
     assert "tutorial/first-plugin.md" in PAGES
+
+
+SAID = """when      tool  outcome  seconds  arguments
+just now  roll  ok       0.0      {'sides': 0.5}
+just now  roll  failed   0.3      {}
+took 0.02 s, cost 0.0
+"""
+
+
+@pytest.mark.parametrize(
+    ("promised", "said"),
+    [
+        ("ok       0.0      {'sides'", "ok       12.3     {'sides'"),
+        ("just now  roll  failed", "2 min ago  roll  failed"),
+        ("took 0.02 s", "took 1.25 s"),
+    ],
+)
+def test_how_long_something_took_is_no_promise(promised, said, tmp_path, play):
+    assert promised in SAID
+    (tmp_path / "said").write_text(SAID.replace(promised, said))
+    (tmp_path / "page.md").write_text(f"```console\n$ cat {tmp_path}/said\n{SAID}```\n")
+    assert play(tmp_path / "page.md") == []
+
+
+@pytest.mark.parametrize(
+    ("promised", "said"),
+    [
+        ("'sides': 0.5", "'sides': 0.6"),
+        ("cost 0.0", "cost 0.1"),
+        ("failed   0.3  ", "failed        "),
+        ("0.02 s", "soon"),
+    ],
+)
+def test_every_other_figure_is(promised, said, tmp_path, play):
+    assert promised in SAID
+    (tmp_path / "said").write_text(SAID.replace(promised, said))
+    (tmp_path / "page.md").write_text(f"```console\n$ cat {tmp_path}/said\n{SAID}```\n")
+    assert len(play(tmp_path / "page.md")) == 1

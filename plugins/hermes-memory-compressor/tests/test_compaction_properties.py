@@ -44,6 +44,7 @@ WORDS = (
     "x" * 90,
     "<<<",
 )
+LONG = random.Random(0).choices(WORDS, k=10_000)  # more words by lot than any text has
 FAILING = ("fails", "slow", "empty", "over-long", "cut", "calls a tool", "no summary")
 MOODS = ("good", "lies", *FAILING)
 
@@ -81,7 +82,8 @@ class Transcript:
         self.messages: list[Message] = []
 
     def text(self, most: int) -> str:
-        return " ".join(self.dice.choices(WORDS, k=self.dice.randint(1, max(2, most))))
+        begin = self.dice.randrange(len(LONG) // 2)
+        return " ".join(LONG[begin : begin + self.dice.randint(1, max(2, most))])
 
     def say(self) -> None:
         pictures = [Blob(media_type="image/png", data=b"x")] if self.dice.random() < 0.1 else []

@@ -3,52 +3,61 @@
 import asyncio
 import os
 import re
+import signal
 import sqlite3
-import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import openai
 import pytest
 
+from hermes_core.testing.forks import Forks
+
 KEY = "owners-key-0123456789"
-RUN = "import sys; sys.argv = ['hermes', 'api', '--port', '0']; from hermes_core.__main__ import main; main()"
 
 
-async def started(home: Path, **env: str) -> tuple[Any, str]:
-    known = {**os.environ, "HERMES_HOME": str(home), "API_SERVER_KEY": KEY, **env}
-    pipe = asyncio.subprocess.PIPE
-    process = await asyncio.create_subprocess_exec(sys.executable, "-c", RUN, env=known, stdout=pipe, stderr=pipe)
-    assert process.stderr
-    while line := (await process.stderr.readline()).decode():
-        if found := re.search(r"listens on (http\S+)/v1", line):
-            return process, found[1]
-    raise AssertionError("it did not start")
+@pytest.fixture(scope="module")
+def forks() -> Iterator[Forks]:
+    """Processes that are killed."""
+    with Forks(Path(__file__).with_name("dying.py")) as made:
+        yield made
+
+
+async def started(forks: Forks, home: Path, **env: str) -> tuple[int, str]:
+    """The number of a process that serves, and where."""
+    said = home / "said"
+    said.unlink(missing_ok=True)
+    known = {"HERMES_HOME": str(home), "API_SERVER_KEY": KEY, "HERMES_TESTING": "1", "HERMES_DIE_AT": "", **env}
+    process = forks.start(env=known, output=said, words=["api", "--port", "0"])
+    async with asyncio.timeout(60):
+        while not (found := re.search(r"listens on (http\S+)/v1\b", said.read_text() if said.exists() else "")):
+            await asyncio.sleep(0.01)
+    return process, found[1]
 
 
 @pytest.mark.parametrize("point", ["journaled", "replied", "answered"])
-async def test_a_repeat_finishes_what_a_kill_cut(tmp_path: Path, point: str) -> None:
+async def test_a_repeat_finishes_what_a_kill_cut(tmp_path: Path, forks: Forks, point: str) -> None:
     (tmp_path / "config.yaml").write_text("model: {provider: offline}\n")
     headers = {"authorization": f"Bearer {KEY}", "idempotency-key": "once"}
     body = {"messages": [{"role": "user", "content": "hello"}]}
-    process, url = await started(tmp_path, HERMES_DIE_AT=point, HERMES_TESTING="1")
+    _, url = await started(forks, tmp_path, HERMES_DIE_AT=point)
     async with openai.DefaultAsyncHttpxClient(timeout=60) as http:
         cut = await asyncio.gather(
             http.post(f"{url}/v1/chat/completions", json=body, headers=headers), return_exceptions=True
         )
         assert isinstance(cut[0], Exception)
-        assert await process.wait() != 0
-        process, url = await started(tmp_path)
+        assert await asyncio.to_thread(forks.wait) == -signal.SIGKILL
+        process, url = await started(forks, tmp_path)
         try:
             answer = await http.post(f"{url}/v1/chat/completions", json=body, headers=headers)
             again = await http.post(f"{url}/v1/chat/completions", json=body, headers=headers)
         finally:
-            process.terminate()
-            await process.communicate()
+            os.kill(process, signal.SIGTERM)
+            status = await asyncio.to_thread(forks.wait)
     assert answer.status_code == 200, answer.text
     said = answer.json()["choices"][0]["message"]["content"]
     assert said == again.json()["choices"][0]["message"]["content"] != ""
-    assert process.returncode == 0
+    assert status == 0
     rows = sqlite3.connect(tmp_path / "state.db")
     assert rows.execute("select role from messages order by id").fetchall() == [("user",), ("assistant",)]
     assert rows.execute("select state from turns").fetchall() == [("done",)]

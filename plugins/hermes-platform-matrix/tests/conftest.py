@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 import os
+import pwd
 import re
 import secrets
 import socket
@@ -16,7 +17,8 @@ import pytest
 from attrs import frozen
 
 sys.path.insert(0, str(Path(__file__).parent))  # for matrix_people; pytest does not do it in this import mode
-PYTHON = Path(os.environ.get("HERMES_SYNAPSE", "~/.cache/hermes-tests/synapse/bin/python")).expanduser()
+HOME = pwd.getpwuid(os.getuid()).pw_dir  # of the person who tests; the tests have one of their own
+PYTHON = Path(os.environ.get("HERMES_SYNAPSE", f"{HOME}/.cache/hermes-tests/synapse/bin/python"))
 _FREELY = "{per_second: 1000, burst_count: 1000}"
 SETTINGS = f"""
 enable_registration: false

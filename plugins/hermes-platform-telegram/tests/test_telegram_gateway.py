@@ -3,43 +3,49 @@
 import asyncio
 import os
 import signal
-import sys
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 
 import pytest
 from telegram_service import TOKEN, Fault, refused
 
+from hermes_core.testing.forks import Forks
+
 PATIENCE = 60.0  # seconds; only a failure takes so long
 
 
+@pytest.fixture(scope="module")
+def forks():
+    with Forks(Path(__file__).with_name("dying.py")) as made:
+        yield made
+
+
 class Gateway:
-    def __init__(self, home, service):
-        self.home, self.service = home, service
+    def __init__(self, home, service, forks):
+        self.home, self.service, self.forks = home, service, forks
         home.mkdir()
-        section = f"{{base_url: '{service.url}', allow_all_users: true, seconds: 2, album_seconds: 0.2}}"
+        section = f"{{base_url: '{service.url}', allow_all_users: true, seconds: 1, album_seconds: 0.2}}"
         (home / "config.yaml").write_text(f"platforms: {{telegram: {section}}}\n")
 
     @asynccontextmanager
     async def running(self, die_at=""):
-        env = {**os.environ, "HERMES_HOME": str(self.home), "TELEGRAM_BOT_TOKEN": TOKEN, "HERMES_TESTING": "1"}
-        env |= {"HERMES_DIE_AT": die_at} if die_at else {}
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "hermes_core", "gateway", "run", env=env, stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT, start_new_session=True,
-        )  # fmt: skip
-        said = asyncio.ensure_future(process.stdout.read())
+        """A gateway in a process of its own; what is given is the status that it ends with."""
+        env = {"HERMES_HOME": str(self.home), "TELEGRAM_BOT_TOKEN": TOKEN, "HERMES_TESTING": "1"}
+        said = self.home.with_name("said")
+        process = self.forks.start(env={**env, "HERMES_DIE_AT": die_at}, output=said, words=["gateway", "run"])
+        status = asyncio.ensure_future(asyncio.to_thread(self.forks.wait))
         try:
-            yield process
+            yield status
         finally:
-            if process.returncode is None:
-                process.terminate()
-            try:
-                async with asyncio.timeout(PATIENCE):
-                    await process.wait()
-            finally:
-                if process.returncode is None:
-                    os.killpg(process.pid, signal.SIGKILL)
-            assert TOKEN.partition(":")[2].encode() not in await said
+            if not status.done():
+                os.kill(process, signal.SIGTERM)
+            done, _ = await asyncio.wait([status], timeout=PATIENCE)
+            if not done:
+                with suppress(ProcessLookupError):
+                    os.killpg(process, signal.SIGKILL)
+            await status
+            assert done, "it did not end when it was told to"
+            assert TOKEN.partition(":")[2] not in said.read_text()
 
     async def answers(self, number):
         """The texts that are seen, once there are so many besides placeholders."""
@@ -50,8 +56,8 @@ class Gateway:
 
 
 @pytest.fixture
-def gateway(tmp_path, service):
-    return Gateway(tmp_path / "hermes", service)
+def gateway(tmp_path, service, forks):
+    return Gateway(tmp_path / "hermes", service, forks)
 
 
 @pytest.mark.parametrize(
@@ -60,8 +66,8 @@ def gateway(tmp_path, service):
 )
 async def test_a_kill_loses_nothing_and_shows_nothing_twice(gateway, service, point):
     await service.say("hello there")
-    async with gateway.running(die_at=point) as process, asyncio.timeout(PATIENCE):
-        assert await process.wait() == -signal.SIGKILL
+    async with gateway.running(die_at=point) as status:
+        assert await asyncio.wait_for(asyncio.shield(status), PATIENCE) == -signal.SIGKILL
     async with gateway.running():
         (answer,) = await gateway.answers(1)
         await service.say("what can you do?")

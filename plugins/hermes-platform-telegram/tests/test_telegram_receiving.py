@@ -461,7 +461,8 @@ async def test_a_service_that_is_away_is_tried_again_later(made, service):
     ],
     ids=str,
 )
-async def test_a_fault_in_passing_is_mended_by_itself(opened, service, fault):
+async def test_a_fault_in_passing_is_mended_by_itself(opened, service, fault, monkeypatch):
+    monkeypatch.setattr("hermes_platform_telegram.polling._PAUSES", (0.01,))
     service.script("getUpdates", fault)
     async with opened() as (_, listener):
         await service.say("still here")

@@ -57,13 +57,8 @@ class Desk(App[None]):
         paste_characters: int = 2000,
     ) -> None:
         super().__init__()
-        self.composer = Composer(
-            complete=answer,
-            history=history,
-            paste_lines=paste_lines,
-            paste_characters=paste_characters,
-            placeholder="Ask anything. / for commands, @ for files",
-        )
+        self._history, self._answer = history, answer
+        self.composer = self.made(paste_lines, paste_characters)
         self.sent: list[tuple[str, Sequence[Blob]]] = []
         self.changes: list[str] = []
         self.notices: list[str] = []
@@ -72,13 +67,23 @@ class Desk(App[None]):
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(can_focus=False):
-            for number in range(12):
-                yield Static(f"{number} Something that was said before, by a person or by a model.")
+            yield Static(
+                "\n".join(f"{n} Something that was said before, by a person or by a model." for n in range(12))
+            )
         yield self.composer
 
     def on_mount(self) -> None:
         self.field.cursor_blink = False
         self.composer.focus_input()
+
+    def made(self, paste_lines: int = 5, paste_characters: int = 2000) -> Composer:
+        return Composer(
+            complete=self._answer,
+            history=self._history,
+            paste_lines=paste_lines,
+            paste_characters=paste_characters,
+            placeholder="Ask anything. / for commands, @ for files",
+        )
 
     @property
     def field(self) -> TextArea:
@@ -107,6 +112,19 @@ class Desk(App[None]):
         """There is no terminal to lend."""
         self.suspended += 1
         yield
+
+
+async def anew(pilot: Pilot[None], **paste: int) -> None:
+    """Another composer instead of the one there is, and nothing of before: for the next row of a table."""
+    app = pilot.app
+    assert isinstance(app, Desk)
+    await app.composer.remove()
+    for told in (app.sent, app.changes, app.notices, app.left):
+        told.clear()
+    app.composer = app.made(**paste)
+    await app.mount(app.composer)
+    app.on_mount()
+    await until(pilot, lambda: app.focused)
 
 
 async def type_in(pilot: Pilot[None], text: str) -> None:

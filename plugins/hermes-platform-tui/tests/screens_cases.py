@@ -357,3 +357,18 @@ async def until(pilot: Pilot[Any], true: Callable[[], object]) -> None:
             return
         await pilot.pause(0.01)
     raise AssertionError(f"it never came:\n{drawn(pilot.app)}")
+
+
+async def ended(pilot: Pilot[Any], screen: Screen[Any], *keys: str) -> Any:
+    """What a screen over a running host ends with after these keys; it is gone then, also when it does not end."""
+    app = pilot.app
+    assert isinstance(app, Host)
+    app.result = "not yet"
+    app.push_screen(screen, app.ended)
+    await settled(pilot)
+    await pilot.press(*keys)
+    await settled(pilot)
+    result = app.result
+    while len(app.screen_stack) > 1:
+        await app.pop_screen()
+    return result

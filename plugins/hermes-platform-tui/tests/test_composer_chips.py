@@ -10,7 +10,7 @@ from textual import events
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from composer_app import PNG, Desk, paste, settled, type_in, until
+from composer_app import PNG, Desk, anew, paste, settled, type_in, until
 
 from hermes_core.types import Blob
 from hermes_platform_tui.composer.clean import SLICE, clean_slowly, plain
@@ -31,26 +31,28 @@ async def test_a_big_paste_is_a_chip_and_sent_whole() -> None:
         assert app.sent == [(f"See {TEN}?", [])]
 
 
-@pytest.mark.parametrize(
-    ("text", "lines", "characters", "chip"),
-    [
-        ("1\n2\n3\n4\n5", 5, 2000, "[paste #1: 5 lines]"),
-        ("1\n2\n3\n4\n", 5, 2000, ""),
-        ("1\n" * 1200, 5, 2000, "[paste #1: 1,200 lines]"),
-        ("x" * 2000, 5, 2000, "[paste #1: 2,000 characters]"),
-        ("x" * 1999, 5, 2000, ""),
-        ("x\n" * 30, 0, 2000, ""),
-        ("x" * 3000, 5, 0, ""),
-        ("1\n2\n", 2, 0, "[paste #1: 2 lines]"),
-    ],
+SIZES = (
+    ("1\n2\n3\n4\n5", 5, 2000, "[paste #1: 5 lines]"),
+    ("1\n2\n3\n4\n", 5, 2000, ""),
+    ("1\n" * 1200, 5, 2000, "[paste #1: 1,200 lines]"),
+    ("x" * 2000, 5, 2000, "[paste #1: 2,000 characters]"),
+    ("x" * 1999, 5, 2000, ""),
+    ("x\n" * 30, 0, 2000, ""),
+    ("x" * 3000, 5, 0, ""),
+    ("1\n2\n", 2, 0, "[paste #1: 2 lines]"),
 )
-async def test_from_which_size(text: str, lines: int, characters: int, chip: str) -> None:
-    app = Desk(paste_lines=lines, paste_characters=characters)
+
+
+async def test_from_which_size(subtests: pytest.Subtests) -> None:
+    app = Desk()
     async with app.run_test() as pilot:
-        await paste(pilot, text)
-        assert app.composer.text == text
-        assert ("[paste" in app.shown) == bool(chip)
-        assert chip in app.shown
+        for text, lines, characters, chip in SIZES:
+            with subtests.test(text=text[:12], lines=lines, characters=characters, chip=chip):
+                await anew(pilot, paste_lines=lines, paste_characters=characters)
+                await paste(pilot, text)
+                assert app.composer.text == text
+                assert ("[paste" in app.shown) == bool(chip)
+                assert chip in app.shown
 
 
 async def test_line_ends_and_control_characters_of_a_paste() -> None:
@@ -171,19 +173,21 @@ NAUGHTY = [
 ]
 
 
-@pytest.mark.parametrize("text", NAUGHTY)
-async def test_naughty_strings(text: str) -> None:
+async def test_naughty_strings(subtests: pytest.Subtests) -> None:
     app = Desk()
     async with app.run_test(size=(40, 12)) as pilot:
-        await paste(pilot, text)
-        expected = app.composer.text
-        assert expected == plain(text)
-        assert not any(ord(letter) < 32 or 0x7F <= ord(letter) < 0xA0 for letter in app.shown.replace("\n", ""))
-        assert not set(app.shown) & set("\u202e\u2028\u2029\ud800\ufdd0\ufdef")
-        await pilot.press("home", "end", "left", "right", "ctrl+u", "ctrl+underscore")
-        assert app.composer.text == expected
-        await pilot.press("enter")
-        assert app.sent == [(expected, [])]
+        for text in NAUGHTY:
+            with subtests.test(text=ascii(text)):
+                await anew(pilot)
+                await paste(pilot, text)
+                expected = app.composer.text
+                assert expected == plain(text)
+                assert not any(ord(letter) < 32 or 0x7F <= ord(letter) < 0xA0 for letter in app.shown.replace("\n", ""))
+                assert not set(app.shown) & set("\u202e\u2028\u2029\ud800\ufdd0\ufdef")
+                await pilot.press("home", "end", "left", "right", "ctrl+u", "ctrl+underscore")
+                assert app.composer.text == expected
+                await pilot.press("enter")
+                assert app.sent == [(expected, [])]
 
 
 # What is sent, by a model of it: a list of letters and pastes, and a place in it.

@@ -202,13 +202,14 @@ def test_a_file_that_others_could_read_is_closed_to_them(path: Path) -> None:
 
 
 FULL = 100_000  # bytes at which the file is cut down: nearly every line does
+EACH = 120
 
 
 def _write(path: Path, name: str, ready: "multiprocessing.synchronize.Barrier") -> None:
     module.READ, module.LARGEST = FULL - 50, FULL
     module.PATIENCE = 10.0
     ready.wait()
-    for number in range(120):
+    for number in range(EACH):
         history = History(path, lambda text: os._exit(3))
         history.add(f"{name} {number} " + "x" * 100)
 
@@ -217,15 +218,15 @@ def test_several_at_once_lose_nothing(path: Path) -> None:
     path.parent.mkdir()
     path.write_text(f'"old {"x" * 993}"\n' * (FULL // 1_000))
     context = multiprocessing.get_context("spawn")
-    names = ("a", "b", "c")
+    names = ("a", "b")
     ready = context.Barrier(len(names))
     writers = [context.Process(target=_write, args=(path, name, ready)) for name in names]
     for writer in writers:
         writer.start()
     for writer in writers:
         writer.join(60)
-    assert [writer.exitcode for writer in writers] == [0, 0, 0]
+    assert [writer.exitcode for writer in writers] == [0, 0]
     assert path.stat().st_size < 2 * FULL
     lines = [line.split()[:2] for line in kept(path)]
     for name in names:
-        assert [int(number) for owner, number in lines if owner == name] == list(range(120))
+        assert [int(number) for owner, number in lines if owner == name] == list(range(EACH))

@@ -8,7 +8,7 @@ from textual import events
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from composer_app import Desk, paste, type_in, until
+from composer_app import Desk, anew, paste, type_in, until
 
 from hermes_platform_tui.composer import KEYS, Composer
 
@@ -32,12 +32,14 @@ async def test_nothing_is_sent_when_there_is_nothing_and_the_key_is_left_to_the_
         assert app.composer.text == " "
 
 
-@pytest.mark.parametrize("key", ["shift+enter", "alt+enter", "ctrl+j", "shift+\r"])
-async def test_new_line(key: str) -> None:
+async def test_new_line(subtests: pytest.Subtests) -> None:
     app = Desk()
     async with app.run_test() as pilot:
-        await pilot.press("a", key, "b", "enter")
-        assert app.sent == [("a\nb", [])]
+        for key in ("shift+enter", "alt+enter", "ctrl+j", "shift+\r"):
+            with subtests.test(key=key):
+                await anew(pilot)
+                await pilot.press("a", key, "b", "enter")
+                assert app.sent == [("a\nb", [])]
 
 
 @pytest.mark.parametrize("said", ["\x1b\r", "\x1b\n", "\n", "\x1b[13;2u", "\x1b[13;3u"])
@@ -48,54 +50,58 @@ def test_what_terminals_say_for_a_new_line_is_no_enter(said: str) -> None:
     assert keys in (["ctrl+j"], ["shift+enter"], ["alt+enter"])
 
 
-@pytest.mark.parametrize(
-    ("keys", "text"),
-    [
-        ("ctrl+a x", "one two\nxthree four"),
-        ("up ctrl+e x", "one twox\nthree four"),
-        ("home x", "one two\nxthree four"),
-        ("ctrl+a end x", "one two\nthree fourx"),
-        ("backspace", "one two\nthree fou"),
-        ("ctrl+h", "one two\nthree fou"),
-        ("left left delete", "one two\nthree for"),
-        ("left ctrl+d", "one two\nthree fou"),
-        ("ctrl+w", "one two\nthree "),
-        ("ctrl+w ctrl+w", "one two\n"),
-        ("ctrl+w ctrl+w ctrl+w", "one two"),
-        ("ctrl+u", "one two\n"),
-        ("ctrl+u ctrl+u", "one two"),
-        ("ctrl+left ctrl+k", "one two\nthree "),
-        ("up ctrl+k", "one twothree four"),
-        ("ctrl+w ctrl+a ctrl+y", "one two\nfourthree "),
-        ("alt+b alt+d", "one two\nthree "),
-        ("ctrl+left alt+f x", "one two\nthree fourx"),
-        ("shift+left shift+left x", "one two\nthree fox"),
-        ("x ctrl+underscore", "one two\nthree four"),
-        ("x alt+z", "one two\nthree four"),
-        ("x alt+z alt+shift+z", "one two\nthree fourx"),
-        ("x alt+z ctrl+shift+z", "one two\nthree fourx"),
-        ("ctrl+u ctrl+underscore", "one two\nthree four"),
-    ],
-)
-async def test_editing(keys: str, text: str) -> None:
-    app = Desk()
-    async with app.run_test() as pilot:
-        app.composer.set_text("one two\nthree four")
-        await pilot.press(*keys.split())
-        assert app.composer.text == text
+EDITS = {
+    "ctrl+a x": "one two\nxthree four",
+    "up ctrl+e x": "one twox\nthree four",
+    "home x": "one two\nxthree four",
+    "ctrl+a end x": "one two\nthree fourx",
+    "backspace": "one two\nthree fou",
+    "ctrl+h": "one two\nthree fou",
+    "left left delete": "one two\nthree for",
+    "left ctrl+d": "one two\nthree fou",
+    "ctrl+w": "one two\nthree ",
+    "ctrl+w ctrl+w": "one two\n",
+    "ctrl+w ctrl+w ctrl+w": "one two",
+    "ctrl+u": "one two\n",
+    "ctrl+u ctrl+u": "one two",
+    "ctrl+left ctrl+k": "one two\nthree ",
+    "up ctrl+k": "one twothree four",
+    "ctrl+w ctrl+a ctrl+y": "one two\nfourthree ",
+    "alt+b alt+d": "one two\nthree ",
+    "ctrl+left alt+f x": "one two\nthree fourx",
+    "shift+left shift+left x": "one two\nthree fox",
+    "x ctrl+underscore": "one two\nthree four",
+    "x alt+z": "one two\nthree four",
+    "x alt+z alt+shift+z": "one two\nthree fourx",
+    "x alt+z ctrl+shift+z": "one two\nthree fourx",
+    "ctrl+u ctrl+underscore": "one two\nthree four",
+}
 
 
-@pytest.mark.parametrize("letter", ["👩\u200d👩\u200d👧", "e\u0301", "🏳\ufe0f\u200d🌈", "👍🏽", "猫", "❤\ufe0f"])
-async def test_a_letter_of_several_characters_is_one(letter: str) -> None:
+async def test_editing(subtests: pytest.Subtests) -> None:
     app = Desk()
     async with app.run_test() as pilot:
-        app.composer.set_text(f"a{letter}b")
-        await pilot.press("left", "left", "x")
-        assert app.composer.text == f"ax{letter}b"
-        await pilot.press("right", "y", "left", "backspace")
-        assert app.composer.text == "axyb"
-        await pilot.press("ctrl+underscore", "left", "delete")
-        assert app.composer.text == "axyb"
+        for keys, text in EDITS.items():
+            with subtests.test(keys=keys):
+                await anew(pilot)
+                app.composer.set_text("one two\nthree four")
+                await pilot.press(*keys.split())
+                assert app.composer.text == text
+
+
+async def test_a_letter_of_several_characters_is_one(subtests: pytest.Subtests) -> None:
+    app = Desk()
+    async with app.run_test() as pilot:
+        for letter in ("👩\u200d👩\u200d👧", "e\u0301", "🏳\ufe0f\u200d🌈", "👍🏽", "猫", "❤\ufe0f"):
+            with subtests.test(letter=letter):
+                await anew(pilot)
+                app.composer.set_text(f"a{letter}b")
+                await pilot.press("left", "left", "x")
+                assert app.composer.text == f"ax{letter}b"
+                await pilot.press("right", "y", "left", "backspace")
+                assert app.composer.text == "axyb"
+                await pilot.press("ctrl+underscore", "left", "delete")
+                assert app.composer.text == "axyb"
 
 
 async def test_keys_act_in_the_order_in_which_they_come() -> None:
@@ -111,13 +117,15 @@ async def test_keys_act_in_the_order_in_which_they_come() -> None:
         assert app.composer.text == "fba"
 
 
-@pytest.mark.parametrize("key", ["escape", "ctrl+c", "ctrl+d", "ctrl+z", "ctrl+l", "pageup", "pagedown", "ctrl+o"])
-async def test_keys_that_mean_nothing_here_are_left_to_the_app(key: str) -> None:
+async def test_keys_that_mean_nothing_here_are_left_to_the_app(subtests: pytest.Subtests) -> None:
     app = Desk()
     async with app.run_test() as pilot:
-        await pilot.press(key)
-        assert app.left == [key]
-        assert app.composer.text == ""
+        for key in ("escape", "ctrl+c", "ctrl+d", "ctrl+z", "ctrl+l", "pageup", "pagedown", "ctrl+o"):
+            with subtests.test(key=key):
+                await anew(pilot)
+                await pilot.press(key)
+                assert app.left == [key]
+                assert app.composer.text == ""
 
 
 async def test_copying_and_cutting_take_what_a_chip_stands_for() -> None:
@@ -239,15 +247,16 @@ async def test_focus_is_seen_and_tab_leaves_an_empty_composer() -> None:
         assert app.left == ["tab"]
 
 
-@pytest.mark.parametrize("key", sorted({key for keys, _ in KEYS for key in keys.split(", ")}))
-async def test_every_key_that_help_names_is_taken(key: str) -> None:
+async def test_every_key_that_help_names_is_taken(subtests: pytest.Subtests) -> None:
     names = {"ctrl+_": "ctrl+underscore", "esc": "escape", "shift+arrows": "shift+left"}
-    presses = [names.get(press, press) for press in key.lower().split(" ")]
     app = Desk()
     async with app.run_test() as pilot:
-        await paste(pilot, "1\n" * 9)
-        await type_in(pilot, "/x /y")
-        await pilot.press("ctrl+r" if key == "Esc" else "ctrl+a")
-        app.left.clear()
-        await pilot.press(*presses)
-        assert app.left == []
+        for key in sorted({key for keys, _ in KEYS for key in keys.split(", ")}):
+            with subtests.test(key=key):
+                await anew(pilot)
+                await paste(pilot, "1\n" * 9)
+                app.composer.insert("/x /y")
+                await pilot.press("ctrl+r" if key == "Esc" else "ctrl+a")
+                app.left.clear()
+                await pilot.press(*[names.get(press, press) for press in key.lower().split(" ")])
+                assert app.left == []

@@ -8,7 +8,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from composer_app import PNG, Desk, paste, type_in, until
+from composer_app import PNG, Desk, anew, paste, type_in, until
 
 from hermes_core.types import Blob
 from hermes_platform_tui.composer import clipboard, pictures
@@ -23,19 +23,21 @@ def cat(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("spelled", ["{}", "'{}'", '"{}"', "escaped", "file", "{} "])
-async def test_a_dropped_picture_is_attached(cat: Path, spelled: str) -> None:
-    text = {"escaped": str(cat).replace(" ", "\\ ").replace("'", "\\'"), "file": cat.as_uri()}.get(spelled)
-    text = text or spelled.format(str(cat).replace("'", "'\\''") if spelled[0] == "'" else cat)
+async def test_a_dropped_picture_is_attached(cat: Path, subtests: pytest.Subtests) -> None:
+    plain, quoted = str(cat), str(cat).replace("'", "'\\''")
+    escaped = plain.replace(" ", "\\ ").replace("'", "\\'")
     app = Desk()
     async with app.run_test() as pilot:
-        await type_in(pilot, "What is ")
-        await paste(pilot, text)
-        await until(pilot, lambda: app.composer.attachments)
-        assert "[image #1: my cat's.png 120 KB]" in app.shown
-        await pilot.press("enter")
-        blob = Blob(media_type="image/png", data=PNG, name="my cat's.png")
-        assert app.sent == [("What is [image #1: my cat's.png]", [blob])]
+        for text in (plain, f"'{quoted}'", f'"{plain}"', escaped, cat.as_uri(), f"{plain} "):
+            with subtests.test(text=text):
+                await anew(pilot)
+                app.composer.insert("What is ")
+                await paste(pilot, text)
+                await until(pilot, lambda: app.composer.attachments)
+                assert "[image #1: my cat's.png 120 KB]" in app.shown
+                await pilot.press("enter")
+                blob = Blob(media_type="image/png", data=PNG, name="my cat's.png")
+                assert app.sent == [("What is [image #1: my cat's.png]", [blob])]
 
 
 async def test_the_path_itself_comes_back_with_undo(cat: Path) -> None:
@@ -61,18 +63,24 @@ async def test_several_dropped_at_once_keep_their_order(tmp_path: Path) -> None:
         assert [blob.name for blob in app.sent[0][1]] == ["a.png"]
 
 
-@pytest.mark.parametrize(
-    "text", ["/nowhere/cat.png", "{0}/notes.png", "{0}", "{0}/my cat's.png and more", "'unclosed {0}"]
-)
-async def test_other_paths_are_text(cat: Path, text: str) -> None:
-    (cat.parent / "notes.png").write_text("no picture")
-    text = text.format(cat.parent)
+async def test_other_paths_are_text(cat: Path, subtests: pytest.Subtests) -> None:
+    folder = cat.parent
+    (folder / "notes.png").write_text("no picture")
     app = Desk()
     async with app.run_test() as pilot:
-        await paste(pilot, text)
-        await until(pilot, lambda: app.composer.text)
-        assert app.composer.text == text
-        assert app.composer.attachments == []
+        for text in (
+            "/nowhere/cat.png",
+            f"{folder}/notes.png",
+            f"{folder}",
+            f"{folder}/my cat's.png and more",
+            f"'unclosed {folder}",
+        ):
+            with subtests.test(text=text):
+                await anew(pilot)
+                await paste(pilot, text)
+                await until(pilot, lambda: app.composer.text)
+                assert app.composer.text == text
+                assert app.composer.attachments == []
 
 
 async def test_too_large_is_told(cat: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,28 +93,30 @@ async def test_too_large_is_told(cat: Path, monkeypatch: pytest.MonkeyPatch) -> 
         assert app.composer.text == str(cat)
 
 
-@pytest.mark.parametrize(
-    ("blob", "chip", "notice"),
-    [
-        (Blob(media_type="image/png", data=PNG, name="cat.png"), "[image #1: cat.png 120 KB]", ""),
-        (Blob(media_type="image/png", data=JPEG), "[image #1: jpeg 504 B]", ""),
-        (Blob(media_type="image/png", data=b"GIF?", name="no.png"), "", "no.png is not a PNG"),
-        (Blob(media_type="application/pdf", data=b"x" * 2_345_678, name="a.pdf"), "[file #1: a.pdf 2.3 MB]", ""),
-        (Blob(media_type="text/plain", data=b"", name="quite a long name.txt"), "[file #1: quite a l….txt 0 B]", ""),
-        (Blob(media_type="image/png", data=PNG, name="猫.png"), "[image #1: png 120 KB]", ""),
-        (Blob(media_type="image/png", data=PNG, name="\x1b[31m\n.png"), "[image #1: png 120 KB]", ""),
-        (Blob(media_type="text/plain", path="/nowhere/at all", name="x"), "", "/nowhere/at all cannot be read"),
-    ],
+ATTACHED = (
+    (Blob(media_type="image/png", data=PNG, name="cat.png"), "[image #1: cat.png 120 KB]", ""),
+    (Blob(media_type="image/png", data=JPEG), "[image #1: jpeg 504 B]", ""),
+    (Blob(media_type="image/png", data=b"GIF?", name="no.png"), "", "no.png is not a PNG"),
+    (Blob(media_type="application/pdf", data=b"x" * 2_345_678, name="a.pdf"), "[file #1: a.pdf 2.3 MB]", ""),
+    (Blob(media_type="text/plain", data=b"", name="quite a long name.txt"), "[file #1: quite a l….txt 0 B]", ""),
+    (Blob(media_type="image/png", data=PNG, name="猫.png"), "[image #1: png 120 KB]", ""),
+    (Blob(media_type="image/png", data=PNG, name="\x1b[31m\n.png"), "[image #1: png 120 KB]", ""),
+    (Blob(media_type="text/plain", path="/nowhere/at all", name="x"), "", "/nowhere/at all cannot be read"),
 )
-async def test_attaching(blob: Blob, chip: str, notice: str) -> None:
+
+
+async def test_attaching(subtests: pytest.Subtests) -> None:
     app = Desk()
     async with app.run_test() as pilot:
-        app.composer.attach(blob)
-        await pilot.pause()
-        assert chip in app.shown
-        assert bool(app.composer.attachments) == bool(chip)
-        assert [told for told in app.notices if notice not in told] == []
-        assert bool(app.notices) == bool(notice)
+        for blob, chip, notice in ATTACHED:
+            with subtests.test(chip=chip, notice=notice):
+                await anew(pilot)
+                app.composer.attach(blob)
+                await pilot.pause()
+                assert chip in app.shown
+                assert bool(app.composer.attachments) == bool(chip)
+                assert [told for told in app.notices if notice not in told] == []
+                assert bool(app.notices) == bool(notice)
 
 
 def program(folder: Path, name: str, text: str) -> None:

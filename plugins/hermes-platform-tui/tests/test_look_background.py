@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hermes_core.testing import Steps
 from hermes_platform_tui.look.background import ASK, UNFOLLOW, Stream, can_ask, from_colorfgbg, parse_colour
 from hermes_platform_tui.look.colour import Rgb
 from hermes_platform_tui.look.driver import listening_driver
@@ -107,6 +108,22 @@ def test_answers_are_taken_out_and_every_key_stays(
     assert kept == "".join(text for text, colour in pieces if colour is None)
     assert told == [colour for _, colour in pieces if colour is not None]
     assert stream.waiting is not ended
+
+
+@given(
+    st.lists(
+        st.sampled_from(["\x1b", "]11;", "\x1b]11;rgb:", "0/0/0", "\x07", "\x1b\\", "\x1b[?", "997;1n", "6", "c", "a"])
+    ),
+    st.booleans(),
+    st.booleans(),
+)
+def test_whatever_a_terminal_answers_is_read_in_few_steps(pieces: list[str], waiting: bool, following: bool) -> None:
+    text = "".join(pieces)
+    stream = Stream(waiting=waiting, following=following)
+    with Steps(len(text), each=60):
+        kept = "".join(stream.feed(letter)[0] for letter in text) + stream.release()
+    letters = iter(text)
+    assert all(letter in letters for letter in kept)  # nothing is made up, and nothing changes its place
 
 
 @given(st.text(max_size=30))

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hermes_core.testing import Steps
 from hermes_platform_tui.markdown.clean import Cleaner, clean
 from hermes_platform_tui.markdown.width import breaks, cells, clip, expand, graphemes, wrap
 
@@ -43,10 +44,18 @@ def test_what_reaches_the_terminal(dirty: str, shown: str) -> None:
 @given(text=texts, cuts=st.lists(st.integers(0, 60)))
 def test_a_stream_is_cleaned_like_the_whole(text: str, cuts: list[int]) -> None:
     cleaner, shown, start = Cleaner(), "", 0
-    for cut in [*sorted(cut for cut in cuts if cut < len(text)), len(text)]:
-        shown += cleaner.feed(text[start:cut])
-        start = cut
-    assert shown + cleaner.finish() == clean(text)
+    with Steps(len(text) + len(cuts), each=120):
+        for cut in [*sorted(cut for cut in cuts if cut < len(text)), len(text)]:
+            shown += cleaner.feed(text[start:cut])
+            start = cut
+        shown += cleaner.finish()
+    assert shown == clean(text)
+
+
+@pytest.mark.parametrize("unit", ["\x9d", "\x90\x9b"])
+def test_beginnings_of_sequences_without_an_end_are_looked_through_soon(unit: str) -> None:
+    shown = clean(unit * 1_500_000)
+    assert not any("\x7f" <= letter <= "\x9f" or letter == "\x1b" for letter in shown)
 
 
 @given(text=texts)

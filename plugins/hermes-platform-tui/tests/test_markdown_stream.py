@@ -6,8 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hermes_core.testing import Steps
+from hermes_platform_tui.markdown.blocks import Blocks
 from hermes_platform_tui.markdown.clean import clean
 from hermes_platform_tui.markdown.document import Document
+from hermes_platform_tui.markdown.source import Lines
 from hermes_platform_tui.markdown.width import cells
 
 LINES = [
@@ -91,6 +94,17 @@ def test_pieces_make_no_difference(text: str, cuts: list[int], width: int, markd
 
 
 @settings(max_examples=100)
+@given(text=texts)
+def test_any_text_is_cut_into_blocks_in_few_steps(text: str) -> None:
+    text = clean(text)
+    for make in (Blocks, Lines):
+        whole, single = make(), make()
+        with Steps(len(text), each=80):
+            blocks = [*whole.feed(text), *whole.finish()]
+            pieces = [block for letter in text for block in single.feed(letter)] + single.finish()
+        assert [(b.kind, b.text) for b in blocks] == [(b.kind, b.text) for b in pieces]
+
+
 @given(text=texts, width=st.integers(8, 60), wider=st.integers(8, 60))
 def test_a_resize_is_like_the_width_from_the_start(text: str, width: int, wider: int) -> None:
     text = clean(text)

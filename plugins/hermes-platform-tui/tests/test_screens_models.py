@@ -13,7 +13,7 @@ from hermes_platform_tui.screens.models import ModelChoice, ModelPicker, price
 from hermes_platform_tui.screens.rows import Rows
 
 sys.path.insert(0, str(Path(__file__).parent))
-from screens_cases import HOSTILE, Desk, Host, clickable, desk, drawn, settled, until
+from screens_cases import HOSTILE, Desk, Host, clickable, desk, drawn, ended, settled, until
 
 
 def current(app: Host) -> str | None:
@@ -21,24 +21,21 @@ def current(app: Host) -> str | None:
     return row.id if row else None
 
 
-@pytest.mark.parametrize(
-    ("keys", "result"),
-    [
-        ("enter", ModelChoice("openai:gpt-5-mini", "session")),
-        ("ctrl+s", ModelChoice("openai:gpt-5-mini", "global")),
-        ("up enter", ModelChoice("openai:gpt-5", "session")),
-        ("tab down space", ModelChoice("openai:o9-preview", "session")),
-        ("q w e n enter", ModelChoice("ollama:qwen3:8b", "session")),
-        ("escape", None),
-    ],
-)
-async def test_keys_that_end_it(keys: str, result: ModelChoice | None) -> None:
-    app = Host(ModelPicker(desk(), "openai:gpt-5-mini"))
-    async with app.run_test() as pilot:
-        await settled(pilot)
-        await pilot.press(*keys.split())
-        await settled(pilot)
-        assert app.result == result
+ENDS = {
+    "enter": ModelChoice("openai:gpt-5-mini", "session"),
+    "ctrl+s": ModelChoice("openai:gpt-5-mini", "global"),
+    "up enter": ModelChoice("openai:gpt-5", "session"),
+    "tab down space": ModelChoice("openai:o9-preview", "session"),
+    "q w e n enter": ModelChoice("ollama:qwen3:8b", "session"),
+    "escape": None,
+}
+
+
+async def test_keys_that_end_it(subtests: pytest.Subtests) -> None:
+    async with Host().run_test() as pilot:
+        for keys, result in ENDS.items():
+            with subtests.test(keys=keys):
+                assert await ended(pilot, ModelPicker(desk(), "openai:gpt-5-mini"), *keys.split()) == result
 
 
 async def test_where_nothing_can_be_written_nothing_is_offered() -> None:

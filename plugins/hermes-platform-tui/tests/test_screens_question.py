@@ -19,50 +19,53 @@ from hermes_platform_tui.screens.sheet import Sheet
 from hermes_platform_tui.screens.shown import exact
 
 sys.path.insert(0, str(Path(__file__).parent))
-from screens_cases import BIG, HOSTILE, Host, clickable, drawn, question, settled, until
+from screens_cases import BIG, HOSTILE, Host, clickable, drawn, ended, question, settled, until
 
 
 def dialog(**given: Any) -> QuestionDialog:
     return QuestionDialog(question(**given), person="owner", quiet=0)
 
 
-async def answer(asked: QuestionDialog, *keys: str, size: tuple[int, int] = (80, 24)) -> Any:
-    app = Host(asked)
-    async with app.run_test(size=size) as pilot:
-        await settled(pilot)
-        await pilot.press(*keys)
-        await settled(pilot)
-        return app.result
+async def answer(asked: QuestionDialog, *keys: str) -> Any:
+    async with Host().run_test() as pilot:
+        return await ended(pilot, asked, *keys)
 
 
-@pytest.mark.parametrize(
-    ("keys", "choice"),
-    [
-        ("1", "once"),
-        ("2", "session"),
-        ("3", "always"),
-        ("o", "once"),
-        ("S", "session"),
-        ("a", "always"),
-        ("up enter", "always"),
-        ("down enter", "once"),
-        ("tab tab enter", "session"),
-        ("shift+tab enter", "always"),
-    ],
-)
-async def test_every_key_that_allows(keys: str, choice: str) -> None:
-    assert await answer(dialog(), *keys.split()) == Verdict(outcome="allow", by="owner", choice=choice)
+ALLOWING = {
+    "1": "once",
+    "2": "session",
+    "3": "always",
+    "o": "once",
+    "S": "session",
+    "a": "always",
+    "up enter": "always",
+    "down enter": "once",
+    "tab tab enter": "session",
+    "shift+tab enter": "always",
+}
+REFUSED = Verdict(outcome="deny", reason="refused by the person", by="owner", choice="deny")
 
 
-@pytest.mark.parametrize("keys", ["4", "d", "enter", "escape", "down up enter"])
-async def test_every_key_that_refuses(keys: str) -> None:
-    refused = Verdict(outcome="deny", reason="refused by the person", by="owner", choice="deny")
-    assert await answer(dialog(), *keys.split()) == refused
+async def test_every_key_that_allows(subtests: pytest.Subtests) -> None:
+    async with Host().run_test() as pilot:
+        for keys, choice in ALLOWING.items():
+            with subtests.test(keys=keys):
+                verdict = await ended(pilot, dialog(), *keys.split())
+                assert verdict == Verdict(outcome="allow", by="owner", choice=choice)
 
 
-@pytest.mark.parametrize("keys", ["5", "x", "0", "space", "pagedown", "ctrl+a"])
-async def test_other_keys_answer_nothing(keys: str) -> None:
-    assert await answer(dialog(), keys) == "not yet"
+async def test_every_key_that_refuses(subtests: pytest.Subtests) -> None:
+    async with Host().run_test() as pilot:
+        for keys in ("4", "d", "enter", "escape", "down up enter"):
+            with subtests.test(keys=keys):
+                assert await ended(pilot, dialog(), *keys.split()) == REFUSED
+
+
+async def test_other_keys_answer_nothing(subtests: pytest.Subtests) -> None:
+    async with Host().run_test() as pilot:
+        for key in ("5", "x", "0", "space", "pagedown", "ctrl+a"):
+            with subtests.test(key=key):
+                assert await ended(pilot, dialog(), key) == "not yet"
 
 
 @pytest.mark.parametrize("size", [(40, 12), (80, 24), (120, 40)])
@@ -172,12 +175,14 @@ async def test_what_was_typed_before_it_was_seen_does_not_answer() -> None:
         assert app.result == "not yet"
 
 
-@pytest.mark.parametrize(
-    ("keys", "choice"), [("1", "SQLite"), ("2", "PostgreSQL"), ("enter", "SQLite"), ("down enter", "PostgreSQL")]
-)
-async def test_a_choice(keys: str, choice: str) -> None:
-    asked = dialog(kind="choice", choices=("SQLite", "PostgreSQL"), covers="", risk="")
-    assert await answer(asked, *keys.split()) == Verdict(outcome="allow", by="owner", choice=choice)
+async def test_a_choice(subtests: pytest.Subtests) -> None:
+    chosen = {"1": "SQLite", "2": "PostgreSQL", "enter": "SQLite", "down enter": "PostgreSQL"}
+    async with Host().run_test() as pilot:
+        for keys, choice in chosen.items():
+            with subtests.test(keys=keys):
+                asked = dialog(kind="choice", choices=("SQLite", "PostgreSQL"), covers="", risk="")
+                verdict = await ended(pilot, asked, *keys.split())
+                assert verdict == Verdict(outcome="allow", by="owner", choice=choice)
 
 
 async def test_letters_of_a_choice_choose_nothing() -> None:

@@ -32,6 +32,7 @@ from screens_cases import (
     commands,
     desk,
     drawn,
+    ended,
     settled,
     skins,
     until,
@@ -239,29 +240,26 @@ async def test_skins_are_tried_while_one_chooses(keys: str, result: str | None, 
 # the small ones
 
 
-@pytest.mark.parametrize(
-    ("keys", "result"),
-    [
-        ("1", "once"),
-        ("2", "always"),
-        ("o", "once"),
-        ("a", "always"),
-        ("c", "cancel"),
-        ("enter", "cancel"),
-        ("escape", "cancel"),
-        ("up enter", "always"),
-        ("home enter", "once"),
-        ("x", "not yet"),
-        ("9", "not yet"),
-    ],
-)
-async def test_confirming(keys: str, result: str) -> None:
-    app = Host(ConfirmDialog("Sure?"))
-    async with app.run_test() as pilot:
-        await settled(pilot)
-        await pilot.press(*keys.split())
-        await settled(pilot)
-        assert app.result == result
+CONFIRMED = {
+    "1": "once",
+    "2": "always",
+    "o": "once",
+    "a": "always",
+    "c": "cancel",
+    "enter": "cancel",
+    "escape": "cancel",
+    "up enter": "always",
+    "home enter": "once",
+    "x": "not yet",
+    "9": "not yet",
+}
+
+
+async def test_confirming(subtests: pytest.Subtests) -> None:
+    async with Host().run_test() as pilot:
+        for keys, result in CONFIRMED.items():
+            with subtests.test(keys=keys):
+                assert await ended(pilot, ConfirmDialog("Sure?"), *keys.split()) == result
 
 
 async def test_without_a_cancel_the_last_choice_is_the_safe_one() -> None:

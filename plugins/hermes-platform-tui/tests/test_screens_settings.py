@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from screens_cases import HOSTILE, Desk, Host, clickable, desk, drawn, setting, settings_rows, settled
 
 TALL = (100, 50)
+USUAL = (100, 30)
 
 
 async def find(pilot: Pilot[None], words: str) -> None:
@@ -26,6 +27,15 @@ async def find(pilot: Pilot[None], words: str) -> None:
     line = pilot.app.screen.query_one("#filter", Input)
     line.value = words
     await settled(pilot)
+
+
+async def anew(pilot: Pilot[None], given: Desk, key: str) -> None:
+    """A setting as it was in the beginning: for the next row of a table."""
+    given.fake_settings.rows[key] = setting(key)
+    screen = pilot.app.screen
+    assert isinstance(screen, SettingsScreen)
+    screen.action_again()
+    await find(pilot, key)
 
 
 def value(given: Desk, key: str) -> Any:
@@ -74,7 +84,7 @@ async def test_a_section_is_gone_to() -> None:
 
 async def test_typing_finds_keys_and_help() -> None:
     app = Host(SettingsScreen(desk()))
-    async with app.run_test(size=TALL) as pilot:
+    async with app.run_test(size=USUAL) as pilot:
         await settled(pilot)
         await pilot.press(*"mouse")
         await settled(pilot)
@@ -83,7 +93,7 @@ async def test_typing_finds_keys_and_help() -> None:
 
 async def test_a_switch_turns_at_once() -> None:
     app = Host(SettingsScreen(given := desk()))
-    async with app.run_test(size=TALL) as pilot:
+    async with app.run_test(size=USUAL) as pilot:
         await find(pilot, "streaming")
         await pilot.press("enter")
         await settled(pilot)
@@ -94,78 +104,83 @@ async def test_a_switch_turns_at_once() -> None:
         assert value(given, "gateway.streaming") is False
 
 
-@pytest.mark.parametrize(("keys", "chosen"), [("down enter", "smart"), ("end space", "off"), ("escape", "ask")])
-async def test_one_of_several(keys: str, chosen: str) -> None:
+CHOICES = {"down enter": "smart", "end space": False, "escape": "ask"}  # the fake reads YAML, where off is a switch
+
+
+async def test_one_of_several(subtests: pytest.Subtests) -> None:
     app = Host(SettingsScreen(given := desk()))
-    async with app.run_test(size=TALL) as pilot:
-        await find(pilot, "policy.mode")
-        await pilot.press("enter")
-        await settled(pilot)
-        assert "ask  (now, default)" in drawn(app)
-        await pilot.press(*keys.split())
-        await settled(pilot)
-        read = value(given, "policy.mode")
-        assert read is False if chosen == "off" else read == chosen  # the fake reads YAML, where off is a switch
-        assert isinstance(app.screen, SettingsScreen)
+    async with app.run_test(size=USUAL) as pilot:
+        for keys, chosen in CHOICES.items():
+            with subtests.test(keys=keys):
+                await anew(pilot, given, "policy.mode")
+                await pilot.press("enter")
+                await settled(pilot)
+                assert "ask  (now, default)" in drawn(app)
+                await pilot.press(*keys.split())
+                await settled(pilot)
+                assert value(given, "policy.mode") == chosen
+                assert isinstance(app.screen, SettingsScreen)
 
 
-@pytest.mark.parametrize(
-    ("key", "typed", "wrong"),
-    [
-        ("agent.max_calls", "", "A number is needed here."),
-        ("agent.max_calls", "many", "'many' is not a number."),
-        ("agent.max_calls", "1.5", "A whole number is needed here."),
-        ("agent.max_calls", "0", "It must be at least 1."),
-        ("agent.max_calls", "101", "It must be at most 100."),
-        ("model.temperature", "-1", "It must be at least 0."),
-        ("model.default", "evil", "'evil' is not allowed"),
-    ],
-)
-async def test_what_is_not_allowed_is_told_inline(key: str, typed: str, wrong: str) -> None:
+WRONG = {
+    ("agent.max_calls", ""): "A number is needed here.",
+    ("agent.max_calls", "many"): "'many' is not a number.",
+    ("agent.max_calls", "1.5"): "A whole number is needed here.",
+    ("agent.max_calls", "0"): "It must be at least 1.",
+    ("agent.max_calls", "101"): "It must be at most 100.",
+    ("model.temperature", "-1"): "It must be at least 0.",
+    ("model.default", "evil"): "'evil' is not allowed",
+}
+
+
+async def give(pilot: Pilot[None], given: Desk, key: str, typed: str) -> None:
+    """Open a setting anew and type a value for it."""
+    await anew(pilot, given, key)
+    await pilot.press("enter")
+    await settled(pilot)
+    pilot.app.screen.query_one("#value", Input).value = typed
+    await pilot.press("enter")
+    await settled(pilot)
+
+
+async def test_what_is_not_allowed_is_told_inline(subtests: pytest.Subtests) -> None:
     app = Host(SettingsScreen(given := desk()))
     given.fake_settings.refused.add("evil")
-    before = value(given, key)
-    async with app.run_test(size=TALL) as pilot:
-        await find(pilot, key)
-        await pilot.press("enter")
-        await settled(pilot)
-        app.screen.query_one("#value", Input).value = typed
-        await pilot.press("enter")
-        await settled(pilot)
-        assert isinstance(app.screen, ValueDialog)
-        assert "! " in drawn(app)
-        assert wrong in drawn(app)
-        assert value(given, key) == before
-        await pilot.press("escape")
+    async with app.run_test(size=USUAL) as pilot:
+        for (key, typed), wrong in WRONG.items():
+            with subtests.test(key=key, typed=typed):
+                before = value(given, key)
+                await give(pilot, given, key, typed)
+                assert isinstance(app.screen, ValueDialog)
+                assert "! " in drawn(app)
+                assert wrong in drawn(app)
+                assert value(given, key) == before
+            await pilot.press("escape")
 
 
-@pytest.mark.parametrize(
-    ("key", "typed", "kept"),
-    [
-        ("agent.max_calls", " 42 ", 42),
-        ("model.temperature", "0.5", 0.5),
-        ("model.temperature", "", None),
-        ("model.default", "gpt-5", "gpt-5"),
-        ("model.default", "", None),
-    ],
-)
-async def test_a_line(key: str, typed: str, kept: Any) -> None:
+KEPT: dict[tuple[str, str], Any] = {
+    ("agent.max_calls", " 42 "): 42,
+    ("model.temperature", "0.5"): 0.5,
+    ("model.temperature", ""): None,
+    ("model.default", "gpt-5"): "gpt-5",
+    ("model.default", ""): None,
+}
+
+
+async def test_a_line(subtests: pytest.Subtests) -> None:
     app = Host(SettingsScreen(given := desk()))
-    async with app.run_test(size=TALL) as pilot:
-        await find(pilot, key)
-        await pilot.press("enter")
-        await settled(pilot)
-        app.screen.query_one("#value", Input).value = typed
-        await pilot.press("enter")
-        await settled(pilot)
-        assert isinstance(app.screen, SettingsScreen)
-        assert value(given, key) in (kept, "" if kept is None else kept)
-        assert "holds from the next start" in drawn(app)
+    async with app.run_test(size=USUAL) as pilot:
+        for (key, typed), kept in KEPT.items():
+            with subtests.test(key=key, typed=typed):
+                await give(pilot, given, key, typed)
+                assert isinstance(app.screen, SettingsScreen)
+                assert value(given, key) in (kept, "" if kept is None else kept)
+                assert "holds from the next start" in drawn(app)
 
 
 async def test_yaml() -> None:
     app = Host(SettingsScreen(given := desk()))
-    async with app.run_test(size=TALL) as pilot:
+    async with app.run_test(size=USUAL) as pilot:
         await find(pilot, "policy.deny")
         await pilot.press("enter")
         await settled(pilot)
@@ -185,7 +200,7 @@ async def test_yaml() -> None:
 
 async def test_back_to_the_default() -> None:
     app = Host(SettingsScreen(given := desk()))
-    async with app.run_test(size=TALL) as pilot:
+    async with app.run_test(size=USUAL) as pilot:
         await find(pilot, "policy.deny")
         await pilot.press("ctrl+r")
         await settled(pilot)
@@ -213,7 +228,7 @@ async def test_back_to_the_default() -> None:
 async def test_what_cannot_be_changed_here_says_why(key: str, why: str) -> None:
     app = Host(SettingsScreen(given := desk()))
     before = value(given, key)
-    async with app.run_test(size=TALL) as pilot:
+    async with app.run_test(size=USUAL) as pilot:
         await find(pilot, key)
         await pilot.press("enter")
         await settled(pilot)
@@ -265,7 +280,7 @@ async def test_true_false_or_nothing() -> None:
     row = evolve(setting("platforms.tui.mouse"), schema={"type": ["boolean", "null"]}, value=None, default=None)
     given.fake_settings.rows[row.key] = row
     app = Host(SettingsScreen(given))
-    async with app.run_test(size=TALL) as pilot:
+    async with app.run_test(size=USUAL) as pilot:
         await find(pilot, "mouse")
         await pilot.press("enter")
         await settled(pilot)
@@ -306,7 +321,7 @@ async def test_a_fault_while_a_switch_turns_is_told() -> None:
 
     given.fake_settings.set = refuse  # type: ignore[method-assign]
     app = Host(SettingsScreen(given))
-    async with app.run_test(size=TALL) as pilot:
+    async with app.run_test(size=USUAL) as pilot:
         await find(pilot, "streaming")
         await pilot.press("enter")
         await settled(pilot)
@@ -336,7 +351,7 @@ async def test_several_lines_of_text() -> None:
     given = desk()
     given.fake_settings.rows["model.default"] = evolve(setting("model.default"), value="one\ntwo: [x]")
     app = Host(SettingsScreen(given))
-    async with app.run_test(size=TALL) as pilot:
+    async with app.run_test(size=USUAL) as pilot:
         await find(pilot, "model.default")
         await pilot.press("enter")
         await settled(pilot)

@@ -30,8 +30,7 @@ async def test_any_size_can_be_shown(name: str) -> None:
             await pilot.resize_terminal(*size)
             assert len(drawn(app).split("\n")) == size[1]
         await settled(pilot)
-        if name != "models":  # what scrolls keeps its cursor in sight, not its first line
-            assert drawn(app) == before
+        assert drawn(app) == before
 
 
 @pytest.mark.parametrize("name", SCREENS)

@@ -101,16 +101,16 @@ def test_a_key_counts_after_a_quiet_moment() -> None:
 class Listed(App[None]):
     """A list, and what it said."""
 
-    def __init__(self, rows: list[Row]) -> None:
+    def __init__(self, rows: list[Row], at: str | None = None) -> None:
         super().__init__()
-        self.given = rows
+        self.given, self.at = rows, at
         self.chosen: list[str] = []
 
     def compose(self) -> ComposeResult:
         yield Rows("rows")
 
     def on_mount(self) -> None:
-        self.query_one(Rows).show(self.given)
+        self.query_one(Rows).show(self.given, at=self.at)
         self.query_one(Rows).focus()
 
     def on_rows_chosen(self, event: Rows.Chosen) -> None:
@@ -162,6 +162,20 @@ async def test_the_cursor_stays_with_its_row_when_others_come() -> None:
         assert rows.current is None
         await pilot.press("enter", "down", "end")
         assert app.chosen == []
+
+
+@pytest.mark.parametrize("place", ["8", "15"])
+async def test_where_a_list_begins_does_not_depend_on_when_it_is_filled(place: str) -> None:
+    rows = [row(str(number)) for number in range(16)]
+    early, late = Listed(rows, at=place), Listed([])
+    async with early.run_test(size=(20, 15)) as pilot:  # filled before it has a size
+        await pilot.pause()
+        seen = drawn(early)
+        assert f"❯ {place}" in seen
+    async with late.run_test(size=(20, 15)) as pilot:
+        late.query_one(Rows).show(rows, at=place)
+        await pilot.pause()
+        assert drawn(late) == seen
 
 
 async def test_a_click_goes_there_and_another_chooses() -> None:

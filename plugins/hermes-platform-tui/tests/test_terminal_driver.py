@@ -20,6 +20,8 @@ from hermes_platform_tui.terminal.restore import Restorer, restoring, run_safely
 from hermes_platform_tui.terminal.safe import SafeApp
 from hermes_platform_tui.terminal.title import Title
 
+pytestmark = pytest.mark.real_time
+
 
 class Terminal:
     """Our end of a terminal: what was drawn, and keys."""
@@ -167,15 +169,20 @@ async def test_a_stop_gives_everything_back_and_takes_it_again(
     assert terminal.modes == terminal.found
 
 
+def own_threads() -> list[str]:
+    """Those of the app; what others started here may end meanwhile."""
+    return sorted(thread.name for thread in threading.enumerate() if thread.name.startswith("textual"))
+
+
 async def test_continued_without_having_been_stopped_it_starts_only_once(terminal: Terminal) -> None:
     app = Small()
 
     async def carry_on() -> None:
-        before = threading.active_count()
+        before = own_threads()
         terminal.shown.clear()
         os.kill(os.getpid(), signal.SIGCONT)
         await until(lambda: b"up and running" in terminal.shown)
-        assert threading.active_count() == before
+        assert own_threads() == before
         app.exit()
 
     assert await drive(terminal, app, carry_on) is None

@@ -3,6 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hermes_core.testing import Steps
 from hermes_platform_tui.terminal.pasted import PasteFilter
 
 KEYS = st.text(alphabet="ab\x1b[A~\r", max_size=8).filter(lambda t: "\x1b[200~" not in t)
@@ -21,6 +22,19 @@ def test_keys_stay_and_pastes_lose_their_escapes(parts, last, data):
         pieces.append(held.feed(whole[at : at + size]))
         at += size
     assert "".join(pieces) == wanted
+
+
+@given(
+    st.lists(st.sampled_from(["\x1b", "[200~", "[201~", "\x1b[200~", "\x1b[201~", "a", "\x1b[20"]), max_size=20).map(
+        "".join
+    )
+)
+def test_any_keys_are_read_in_few_steps_and_the_same_one_by_one(text):
+    once, often = PasteFilter(), PasteFilter()
+    with Steps(len(text), each=30, first=100):
+        whole = once.feed(f"{text}.\x1b[201~")
+        single = "".join(map(often.feed, f"{text}.\x1b[201~"))
+    assert whole == single
 
 
 def test_a_mark_cut_in_two_is_a_mark():

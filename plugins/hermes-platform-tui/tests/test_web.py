@@ -16,8 +16,10 @@ from hermes_platform_tui.web import build, child, surroundings, token_from
 from hermes_platform_tui.web import visitor as visitors
 from hermes_platform_tui.web.server import Site, listen
 
+pytestmark = pytest.mark.real_time
 TOKEN = "t" * 40
-CHILD = Path(__file__).with_name("web_child.py")
+SCREEN, TALKER = (Path(__file__).with_name(f"web_{name}.py") for name in ("child", "talker"))
+with_a_screen = pytest.mark.parametrize("program", [SCREEN], ids=["screen"])
 
 
 class Server:
@@ -43,11 +45,17 @@ class Server:
 
 
 @pytest.fixture
-async def server(tmp_path: Path) -> AsyncIterator[Server]:
+def program() -> Path:
+    """What a visitor gets: where it need not be a screen, what starts in no time."""
+    return TALKER
+
+
+@pytest.fixture
+async def server(tmp_path: Path, program: Path) -> AsyncIterator[Server]:
     listening = listen("127.0.0.1", 0)
     environ = {**os.environ, "HERMES_WEB_TOKEN": TOKEN}
     environ = surroundings(Scope(tmp_path), environ)
-    site = Site([sys.executable, str(CHILD), str(tmp_path)], environ, TOKEN, visitors=2)
+    site = Site([sys.executable, str(program), str(tmp_path)], environ, TOKEN, visitors=2)
     await site.start(listening)
     one = Server(site, listening.getsockname()[1], tmp_path)
     yield one
@@ -220,6 +228,7 @@ async def test_nothing_can_be_posted(server: Server) -> None:
         assert response.status == 405
 
 
+@with_a_screen
 async def test_the_first_frame_is_shown_and_keys_and_sizes_arrive(server: Server) -> None:
     await server.enter()
     page = await server.open()
@@ -239,6 +248,7 @@ async def test_the_first_frame_is_shown_and_keys_and_sizes_arrive(server: Server
     await until(lambda: server.site.visitors == 0)
 
 
+@with_a_screen
 async def test_a_process_ends_with_its_visitor(server: Server) -> None:
     await server.enter()
     page = await server.open()
@@ -275,6 +285,7 @@ async def test_more_visitors_than_there_is_room_for_are_told(server: Server) -> 
     await read(again, "hello from")
 
 
+@with_a_screen
 async def test_only_addresses_of_the_web_are_opened(server: Server) -> None:
     await server.enter()
     page = await server.open()
@@ -285,6 +296,7 @@ async def test_only_addresses_of_the_web_are_opened(server: Server) -> None:
     assert "javascript" not in text
 
 
+@with_a_screen
 async def test_a_delivered_file_is_never_a_page(server: Server) -> None:
     await server.enter()
     page = await server.open()
@@ -305,7 +317,7 @@ async def test_a_delivered_file_is_never_a_page(server: Server) -> None:
     await reading
 
 
-@pytest.mark.parametrize(("key", "status"), [("f", 3), ("c", 7)], ids=["killed", "crashed"])
+@pytest.mark.parametrize(("program", "key", "status"), [(TALKER, "f", 3), (SCREEN, "c", 7)], ids=["killed", "crashed"])
 async def test_why_a_process_failed_is_shown_without_what_drives_a_terminal(
     server: Server, key: str, status: int
 ) -> None:

@@ -3,7 +3,6 @@
 import asyncio
 import io
 import os
-import signal
 import sys
 from pathlib import Path
 
@@ -44,14 +43,6 @@ class Child(SafeApp[None]):
                 self.exit()
             case "c":
                 raise RuntimeError("no \x1b[31msuch model")
-            case "f":
-                print("\x1b[31mno such model", file=sys.__stderr__, flush=True)
-                os._exit(3)
-            case "h":
-                signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
-                (FOLDER / "hung").write_text("")
-                while True:
-                    signal.pause()
 
 
 if __name__ == "__main__":

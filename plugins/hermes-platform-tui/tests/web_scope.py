@@ -10,6 +10,6 @@ from hermes_platform_tui.web import build, run
 
 def main(folder: str, words: list[str]) -> None:
     home = SimpleNamespace(base=Path(folder), profile="default", brand="hermes", cache=Path(folder) / "cache")
-    argv = [sys.executable, str(Path(__file__).with_name("web_child.py")), folder]
+    argv = [sys.executable, str(Path(__file__).with_name("web_talker.py")), folder]
     with mock.patch.object(run, "child", return_value=argv):
         sys.exit(build().main(words, standalone_mode=False, obj=SimpleNamespace(flags={}, home=home)))

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hermes_core.errors import UserError
+from hermes_core.testing.forks import Forks
 from hermes_tool_checkpoints.config import Config
 from hermes_tool_checkpoints.contents import is_secret
 from hermes_tool_checkpoints.git import GitFailed, Job, locked
@@ -484,25 +485,29 @@ def test_snapshots_of_another_place_are_not_shown(desk: Desk) -> None:
 
 # --- death, damage, company -------------------------------------------------------------------------------------------
 
-_TAKE = """
-import sys
-from pathlib import Path
-from hermes_tool_checkpoints.config import Config
-from hermes_tool_checkpoints.git import Job
-from hermes_tool_checkpoints.restore import restore
-from hermes_tool_checkpoints.store import About, Store
-folder, data, what = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
-store = Store(data, Config(), closed=data.parent)
-if what == "take":
-    store.take(folder, About(tool="t"), Job(60))
-else:
-    restore(store, folder, store.snapshots(folder, Job(60))[-1], About(kind="rollback"), Job(60))
-"""
+DYING = Path(__file__).with_name("dying.py")
 
 
-def child(desk: Desk, what: str, **environment: str) -> "subprocess.Popen[bytes]":
-    words = [sys.executable, "-c", _TAKE, str(desk.folder), str(desk.store.root), what]
-    return subprocess.Popen(words, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **environment})
+@pytest.fixture(scope="module")
+def forks() -> Iterator[Forks]:
+    """Processes that take snapshots, or bring them back."""
+    with Forks(DYING) as made:
+        yield made
+
+
+def killed(desk: Desk, forks: Forks, what: str, slow: str, reached: Path) -> None:
+    """Kill a process, and the git that it runs, once git has reached where it is slow."""
+    process = forks.start(env={"PATH": slow}, folder=str(desk.folder), data=str(desk.store.root), what=what)
+    while not reached.exists():
+        assert Path(f"/proc/{process}").exists()
+        time.sleep(0.01)
+    if what == "take":
+        (desk.store.root / "projects").mkdir(parents=True, exist_ok=True)
+        key = desk.store.project(desk.folder)
+        (desk.store.root / "projects" / f"{key}.index.lock").write_bytes(b"half")
+    os.kill(process, signal.SIGKILL)
+    assert forks.wait() == -signal.SIGKILL
+    os.kill(int(reached.read_text()), signal.SIGKILL)
 
 
 def slow_git(folder: Path, verb: str) -> str:
@@ -521,23 +526,14 @@ def slow_git(folder: Path, verb: str) -> str:
     "verb", ["init", "ls-files", "update-index", "write-tree", "mktree", "commit-tree", "update-ref"]
 )
 def test_a_kill_in_the_middle_of_a_snapshot_leaves_none_and_the_next_works(
-    desk: Desk, tmp_path: Path, verb: str
+    desk: Desk, forks: Forks, tmp_path: Path, verb: str
 ) -> None:
     desk.write({"a": "1", "b": "2"})
     if verb != "init":
         desk.take()
         desk.write({"a": "changed"})
     known = desk.snapshots()
-    process = child(desk, "take", PATH=slow_git(tmp_path / "bin", verb))
-    while not (tmp_path / "bin" / "reached").exists():
-        assert process.poll() is None
-        time.sleep(0.01)
-    (desk.store.root / "projects").mkdir(parents=True, exist_ok=True)
-    key = desk.store.project(desk.folder)
-    (desk.store.root / "projects" / f"{key}.index.lock").write_bytes(b"half")
-    process.kill()
-    process.wait()
-    os.kill(int((tmp_path / "bin" / "reached").read_text()), signal.SIGKILL)
+    killed(desk, forks, "take", slow_git(tmp_path / "bin", verb), tmp_path / "bin" / "reached")
     assert desk.snapshots() == known
     before = desk.seen()
     desk.take()
@@ -548,20 +544,14 @@ def test_a_kill_in_the_middle_of_a_snapshot_leaves_none_and_the_next_works(
 
 @pytest.mark.parametrize("verb", ["read-tree", "checkout-index", "diff-files"])
 def test_a_kill_in_the_middle_of_a_rollback_is_told_and_the_same_again_completes_it(
-    desk: Desk, tmp_path: Path, verb: str
+    desk: Desk, forks: Forks, tmp_path: Path, verb: str
 ) -> None:
     desk.write({"a": "1", "b": "2", "c": "3"})
     before = desk.seen()
     desk.take()
     desk.write({"a": "x", "new": "n"})
     after = desk.seen()
-    process = child(desk, "restore", PATH=slow_git(tmp_path / "bin", verb))
-    while not (tmp_path / "bin" / "reached").exists():
-        assert process.poll() is None
-        time.sleep(0.01)
-    process.kill()
-    process.wait()
-    os.kill(int((tmp_path / "bin" / "reached").read_text()), signal.SIGKILL)
+    killed(desk, forks, "restore", slow_git(tmp_path / "bin", verb), tmp_path / "bin" / "reached")
     assert cut_off(desk.store, desk.folder) == desk.snapshots()[-1].when
     assert "cut off half-way" in listing(desk.folder, [], cut_off(desk.store, desk.folder))
     kept = desk.snapshots()[0]
@@ -588,7 +578,8 @@ def test_a_damaged_index_is_made_anew(desk: Desk, damage: bytes) -> None:
 
 def test_two_processes_take_snapshots_of_one_folder(desk: Desk) -> None:
     desk.write({str(n): str(n) for n in range(50)})
-    processes = [child(desk, "take") for _ in range(4)]
+    words = [sys.executable, str(DYING), str(desk.folder), str(desk.store.root), "take"]
+    processes = [subprocess.Popen(words) for _ in range(4)]
     assert [p.wait() for p in processes] == [0] * 4
     assert len(desk.snapshots()) == 1
 

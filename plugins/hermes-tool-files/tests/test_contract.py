@@ -20,7 +20,7 @@ class _Files(ToolContract):
         folder = tmp_path / "work"
         folder.mkdir()
         (folder / "a.txt").write_text("one\ntwo\n")
-        (folder / "big.txt").write_text("word\n" * 1_000_000)
+        (folder / "big.txt").write_text(f"word {'x' * 94}\n" * 50_000)
         return FakeWorkspace(folder=folder)
 
 

@@ -1,5 +1,6 @@
 """The place that the tests of the guard pretend to be in."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from hermes_tool_guard.guard import check, guarded_paths
@@ -7,13 +8,19 @@ from hermes_tool_guard.judgement import Judgement
 
 ROOT, HOME = "/work/project", "/home/me"
 GUARDED = guarded_paths(f"{HOME}/.hermes")
+CORPUS = Path(__file__).with_name("corpus")
 
 
 def judged(command: str, *, root: str = ROOT, folder: str = "") -> Judgement:
     return check(command, root=root, folder=folder, home=HOME, guarded=GUARDED)
 
 
+def otherwise(outcome: str, commands: Iterable[str]) -> dict[str, Judgement]:
+    """The commands that are judged otherwise, each with its judgement."""
+    return {command: found for command in commands if (found := judged(command)).outcome != outcome}
+
+
 def corpus(name: str) -> list[str]:
     """The commands of a file, one a line; ␤ stands for a line end inside of one."""
-    lines = Path(__file__).with_name("corpus").joinpath(name).read_text(encoding="utf-8").split("\n")
+    lines = (CORPUS / name).read_text(encoding="utf-8").split("\n")
     return [line.replace("␤", "\n") for line in lines if line.strip()]

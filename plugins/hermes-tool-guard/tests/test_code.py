@@ -1,7 +1,7 @@
 """Code on the command line and in scripts that the command writes: what computes and reads runs, all else is asked."""
 
 import pytest
-from guard_places import judged
+from guard_places import judged, otherwise
 
 COMPUTES = """\
 python3 -c "import json; print(json.load(open('package.json'))['credentials'])"
@@ -58,19 +58,16 @@ def lines(text: str) -> list[str]:
     return [line.replace("␤", "\n") for line in text.split("\n")]
 
 
-@pytest.mark.parametrize("command", lines(COMPUTES))
-def test_code_that_computes_reads_and_writes_in_the_folder_runs(command: str) -> None:
-    assert judged(command).outcome == "allow", judged(command).reason
+def test_code_that_computes_reads_and_writes_in_the_folder_runs() -> None:
+    assert otherwise("allow", lines(COMPUTES)) == {}
 
 
-@pytest.mark.parametrize("command", lines(ASKED))
-def test_code_that_may_do_more_is_asked_about(command: str) -> None:
-    assert judged(command).outcome == "ask", judged(command)
+def test_code_that_may_do_more_is_asked_about() -> None:
+    assert otherwise("ask", lines(ASKED)) == {}
 
 
-@pytest.mark.parametrize("command", lines(NEVER))
-def test_what_is_never_done_is_not_done_by_code_either(command: str) -> None:
-    assert judged(command).outcome == "deny", judged(command)
+def test_what_is_never_done_is_not_done_by_code_either() -> None:
+    assert otherwise("deny", lines(NEVER)) == {}
 
 
 @pytest.mark.parametrize(

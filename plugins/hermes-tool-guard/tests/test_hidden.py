@@ -1,7 +1,6 @@
 """Text in quotes that the shell runs all the same: it calculates with it, or takes it for the name of a variable."""
 
-import pytest
-from guard_places import judged
+from guard_places import otherwise
 
 HIDDEN = r"""
 [[ 'a[$(CMD)]' -eq 1 ]]
@@ -95,18 +94,14 @@ export PYTHONPATH=$PWD/src
 """.strip().split("\n")
 
 
-@pytest.mark.parametrize("command", HIDDEN)
-def test_what_is_hidden_in_quotes_is_judged_as_if_it_were_run(command: str) -> None:
-    assert judged(command.replace("CMD", "ls")).outcome == "ask"
-    assert judged(command.replace("CMD", "rm -rf /")).outcome == "deny"
+def test_what_is_hidden_in_quotes_is_judged_as_if_it_were_run() -> None:
+    assert otherwise("ask", [command.replace("CMD", "ls") for command in HIDDEN]) == {}
+    assert otherwise("deny", [command.replace("CMD", "rm -rf /") for command in HIDDEN]) == {}
 
 
-@pytest.mark.parametrize("command", STEERS)
-def test_variables_that_decide_what_runs_are_asked_about_however_they_are_set(command: str) -> None:
-    assert judged(command).outcome == "ask"
+def test_variables_that_decide_what_runs_are_asked_about_however_they_are_set() -> None:
+    assert otherwise("ask", STEERS) == {}
 
 
-@pytest.mark.parametrize("command", PLAIN)
-def test_plain_calculation_needs_no_yes(command: str) -> None:
-    found = judged(command)
-    assert found.outcome == "allow", found.reason
+def test_plain_calculation_needs_no_yes() -> None:
+    assert otherwise("allow", PLAIN) == {}

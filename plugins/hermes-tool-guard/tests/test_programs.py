@@ -1,7 +1,6 @@
 """What single programs do, told apart by their options: a verdict for each."""
 
-import pytest
-from guard_places import judged
+from guard_places import otherwise
 
 ALLOWED = """
 npm init -y
@@ -468,12 +467,9 @@ cat ~/Library/Keychains/login.keychain-db
 """.strip().split("\n")
 
 
-@pytest.mark.parametrize("command", ALLOWED)
-def test_it_needs_no_yes(command: str) -> None:
-    found = judged(command)
-    assert found.outcome == "allow", found.reason
+def test_they_need_no_yes() -> None:
+    assert otherwise("allow", ALLOWED) == {}
 
 
-@pytest.mark.parametrize("command", ASKED)
-def test_it_needs_a_yes(command: str) -> None:
-    assert judged(command).outcome == "ask"
+def test_they_need_a_yes() -> None:
+    assert otherwise("ask", ASKED) == {}

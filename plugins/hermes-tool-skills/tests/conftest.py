@@ -21,6 +21,8 @@ from hermes_tool_skills.desk import catalogue_for
 from hermes_tool_skills.library import Library
 from hermes_tool_skills.tools import skill_tools
 
+MANIFEST = read_manifest(manifest_path("hermes_tool_skills"))
+
 
 def skill_text(
     name: str, body: str = "# Do it\n\n1. Look.\n", description: str = "Use it when it fits.", extra: str = ""
@@ -43,9 +45,8 @@ class Desk:
 
     @property
     def context(self) -> PluginContext:
-        manifest = read_manifest(manifest_path("hermes_tool_skills"))
         ours = [("skills", manifest_path("hermes_tool_skills").parent / "skills")] if self.shipped else []
-        return plugin_context(manifest, self.home, config=Config(**self.settings), skills=[*ours, *self.plugins])
+        return plugin_context(MANIFEST, self.home, config=Config(**self.settings), skills=[*ours, *self.plugins])
 
     @property
     def library(self) -> Library:

@@ -267,7 +267,7 @@ HOSTILE = {
     "tar slip": (lambda: tarred({"SKILL.md": GOOD, "../up": "x"}), "leads out"),
     "tar link": (lambda: tarred({"SKILL.md": GOOD}, links={"keys": "/root/.ssh"}), "link or device"),
     "tar device": (device_tar, "link or device"),
-    "gzip bomb": (lambda: gzip.compress(b"\0" * 600_000_000, 1), "cannot be read|grows too much|nothing in it"),
+    "gzip bomb": (lambda: gzip.compress(b"\0" * 10_000_000, 1) * 60, "cannot be read|grows too much|nothing in it"),
     "no archive": (lambda: b"hello", "cannot be read"),
     "cut zip": (lambda: zipped({"SKILL.md": GOOD})[:-30], "cannot be read"),
     "cut tar": (lambda: tarred({"SKILL.md": GOOD * 500})[:-60], "cannot be read"),

@@ -42,7 +42,7 @@ async def test_the_prompt_lists_name_and_description_in_one_order(desk, text):
 
 
 async def test_the_list_is_bounded(desk, text):
-    external(desk, text, *(f"skill-{n:03}" for n in range(150)), description="word " * 150)
+    external(desk, text, *(f"skill-{n:03}" for n in range(50)), description="word " * 150)
     desk.settings["index_chars"] = 2_000
     listed = await block(desk)
     assert len(listed) <= 2_000

@@ -3,8 +3,11 @@
 import asyncio
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hermes_core.errors import ToolError
+from hermes_core.testing import Steps
 from hermes_core.types import Effect
 from hermes_tool_terminal import register_tools
 from hermes_tool_terminal.shellwords import background_part, last_program
@@ -170,6 +173,42 @@ def test_live_pieces_may_split_characters_and_escapes():
     cleaner = Cleaner()
     data = "a\x1b[31m한\x1b[0mz".encode()
     assert "".join(cleaner.feed(data[i : i + 1]) for i in range(len(data))) == "a한z"
+
+
+ESCAPES = [
+    "\x1b",
+    "\x1b[",
+    "31m",
+    "\x1b]0;t",
+    "\x07",
+    "\x1b\\",
+    "\x1bP",
+    "\x9b1m",
+    "\r",
+    "\n",
+    "\\",
+    "한",
+    "a",
+    "\x00",
+    "(B",
+]
+
+
+@given(st.lists(st.sampled_from(ESCAPES), max_size=12).map("".join), st.lists(st.integers(1, 9), max_size=20))
+def test_live_pieces_are_shown_like_the_whole(text, sizes):
+    data, at, cleaner, shown = f"{text}.".encode(), 0, Cleaner(), ""
+    with Steps(len(data), each=20):
+        for size in [*sizes, len(data)]:
+            shown += cleaner.feed(data[at : at + size])
+            at += size
+        whole = Cleaner().feed(data)
+    assert shown == whole
+
+
+@pytest.mark.parametrize("unit", ["\n", " \n", "(", "((", "$((", "do ", "'", '"', "\\", "<<A\n", "; ", "a=b ", "#\n"])
+def test_a_command_of_any_length_is_looked_through_soon(unit):
+    assert background_part(unit * ((200_000 if unit == "\n" else 20_000) // len(unit)) + "\n nohup x") in ("nohup", "")
+    assert background_part(unit * 2 + "x") == ""
 
 
 def test_cutting_counts_bytes_of_any_script():

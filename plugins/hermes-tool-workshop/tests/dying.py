@@ -1,12 +1,12 @@
-"""One turn in a process that may be killed on its way; another process takes it up. Says what came of the calls."""
+"""One turn in a process that may be killed on its way; another takes it up. Prints what came of the calls."""
 
 import asyncio
 import json
-import sys
 from pathlib import Path
 
 from hermes_core.kinds import Provider
 from hermes_core.testing.bench import Bench
+from hermes_core.testing.forks import serve
 from hermes_core.types import CallDelta, Done, Model, Returned, TextDelta, Verdict
 
 CODE = '''
@@ -43,9 +43,8 @@ async def yes(_question) -> Verdict:
     return Verdict(outcome="allow", choice="once", by="person")
 
 
-async def main() -> None:
-    home, what, session = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
-    kernel = Bench(home)
+async def turn(home: str, what: str, session: str) -> None:
+    kernel = Bench(Path(home))
     kernel.tmp_plugin(Planned())
     kernel.tmp_plugin("hermes_tool_workshop")
     kernel._ask = yes
@@ -56,4 +55,9 @@ async def main() -> None:
                 print(json.dumps(event.result.parts[0].text), flush=True)
 
 
-asyncio.run(main())
+def play(**order: str) -> None:
+    asyncio.run(turn(**order))
+
+
+if __name__ == "__main__":
+    serve(play)

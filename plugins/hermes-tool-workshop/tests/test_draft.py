@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes_core.agent.arguments import parse_arguments, schema_of, tool_spec
@@ -269,7 +269,6 @@ KINDS = st.recursive(
 )
 
 
-@settings(max_examples=300)
 @given(kind=KINDS, data=st.data())
 def test_what_a_type_allows_passes_and_keeps_its_value(kind: tuple[str, Any], data: Any) -> None:
     annotation, values = kind
@@ -292,7 +291,6 @@ def test_what_a_type_allows_passes_and_keeps_its_value(kind: tuple[str, Any], da
 JSONS = st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size=5), lambda i: st.lists(i, max_size=3) | st.dictionaries(st.text(max_size=3), i, max_size=3), max_leaves=5)  # fmt: skip  # noqa: E501
 
 
-@settings(max_examples=200)
 @given(kind=KINDS, value=JSONS)
 def test_a_default_that_fits_is_one_the_kernel_would_take(kind: tuple[str, Any], value: Any) -> None:
     tree = ast.parse(f'def f(value: {kind[0]} = {value!r}):\n    """Take a value of some type."""\n')
@@ -312,7 +310,6 @@ def test_a_default_that_fits_is_one_the_kernel_would_take(kind: tuple[str, Any],
         assert one.value is not two.value, "no call may change the default of the next one"
 
 
-@settings(max_examples=300)
 @given(st.text(max_size=300))
 def test_whatever_text_is_code_or_is_told(text: str) -> None:
     shape, wrong = read_code(text, Permissions())

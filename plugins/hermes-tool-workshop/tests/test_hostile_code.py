@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import textwrap
 import threading
 from pathlib import Path
 from uuid import uuid4
@@ -17,7 +18,7 @@ ESCAPES = {
     "the environment of who started it": ("import os\nreturn open(f'/proc/{os.getppid()}/environ').read()", "may not read"),  # noqa: E501
     "its own memory": ("return open('/proc/self/mem', 'r+b')", "may not change /proc/"),
     "the output of who started it": ("import os\nreturn os.open(f'/proc/{os.getppid()}/fd/1', os.O_WRONLY)", "may not change"),  # noqa: E501
-    "a path that leads up": ("return open('../../../../../../etc/passwd').read()", "may not read /etc/passwd"),
+    "a path that leads up": ("return open('../' * 40 + 'etc/passwd').read()", "may not read /etc/passwd"),
     "a path in bytes": ("return str(open(b'/etc/passwd').read())", "may not read /etc/passwd"),
     "a low-level open": ("import os\nreturn os.open('/etc/passwd', os.O_RDONLY)", "may not read /etc/passwd"),
     "a path object": ("import pathlib\nreturn pathlib.Path('/etc/passwd').read_text()", "may not read /etc/passwd"),
@@ -51,13 +52,38 @@ ESCAPES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("what", ESCAPES)
-async def test_what_was_not_declared_is_refused_and_told(bench, what):
-    body, refusal = ESCAPES[what]
+ATTEMPTS = """
+import sys
+told = []
+def tried():
+    refused = []
+    sys.audit("hermes.refused", refused)
+    return refused
+for attempt in [{names}]:
+    before = len(tried())
+    try:
+        said = f"it was let through: {{attempt()!r}}"
+    except BaseException as error:
+        said = str(error)
+    told.append([said, tried()[before:]])
+return told
+"""
+
+
+@pytest.mark.parametrize("part", range(4))  # no more than so many refusals of one call are kept
+async def test_what_was_not_declared_is_refused_and_told(bench, part):
+    """A tool tries a lot, one thing after the other."""
     (bench.work / "there").write_text("still here")
-    outcome = await bench.do(body)
-    assert refusal in outcome.crash + " ".join(outcome.refused), outcome
-    assert outcome.refused, "what was tried is kept, also when the tool says nothing of it"
+    escapes = list(ESCAPES.items())[part::4]
+    attempts = ""
+    for number, (_, (body, _)) in enumerate(escapes):
+        attempts += f"def attempt_{number}():\n" + textwrap.indent(body, "    ") + "\n"
+    names = ", ".join(f"attempt_{number}" for number in range(len(escapes)))
+    outcome = await bench.do(attempts + ATTEMPTS.format(names=names))
+    assert outcome.value, outcome
+    for (what, (_, refusal)), (said, refused) in zip(escapes, outcome.value, strict=True):
+        assert refusal in said + " ".join(refused), (what, said)
+        assert refused, f"{what}: what was tried is kept, also when the tool says nothing of it"
     assert [p.name for p in bench.work.iterdir()] == ["there"]
     assert (bench.work / "there").read_text() == "still here"
 
@@ -282,15 +308,15 @@ BROKEN = {
     "sys.exit": ("import sys\nsys.exit(0)", "sys.exit(0)"),
     "a crash of the interpreter": ("import faulthandler\nfaulthandler._sigsegv()", "ended by SIGSEGV"),
     "an abort": ("import os\nos.abort()", "ended by SIGABRT"),
-    "no end": ("while True: pass", "did not end within 1 s"),
-    "a nap": ("import time\ntime.sleep(60)", "did not end within 1 s"),
+    "no end": ("while True: pass", "did not end within 0.5 s"),
+    "a nap": ("import time\ntime.sleep(60)", "did not end within 0.5 s"),
     "a nap that ignores signals": ("import signal, time\nsignal.signal(15, signal.SIG_IGN)\ntime.sleep(60)", "did not end"),  # noqa: E501
     "all memory": ("x = bytearray(10**11)", "used up its memory"),
     "memory piece by piece": ("x = []\nwhile True: x.append(bytearray(10**7))", "used up its memory"),
     "a flood": ("while True: print('x' * 100_000)", "printed more than 4 MB"),
     "a flood below Python": ("import os\nwhile True: os.write(2, b'x' * 100_000)", "printed more than 4 MB"),
-    "a bomb": ("return 'x' * 10**8", "larger than 1 MB"),
-    "a zip bomb": ("import zlib\nreturn zlib.decompress(zlib.compress(b'0' * 10**8)).decode()", "larger than 1 MB"),
+    "a bomb": ("return 'x' * 10**7", "larger than 1 MB"),
+    "a zip bomb": ("import zlib\nreturn zlib.decompress(zlib.compress(b'0' * 10**7)).decode()", "larger than 1 MB"),
     "a huge file": ("f = open(__import__('os').environ['HOME'] + '/x', 'wb')\nwhile True: f.write(bytes(10**7))", "File too large"),  # noqa: E501
     "an object": ("return object()", "is no JSON"),
     "bytes": ("return b'x'", "is no JSON"),
@@ -308,9 +334,10 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("what", BROKEN)
-async def test_whatever_breaks_is_an_answer(bench, what):
+async def test_whatever_breaks_is_an_answer(make_bench, what):
     body, said = BROKEN[what]
-    outcome = await bench.do(body, seconds=1 if "did not end" in said else 20)
+    bench = make_bench(memory_mb=200)
+    outcome = await bench.do(body, seconds=0.5 if "did not end" in said else 20)
     assert said in outcome.crash, outcome
     assert not outcome.error
 
@@ -365,7 +392,7 @@ async def test_nothing_it_started_outlives_its_call(bench, how):
     body += {"result": "return 1", "crash": "1 / 0", "flood": "while True: print('x' * 10**6)"}.get(
         how, "time.sleep(60)"
     )
-    call = asyncio.ensure_future(bench.do(body, programs=("sh",), seconds=2))
+    call = asyncio.ensure_future(bench.do(body, programs=("sh",), seconds=1))
     if how == "cancel":
         while not alive(marker) and not call.done():
             await asyncio.sleep(0.02)

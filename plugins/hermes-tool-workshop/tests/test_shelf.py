@@ -4,13 +4,13 @@ import json
 import os
 import shutil
 import signal
-import subprocess
-import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from hermes_core.errors import ToolError, UserError
+from hermes_core.testing.forks import Forks
 from hermes_core.types import Principal
 from hermes_tool_workshop.label import Label, read_label, write_label
 from hermes_tool_workshop.permissions import Permissions
@@ -26,22 +26,21 @@ def kept(data: Path, *codes: str) -> Shelf:
     return shelf
 
 
-def crash(what: str, data: Path, at: int) -> int:
-    """Die before the n-th step; what the process ended with."""
-    script = str(Path(__file__).with_name("crashing.py"))
-    return subprocess.run(
-        [sys.executable, script, what, str(data), str(at)], capture_output=True, check=False
-    ).returncode
+@pytest.fixture(scope="module")
+def forks() -> Iterator[Forks]:
+    """Processes that die before the n-th step of what they do."""
+    with Forks(Path(__file__).with_name("crashing.py")) as made:
+        yield made
 
 
 @pytest.mark.parametrize("before", [0, 1, 2])
-def test_killed_at_any_step_of_keeping_there_is_the_old_version_or_the_new_one(tmp_path, before):
+def test_killed_at_any_step_of_keeping_there_is_the_old_version_or_the_new_one(tmp_path, forks, before):
     """Every step, one after the other, until a run comes to its end."""
     seen = set()
     for at in range(1, 200):
         data = tmp_path / str(at)
         shelf = kept(data, *(f"old {n}\n" for n in range(before)))
-        ended = crash("keep", data, at)
+        ended = forks.play(what="keep", data=str(data), at=at)
         if shelf.names():
             ledger = shelf.ledger("own_x")
             version = shelf.version("own_x", ledger.version)
@@ -68,11 +67,11 @@ def test_killed_at_any_step_of_keeping_there_is_the_old_version_or_the_new_one(t
 
 
 @pytest.mark.parametrize("what", ["switch", "archive"])
-def test_killed_at_any_step_of_a_change_it_has_happened_or_not(tmp_path, what):
+def test_killed_at_any_step_of_a_change_it_has_happened_or_not(tmp_path, forks, what):
     for at in range(1, 100):
         data = tmp_path / str(at)
         shelf = kept(data, "one\n", "two\n")
-        ended = crash(what, data, at)
+        ended = forks.play(what=what, data=str(data), at=at)
         if shelf.names():
             code = shelf.approved("own_x")[1].code
             assert code in (("one\n", "two\n") if what == "switch" else ("two\n",))

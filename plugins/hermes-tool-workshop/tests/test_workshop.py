@@ -164,14 +164,12 @@ async def test_code_changed_on_the_disk_is_denied_and_not_run(bench):
 async def test_a_tool_cannot_reach_where_it_is_kept(bench):
     await bench.write()
     (code,) = bench.data.glob("*/own_count_words/1/tool.py")
-    for path in (code, code.parent.parent / "current", code.parent):
-        for body in (
-            f"open({str(path)!r}).read()",
-            f"open({str(path)!r}, 'w')",
-            f"import os\nos.rename({str(path)!r}, 'x')",
-        ):
-            outcome = await bench.do(body, reads=(".",), writes=(".",))
-            assert "may not" in outcome.crash
+    ways = ("open({!r}).read()", "open({!r}, 'w')", "import os; os.rename({!r}, 'x')")
+    bodies = [way.format(str(path)) for path in (code, code.parent.parent / "current", code.parent) for way in ways]
+    tries = "".join(f"try:\n    {one}\nexcept OSError as error:\n    told.append(str(error))\n" for one in bodies)
+    outcome = await bench.do(f"told = []\n{tries}return told", reads=(".",), writes=(".",))
+    assert [told for told in outcome.value if "may not" not in told] == []
+    assert len(outcome.value) == len(bodies), outcome
     with pytest.raises(ToolError, match="reaches what guards Hermes"):
         await bench.write(name="inside", writes=[str(bench.data)])
     assert await bench.call("own_count_words", {"text": "a"}) == "1"

@@ -1,0 +1,97 @@
+"""What the guard says of each command of the corpora, in full: ``python plugins/hermes-tool-guard/tests/told.py``.
+
+That writes ``corpus/told/``, a line for each command. The disk is taken for empty, so that every machine says the same.
+"""
+
+import os
+import sys
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from unittest.mock import patch
+
+from guard_places import CORPUS, GUARDED, HOME, ROOT, corpus
+
+from hermes_core.types import Effect
+from hermes_tool_guard import memory
+from hermes_tool_guard.guard import check
+from hermes_tool_guard.judgement import Judgement
+
+FOLDER = CORPUS / "told"
+NAMES = sorted(path.name for path in CORPUS.glob("*.txt"))
+
+
+def words(change: Callable[[list[str], int], list[str]]) -> Callable[[str], str]:
+    """A change of one word, another one in each command, and never the first."""
+
+    def changed(command: str) -> str:
+        parts = command.split(" ")
+        return " ".join(change(parts, 1 + zlib.crc32(command.encode()) % len(parts[1:]))) if len(parts) > 1 else command
+
+    return changed
+
+
+# Commands that are nearly the same: of these only outcome, effects and classes are told.
+DRESSES: dict[str, Callable[[str], str]] = {
+    "a word less": words(lambda parts, at: [*parts[:at], *parts[at + 1 :]]),
+    "a word twice": words(lambda parts, at: [*parts[:at], parts[at], *parts[at:]]),
+    "a word earlier": words(lambda parts, at: [parts[0], parts[at], *parts[1:at], *parts[at + 1 :]]),
+    "a word unknown": words(lambda parts, at: [*parts[:at], "$UNSET", *parts[at + 1 :]]),
+    "a word that is an option": words(lambda parts, at: [*parts[:at], "-Z", *parts[at + 1 :]]),
+    "a place elsewhere": words(lambda parts, at: [*parts[:at], "/etc/hosts", *parts[at + 1 :]]),
+    "a place of credentials": words(lambda parts, at: [*parts[:at], "~/.ssh/id_rsa", *parts[at + 1 :]]),
+    "a place inside": words(lambda parts, at: [*parts[:at], "build/out.txt", *parts[at + 1 :]]),
+    "an option with its value": words(
+        lambda parts, at: [*parts[: at - 1], "=".join(parts[at - 1 : at + 1]), *parts[at + 1 :]]
+    ),
+    "no options after": words(lambda parts, at: [*parts[:at], "--", *parts[at:]]),
+    "quoted": words(lambda parts, at: [*parts[:at], f"'{parts[at]}'", *parts[at + 1 :]]),
+    "cut off": words(lambda parts, at: parts[: at + 1]),
+    "only that": words(lambda parts, at: [parts[0], parts[at]]),
+    "with help": lambda command: f"{command} --help",
+    "dry": lambda command: command.replace(" ", " --dry-run ", 1),
+    "in the background of a loop": lambda command: f"for x in a b; do {command} $x; done &",
+}
+
+
+def commands(name: str) -> list[str]:
+    """The commands of a file; for a dress every seventh of all, starting with its own."""
+    if name not in DRESSES:
+        return corpus(name)
+    every = [command for one in NAMES for command in corpus(one)]
+    return [DRESSES[name](command) for command in every[list(DRESSES).index(name) % 7 :: 7]]
+
+
+def path_of(name: str) -> Path:
+    """The file that holds what was said."""
+    return FOLDER / (name if name in NAMES else f"{name.replace(' ', '-')}.txt")
+
+
+_LETTERS = {effect: effect.value[0] for effect in Effect}
+
+
+def told(name: str) -> list[str]:
+    """The verdicts on commands: outcome, effects, classes; where they are of a file also programs and reason."""
+    memory.memory_of.cache_clear()
+    empty = {"realpath": os.path.normpath, "islink": lambda path: False, "exists": lambda path: False}
+    with patch.multiple(os.path, ismount=lambda path: path in ("/", "/dev", "/proc", "/sys"), **empty):
+        found = [check(command, root=ROOT, home=HOME, guarded=GUARDED) for command in commands(name)]
+    memory.memory_of.cache_clear()
+    return [_line(one, brief=name in DRESSES) for one in found]
+
+
+def _line(one: Judgement, *, brief: bool) -> str:
+    effects = "".join(sorted(map(_LETTERS.__getitem__, one.effects)))
+    classes = f"{one.outcome:<5} {effects:<5} [{', '.join(sorted(one.classes))}]"
+    return classes if brief else f"{classes} {' '.join(one.programs)!a}: {one.reason!a}"
+
+
+def main() -> None:
+    """Write down what is said now."""
+    FOLDER.mkdir(exist_ok=True)
+    for name in (*NAMES, *DRESSES):
+        path_of(name).write_text("\n".join(told(name)) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
