@@ -27,7 +27,7 @@ class Tmux:
         self._socket = f"hermes-{uuid4().hex[:8]}"
         self.folder = folder
         environ = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "TMUX", "TMUX_PANE")}
-        shell = "env -u NO_COLOR PS1='ready$ ' LC_ALL=C.UTF-8 sh"
+        shell = "env -u NO_COLOR HISTFILE= PS1='ready$ ' LC_ALL=C.UTF-8 sh"
         command = [
             "tmux",
             "-L",

@@ -18,7 +18,7 @@ class Tmux:
         self.socket = f"hermes-{uuid4().hex[:8]}"
         self.folder = folder
         environ = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "TMUX", "TMUX_PANE")}
-        shell = "env -u NO_COLOR PS1='ready$ ' LC_ALL=C.UTF-8 bash --norc"
+        shell = "env -u NO_COLOR HISTFILE= PS1='ready$ ' LC_ALL=C.UTF-8 bash --norc"
         command = ["tmux", "-L", self.socket, "-f", "/dev/null", "-u", "new-session", "-d", "-x", str(size[0])]
         subprocess.run([*command, "-y", str(size[1]), shell], check=True, cwd=folder, env=environ)
         self.until(lambda screen: "ready$" in screen)

@@ -91,6 +91,7 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
     opened = Terminal(tmp_path)
     yield opened
     opened.end()
+    (opened.work / "over").touch()  # for a command that outlived its Hermes
 
 
 def stands(rows: list[str], width: int, height: int) -> bool:
@@ -209,7 +210,7 @@ def test_ctrl_z_gives_the_terminal_back_and_fg_shows_it_again(terminal: Terminal
 def test_killed_in_the_middle_it_goes_on_where_it_was(terminal: Terminal, name: str) -> None:
     before = terminal.state("before")
     terminal.hermes("--tui --yolo --provider offline")
-    terminal.say("run sh -c 'echo begun >> begun; sleep 30', then write done to notes.txt")
+    terminal.say("run sh -c 'echo begun >> begun; until [ -e over ]; do sleep 0.1; done', then write done to notes.txt")
     terminal_tmux.wait_for((terminal.work / "begun").exists)
     os.kill(terminal.process(), getattr(signal, f"SIG{name}"))
     code = terminal.left()
