@@ -1,6 +1,7 @@
 """For every test of the repository: a limit of time, the same examples, and a PostgreSQL server of its own."""
 
 import asyncio
+import gc
 import os
 import pwd
 import random
@@ -37,15 +38,16 @@ settings.register_profile("fresh", settings.get_profile("house"), derandomize=Fa
 
 pytest_plugins = ("left_behind",)  # of tests/house: what a run leaves fails it
 
+FEW = 250  # spoiled replies of a model
 REAL_SECONDS = 180  # a server, an image or a homeserver may take its time to start
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """How often tests repeat that find more the longer they look."""
-    parser.addoption("--rounds", type=int, default=2, help="How often the process is killed at each point.")
-    parser.addoption("--cases", type=int, default=1500, help="How many spoiled replies are played.")
-    parser.addoption("--seeds", type=int, default=6, help="With how many dice messages are sent to services that fail.")
-    parser.addoption("--commits", type=int, default=200, help="How often each of many processes writes.")
+    """How often tests repeat that find more the longer they look: a little here, more in a step of CI and by nox."""
+    parser.addoption("--rounds", type=int, default=1, help="How often the process is killed at each point.")
+    parser.addoption("--cases", type=int, default=FEW, help="How many spoiled replies are played.")
+    parser.addoption("--seeds", type=int, default=3, help="With how many dice messages are sent to services that fail.")
+    parser.addoption("--commits", type=int, default=100, help="How often each of many processes writes.")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -66,6 +68,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("real") and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(REAL_SECONDS))
+
+
+def pytest_collection_finish() -> None:
+    """Look through what was collected no more: ten thousand tests and their modules are no garbage."""
+    gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True, optionalhook=True)

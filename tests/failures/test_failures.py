@@ -41,8 +41,13 @@ def test_enough_of_them_were_really_sent() -> None:
     assert sum("source" in row for row in ROWS) >= 60
 
 
-@pytest.mark.parametrize("row", ROWS, ids=name)
-def test_a_real_body_has_its_reason(row: dict) -> None:
+def test_a_real_body_has_its_reason(subtests: pytest.Subtests) -> None:
+    for row in ROWS:
+        with subtests.test(name(row)):
+            has_its_reason(row)
+
+
+def has_its_reason(row: dict) -> None:
     error = failure(row["status"], row["body"], row.get("headers", {}), service=Service(title=row["service"]))
     assert error.reason == row["reason"], error.text
     kind = next((kind for kind, reasons in CLASSES.items() if error.reason in reasons), Refused)
@@ -56,11 +61,12 @@ def test_a_real_body_has_its_reason(row: dict) -> None:
         assert error.window == row["window"]
 
 
-@pytest.mark.parametrize("row", [r for r in ROWS if r["body"].startswith("{")], ids=name)
-def test_the_same_body_inside_a_reply_that_began_well_is_a_provider_error(row: dict) -> None:
-    error = broken_off(json.loads(row["body"]))
-    assert isinstance(error, ProviderError)
-    assert error.reason in REASONS
+def test_the_same_body_inside_a_reply_that_began_well_is_a_provider_error(subtests: pytest.Subtests) -> None:
+    for row in (row for row in ROWS if row["body"].startswith("{")):
+        with subtests.test(name(row)):
+            error = broken_off(json.loads(row["body"]))
+            assert isinstance(error, ProviderError)
+            assert error.reason in REASONS
 
 
 def test_the_table_covers_the_reasons_that_come_over_http_and_has_sources() -> None:

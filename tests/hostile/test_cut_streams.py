@@ -19,7 +19,8 @@ from hermes_provider_openai.provider import all_providers as openai_providers
 HELLO = Request(model="m", messages=(Message(role="user", parts=(Text(text="hello"),)),))
 FILES = [f"{wire}-{name}.{kind}" for wire in WIRES for name in SAID for kind in ("sse", "json")]
 FILES = [file for file in FILES if not (file.startswith("responses") and file.endswith("json"))]
-SMALL = ("echo", "tools-1")  # with more --cases than usual the others are cut too, and everywhere
+SMALL = ("echo", "tools-1")  # with more --cases than a few the others are cut too, and everywhere
+MANY = 1_000
 
 
 def pytest_generate_tests(metafunc) -> None:
@@ -28,12 +29,12 @@ def pytest_generate_tests(metafunc) -> None:
 
 
 def _every(config: pytest.Config) -> bool:
-    return (config.getoption("cases", 1500) or 1500) > 1500
+    return config.getoption("cases") >= MANY
 
 
 def places(body: bytes, config: pytest.Config) -> list[int]:
     """Where a body is cut: around every end of a line, where readers change their minds, and at steps between."""
-    if _every(config) or len(body) < 1_500:
+    if _every(config):
         return list(range(len(body)))
     ends = [at for at, byte in enumerate(body) if byte in b"\r\n"]
     near = {at + step for at in ends for step in range(-3, 10) if 0 <= at + step < len(body)}

@@ -13,8 +13,7 @@ BATCH = 125
 
 def pytest_generate_tests(metafunc) -> None:
     if "batch" in metafunc.fixturenames:
-        cases = metafunc.config.getoption("cases", 1500) or 1500
-        metafunc.parametrize("batch", range(0, cases, BATCH))
+        metafunc.parametrize("batch", range(0, metafunc.config.getoption("cases"), BATCH))
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # what pydantic says of a reply that is not what the SDK expects

@@ -15,8 +15,8 @@ from hermes_core.kinds import tool
 from hermes_core.testing import Call, ScriptedProvider
 from hermes_core.types import ExecRequest, Request
 
-KEPT = 20  # resting sessions a process keeps at hand
-SESSIONS = KEPT + 10
+KEPT = 8  # resting sessions a process keeps at hand
+SESSIONS = KEPT + 4
 
 
 @pytest.fixture(autouse=True)

@@ -169,7 +169,6 @@ SETTINGS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("settings", SETTINGS)
-@pytest.mark.parametrize("seed", range(0, 16, 2))
 async def test_what_one_does_changes_no_byte_of_what_the_other_sees(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, settings: str
 ) -> None:

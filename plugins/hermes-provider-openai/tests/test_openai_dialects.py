@@ -132,7 +132,7 @@ async def test_broken_replies_give_deltas_or_a_provider_error(cassettes, service
     known = (TextDelta, ReasoningDelta, CallDelta, UsageDelta, Done)
     streams = [stream for stream, _ in cassettes.values()]
     good = bad = 0
-    replies = request.config.getoption("cases", 1500)
+    replies = request.config.getoption("cases")
     for _ in range(replies):
         body = mutated(chance, chance.choice(streams))
         service.always = then_close(mutated(chance, reply.sse(body))) if chance.random() < 0.15 else reply.sse(body)
