@@ -45,6 +45,7 @@ REAL_SECONDS = 180  # a server, an image or a homeserver may take its time to st
 def pytest_addoption(parser: pytest.Parser) -> None:
     """How often tests repeat that find more the longer they look: a little here, more in a step of CI and by nox."""
     parser.addoption("--rounds", type=int, default=1, help="How often the process is killed at each point.")
+    parser.addoption("--every", type=int, default=3, help="Every how many-th statement fails or is the last.")
     parser.addoption("--cases", type=int, default=FEW, help="How many spoiled replies are played.")
     parser.addoption("--seeds", type=int, default=3, help="With how many dice messages are sent to services that fail.")
     parser.addoption("--commits", type=int, default=100, help="How often each of many processes writes.")

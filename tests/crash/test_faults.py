@@ -110,7 +110,7 @@ async def test_a_fault_at_any_statement_of_a_turn_loses_nothing_that_was_acknowl
     disk, tmp_path, earlier, pytestconfig
 ):
     failures = kernels = 0
-    for at in range(1, 1000, 1 if pytestconfig.getoption("rounds") > 1 else 3):  # with more rounds at every one
+    for at in range(1, 1000, pytestconfig.getoption("--every")):
         kernels += 1
         kernel = Kernel(tmp_path / str(at) / "home")
         async with kernel.bench:

@@ -272,7 +272,7 @@ def outside(command: str, folder: str, root: str) -> bool:
     return False
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=500, deadline=None)
 @given(pairs(), FOLDERS, EFFECTS, st.one_of(st.none(), FOLDERS), st.one_of(st.none(), EFFECTS))
 def test_a_grant_never_reaches_further_than_what_was_asked(pair, here, does, there, does_later) -> None:
     first, later = pair

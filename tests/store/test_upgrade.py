@@ -152,10 +152,12 @@ async def test_an_older_store_is_brought_to_head_with_all_it_holds(engine: Engin
     store.close()
 
 
-def test_a_fault_at_any_step_of_a_migration_leaves_the_older_store(engine: Engine, tmp_path: Path, url: str) -> None:
+def test_a_fault_at_any_step_of_a_migration_leaves_the_older_store(
+    engine: Engine, tmp_path: Path, url: str, pytestconfig: pytest.Config
+) -> None:
     before = contents(engine)
     failing: Callable[[int], Engine] = broken_server(url) if url else broken_file(tmp_path / "state.db")
-    for at in range(1, 2000):
+    for at in range(1, 2000, pytestconfig.getoption("--every")):
         trial = failing(at)
         try:
             to_head(trial)
@@ -231,7 +233,7 @@ def test_a_death_at_any_statement_of_a_migration_loses_nothing(
     ) as migrator:
         assert migrator.stdin is not None
         assert migrator.stdout is not None
-        for at in range(1, 1000):
+        for at in range(1, 1000, request.config.getoption("--every")):
             path, place = tmp_path / f"{at}.db", cluster.database(url.rpartition("/")[2]) if url else ""
             if not url:
                 shutil.copy(source, path)

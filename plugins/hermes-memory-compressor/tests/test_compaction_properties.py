@@ -118,7 +118,7 @@ def all_text(messages: list[Message]) -> str:
     return "\n".join(part.text for message in messages for part in message.parts if isinstance(part, Text))
 
 
-@settings(deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     seed=st.integers(0, 2**32),
     turns=st.integers(0, 12),
