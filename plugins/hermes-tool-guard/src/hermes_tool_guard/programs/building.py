@@ -98,7 +98,6 @@ def _compiled(run: Run) -> None:
     paths = {os.path.normpath(p) for w in run.args if w[:1] != "-" for p in places.absolute(w, run.folders)}
     outputs = [after for word, after in pairwise([*run.args, ""]) if word == "-o"] or ["a.out"]
     made = {os.path.normpath(p) for w in outputs for p in places.absolute(w, run.folders)}
-    scene.ran += sorted(paths - made)
     if any(scene.was_written(path) for path in paths - made):
         scene.written |= made
     else:

@@ -1,7 +1,7 @@
 """Programs that use the network: fetching is looking, sending is not."""
 
 import re
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from hermes_core.types import Effect
 from hermes_tool_guard.judgement import DERIVED, UNKNOWN, Class
@@ -29,13 +29,17 @@ _UPLOADS = names(
 )
 
 
-def _host(url: str) -> str:
-    if "://" not in url:
-        url = f"http://{url}"
+def _parts(url: str) -> SplitResult | None:
+    """The parts of an address; None where it is none: brackets that hold no number."""
     try:
-        return urlsplit(url).hostname or ""
+        return urlsplit(url if "://" in url else f"http://{url}")
     except ValueError:
-        return ""
+        return None
+
+
+def _host(url: str) -> str:
+    parts = _parts(url)
+    return (parts.hostname or "") if parts else ""
 
 
 def _fetches(run: Run, url: str) -> bool:
@@ -57,9 +61,12 @@ def _fetches(run: Run, url: str) -> bool:
             run.ask(Class.SEND, "sends something to the network that is only known when it runs")
     elif not local:
         run.note(Class.FETCH)
-        if "@" in urlsplit(url if "://" in url else f"http://{url}").netloc:
+        parts = _parts(url)
+        if parts is None:
+            run.ask(Class.SEND, "fetches from an address that cannot be read")
+        elif "@" in parts.netloc:
             run.ask(Class.SEND, f"sends a password to {host}")
-        if len(urlsplit(url).query) > 300:
+        elif len(parts.query) > 300:
             run.ask(Class.SEND, f"sends a long text to {host}")
     else:
         run.note(Class.READ, Effect.NETWORK)

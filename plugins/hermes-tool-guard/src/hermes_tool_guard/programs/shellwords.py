@@ -18,7 +18,6 @@ def _output(run: Run, text: str) -> None:
 
 def _cd(run: Run) -> None:
     run.note(Class.READ)
-    run.scene.places.relative = True
     words = [a for a in run.args if a not in ("-P", "-L", "-e", "-@", "--", "-n")]
     places = run.scene.places
     if not words:
@@ -38,7 +37,6 @@ def _cd(run: Run) -> None:
 
 
 def _pop(run: Run) -> None:
-    run.scene.places.relative = True
     run.ok = (*run.folders, run.scene.places.root or "/")
     run.note(Class.READ)
 
@@ -172,7 +170,6 @@ def _date(run: Run) -> None:
 
 
 def _pwd(run: Run) -> None:
-    run.scene.places.relative = True
     run.note(Class.READ)
     if len(run.folders) == 1:
         _output(run, run.folders[0])
