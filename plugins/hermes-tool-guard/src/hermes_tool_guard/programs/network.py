@@ -1,7 +1,7 @@
 """Programs that use the network: fetching is looking, sending is not."""
 
 import re
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from hermes_core.types import Effect
 from hermes_tool_guard.judgement import DERIVED, UNKNOWN, Class
@@ -51,7 +51,7 @@ def _fetches(run: Run, url: str) -> bool:
         r"(?:file|scp|sftp|ftp|tftp|smb|telnet|dict|gopher|ldap|rtsp|smtp|imap|pop3|mqtt)s?:", url, re.IGNORECASE
     ):
         if url.lower().startswith("file:"):
-            run.read(url.removeprefix("file://"))
+            _reads_file(run, url)
         else:
             run.ask(Class.SEND, f"connects to {host or 'a host'} in an unusual way")
     local = bool(_LOCAL.match(host))
@@ -71,6 +71,14 @@ def _fetches(run: Run, url: str) -> bool:
     else:
         run.note(Class.READ, Effect.NETWORK)
     return local
+
+
+def _reads_file(run: Run, url: str) -> None:
+    """``file:`` on this machine, whatever host it names; curl knows patterns of its own."""
+    path = unquote(re.sub(r"(?i)^file:(?://[^/]*)?", "", url))
+    if re.search(r"[\[{]", url):
+        run.ask(Class.UNCLEAR, "reads files whose names are only known when it runs")
+    run.read(path)
 
 
 def _uploads(run: Run, uploads: list[tuple[str, str]]) -> None:
@@ -171,7 +179,7 @@ def _wget(run: Run) -> None:
         "--directory-prefix --user-agent --post-data --post-file --body-data --body-file --header "
         "--method --user --password --input-file --execute --use-askpass --tries --timeout --referer "
         "--load-cookies --save-cookies --http-user --http-password --proxy-user --level --reject "
-        "--accept --domains"
+        "--accept --domains --append-output"
     )
     options = run.options(frozenset(valued.split()))
     urls = options.rest
@@ -292,7 +300,8 @@ def _openssl(run: Run) -> None:
     if first in ("s_client", "s_server", "s_time", "ocsp", "engine", "cmp"):
         run.ask(Class.SEND, f"opens a connection with openssl {first}")
     options = run.options(
-        names("-in -out -key -keyout -inkey -pass -passin -passout -subj -days -newkey -config -engine"), single=True
+        names("-in -out -key -keyout -inkey -pass -passin -passout -subj -days -newkey -config -engine -writerand"),
+        single=True,
     )
     for word in options.values("-out", "-keyout", "-writerand"):
         run.write(word)
@@ -324,7 +333,7 @@ def _project_server(run: Run) -> None:
     run.note(Class.PROJECT)
 
 
-_EVERYWHERE = re.compile(r"(?:^|[=@:])(?:0\.0\.0\.0|\[?::\]?(?!\w)|\*)(?::\d+)?$")
+_EVERYWHERE = re.compile(r"(?:^|[=@:])(?:0\.0\.0\.0|\[?::\]?(?!\w)|\*)(?::\d+)?$|(?:^|=):\d+$")
 
 
 def _keys(run: Run) -> None:

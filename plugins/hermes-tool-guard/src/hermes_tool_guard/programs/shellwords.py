@@ -179,7 +179,12 @@ def _which(run: Run) -> None:
     run.note(Class.READ)
     words = [a for a in run.args if a[:1] != "-"]
     if len(words) == 1:
-        _output(run, words[0])
+        _output(run, found_at(words[0]))
+
+
+def found_at(name: str) -> str:
+    """Where a program lies, as far as it matters: with the system's."""
+    return name if "/" in name or any(c in name for c in UNKNOWN) else f"/usr/bin/{name}"
 
 
 def _constant(text: str) -> Program:
@@ -330,11 +335,11 @@ def _declare(run: Run) -> None:
         run.ask(Class.UNCLEAR, f"changes what names mean with {run.name}")
     for word in run.args:
         name, eq, value = word.partition("=")
-        if eq:
+        if any(c in name for c in UNKNOWN):
+            run.ask(Class.UNCLEAR, f"gives {run.name} a name that is only known when it runs")
+        elif eq:
             assigned(run.scene, name, [value], prefix=False)
             run.scene.variables.add(name, [value])
-        elif any(c in word for c in UNKNOWN):
-            run.ask(Class.UNCLEAR, f"gives {run.name} a name that is only known when it runs")
     run.output = ""
 
 
