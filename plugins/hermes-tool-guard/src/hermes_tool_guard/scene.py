@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from hermes_core.types import Effect
-from hermes_tool_guard.judgement import DERIVED, EFFECTS, OPAQUE, UNKNOWN, Class, Decided, Judgement, Outcome
+from hermes_tool_guard.judgement import DERIVED, EFFECTS, UNKNOWN, Class, Decided, Judgement, Outcome
 from hermes_tool_guard.places import Places
 from hermes_tool_guard.variables import Variables
 
@@ -170,8 +170,3 @@ class Scene:
         if found.outcome == "allow":
             reason = " and ".join(c.value for c in list(found.classes)[:3]) or "does nothing"
         return Judgement(found.outcome, reason, tuple(found.classes), tuple(found.programs), frozenset(found.effects))
-
-
-def known(word: str) -> bool:
-    """Whether all of a word is known."""
-    return OPAQUE not in word and DERIVED not in word

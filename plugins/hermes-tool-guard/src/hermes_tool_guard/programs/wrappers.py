@@ -56,7 +56,7 @@ _TRANSPARENT: dict[str, tuple[str, int]] = {
     "noglob": ("", 0),
     "runcon": ("", 1),
     "systemd-cat": ("-t -p", 0),
-    "gdb": ("-ex -x -p", 0),
+    "gdb": ("-ex --ex -x -p", 0),
 }
 
 
@@ -81,12 +81,12 @@ _GDB_CALM = re.compile(
 )
 
 
-def _gdb_calm(option: str, value: str) -> bool:
-    if option in ("-batch", "--batch", "-q", "-quiet", "--quiet", "-nx", "--nx", "--args", "-n") or _GDB_CALM.fullmatch(
-        option
-    ):
-        return True
-    return option in ("-ex", "--ex") and bool(_GDB_CALM.fullmatch(value))
+_GDB_OPTIONS = names("-batch --batch -q -quiet --quiet -nx --nx --args -n -ex --ex")
+
+
+def _gdb_calm(word: str) -> bool:
+    """An option of gdb, or the command that stands behind ``-ex``."""
+    return word in _GDB_OPTIONS or bool(_GDB_CALM.fullmatch(word))
 
 
 def _batch(run: Run, inner: list[str], with_arguments: bool) -> bool:
@@ -115,7 +115,7 @@ def _transparent(run: Run) -> None:
     for word, after in zip(options, [*options[1:], ""], strict=False):
         if word in ("-o", "--output") and run.name in ("time", "ltrace", "perf"):
             run.write(after)
-        if (run.name == "gdb" and not _gdb_calm(word, after)) or (
+        if (run.name == "gdb" and not _gdb_calm(word)) or (
             run.name == "hyperfine" and word in ("-p", "--prepare", "-c", "--cleanup", "-s", "--setup")
         ):
             run.ask(Class.CODE, f"gives {run.name} commands to run")
