@@ -29,7 +29,7 @@ _CALLED = {
     "partition": "rpartition", "rpartition": "partition", "find": "rfind", "rfind": "find", "lstrip": "rstrip",
     "rstrip": "lstrip", "fullmatch": "match", "match": "search", "search": "match",
 }  # fmt: skip
-_LOOKED_UP = {"get", "pop", "startswith", "endswith", "removeprefix", "removesuffix", "partition", "rpartition", "has"}
+_LOOKED_UP = {"get", "pop", "startswith", "endswith", "removeprefix", "removesuffix", "partition", "rpartition"}
 _LOGS = {"log", "_log", "logger", "logging", "warnings"}
 _POINTS = {"die_at"}  # where tests of deaths kill a process of its own; nothing else sees them
 _BOUND = 10  # from here on a number bounds something: it is lost, as one more or less matters to nobody
@@ -201,8 +201,14 @@ def _constants(node: ast.Constant, parent: ast.AST, field: str) -> Iterator[ast.
         yield ast.Constant(not value)
     elif isinstance(value, int | float):
         yield ast.Constant(value + 1 if abs(value) < _BOUND else 0)
+    elif isinstance(value, str) and _is_option(parent):
+        yield ast.Constant(f"XX{value}")  # a name that only goes on is still meant by its beginning
     elif isinstance(value, str | bytes) and _is_looked_up(parent, field):
         yield ast.Constant((value + "XX") if isinstance(value, str) else value + b"XX")
+
+
+def _is_option(parent: ast.AST) -> bool:
+    return isinstance(parent, ast.Call) and isinstance(parent.func, ast.Attribute) and parent.func.attr == "has"
 
 
 def _is_looked_up(parent: ast.AST, field: str) -> bool:

@@ -28,7 +28,7 @@ from mutants import Mistake, Mutant, Statement
 
 ROOT = Path(__file__).parents[2]
 SLOW = 1.0  # seconds; a test that takes longer is left out
-ENOUGH = 20.0  # seconds of tests, quickest first, that are played for one mistake
+ENOUGH = 20.0  # seconds of tests, quickest first, that are played for one mistake where a room does not say
 OPTIONS = ["-qqs", "--no-summary", "-p", "no:xdist", "--hypothesis-profile=mutation"]
 OPTIONS += ["--timeout=0"]  # each test has a limit here that an endless loop in C cannot hold off
 OPTIONS += ["--assert=plain"]  # or pytest reads the kernel's files itself
@@ -45,6 +45,7 @@ class Room:
     files: Sequence[str]
     tests: Sequence[str]
     sql: str = ""
+    enough: float = ENOUGH
 
 
 @frozen
@@ -140,8 +141,16 @@ def played_anew(tests: Tests, path: str = "", code: CodeType | None = None) -> l
 class Player(Failures):
     """The plugin that takes over a room's tests once they are collected."""
 
-    def __init__(self, sources: dict[str, Source], wrong: Iterable[Mistake], folder: Path, looked: Path) -> None:
+    def __init__(
+        self,
+        sources: dict[str, Source],
+        wrong: Iterable[Mistake],
+        folder: Path,
+        looked: Path,
+        enough: float = ENOUGH,
+    ) -> None:
         super().__init__()
+        self.enough = enough
         self.sources, self.wrong, self.folder = sources, list(wrong), folder
         self.looked = looked  # what was seen of the tests, for whoever plays the same ones again
         self.files = {str(source.path): name for name, source in sources.items()}
@@ -240,7 +249,8 @@ class Player(Failures):
         from hermes_core.store.engine import Transaction
 
         kills = self.kills[one.place]
-        order = _enough(sorted(((n, self.seconds[n]) for n in self._who_runs(one)), key=lambda t: (-kills[t[0]], t[1])))
+        tests = ((name, self.seconds[name]) for name in self._who_runs(one))
+        order = _enough(sorted(tests, key=lambda test: (-kills[test[0]], test[1])), self.enough)
         if not order:
             return self.told(one, Played("unseen"))
         if isinstance(one, Statement):
@@ -300,8 +310,8 @@ def verdict(failed: Any) -> Played:
     return Played("late") if failed in (-signal.SIGALRM, -signal.SIGKILL) else Played("killed", f"the end: {failed}")
 
 
-def _enough(tests: Tests) -> Tests:
-    kept, left = [], ENOUGH
+def _enough(tests: Tests, seconds: float) -> Tests:
+    kept, left = [], seconds
     for name, seconds in tests:
         if (left := left - seconds) < 0 and kept:
             break

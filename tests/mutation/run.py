@@ -100,7 +100,8 @@ def play(room: Room, others: Sequence[Room], sample: int, seed: int, reasons: di
 
     def room_of_its_own() -> list[tuple[str, list[tuple[str, float]]]]:
         known = {name: Source(path, made[name][0]) for name, path in sources.items()}
-        player = Player(known, wrong, folder, KEPT / f"{kept.tests}-{_digest(*sources.values())}.json")
+        looked = KEPT / f"{kept.tests}-{_digest(*sources.values())}.json"
+        player = Player(known, wrong, folder, looked, room.enough)
         player.told = kept.add
         pytest.main([*OPTIONS, f"--basetemp={folder / 'tests'}", *room.tests], plugins=[player])
         if not player.ended:

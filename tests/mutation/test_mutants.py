@@ -31,6 +31,7 @@ def changes(tmp_path: Path, source: str) -> dict[str, str]:
         ("x = any(a)", {"any(a) -> all(a)"}),
         ("x = a.startswith('b')", {"a.startswith('b') -> a.endswith('b')", "'b' -> 'bXX'"}),
         ("x = a['b']", {"'b' -> 'bXX'"}),
+        ("x = a.has('--b')", {"'--b' -> 'XX--b'"}),
         ("x.y = a", {"x.y = a -> pass"}),
         ("x += a", {"x += a -> pass", "x += a -> x -= a"}),
         ("f(a)", {"f(a) -> pass"}),

@@ -118,12 +118,11 @@ def test_effects_are_sorted_names() -> None:
 def test_a_guard_that_breaks_asks_and_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     from hermes_tool_guard import guard
 
-    def broken(line: str, **_: object) -> object:
+    def broken(_scene: object, line: str, _folders: object) -> None:
         if "boom" in line:
             raise KeyError(line)
-        return guard.Judgement("allow", "reads")
 
-    monkeypatch.setattr(guard, "check", broken)
+    monkeypatch.setattr(guard, "judge_code", broken)
     rows = checked("ls\nboom\nls\n")
     assert [row["verdict"] for row in rows] == ["allow", "ask", "allow"]
     assert rows[1]["reason"] == "could not be looked at (KeyError)"

@@ -19,6 +19,9 @@ from hermes_tool_guard.judgement import Judgement
 
 FOLDER = CORPUS / "told"
 NAMES = sorted(path.name for path in CORPUS.glob("*.txt"))
+# Commands for what no other tells apart: each is here as one condition of the file it is listed under decides on it.
+BRANCHES = sorted(f"branches/{path.name}" for path in CORPUS.glob("branches/*.txt"))
+PART = 150  # commands that are judged in one test
 
 
 def words(change: Callable[[list[str], int], list[str]]) -> Callable[[str], str]:
@@ -64,18 +67,23 @@ def commands(name: str) -> list[str]:
 
 def path_of(name: str) -> Path:
     """The file that holds what was said."""
-    return FOLDER / (name if name in NAMES else f"{name.replace(' ', '-')}.txt")
+    return FOLDER / (f"{name.replace(' ', '-')}.txt" if name in DRESSES else name)
 
 
 _LETTERS = {effect: effect.value[0] for effect in Effect}
 
 
-def told(name: str) -> list[str]:
+def parts(name: str) -> list[slice]:
+    """The parts in which the commands of a file or dress are judged."""
+    return [slice(start, start + PART) for start in range(0, len(commands(name)), PART)]
+
+
+def told(name: str, part: slice = slice(None)) -> list[str]:
     """The verdicts on commands: outcome, effects, classes; where they are of a file also programs and reason."""
     memory.memory_of.cache_clear()
     empty = {"realpath": os.path.normpath, "islink": lambda path: False, "exists": lambda path: False}
     with patch.multiple(os.path, ismount=lambda path: path in ("/", "/dev", "/proc", "/sys"), **empty):
-        found = [check(command, root=ROOT, home=HOME, guarded=GUARDED) for command in commands(name)]
+        found = [check(command, root=ROOT, home=HOME, guarded=GUARDED) for command in commands(name)[part]]
     memory.memory_of.cache_clear()
     return [_line(one, brief=name in DRESSES) for one in found]
 
@@ -88,8 +96,8 @@ def _line(one: Judgement, *, brief: bool) -> str:
 
 def main() -> None:
     """Write down what is said now."""
-    FOLDER.mkdir(exist_ok=True)
-    for name in (*NAMES, *DRESSES):
+    (FOLDER / "branches").mkdir(parents=True, exist_ok=True)
+    for name in (*NAMES, *BRANCHES, *DRESSES):
         path_of(name).write_text("\n".join(told(name)) + "\n", encoding="utf-8")
 
 

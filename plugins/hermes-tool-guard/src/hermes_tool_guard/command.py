@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 import click
 
-from hermes_tool_guard.judgement import Class, Judgement, Outcome
+from hermes_tool_guard.judgement import Judgement
 
 __all__ = ["make_check"]
 
@@ -79,7 +79,7 @@ def _lines(source: BinaryIO) -> Iterator[bytes]:
 
 def _stream(judge: Callable[[str], Judgement], more: bool) -> None:
     for raw in _lines(sys.stdin.buffer):
-        found = _safely(judge, raw.decode(errors="surrogateescape"))
+        found = judge(raw.decode(errors="surrogateescape"))
         row: dict[str, object] = {"verdict": found.outcome, "reason": found.reason}
         if more:
             row["effects"] = sorted(effect.value for effect in found.effects)
@@ -90,11 +90,3 @@ def _stream(judge: Callable[[str], Judgement], more: bool) -> None:
         except BrokenPipeError:  # whoever asked has heard enough
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return
-
-
-def _safely(judge: Callable[[str], Judgement], line: str) -> Judgement:
-    try:
-        return judge(line)
-    except Exception as error:  # noqa: BLE001 - one odd line must not end the stream
-        ask: Outcome = "ask"
-        return Judgement(ask, f"could not be looked at ({type(error).__name__})", (Class.UNCLEAR,))

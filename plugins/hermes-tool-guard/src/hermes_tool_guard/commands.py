@@ -83,11 +83,11 @@ def declared(shell: "Shell", node: "Node", folders: Folders, _stdin: str | None)
         shell.scene.ask(Class.UNCLEAR, f"changes what names mean with {words[0]}")
     for word in words[1:]:
         name, eq, value = word.partition("=")
-        if eq:
+        if any(c in name for c in UNKNOWN):
+            shell.scene.ask(Class.UNCLEAR, f"gives {words[0]} a name that is only known when it runs")
+        elif eq:
             steering.assigned(shell.scene, name, [value], prefix=False)
             shell.scene.variables.add(name, [value])
-        elif any(c in word for c in UNKNOWN):
-            shell.scene.ask(Class.UNCLEAR, f"gives {words[0]} a name that is only known when it runs")
     shell._output = ""
     return folders, folders
 

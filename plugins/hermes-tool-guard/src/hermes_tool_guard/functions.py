@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from hermes_tool_guard.commands import named
 from hermes_tool_guard.judgement import DERIVED, Class
+from hermes_tool_guard.redirects import REDIRECTS, redirect
 from hermes_tool_guard.run import names
 
 if TYPE_CHECKING:
@@ -30,6 +31,9 @@ def defined(shell: "Shell", node: "Node", folders: "Folders", _stdin: str | None
     if name is None or body is None:
         scene.ask(Class.UNCLEAR, "defines a function that the guard cannot read")
         return folders, folders
+    for child in node.children:
+        if child.type in REDIRECTS:  # where what the function prints goes, whoever calls it
+            redirect(shell, child, folders, None)
     label = text(name)
     if any(label == text(one) for one in named(body, "command_name")):
         itself = re.escape(label)

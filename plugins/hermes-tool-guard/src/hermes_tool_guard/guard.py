@@ -43,6 +43,8 @@ def check(
         pass
     except RecursionError:
         scene.ask(Class.UNCLEAR, "is nested too deeply to follow")
+    except Exception as error:  # noqa: BLE001 - what the guard does not see coming, a person decides on
+        scene.ask(Class.UNCLEAR, f"could not be looked at ({type(error).__name__})")
     return scene.result()
 
 

@@ -1,7 +1,8 @@
 """What was found out about single statements before, and what that rested on: people and agents repeat themselves.
 
-A statement is kept with all that its judgement rested on: its text, its folder, its input, the variables it used, the
-files it runs, and what the disk said. Where any of that differs it is judged anew; the disk is looked at every time.
+A statement is kept with all that its judgement rested on: its text, its folder, its input, the variables it used, and
+what the disk said. Where any of that differs it is judged anew; the disk is looked at every time. So is what stands
+behind a function or a file that the same command line makes: what it runs may be that.
 """
 
 from collections.abc import Callable
@@ -13,8 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = ["LONGEST", "Key", "Memory", "memory_of", "recall", "record"]
 
-# The text, the folders it may run in (none, where they make no difference), what it reads.
-Key = tuple[bytes, tuple[str, ...] | None, str | None]
+# The text, the folders it may run in, what it reads.
+Key = tuple[bytes, tuple[str, ...], str | None]
 LONGEST = 400  # bytes of a text that is kept
 MOST = 4096  # statements of one place; then it begins anew
 
@@ -23,12 +24,11 @@ class Seen(NamedTuple):
     """What one statement came to, and what must still be so for that to hold."""
 
     found: "Found"
-    ends: "Ends | None"  # None: where it was before
+    ends: "Ends"
     output: str
     steps: int
     written: frozenset[str]  # paths it makes
     used: tuple[tuple[str, tuple[str, ...] | None, tuple[str, ...]], ...]  # a variable, what it was and what it became
-    ran: tuple[str, ...]  # files it runs, which nothing before it may have made
     links: tuple[str, ...]  # paths that were no links
     mounts: tuple[str, ...]  # paths where nothing was mounted
 
@@ -44,22 +44,20 @@ def memory_of(root: str, home: str, guarded: tuple[str, ...], lenient: bool) -> 
 
 def recall(scene: "Scene", key: Key) -> Seen | None:
     """What is known of a statement, if it still holds; the scene is told of it. Raises Decided."""
-    memory = scene.memory or {}
-    seen = memory.get(key) or memory.get((key[0], None, key[2]))
+    seen = None if scene.memory is None or _made(scene) else scene.memory.get(key)
     if seen is None or not scene.places.still_plain(seen.links, seen.mounts):
-        return None
-    if scene.functions and not scene.functions.keys().isdisjoint(seen.found.programs):
-        return None
-    if scene.written and any(scene.was_written(path) for path in seen.ran):
         return None
     if seen.used and not scene.variables.replay(seen.used):
         return None
     scene.step(seen.steps)
-    if seen.written:
-        scene.written |= seen.written
-        scene.emptied_of(seen.written)
+    scene.written |= seen.written
     scene.found.add(seen.found)
     return seen
+
+
+def _made(scene: "Scene") -> bool:
+    """Whether the command line made what a statement may run."""
+    return bool(scene.functions or scene.written)
 
 
 def _kept(scene: "Scene") -> int:
@@ -71,25 +69,19 @@ def record(scene: "Scene", key: Key, walk: "Callable[[], tuple[Ends, str]]") -> 
     """Walk a statement, and keep what it came to if that may be kept. Raises Decided."""
     memory, scene.memory = scene.memory, None
     all_found, scene.found = scene.found, type(scene.found)()
-    written, scene.written = scene.written, set(scene.written)
-    kept, steps, scene.ran = _kept(scene), scene.steps, []
+    made, kept, steps = _made(scene), _kept(scene), scene.steps
     looked = scene.places.look_afresh()
     scene.variables.watch()
     try:
         ends, output = walk()
         links, mounts = scene.places.looked_at()
         used = scene.variables.watched()
-        made_before = written and any(scene.was_written(path, written) for path in scene.ran)
-        if memory is not None and links is not None and used is not None and not made_before:
+        if memory is not None and links is not None and used is not None and not made:
             if len(memory) >= MOST:
                 memory.clear()
             if _kept(scene) == kept:
-                made = frozenset(scene.written - written)
-                rest = output, steps - scene.steps, made, used, tuple(scene.ran), links, mounts
-                if not scene.places.relative and ends == (key[1], key[1]):
-                    memory[key[0], None, key[2]] = Seen(scene.found, None, *rest)
-                else:
-                    memory[key] = Seen(scene.found, ends, *rest)
+                written = frozenset(scene.written)
+                memory[key] = Seen(scene.found, ends, output, steps - scene.steps, written, used, links, mounts)
     finally:
         scene.memory = memory
         found, scene.found = scene.found, all_found

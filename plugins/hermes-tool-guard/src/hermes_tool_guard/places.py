@@ -150,7 +150,6 @@ class Places:
         self._temporary = (*_TEMPORARY, *((f"{os.path.normpath(temporary)}/",) if temporary else ()))
         wide = not self.root or self.root == "/" or self.root in _VITAL
         self._inside = "" if wide else f"{self.root}/"
-        self.relative = True  # whether it was asked what is in the folders that a command may run in
         self._links: dict[str, bool] = {}
         self._mounts: dict[str, bool] = {}
         self._zones: dict[tuple[str, bool], Zone] = {}
@@ -159,7 +158,6 @@ class Places:
         """The paths a word may mean, from each folder it may be used in. Not yet simplified."""
         if word[:1] in ("/", *UNKNOWN):  # what is not known may be empty, or begin with a slash
             return [word]
-        self.relative = True
         # A ~ that is left is a plain character to the shell, but not to every program.
         user, slash, rest = word.partition("/")
         homes = [f"{self.home if user == '~' else f'/home/{user[1:]}'}{slash}{rest}"] if user[:1] == "~" else []
@@ -263,7 +261,7 @@ class Places:
     def look_afresh(self) -> "_Looked":
         """Forget what the disk said, to see what is asked from now on; gives what to hand to ``look_as_before``."""
         before = self._links, self._mounts, self._zones
-        self._links, self._mounts, self._zones, self.relative = {}, {}, {}, False
+        self._links, self._mounts, self._zones = {}, {}, {}
         return before
 
     def look_as_before(self, before: "_Looked") -> None:

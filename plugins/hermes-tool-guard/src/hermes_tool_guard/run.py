@@ -220,7 +220,6 @@ class Run:
         """It runs a file as code."""
         for path, zone in self._zones(word):
             normal = os.path.normpath(path)
-            self.scene.ran.append(normal)
             if zone is Zone.GUARDED:
                 self.deny(Class.HERMES, f"runs {shown(word)}, which belongs to Hermes itself")
             elif self.scene.was_written(normal):

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from hermes_core.types import Effect
-from hermes_tool_guard.judgement import DERIVED, EFFECTS, OPAQUE, UNKNOWN, Class, Decided, Judgement, Outcome
+from hermes_tool_guard.judgement import DERIVED, EFFECTS, UNKNOWN, Class, Decided, Judgement, Outcome
 from hermes_tool_guard.places import Places
 from hermes_tool_guard.variables import Variables
 
@@ -93,7 +93,6 @@ class Scene:
         self.contents: dict[str, str] = {}  # of those, what is in them, where that is known
         self.printed = DERIVED  # what the last text that a shell ran prints
         self.piped = DERIVED  # what the last <(…) gives
-        self.ran: list[str] = []  # files that were run since somebody last looked
         self.found = Found()
         self.memory: Memory | None = None
         self.record: Callable[[Sequence[str]], None] | None = None
@@ -118,9 +117,9 @@ class Scene:
             self.ask(Class.UNCLEAR, "is too tangled to follow")
             raise Decided
 
-    def was_written(self, path: str, among: set[str] | None = None) -> bool:
+    def was_written(self, path: str) -> bool:
         """Whether a path, or a pattern of paths, is among those that this command line makes."""
-        written = self.written if among is None else among
+        written = self.written
         if path in written or os.path.dirname(path) in written:  # noqa: PTH120
             return True
         if any(c in path for c in "*?["):
@@ -171,8 +170,3 @@ class Scene:
         if found.outcome == "allow":
             reason = " and ".join(c.value for c in list(found.classes)[:3]) or "does nothing"
         return Judgement(found.outcome, reason, tuple(found.classes), tuple(found.programs), frozenset(found.effects))
-
-
-def known(word: str) -> bool:
-    """Whether all of a word is known."""
-    return OPAQUE not in word and DERIVED not in word

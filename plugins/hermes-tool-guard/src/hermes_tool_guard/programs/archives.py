@@ -76,8 +76,14 @@ def _unpack(run: Run) -> None:
 
 def _seven(run: Run) -> None:
     output = [a[2:] for a in run.args if a.startswith("-o")]
-    (unpacks if run.args[:1] in (["x"], ["e"]) else Run.write)(run, output[0] if output else ".")
-    for word in [a for a in run.args[1:] if a[:1] != "-"]:
+    words = [a for a in run.args[1:] if a[:1] != "-"]
+    if run.args[:1] in (["x"], ["e"]):
+        unpacks(run, output[0] if output else ".")
+    elif run.args[:1] in (["l"], ["t"], ["i"], ["h"], ["b"]):
+        run.note(Class.READ)
+    else:
+        run.write(words[0] if words else ".")
+    for word in words:
         run.read_all(word)
 
 

@@ -98,7 +98,6 @@ def _compiled(run: Run) -> None:
     paths = {os.path.normpath(p) for w in run.args if w[:1] != "-" for p in places.absolute(w, run.folders)}
     outputs = [after for word, after in pairwise([*run.args, ""]) if word == "-o"] or ["a.out"]
     made = {os.path.normpath(p) for w in outputs for p in places.absolute(w, run.folders)}
-    scene.ran += sorted(paths - made)
     if any(scene.was_written(path) for path in paths - made):
         scene.written |= made
     else:
@@ -148,6 +147,10 @@ def _cargo(run: Run) -> None:
     words = [a for a in run.args if not a.startswith("+")]
     configured = [w for w in words if w.startswith(("--config", "-Z"))]
     first = next((w for w in words if w[:1] != "-"), "")
+    for option, after in pairwise([*words, ""]):
+        name, eq, value = option.partition("=")
+        if name in ("--manifest-path", "-C") or (name == "--config" and "/" in (value or after)):
+            _of_the_folder(run, value if eq else after)
     if configured and any("=" in w and not w.startswith("-Z") for w in words if "config" in w or "." in w):
         run.ask(Class.CODE, "gives cargo settings that decide what runs")
     if {"publish", "login", "logout", "owner", "yank"} & {first, *(words[1:3] if words[:1] != [first] else ())}:

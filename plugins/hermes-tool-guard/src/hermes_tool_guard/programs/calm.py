@@ -23,10 +23,6 @@ class Language(NamedTuple):
     writes: re.Pattern[str] | None = None  # what writes files, named by the texts of the code
 
 
-def _words(text: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<![\w-])(?:{'|'.join(text.split())})(?![\w])")
-
-
 _NODE = Language(
     re.compile(
         r"\beval\b|\bFunction\b|constructor|__proto__|\bglobal(?:This)?\b|\bthis\b|\bchild_process\b|\bexec\w*\s*\((?!/)"

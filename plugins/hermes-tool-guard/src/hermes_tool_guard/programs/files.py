@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from hermes_tool_guard.judgement import DERIVED, LISTED, OPAQUE, UNKNOWN, Class
-from hermes_tool_guard.mentions import ENV_EXAMPLE, ENV_FILE
+from hermes_tool_guard.mentions import ENV_EXAMPLE, ENV_FILE, NAMERS
 from hermes_tool_guard.places import Zone
 from hermes_tool_guard.programs.windows import VITAL
 from hermes_tool_guard.run import Program, Run, each, names
@@ -289,6 +289,9 @@ def _for_each(run: Run, argv: Sequence[str], found: Sequence[str], starts: Seque
             _found_deleted(run, start, tests)
         if name != "mv":
             return
+    elif name not in NAMERS and not any(map(_picks, tests, [*tests[1:], ""])):
+        for start in starts:
+            run.read_all(start)  # every file below it
     if name in ("sh", "bash", "dash", "zsh", "ksh"):
         sub = [*[a for a in argv if a != "{}"], *found] if "{}" in argv else sub
     from hermes_tool_guard.escapes import Glob

@@ -57,7 +57,10 @@ def apply(run: Run) -> None:
     )
     if not options.has("--check", "--stat", "--numstat", "--summary"):
         run.note(Class.GIT, Effect.WRITE_FILES, Effect.EXECUTE)
-        patched(run, options.value("--directory") or ".", "".join(options.rest[:1]))
+        folder = options.value("--directory")
+        if folder:
+            run.write(folder)
+        patched(run, folder or ".", "".join(options.rest[:1]))
 
 
 def maintenance(run: Run) -> None:

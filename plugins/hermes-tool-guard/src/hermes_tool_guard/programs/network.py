@@ -1,7 +1,7 @@
 """Programs that use the network: fetching is looking, sending is not."""
 
 import re
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from hermes_core.types import Effect
 from hermes_tool_guard.judgement import DERIVED, UNKNOWN, Class
@@ -29,13 +29,17 @@ _UPLOADS = names(
 )
 
 
-def _host(url: str) -> str:
-    if "://" not in url:
-        url = f"http://{url}"
+def _parts(url: str) -> SplitResult | None:
+    """The parts of an address; None where it is none: brackets that hold no number."""
     try:
-        return urlsplit(url).hostname or ""
+        return urlsplit(url if "://" in url else f"http://{url}")
     except ValueError:
-        return ""
+        return None
+
+
+def _host(url: str) -> str:
+    parts = _parts(url)
+    return (parts.hostname or "") if parts else ""
 
 
 def _fetches(run: Run, url: str) -> bool:
@@ -47,7 +51,7 @@ def _fetches(run: Run, url: str) -> bool:
         r"(?:file|scp|sftp|ftp|tftp|smb|telnet|dict|gopher|ldap|rtsp|smtp|imap|pop3|mqtt)s?:", url, re.IGNORECASE
     ):
         if url.lower().startswith("file:"):
-            run.read(url.removeprefix("file://"))
+            _reads_file(run, url)
         else:
             run.ask(Class.SEND, f"connects to {host or 'a host'} in an unusual way")
     local = bool(_LOCAL.match(host))
@@ -57,13 +61,24 @@ def _fetches(run: Run, url: str) -> bool:
             run.ask(Class.SEND, "sends something to the network that is only known when it runs")
     elif not local:
         run.note(Class.FETCH)
-        if "@" in urlsplit(url if "://" in url else f"http://{url}").netloc:
+        parts = _parts(url)
+        if parts is None:
+            run.ask(Class.SEND, "fetches from an address that cannot be read")
+        elif "@" in parts.netloc:
             run.ask(Class.SEND, f"sends a password to {host}")
-        if len(urlsplit(url).query) > 300:
+        elif len(parts.query) > 300:
             run.ask(Class.SEND, f"sends a long text to {host}")
     else:
         run.note(Class.READ, Effect.NETWORK)
     return local
+
+
+def _reads_file(run: Run, url: str) -> None:
+    """``file:`` on this machine, whatever host it names; curl knows patterns of its own."""
+    path = unquote(re.sub(r"(?i)^file:(?://[^/]*)?", "", url))
+    if re.search(r"[\[{]", url):
+        run.ask(Class.UNCLEAR, "reads files whose names are only known when it runs")
+    run.read(path)
 
 
 def _uploads(run: Run, uploads: list[tuple[str, str]]) -> None:
@@ -164,7 +179,7 @@ def _wget(run: Run) -> None:
         "--directory-prefix --user-agent --post-data --post-file --body-data --body-file --header "
         "--method --user --password --input-file --execute --use-askpass --tries --timeout --referer "
         "--load-cookies --save-cookies --http-user --http-password --proxy-user --level --reject "
-        "--accept --domains"
+        "--accept --domains --append-output"
     )
     options = run.options(frozenset(valued.split()))
     urls = options.rest
@@ -285,7 +300,8 @@ def _openssl(run: Run) -> None:
     if first in ("s_client", "s_server", "s_time", "ocsp", "engine", "cmp"):
         run.ask(Class.SEND, f"opens a connection with openssl {first}")
     options = run.options(
-        names("-in -out -key -keyout -inkey -pass -passin -passout -subj -days -newkey -config -engine"), single=True
+        names("-in -out -key -keyout -inkey -pass -passin -passout -subj -days -newkey -config -engine -writerand"),
+        single=True,
     )
     for word in options.values("-out", "-keyout", "-writerand"):
         run.write(word)
@@ -317,7 +333,7 @@ def _project_server(run: Run) -> None:
     run.note(Class.PROJECT)
 
 
-_EVERYWHERE = re.compile(r"(?:^|[=@:])(?:0\.0\.0\.0|\[?::\]?(?!\w)|\*)(?::\d+)?$")
+_EVERYWHERE = re.compile(r"(?:^|[=@:])(?:0\.0\.0\.0|\[?::\]?(?!\w)|\*)(?::\d+)?$|(?:^|=):\d+$")
 
 
 def _keys(run: Run) -> None:

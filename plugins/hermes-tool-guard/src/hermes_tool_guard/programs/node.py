@@ -1,6 +1,7 @@
 """npm and its kin: scripts of the project run, packages from outside are asked about."""
 
 import re
+from itertools import pairwise
 
 from hermes_tool_guard.judgement import Class
 from hermes_tool_guard.programs.packages import LOOKS, is_local, known_tool, looks
@@ -22,6 +23,10 @@ def _npm(run: Run) -> None:
     words = list(run.args)
     if words and words[0][:1] == "-" and "=" not in words[0] and _TELLS & set(words[1:4]):
         run.ask(Class.SEND, f"may change something at the registry with {run.name}")
+    for option, after in pairwise([*words, ""]):
+        name, eq, value = option.partition("=")
+        if name in ("-C", "--dir", "--prefix", "--cwd") and not run.inside(value if eq else after or "."):
+            run.ask(Class.CODE, f"works in {(value if eq else after)[:60]}, outside of the folder")
     while words and words[0][:1] == "-":  # its own options, before the command
         words = words[2 if words[0] in _VALUED else 1 :]
     first = words[0] if words else "install" if run.name == "yarn" else ""

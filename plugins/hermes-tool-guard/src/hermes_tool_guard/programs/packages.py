@@ -98,6 +98,8 @@ def _pip(run: Run) -> None:
             run.ask(Class.INSTALL, "installs packages from another index")
         elif options.has("--break-system-packages", "--user", "--root", "--prefix"):
             run.ask(Class.INSTALL, "installs packages outside of the project")
+        for folder in options.values("-t", "--target"):
+            run.write(folder)
         places = [*options.values("-e", "--editable"), *options.rest]
         strangers = [
             w
@@ -255,7 +257,12 @@ _SYSTEM_LOOKS = names(
 def _system(run: Run) -> None:
     words = [w for w in run.args if w not in ("-y", "-q", "--quiet")]
     first = words[0] if words else ""
-    if first in _SYSTEM_LOOKS or not words or (run.name in ("rpm", "pacman") and re.match(r"-[qQ]|-S[sil]$", first)):
+    installs = first == "-S" and run.name not in ("dpkg", "emerge")  # pacman and its kin
+    if (
+        (first in _SYSTEM_LOOKS and not installs)
+        or not words
+        or (run.name in ("rpm", "pacman") and re.match(r"-[qQ]|-S[sil]$", first))
+    ):
         looks(run)
         if first == "services" and len(words) > 1 and words[1] != "list":
             run.ask(Class.SERVICES, "changes services")

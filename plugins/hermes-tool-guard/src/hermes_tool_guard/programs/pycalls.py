@@ -37,7 +37,6 @@ def loads(code: "Code", module: str) -> None:
     """A module is loaded that may be the project's own: it must lie in the folder, and not be made just now."""
     run = code.run
     for path in (f"{folder}/{module}{end}" for folder in run.folders for end in (".py", "")):
-        run.scene.ran.append(path)
         if run.scene.was_written(path):
             code.ask(Class.CODE, f"loads {module}, which the same command makes")
         elif run.scene.places.zone(path) not in (Zone.INSIDE, Zone.REPOSITORY):

@@ -39,7 +39,7 @@ def _python(run: Run) -> None:
         if run.stdin is None:
             run.ask(Class.CODE, f"opens {run.name}, which waits for input")
         else:
-            _python_code(run, run.stdin, words)
+            _python_code(run, run.stdin, words[1:])
         return
     run.script(words[0])
     if words[0].endswith("setup.py") and words[1:2] == ["install"]:
@@ -78,8 +78,10 @@ def _module(run: Run, module: str, rest: list[str]) -> None:
         if module in ("zipfile", "tarfile", "compileall"):
             for word in [w for w in rest if w[:1] != "-"]:
                 run.write(word) if module == "compileall" else run.read(word)
-            if any(w in ("-e", "--extract", "-c", "--create") for w in rest):
+            if any(w in ("-e", "--extract") for w in rest):
                 run.write(rest[-1])
+            if any(w in ("-c", "--create") for w in rest):
+                run.write(next((w for w in rest if w[:1] != "-"), "."))
         run.note(Class.PROJECT)
     elif re.fullmatch(r"[a-z_]\w*(?:\.[a-z_]\w*)*", module):
         if module in names(

@@ -18,7 +18,6 @@ def _output(run: Run, text: str) -> None:
 
 def _cd(run: Run) -> None:
     run.note(Class.READ)
-    run.scene.places.relative = True
     words = [a for a in run.args if a not in ("-P", "-L", "-e", "-@", "--", "-n")]
     places = run.scene.places
     if not words:
@@ -38,7 +37,6 @@ def _cd(run: Run) -> None:
 
 
 def _pop(run: Run) -> None:
-    run.scene.places.relative = True
     run.ok = (*run.folders, run.scene.places.root or "/")
     run.note(Class.READ)
 
@@ -172,7 +170,6 @@ def _date(run: Run) -> None:
 
 
 def _pwd(run: Run) -> None:
-    run.scene.places.relative = True
     run.note(Class.READ)
     if len(run.folders) == 1:
         _output(run, run.folders[0])
@@ -182,7 +179,12 @@ def _which(run: Run) -> None:
     run.note(Class.READ)
     words = [a for a in run.args if a[:1] != "-"]
     if len(words) == 1:
-        _output(run, words[0])
+        _output(run, found_at(words[0]))
+
+
+def found_at(name: str) -> str:
+    """Where a program lies, as far as it matters: with the system's."""
+    return name if "/" in name or any(c in name for c in UNKNOWN) else f"/usr/bin/{name}"
 
 
 def _constant(text: str) -> Program:
@@ -333,11 +335,11 @@ def _declare(run: Run) -> None:
         run.ask(Class.UNCLEAR, f"changes what names mean with {run.name}")
     for word in run.args:
         name, eq, value = word.partition("=")
-        if eq:
+        if any(c in name for c in UNKNOWN):
+            run.ask(Class.UNCLEAR, f"gives {run.name} a name that is only known when it runs")
+        elif eq:
             assigned(run.scene, name, [value], prefix=False)
             run.scene.variables.add(name, [value])
-        elif any(c in word for c in UNKNOWN):
-            run.ask(Class.UNCLEAR, f"gives {run.name} a name that is only known when it runs")
     run.output = ""
 
 

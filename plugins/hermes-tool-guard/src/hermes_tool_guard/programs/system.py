@@ -3,7 +3,7 @@
 import re
 
 from hermes_core.types import Effect
-from hermes_tool_guard.judgement import DERIVED, OPAQUE, Class
+from hermes_tool_guard.judgement import Class
 from hermes_tool_guard.places import Zone
 from hermes_tool_guard.run import Program, Run, each, names
 
@@ -14,7 +14,6 @@ def _kill(run: Run) -> None:
         run.note(Class.READ)
         return
     targets = [w for w in words if not re.match(r"-(?:[A-Z]\w+|s$|\d{1,2}$|n$)", w)]
-    numbers = [w for w in words if (w.lstrip("-").isdigit() and int(w.lstrip("-")[:12]) > 64) or w in ("1", "0", "-1")]
     if run.name == "killall5" or (
         run.name == "kill"
         and (
@@ -28,7 +27,6 @@ def _kill(run: Run) -> None:
     if run.name == "kill" and targets and all(re.match(r"%", t) for t in targets):
         run.note(Class.PROCESSES)
         return
-    del numbers
     if run.name in ("pkill", "killall", "skill", "xkill", "fuser") and _everyone(run):
         run.deny(Class.PROCESSES, "ends every process, or all of somebody")
     if any("hermes" in w for w in words):
@@ -224,11 +222,6 @@ def _open(run: Run) -> None:
         run.note(Class.READ, Effect.READ_FILES, Effect.EXECUTE)
         return
     run.ask(Class.CODE, f"opens something on the desktop with {run.name}")
-
-
-def _sleepless(run: Run) -> None:
-    run.note(Class.READ)
-    run.output = DERIVED if OPAQUE else ""
 
 
 _USERS = (

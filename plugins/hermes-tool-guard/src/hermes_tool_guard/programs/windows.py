@@ -3,6 +3,7 @@
 import base64
 import binascii
 import re
+from itertools import pairwise
 
 from hermes_tool_guard.judgement import OPAQUE, Class
 from hermes_tool_guard.run import Program, Run, each
@@ -64,7 +65,7 @@ def _cmd(run: Run) -> None:
 
 def _powershell(run: Run) -> None:
     words = list(run.args)
-    for option, value in zip(words, [*words[1:], ""], strict=True):
+    for option, value in pairwise([*words, ""]):
         lowered = option.lower()
         if lowered.startswith("-e") and "-encodedcommand".startswith(lowered):
             try:

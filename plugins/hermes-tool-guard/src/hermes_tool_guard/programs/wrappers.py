@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from hermes_tool_guard.environment import assigned
 from hermes_tool_guard.escapes import Glob
 from hermes_tool_guard.judgement import DERIVED, LISTED, OPAQUE, Class
+from hermes_tool_guard.programs.shellwords import found_at
 from hermes_tool_guard.run import Program, Run, each, names
 
 # Options that take a value, and how many words of its own stand before the program.
@@ -55,7 +56,7 @@ _TRANSPARENT: dict[str, tuple[str, int]] = {
     "noglob": ("", 0),
     "runcon": ("", 1),
     "systemd-cat": ("-t -p", 0),
-    "gdb": ("-ex -x -p", 0),
+    "gdb": ("-ex --ex -x -p", 0),
 }
 
 
@@ -80,12 +81,12 @@ _GDB_CALM = re.compile(
 )
 
 
-def _gdb_calm(option: str, value: str) -> bool:
-    if option in ("-batch", "--batch", "-q", "-quiet", "--quiet", "-nx", "--nx", "--args", "-n") or _GDB_CALM.fullmatch(
-        option
-    ):
-        return True
-    return option in ("-ex", "--ex") and bool(_GDB_CALM.fullmatch(value))
+_GDB_OPTIONS = names("-batch --batch -q -quiet --quiet -nx --nx --args -n -ex --ex")
+
+
+def _gdb_calm(word: str) -> bool:
+    """An option of gdb, or the command that stands behind ``-ex``."""
+    return word in _GDB_OPTIONS or bool(_GDB_CALM.fullmatch(word))
 
 
 def _batch(run: Run, inner: list[str], with_arguments: bool) -> bool:
@@ -103,7 +104,7 @@ def _transparent(run: Run) -> None:
     words = list(run.args)
     if run.name in ("command", "type") and words and re.match(r"-[pvV]*[vV]", words[0]):
         run.note(Class.READ)
-        run.output = words[1] if len(words) == 2 else DERIVED
+        run.output = found_at(words[1]) if len(words) == 2 else DERIVED
         return
     if run.name in ("taskset", "numactl", "chrt", "prlimit", "ionice", "cpulimit") and any(
         re.match(r"-[a-z]*p$|--pid", w) for w in words
@@ -114,7 +115,7 @@ def _transparent(run: Run) -> None:
     for word, after in zip(options, [*options[1:], ""], strict=False):
         if word in ("-o", "--output") and run.name in ("time", "ltrace", "perf"):
             run.write(after)
-        if (run.name == "gdb" and not _gdb_calm(word, after)) or (
+        if (run.name == "gdb" and not _gdb_calm(word)) or (
             run.name == "hyperfine" and word in ("-p", "--prepare", "-c", "--cleanup", "-s", "--setup")
         ):
             run.ask(Class.CODE, f"gives {run.name} commands to run")
@@ -142,7 +143,11 @@ def _env(run: Run) -> None:
     words = list(run.args)
     while words:
         word = words[0]
-        if word in ("-u", "--unset", "-C", "--chdir") and len(words) > 1:
+        name, _, value = word.partition("=")
+        if name in ("-C", "--chdir") and len(words) > 1:
+            run.folders = tuple(run.scene.places.absolute(value or words[1], run.folders))
+            words = words[1 if value else 2 :]
+        elif word in ("-u", "--unset") and len(words) > 1:
             words = words[2:]
         elif word in ("-S", "--split-string") and len(words) > 1:
             run.code(" ".join(words[1:]))
@@ -151,7 +156,7 @@ def _env(run: Run) -> None:
             run.code(" ".join([word.removeprefix("--split-string=").removeprefix("-S"), *words[1:]]))
             return
         elif word in ("-i", "-", "-0", "--ignore-environment", "--null", "-v", "--debug", "--") or word.startswith(
-            ("--unset=", "--chdir=", "-i", "-u", "-v")
+            ("--unset=", "-i", "-u", "-v")
         ):
             words = words[1:]
         elif re.match(r"[\w.]+=", word):
@@ -328,7 +333,7 @@ def _fd(run: Run) -> None:
         if word in ("-x", "-X", "--exec", "--exec-batch"):
             inner = words[i + 1 :]
             operands = [w for w in words[:i] if w[:1] != "-"][1:] or ["."]
-            for found in [f"{w.rstrip('/')}/{'*' if words[0] in ('.', '') else LISTED}" for w in operands[:4]]:
+            for found in [f"{w.rstrip('/')}/{'*' if words[0] in ('.', '') else LISTED}" for w in operands]:
                 filled = [w.replace("{}", found) for w in inner]
                 run.inner([*map(Glob, filled)] if filled != inner else [*inner, Glob(found)])
             return
