@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from textual._wait import wait_for_idle
+from textual.css.stylesheet import Stylesheet
 from textual.pilot import Pilot
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -41,6 +42,18 @@ async def _pause(pilot: "Pilot[Any]", delay: float | None = None) -> None:
         await _PAUSE(pilot, delay)
 
 
+_PARSE = Stylesheet._parse_rules
+_PARSED: dict[tuple[object, ...], Any] = {}
+
+
+def _parsed_once(sheet: Stylesheet, css: str, *said: Any, **named: Any) -> Any:
+    """Parse what hundreds of apps have in common once, and not for each."""
+    key = (css, *said, *named.items(), *sorted(sheet._variables.items()))
+    if key not in _PARSED:
+        _PARSED[key] = _PARSE(sheet, css, *said, **named)
+    return _PARSED[key]
+
+
 @pytest.fixture(autouse=True)
 def _time_of_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     """Textual's timers and animations go by the clock of the loop that they run in, and so do pictures."""
@@ -49,6 +62,7 @@ def _time_of_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(f"textual.{name}.wait_for_idle", _idle)
     monkeypatch.setattr("textual.app.asyncio.run", _run)
     monkeypatch.setattr(Pilot, "pause", _pause)
+    monkeypatch.setattr(Stylesheet, "_parse_rules", _parsed_once)
 
 
 def _run(main: Coroutine[Any, Any, Any]) -> Any:
