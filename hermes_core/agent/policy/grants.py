@@ -164,9 +164,7 @@ _Family: TypeAlias = tuple[tuple[str, ...], tuple[str, ...], bool]  # fixed word
 def offer(case: Case) -> Offer:
     """What a lasting yes to this call would cover."""
     found = _offered(case)
-    if not found.rules or any(len(rule.text()) > _LONGEST for rule, _, _ in found.rules):
-        return _NOTHING
-    return found
+    return _NOTHING if any(len(rule.text()) > _LONGEST for rule, _, _ in found.rules) else found
 
 
 def despite(case: Case) -> Offer:
@@ -242,7 +240,7 @@ def _steps(command: str, case: Case) -> list[tuple[Single, str]] | None:
     if singles is None or _carries(command) or any(single.after == "|" for single in singles):
         return None
     folder = case.folder
-    while len(singles) > 1 and singles[0].words[0] == "cd" and singles[0].after == "&&":
+    while singles[0].words[0] == "cd" and singles[0].after == "&&":
         words = singles[0].words
         if len(words) != 2 or words[1].startswith("-"):
             return None

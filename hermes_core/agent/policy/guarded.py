@@ -39,7 +39,7 @@ _COPIERS = frozenset({"cp", "install", "rsync", "scp"})
 _IN_PLACE = pattern(r"-[a-zA-Z]*i|--in-place")
 _PARTS = pattern(r"[=:<>|]")
 _VARIABLE = pattern(r"\$\{?\w+\}?")
-_MAGIC = pattern(r"[{$`]")
+_MAGIC, _NO_NAME = pattern(r"[{$`]"), pattern(r"[\0\ud800-\udc7f\udd00-\udfff]")  # what no system has in a name
 _MANY = 64
 _BARE = pattern(r"^[\w@%+,-]*$", re.ASCII)  # a word that means nothing but itself
 
@@ -182,10 +182,11 @@ def guarded_text(text: str, guarded: Sequence[Path], opened: Sequence[str] = ())
 def _meant(piece: str, cwd: str) -> Iterable[str]:
     """The paths a word can mean: itself, and what the shell would make of it."""
     yield piece
+    meant = expanded(piece)
     if "$" in piece:  # a variable that is not set is nothing
-        yield _VARIABLE.sub("", expanded(piece))
-    if any(c in piece for c in "*?["):
-        yield from islice(iglob(os.path.join(cwd or "/", expanded(piece))), 200)  # noqa: PTH118, PTH207
+        yield (meant := _VARIABLE.sub("", meant))
+    if any(c in meant for c in "*?["):
+        yield from islice(iglob(os.path.join(cwd or "/", meant)), 200)  # noqa: PTH118, PTH207
 
 
 def guarded_path(word: str, cwd: str, guarded: Sequence[Path], *, below: bool = False) -> str:
@@ -209,7 +210,7 @@ def _look(
 
     ``real`` keeps what folders really are, for as long as one command is looked at.
     """
-    if not word or len(word) > 4096 or "\0" in word or not word.isprintable():
+    if not word or _NO_NAME.search(word):
         return ""
     meant = expanded(word) if "$" in word or "~" in word else word
     joined = os.path.join(cwd or "/", meant)  # noqa: PTH118
@@ -219,7 +220,7 @@ def _look(
     odd = _is_link(facts) or _is_shared(facts)
     if folders and (path in known.folders or known.unreadable(path)):
         return f"{word} holds the files of Hermes itself, which are closed to tools"
-    if not below and not odd and "/" not in meant and meant not in known.names:
+    if len(word) > 4096 or (not below and not odd and "/" not in meant and meant not in known.names):
         return ""
     behind = _behind(joined, facts, real)
     for guard, kept in known.places:
@@ -249,7 +250,7 @@ class _Known:
 
     def __init__(self, guarded: tuple[Path, ...]) -> None:
         self.places = [(str(guard), os.path.realpath(guard)) for guard in guarded]
-        self.names = {guard.name for guard in guarded}
+        self.names = {path.rpartition("/")[2] for place in self.places for path in place}
         self.spellings = _spellings(path for place in self.places for path in place)
         self.folders = {os.path.realpath(guard.parent) for guard in guarded} | {str(g.parent) for g in guarded}
 
@@ -280,8 +281,6 @@ class _Opened:
         self.spelled = re.compile(rf"(?:{names})(?![^/\s\"'`;|&)<>])")
 
     def holds(self, path: str) -> bool:
-        if "\0" in path:
-            return False
         real = os.path.realpath(path)
         return any(real == folder or real.startswith(f"{folder}/") for folder in self.real)
 
