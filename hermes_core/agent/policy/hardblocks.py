@@ -213,7 +213,7 @@ def vital_place(word: str, cwd: str) -> str:
         if not meant.startswith("/"):
             return ""
     path = os.path.normpath(os.path.join(cwd or "/", meant))  # noqa: PTH118 - must not touch the disk
-    if word.endswith("/") and path.isprintable():  # a link with a slash behind it is what it leads to
+    if word.endswith("/"):  # a link with a slash behind it is what it leads to
         path = os.path.realpath(path)
     home = os.path.normpath(os.path.expanduser("~"))  # noqa: PTH111
     if path in ("/", "//"):

@@ -54,7 +54,7 @@ def _is_itself(words: Sequence[str], folder: str, brand: str) -> bool:
     for word in rest:
         if word in ("-X", "-W"):
             next(rest, None)
-        elif module := re.match(r"-[A-Za-z]*m(.*)", word):
+        elif module := re.match(r"-[A-Za-z]*?m(.*)", word):
             name = module[1] or next(rest, "")
             return name.partition(".")[0] in ("hermes_core", *(one.replace("-", "_") for one in names))
         elif not word.startswith("-"):
