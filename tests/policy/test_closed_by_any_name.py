@@ -102,6 +102,8 @@ NAMED = [
     ("python -c 'open(\"~/hers/plugins/p.py\")'", "it"),
     ("python -c 'open(\"${HOME}/hers/plugins/p.py\")'", "it"),
     ("python -c 'open(\"HERS2\")'", ""),
+    ("xpython -c 'open(\"HERS/plugins/p.py\")'", "plugins"),
+    ("xpython -c 'of(\"HERS/plugins/p.py\")'", "plugins"),
 ]  # fmt: skip
 
 
@@ -200,7 +202,8 @@ def test_a_tools_path_is_looked_at_as_a_commands_word(person: Person) -> None:
 def test_code_may_name_what_is_open_to_it(person: Person) -> None:
     hers, (skills, outputs) = person.hers, person.opened
     rows = [
-        ("print()", False), (f"open('{skills}/x')", False), (f"open('{skills}')", False), (f"open('{outputs}/x')", False),
+        ("print()", False), (f"open('{skills}/x')", False), (f"open('{skills}')", False),
+        (f"open('{outputs}/x')", False),
         (f"open('{skills}/../.env')", True), (f"open('{skills}2')", True), (f"open('{hers}/.env')", True),
         (f"open('{skills}'); open('{hers}/plugins')", True), ("open('~/hers/skills/x')", False),
         ("open('$HOME/hers/.env')", True),
@@ -222,6 +225,8 @@ def test_what_is_closed_stays_so_within_what_is_open(tmp_path: Path) -> None:
         assert bool(guarded_place(f"{tmp_path}/box/{place}", "/", guarded, opened)) is not free, place
     itself = [tmp_path / "box/open"]
     assert guarded_place(f"{tmp_path}/box/open/x", "/", itself, opened) == ""
+    for command, free in (("ls box/open", True), ("cat box/open", False), ("ls box", False), ("cat box/open/x", True)):
+        assert bool(blocked_command(command, str(tmp_path), guarded, opened=opened)) is not free, command
 
 
 def test_a_link_to_a_folder_of_guarded_files_is_not_taken_away(tmp_path: Path) -> None:

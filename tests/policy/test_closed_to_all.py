@@ -110,6 +110,11 @@ DEVICES = [
     ("dd --output=/dev/sda", False),
     ("tee --output=/dev/sda", True),
     ("tee x=/dev/sda", False),
+    ("tee xof=/dev/sda", False),
+    ("echo x2>/dev/sda", True),
+    ("echo x>>/dev/sda", True),
+    ("echo x>/dev/null", False),
+    ("echo 'x > /dev/sda' y", False),
 ]
 
 
@@ -169,6 +174,8 @@ VITAL = [
     ("mv /usr x", "the system folder /usr"),
     ("chmod u-r /usr", ""),
     ("rm -rf '' x", ""),
+    ("rm no-r /usr", ""),
+    ("sh x-c 'rm -rf /usr'", ""),
     ("srm /usr", "the system folder /usr"),
     ("unlink /usr", "the system folder /usr"),
     ("wipe /usr", "the system folder /usr"),
@@ -329,6 +336,13 @@ def test_what_else_a_guest_may_and_may_not(lodging: Lodging) -> None:
     assert lodging.refusal(made(Effect.EXECUTE)) == ""
     assert lodging.refusal(made(Effect.WRITE_FILES), "/etc/x") == "", "it is a path of its own place"
     assert lodging.refusal(made(Effect.CONFIGURE)).startswith("only the owner")
+
+
+def test_a_guests_folder_is_named_by_whom_it_is_for(lodging: Lodging) -> None:
+    for person, name in (("Anna Lee", "anna-lee"), ("x" * 50, "x" * 40), ("-a_b-", "a-b"), ("É", "")):
+        folder = lodging.guests.folder(Principal(person=person))
+        assert re.fullmatch(rf"{name}{'-' if name else ''}[0-9a-f]{{16}}", folder.parent.name), person
+        assert (folder.name, folder.parent.parent) == ("work", lodging.guests.people)
 
 
 def test_the_host_is_no_guest_and_a_person_of_another_profile_is(lodging: Lodging) -> None:

@@ -67,6 +67,8 @@ def rules(*cases: Case) -> list[Rule]:
         ("git add *", "exactly `git add *` in /work/p (m)", False),
         ("A=1 git push", "exactly `A=1 git push` in /work/p (m)", False),
         ("git push &", "exactly `git push &` in /work/p (m)", False),
+        ("xsudo git push", "exactly `xsudo git push` in /work/p (m)", True),
+        ("xsh git push", "exactly `xsh git push` in /work/p (m)", True),
         ("cd sub", "exactly `cd sub` in /work/p (m)", True),
         ("cd && git push", "exactly `cd && git push` in /work/p (m)", True),
         ("cd sub more && git push", "exactly `cd sub more && git push` in /work/p (m)", True),

@@ -28,7 +28,7 @@ _FOLDERS = ("workdir", "cwd")
 _WRITES = frozenset({Effect.WRITE_FILES, Effect.READ_FILES})
 # Programs whose words are code, or name another program: remembered to the letter, and not for good.
 _CARRIERS = re.compile(
-    r"^(busybox|toybox|sudo|doas|su|runuser|pkexec|env|nice|ionice|timeout|stdbuf|nohup|setsid|command|exec|builtin|source"
+    r"(busybox|toybox|sudo|doas|su|runuser|pkexec|env|nice|ionice|timeout|stdbuf|nohup|setsid|command|exec|builtin|source"
     r"|\.|trap|alias|export|set|declare|find|fd|watch|script|ssh|mosh|scp|rsync|tmux|screen|at|batch|crontab|chroot|unshare"
     r"|nsenter|flock|strace|less|man|npx|pnpx|bunx|uvx|pipx|hermes)$"
 )

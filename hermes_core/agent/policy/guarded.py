@@ -41,7 +41,7 @@ _PARTS = pattern(r"[=:<>|]")
 _VARIABLE = pattern(r"\$\{?\w+\}?")
 _MAGIC, _NO_NAME = pattern(r"[{$`]"), pattern(r"[\0\ud800-\udc7f\udd00-\udfff]")  # what no system has in a name
 _MANY = 64
-_BARE = pattern(r"^[\w@%+,-]*$", re.ASCII)  # a word that means nothing but itself
+_BARE = pattern(r"[\w@%+,-]*$", re.ASCII)  # a word that means nothing but itself
 
 
 def guarded_paths(settings: Settings) -> list[Path]:
@@ -106,7 +106,7 @@ def guarded_words(
     closed, free = tuple(guarded), tuple(opened)
     known, written = clear.known or clear.know(closed), set(words) if sweeps else _written(words)
     looks = words[0].rpartition("/")[2] in _LOOKERS and not any(">" in word for word in words)
-    ours = bool(written and cwd and free) and _opened(free).holds(cwd)  # then a name alone is a file of ours
+    ours = bool(written) and _opened(free).holds(cwd)  # then a name alone is a file of ours
     for word in words:
         writes = word in written
         if (word, looks, sweeps, writes) in clear.words:
@@ -120,7 +120,7 @@ def guarded_words(
             for meant in _meant(piece, cwd):
                 path = f"./{meant}" if at and meant and meant[0] not in "/~$-" else meant
                 reason = _look(known, path, cwd, below=sweeps, folders=not looks, real=clear.real)
-                if reason and free and not writes and _opened(free).holds(os.path.join(cwd or "/", expanded(path))):  # noqa: PTH118
+                if reason and not writes and _opened(free).holds(os.path.join(cwd or "/", expanded(path))):  # noqa: PTH118
                     reason = _look(_known(_others(closed, free)), path, cwd, folders=not looks)
                 if reason:
                     return reason

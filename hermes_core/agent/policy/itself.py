@@ -25,8 +25,8 @@ _WIDENERS = {
     "setup": {""},
     "tools": {"", "disable", "enable"},
 }
-_PYTHON = re.compile(r"^(python|pypy)[\d.]*$")
-_RUNNERS = re.compile(r"^(python|pypy)[\d.]*$|^(uv|uvx|pipx)$")
+_PYTHON = re.compile(r"(python|pypy)[\d.]*$")
+_RUNNERS = re.compile(r"((python|pypy)[\d.]*|uv|uvx|pipx)$")
 
 
 def widens(words: Sequence[str]) -> bool:
