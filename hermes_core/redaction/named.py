@@ -145,6 +145,8 @@ def _stands_otherwise(text: str, first: int, last: int, name: str, kind: str, ga
             or not _rule("named.made_up").match(text, place + 1)
             or bool(_rule("named.common").match(text, place + 1))
         )
+    if text[first - 1 : first] == "<" and _re(r"[^<\n\"'][^<\n]{0,4095}</").match(text, place):
+        return False
     tag = r"<[\w/!?:][^<>]*$|<!\[CDATA\[$"
     return gap["xml"] is not None and not _re(tag).search(text, max(0, first - 60), first)
 
