@@ -88,6 +88,7 @@ NAMED = [
     ("/bin/cat HERS", "holds"),
     ("ls HERS > x", "holds"),
     ("ls HERS/.env", ".env"),
+    ("wipe HERS/", "holds"),
     ("mv ../hers x", "holds"),
     ("find .. -delete", "nothere.yaml"),
     ("find .. -name x -fls y", "nothere.yaml"),
@@ -123,6 +124,12 @@ THERE = [
     ("rm p.py", "hers/plugins", "plugins"),
     ("cat hers", "", "holds"),
     ("cat '' x", "hers", ""),
+    ("truncate $NOT", "", ""),
+    ("touch new", "hers/plugins", "plugins"),
+    ("echo x > new", "hers/plugins", "plugins"),
+    ("cp x new", "hers/plugins", "plugins"),
+    ("touch new", "hers", ""),
+    ("touch new", "work", ""),
 ]
 
 
@@ -156,6 +163,8 @@ READ = [
     ("ls HERS HERS/skills/tidy", "work", ""),
     ("echo x >> f", "hers/skills/tidy", "skills"),
     ("echo x > ./f", "hers/skills/tidy", "skills"),
+    ("echo x > Xf", "hers/skills/tidy", "skills"),
+    ("touch new", "hers/skills/tidy", "skills"),
     ("echo x > /srv/f", "hers/skills/tidy", ""),
     ("echo x > ~/f", "hers/skills/tidy", ""),
     ("echo x > $HOME/f", "hers/skills/tidy", ""),
@@ -188,6 +197,7 @@ def test_a_tools_path_is_looked_at_as_a_commands_word(person: Person) -> None:
         ("sub/x", work, True), ("pair", work, True), ("twin", work, False), ("folder", work, False),
         ("folder/new", work, True), ("../hers/config.yaml", work, False), ("hers/.env", root, False),
         ("skl/tidy/SKILL.md", work, False), ("~/hers/.env", "", False), ("x", "", True), ("", work, True),
+        ("", str(person.hers), False),
     ]  # fmt: skip
     assert [row for row in rows if bool(guarded_place(row[0], row[1], guarded)) is row[2]] == []
     read = [("skl/tidy/SKILL.md", True), ("skl", True), ("skl/tidy/evil", False), ("folder", False), ("twin", False)]
@@ -196,6 +206,10 @@ def test_a_tools_path_is_looked_at_as_a_commands_word(person: Person) -> None:
     assert guarded_path(str(person.hers), work, guarded) == ""
     assert "nothere.yaml belongs" in guarded_path(str(person.hers), work, guarded, below=True)
     assert guarded_path("x", f"{work}/../hers", guarded) == ""
+    assert guarded_path("a/b\0c", work, guarded) == ""
+    longest = f"{person.hers}/plugins/".ljust(4096, "x")
+    assert guarded_path(longest, work, guarded)
+    assert guarded_path(f"{longest}x", work, guarded) == "", "no system opens it"
     assert guarded_path("config.yaml", f"{work}/../hers", guarded)
 
 

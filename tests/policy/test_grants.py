@@ -176,6 +176,26 @@ def test_where_and_how_else_it_is_called_matters() -> None:
         assert not covered(other, push)
 
 
+PLAIN = [
+    # a line, the words of its commands; nothing when it is not plain
+    ("a 'b c' \"d e\" f'g'h", [("a", "b c", "d e", "fgh")]),
+    ("a && b || c ; d | e\nf", [("a",), ("b",), ("c",), ("d",), ("e",), ("f",)]),
+    ("  a\t b  ", [("a", "b")]),
+    ("a ''", [("a", "")]),
+    *((line, None) for line in ("", "  ", "''", "'' a", "a; ''", "a;", "; a", "a && && b", "a=1", "a; b=1", "a 'b", "é")),
+    *((f"{word} a", None) for word in ("if", "then", "for", "while", "case", "in", "function", "select", "coproc")),
+    ("a; time b", None),
+    ("a" * 20_000, [("a" * 20_000,)]),
+    ("a" * 20_001, None),
+]  # fmt: skip
+
+
+def test_what_is_plain() -> None:
+    found = {line: plain(line) for line, _ in PLAIN}
+    assert [line for line, words in PLAIN if words != (found[line] and [one.words for one in found[line]])] == []
+    assert [(one.before, one.after) for one in plain("a && b | c") or ()] == [("", "&&"), ("&&", "|"), ("|", "")]
+
+
 def test_a_grant_is_kept_as_it_was_written_by_earlier_versions() -> None:
     [rule] = rules(case("git push origin main", note="ü", background=True))
     assert rule.text() == (
@@ -240,6 +260,7 @@ def test_a_path_that_no_system_has_is_taken_as_it_is_written(tmp_path: Path) -> 
         ("/srv/app/.ssh/config", "write /srv/app/.ssh/config (m)"),
         ("/x", "write /x (m)"),
         ("/tmp/x", "write /tmp/x (m)"),
+        ("/workspace/x", "write /workspace/x (m)"),
     ],
 )
 def test_files(place: str, words: str) -> None:

@@ -238,7 +238,7 @@ OURS = [  # the words of a process, and whether it is this program
     ("python3 {scripts}/acme-bot", True),
     ("python3 acme-bot", False), ("python3 {scripts}/other", False), ("python3 -X hermes_core x.py", False),
     ("python3 -X -m hermes_core", False), ("python3 x.py -m hermes_core", False), ("python3 -c x hermes_core", False),
-    ("python3", False), ("python3 -X", False), ("bash -m hermes_core", False), ("xpython -m hermes_core", False),
+    ("python3 x-mhermes_core", False), ("python3", False), ("python3 -X", False), ("bash -m hermes_core", False), ("xpython -m hermes_core", False),
     ("python3x -m hermes_core", False), ("", False), ("hermes", False),
 ]  # fmt: skip
 
@@ -382,7 +382,8 @@ RUNNING = [
     ("python -m acme_bot", True), ("python -m acme-bot", True), ("python x.py hermes", False), ("python hermes", True),
     ("uv run hermes x", True), ("uv run x hermes", False), ("uvx hermes", True), ("uvx --from hermes x", True),
     ("uvx --with hermes x", False), ("pipx run acme-bot", True), ("pipx install hermes", False), ("uvxx hermes", False),
-    ("python", False), ("bash -m hermes", False), ("uv run --from x", False),
+    ("python", False), ("xuv hermes", False), ("xpython hermes", False), ("bash -m hermes", False),
+    ("uv run --from x", False),
 ]  # fmt: skip
 
 

@@ -83,7 +83,7 @@ def guarded_place(place: str, cwd: str, guarded: Sequence[Path], opened: Sequenc
     closed = tuple(guarded)
     if opened and _opened(tuple(opened)).holds(full):
         closed = _others(closed, tuple(opened))
-    if reason := _look(_known(closed), place, cwd, folders=True):
+    if reason := _look(_known(closed), place or ".", cwd, folders=True):
         return reason
     guard = guarded_by(full, closed)
     return f"{Path(guard).name} belongs to Hermes itself and is closed to tools" if guard else ""
@@ -106,19 +106,17 @@ def guarded_words(
     closed, free = tuple(guarded), tuple(opened)
     known, written = clear.known or clear.know(closed), set(words) if sweeps else _written(words)
     looks = words[0].rpartition("/")[2] in _LOOKERS and not any(">" in word for word in words)
-    ours = bool(written) and _opened(free).holds(cwd)  # then a name alone is a file of ours
     for word in words:
         writes = word in written
         if (word, looks, sweeps, writes) in clear.words:
             continue
         clear.words.add((word, looks, sweeps, writes))
-        at = writes and ours
         for piece in _PARTS.split(word) if _PARTS.search(word) else (word,):
             bare = _BARE.match(piece) and piece not in known.names
-            if bare and not (sweeps or at) and not clear.there(piece, cwd):
+            if bare and not (sweeps or writes) and not clear.there(piece, cwd):
                 continue
             for meant in _meant(piece, cwd):
-                path = f"./{meant}" if at and meant and meant[0] not in "/~$-" else meant
+                path = f"./{meant}" if writes and meant and meant[0] not in "/~$-" else meant  # also what is not there
                 reason = _look(known, path, cwd, below=sweeps, folders=not looks, real=clear.real)
                 if reason and not writes and _opened(free).holds(os.path.join(cwd or "/", expanded(path))):  # noqa: PTH118
                     reason = _look(_known(_others(closed, free)), path, cwd, folders=not looks)
@@ -159,7 +157,7 @@ class Clear:
                 self.listed = {name.casefold() for name in os.listdir(cwd or "/")}  # noqa: PTH208 - names are enough
             except OSError:
                 self.listed = None
-        if self.listed is not None and piece.casefold() not in self.listed and piece not in ("", ".", ".."):
+        if self.listed is not None and piece.casefold() not in self.listed:
             return False
         return _exists(piece, cwd)
 
