@@ -182,7 +182,7 @@ PLAIN = [
     ("a && b || c ; d | e\nf", [("a",), ("b",), ("c",), ("d",), ("e",), ("f",)]),
     ("  a\t b  ", [("a", "b")]),
     ("a ''", [("a", "")]),
-    *((line, None) for line in ("", "  ", "''", "'' a", "a; ''", "a;", "; a", "a && && b", "a=1", "a; b=1", "a 'b", "é")),
+    *((line, None) for line in ("", "  ", "''", "'' a", "a; ''", "a;", "; a", "a && && b", "a=1", "a; b=1", "a 'b")),
     *((f"{word} a", None) for word in ("if", "then", "for", "while", "case", "in", "function", "select", "coproc")),
     ("a; time b", None),
     ("a" * 20_000, [("a" * 20_000,)]),

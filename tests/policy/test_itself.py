@@ -238,7 +238,8 @@ OURS = [  # the words of a process, and whether it is this program
     ("python3 {scripts}/acme-bot", True),
     ("python3 acme-bot", False), ("python3 {scripts}/other", False), ("python3 -X hermes_core x.py", False),
     ("python3 -X -m hermes_core", False), ("python3 x.py -m hermes_core", False), ("python3 -c x hermes_core", False),
-    ("python3 x-mhermes_core", False), ("python3", False), ("python3 -X", False), ("bash -m hermes_core", False), ("xpython -m hermes_core", False),
+    ("python3 x-mhermes_core", False), ("python3", False), ("python3 -X", False), ("bash -m hermes_core", False),
+    ("xpython -m hermes_core", False),
     ("python3x -m hermes_core", False), ("", False), ("hermes", False),
 ]  # fmt: skip
 
