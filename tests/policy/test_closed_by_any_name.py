@@ -248,7 +248,7 @@ def test_a_link_to_a_folder_of_guarded_files_is_not_taken_away(tmp_path: Path) -
         (tmp_path / name).mkdir()
     (tmp_path / "a/far").symlink_to(tmp_path / "b")
     guarded = [tmp_path / "a/far/lost.db"]
-    for command in ("mv a x", "rm -r b", "mv a/far x"):
+    for command in ("mv a x", "rm -r b", "mv a/far x", "find a -delete"):
         assert blocked_command(command, str(tmp_path), guarded), command
     assert blocked_command("mv c x", str(tmp_path), guarded) == ""
 

@@ -162,6 +162,7 @@ VITAL = [
     ("ls; D=/usr; D=/usr; D=/tmp; D=/usr; rm -rf $D", "the system folder /usr"),
     ("ls; D=/usr; D=/tmp; rm -rf $D", ""),
     ("ls; rm -rf usr; cd /; rm -rf usr", "the system folder /usr"),
+    ("rm -rf /home", "your home folder"),
     ("A=b=c rm -rf /usr", "the system folder /usr"),
     ("1=b rm -rf /usr", ""),
     ("rm -rf 'a'#b /usr", "the system folder /usr"),

@@ -164,6 +164,8 @@ def test_where_and_how_else_it_is_called_matters() -> None:
     push = rules(case("git push"))
     assert covered(case("git push", timeout=9), push)
     assert covered(case("git push", workdir="sub"), push)
+    assert covered(case("git push", stdin=""), push)
+    assert not covered(case("git push", stdin="", background=True), push)
     for other in (
         case("git push", cwd="/work/q"),
         case("git push", cwd="/work/project"),
