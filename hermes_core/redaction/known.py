@@ -13,7 +13,6 @@ class Known:
     """Finds known values: as they are, percent-encoded, escaped as in JSON, and inside of base64."""
 
     def __init__(self, values: Iterable[str]) -> None:
-        self._needles: list[tuple[str, bool]] = []
         forms: dict[str, bool] = {}
         for value in sorted({v for v in values if len(v) >= _SHORT and not is_placeholder(v)}, key=len, reverse=True):
             for form in _forms(value):
@@ -50,6 +49,5 @@ def _forms(value: str) -> set[str]:
     for shift in range(3):  # where in the encoded bytes it begins decides its letters
         coded = base64.b64encode(b"\0" * shift + data).decode().rstrip("=")
         inner = coded[(0, 2, 3)[shift] : len(coded) - (1 if (shift + len(data)) % 3 else 0)]
-        if len(inner) >= _SHORT:
-            forms |= {inner, inner.replace("+", "-").replace("/", "_")}
-    return {form for form in forms if len(form) >= _SHORT}
+        forms |= {inner, inner.replace("+", "-").replace("/", "_")}
+    return forms

@@ -145,6 +145,8 @@ def _stands_otherwise(text: str, first: int, last: int, name: str, kind: str, ga
             or not _rule("named.made_up").match(text, place + 1)
             or bool(_rule("named.common").match(text, place + 1))
         )
+    if text[first - 1 : first] == "<" and _re(r"[^<\n\"'][^<\n]{0,4095}</").match(text, place):
+        return False
     tag = r"<[\w/!?:][^<>]*$|<!\[CDATA\[$"
     return gap["xml"] is not None and not _re(tag).search(text, max(0, first - 60), first)
 
@@ -152,9 +154,9 @@ def _stands_otherwise(text: str, first: int, last: int, name: str, kind: str, ga
 def _short(text: str, place: int, least: int) -> bool:
     """Whether a plainly quoted value is shorter than a secret of its kind."""
     mark = text[place : place + 1]
-    return (
-        mark in ("'", '"') and text.find(mark, place + 1, place + 1 + least) >= 0 and "[" not in text[place - 2 : place]
-    )
+    if mark not in ("'", '"') or text.startswith(mark * 3, place) or "[" in text[place - 2 : place]:
+        return False
+    return text.find(mark, place + 1, place + 1 + least) >= 0
 
 
 def _in_quotes(

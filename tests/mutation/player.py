@@ -16,6 +16,7 @@ import traceback
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import _lru_cache_wrapper
 from importlib.machinery import SourceFileLoader
 from itertools import pairwise
 from pathlib import Path
@@ -160,6 +161,7 @@ class Player(Failures):
         self.seconds: dict[str, float] = {}
         self.items: dict[str, pytest.Item] = {}
         self.functions: dict[Where, list[FunctionType]] = defaultdict(list)
+        self.caches: dict[tuple[str, str], Any] = {}  # functions that are run once for what they give again and again
         self.kills: dict[str, Counter[str]] = defaultdict(Counter)
         self.told: Callable[[Mistake, Played], None] = lambda one, played: None
         self.anew: list[tuple[str, Tests]] = []
@@ -180,6 +182,10 @@ class Player(Failures):
         for one in gc.get_objects():
             if isinstance(one, FunctionType) and one.__code__.co_filename in self.files:
                 self.functions[_where(one.__code__)].append(one)
+            elif isinstance(one, _lru_cache_wrapper):
+                code = getattr(one.__wrapped__, "__code__", None)
+                if code and code.co_filename in self.files:
+                    self.caches[code.co_filename, _outermost(code)] = one
         servers = [item for item in session.items if "clusters" in getattr(item, "fixturenames", ())]
         self.items = {item.nodeid: item for item in session.items if item not in servers}
         self._look()
@@ -261,6 +267,8 @@ class Player(Failures):
             return self.anew.append((one.key, order))
 
         def work() -> list[str]:
+            for cache in self.caches.values():
+                cache.cache_clear()
             for function, code in swaps:
                 function.__code__ = code
             if isinstance(one, Statement):
@@ -277,6 +285,8 @@ class Player(Failures):
     def _who_runs(self, one: Mistake) -> set[str]:
         if isinstance(one, Statement):
             return self.tests["sql", one.place]
+        if (str(self.sources[one.file].path), one.function) in self.caches:  # it ran for whoever asked first
+            return set().union(*(tests for (file, _), tests in self.tests.items() if file == one.file))
         if not self._is_early(one):
             return set().union(*(self.tests[one.file, line] for line in range(one.lines[0], one.lines[1] + 1)))
         idle = {*self.seconds}.difference(*self.tests.values())  # it may look at a constant all the same

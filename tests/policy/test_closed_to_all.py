@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -103,6 +104,17 @@ DEVICES = [
     ("echo /dev/sda >>", False),
     ("tee mnt/dev/sda", False),
     ("echo x >>mnt/dev/sda", False),
+    (">/dev/sda", True),
+    ("cat /dev/sda", True),
+    ("dd of=/dev/disk/by-id/a=b", True),
+    ("dd --output=/dev/sda", False),
+    ("tee --output=/dev/sda", True),
+    ("tee x=/dev/sda", False),
+    ("tee xof=/dev/sda", False),
+    ("echo x2>/dev/sda", True),
+    ("echo x>>/dev/sda", True),
+    ("echo x>/dev/null", False),
+    ("echo 'x > /dev/sda' y", False),
 ]
 
 
@@ -110,6 +122,7 @@ def test_raw_devices_are_not_written() -> None:
     found = {command: blocked_command(command, "/work/p", []) for command, _ in DEVICES}
     assert {command: bool(reason) for command, reason in found.items()} == dict(DEVICES)
     assert all("writes to the raw device /dev/" in found[command] for command, hit in DEVICES if hit)
+    assert found["dd of=/dev/disk/by-id/a=b"] == "it writes to the raw device /dev/disk/by-id/a=b"
 
 
 def test_no_redirection_leads_around_what_is_guarded() -> None:
@@ -118,7 +131,7 @@ def test_no_redirection_leads_around_what_is_guarded() -> None:
     assert blocked_command("echo x >| out", "/work", GUARDED) == ""
 
 
-PROGRAM = re.compile(r"\b(r\\?m|rmdir|find|srm|unlink|wipe|truncate|shred)\b")
+PROGRAM = re.compile(r"\b(r\\?m|mv|rmdir|find|srm|unlink|wipe|truncate|shred)\b")
 VITAL = [
     ("rm -rf /usr", "the system folder /usr"),
     ("rm -rf /usr/", "the system folder /usr"),
@@ -149,6 +162,21 @@ VITAL = [
     ("ls; D=/usr; D=/usr; D=/tmp; D=/usr; rm -rf $D", "the system folder /usr"),
     ("ls; D=/usr; D=/tmp; rm -rf $D", ""),
     ("ls; rm -rf usr; cd /; rm -rf usr", "the system folder /usr"),
+    ("rm -rf /home", "your home folder"),
+    ("A=b=c rm -rf /usr", "the system folder /usr"),
+    ("1=b rm -rf /usr", ""),
+    ("rm -rf 'a'#b /usr", "the system folder /usr"),
+    ("rm -rf //.", "the root folder"),
+    ("cd / && rm -rf .*", "the root folder"),
+    ("find /usr -name x", ""),
+    ("find /usr -name find -exec find {} +", ""),
+    ("find /usr -exec ls {} + -exec rm {} +", "the system folder /usr"),
+    ("rm -rf --no/usr -- /usr", "the system folder /usr"),
+    ("mv /usr x", "the system folder /usr"),
+    ("chmod u-r /usr", ""),
+    ("rm -rf '' x", ""),
+    ("rm no-r /usr", ""),
+    ("sh x-c 'rm -rf /usr'", ""),
     ("srm /usr", "the system folder /usr"),
     ("unlink /usr", "the system folder /usr"),
     ("wipe /usr", "the system folder /usr"),
@@ -177,6 +205,9 @@ BELOW = [
     ("find /srv/deep -delete", True),
     ("find /srv/deep -name x -exec rm {} +", True),
     ("find /srv/deep -name x -fprint y", True),
+    ("find /srv/deep -fprintf y z", True),
+    ("find /srv/deep -execdir rm {} +", True),
+    ("find /srv/deep -okdir rm {} +", True),
     ("find /srv/deep -name x", False),
     ("rm -rf /srv/deep", True),
     ("mv /srv/deep /tmp/x", True),
@@ -189,6 +220,36 @@ BELOW = [
 def test_what_takes_all_that_lies_below_takes_no_guarded_file_with_it() -> None:
     guarded = [Path("/srv/deep/hermes/.env")]
     assert [row for row in BELOW if bool(blocked_command(row[0], "/work", guarded)) is not row[1]] == []
+
+
+def test_code_within_code_is_looked_through() -> None:
+    for start in ("rm -rf /usr", "cat /srv/hermes/.env"):
+        command = start
+        for _ in range(3):
+            command = f"sh -c {shlex.quote(command)}"
+            assert blocked_command(command, "/work", GUARDED), command
+            assert blocked_command(f"ls; {command}; ls", "/work", GUARDED), command
+
+
+def test_a_link_with_a_slash_behind_it_is_what_it_leads_to(tmp_path: Path) -> None:
+    for name in ("link", "o\td"):
+        (tmp_path / name).symlink_to("/usr")
+        said = blocked_command(f"rm -rf '{name}/'", str(tmp_path), [])
+        assert said == "rm would change the system folder /usr as a whole"
+        assert blocked_command(f"rm -rf '{name}'", str(tmp_path), []) == ""
+
+
+def test_why_a_command_is_blocked_is_said() -> None:
+    for command, why in (
+        ("ls; :(){ :|:& };:", "it is a fork bomb"),
+        ("mkfs.xfs x", "mkfs.xfs destroys a file system"),
+        ("hermes grants forget 1", "what hermes may do is a person's to change"),
+        ("xmkfs x", ""),
+    ):
+        assert blocked_command(command, "/work", []) == why
+    assert blocked_command("acme set x; acme config set x", "/work", [], "acme") == (
+        "what acme may do is a person's to change"
+    )
 
 
 def test_a_command_is_looked_through_up_to_its_longest() -> None:
@@ -276,6 +337,13 @@ def test_what_else_a_guest_may_and_may_not(lodging: Lodging) -> None:
     assert lodging.refusal(made(Effect.EXECUTE)) == ""
     assert lodging.refusal(made(Effect.WRITE_FILES), "/etc/x") == "", "it is a path of its own place"
     assert lodging.refusal(made(Effect.CONFIGURE)).startswith("only the owner")
+
+
+def test_a_guests_folder_is_named_by_whom_it_is_for(lodging: Lodging) -> None:
+    for person, name in (("Anna Lee", "anna-lee"), ("x" * 50, "x" * 40), ("-a_b-", "a-b"), ("É", "")):
+        folder = lodging.guests.folder(Principal(person=person))
+        assert re.fullmatch(rf"{name}{'-' if name else ''}[0-9a-f]{{16}}", folder.parent.name), person
+        assert (folder.name, folder.parent.parent) == ("work", lodging.guests.people)
 
 
 def test_the_host_is_no_guest_and_a_person_of_another_profile_is(lodging: Lodging) -> None:

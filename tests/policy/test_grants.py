@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -66,6 +67,23 @@ def rules(*cases: Case) -> list[Rule]:
         ("git add *", "exactly `git add *` in /work/p (m)", False),
         ("A=1 git push", "exactly `A=1 git push` in /work/p (m)", False),
         ("git push &", "exactly `git push &` in /work/p (m)", False),
+        ("xsudo git push", "exactly `xsudo git push` in /work/p (m)", True),
+        ("xsh git push", "exactly `xsh git push` in /work/p (m)", True),
+        ("cd sub", "exactly `cd sub` in /work/p (m)", True),
+        ("cd && git push", "exactly `cd && git push` in /work/p (m)", True),
+        ("cd sub more && git push", "exactly `cd sub more && git push` in /work/p (m)", True),
+        ("cd - && git push", "exactly `cd - && git push` in /work/p (m)", True),
+        ("cd -P && git push", "exactly `cd -P && git push` in /work/p (m)", True),
+        ("cd sub- && git push", "`git push` in /work/p/sub- (m)", True),
+        ("cd sub && cd deep && git push", "`git push` in /work/p/sub/deep (m)", True),
+        ("git push && pushd sub", "exactly `git push && pushd sub` in /work/p (m)", True),
+        ("cd /etc && git push", "exactly `git push` in /etc (m)", True),
+        ("git commit -m", "exactly `git commit -m` in /work/p (m)", True),
+        ("git", "exactly `git` in /work/p (m)", True),
+        ("git clone x", "exactly `git clone x` in /work/p (m)", True),
+        ("echo 'é'", "exactly `echo 'é'` in /work/p (m)", True),
+        ("echo " + "x" * 155, f"exactly `echo {'x' * 155}` in /work/p (m)", True),
+        ("echo " + "x" * 156, f"exactly `echo {'x' * 155}…` in /work/p (m)", True),
     ],
 )
 def test_what_is_offered_and_how_it_reads(command: str, words: str, always: bool) -> None:
@@ -74,6 +92,22 @@ def test_what_is_offered_and_how_it_reads(command: str, words: str, always: bool
     assert covered(case(command), rules(case(command)))
     for rule in rules(case(command)):
         assert Rule.read(rule.text()) == rule
+
+
+FREE = {  # the names behind these may be others; those behind the next ones from the second on
+    "git": "add branch cherry-pick commit diff log merge revert show status switch tag",
+    "docker": "images inspect logs ps restart start stop", "kubectl": "logs", "systemctl": "status",
+}  # fmt: skip
+SECOND = {"git": "fetch pull push stash", "kubectl": "describe get"}
+
+
+def test_which_names_behind_a_command_are_fixed() -> None:
+    free = [f"{program} {sub}" for program, subs in FREE.items() for sub in subs.split()]
+    first = [f"{program} {sub}" for program, subs in SECOND.items() for sub in subs.split()]
+    rows = [(f"{one} a", f"{one} {later}", True) for one in free for later in ("a", "b", "b c", "")]
+    rows += [(f"{one} a b", f"{one} {later}", later[:1] == "a") for one in first for later in ("a c", "a", "b b", "b")]
+    rows += [(f"{one} a", f"{one} b", False) for one in ("docker run", "git clone", "kubectl exec", "systemctl stop")]
+    assert [row for row in rows if covered(case(row[1]), rules(case(row[0]))) is not row[2]] == []
 
 
 @pytest.mark.parametrize(
@@ -113,6 +147,13 @@ def test_what_is_offered_and_how_it_reads(command: str, words: str, always: bool
         ("cd sub && git push", "git push", False),
         ("cd sub; git push", "cd sub; git push", True),
         ("cd sub; git push", "cd sub && git push", False),
+        ("cd sub- && git push", "cd ./sub- && git push", True),
+        ("git commit -m x", "git commit -m", False),
+        ("git commit -am x", "git commit -am y", True),
+        ("git commit --message x", "git commit --message y", True),
+        ("git commit --amend", "git commit --amend '; ls'", False),
+        ("git tag -m x v1", "git tag -m y v2", True),
+        ("git branch -m x", "git branch -m '; ls'", False),
     ],
 )
 def test_what_a_grant_allows_later(granted: str, later: str, allowed: bool) -> None:
@@ -123,6 +164,8 @@ def test_where_and_how_else_it_is_called_matters() -> None:
     push = rules(case("git push"))
     assert covered(case("git push", timeout=9), push)
     assert covered(case("git push", workdir="sub"), push)
+    assert covered(case("git push", stdin=""), push)
+    assert not covered(case("git push", stdin="", background=True), push)
     for other in (
         case("git push", cwd="/work/q"),
         case("git push", cwd="/work/project"),
@@ -135,6 +178,81 @@ def test_where_and_how_else_it_is_called_matters() -> None:
         assert not covered(other, push)
 
 
+PLAIN = [
+    # a line, the words of its commands; nothing when it is not plain
+    ("a 'b c' \"d e\" f'g'h", [("a", "b c", "d e", "fgh")]),
+    ("a && b || c ; d | e\nf", [("a",), ("b",), ("c",), ("d",), ("e",), ("f",)]),
+    ("  a\t b  ", [("a", "b")]),
+    ("a ''", [("a", "")]),
+    *((line, None) for line in ("", "  ", "''", "'' a", "a; ''", "a;", "; a", "a && && b", "a=1", "a; b=1", "a 'b")),
+    *((f"{word} a", None) for word in ("if", "then", "for", "while", "case", "in", "function", "select", "coproc")),
+    ("a; time b", None),
+    ("a" * 20_000, [("a" * 20_000,)]),
+    ("a" * 20_001, None),
+]  # fmt: skip
+
+
+def test_what_is_plain() -> None:
+    found = {line: plain(line) for line, _ in PLAIN}
+    assert [line for line, words in PLAIN if words != (found[line] and [one.words for one in found[line]])] == []
+    assert [(one.before, one.after) for one in plain("a && b | c") or ()] == [("", "&&"), ("&&", "|"), ("|", "")]
+
+
+def test_a_grant_is_kept_as_it_was_written_by_earlier_versions() -> None:
+    [rule] = rules(case("git push origin main", note="ü", background=True))
+    assert rule.text() == (
+        '{"effects":["execute"],"folder":"/work/p","kind":"run","machine":"m","options":[],'
+        '"rest":"{\\"background\\": true, \\"note\\": \\"\\u00fc\\"}","words":["git","push","origin"]}'
+    )
+    assert Rule.read(rule.text()) == rule
+    assert covered(case("git push origin dev", background=True, note="ü"), [rule])
+    assert [Rule.read(text) for text in ("", "[]", "3", "{}", '{"kind": "run"}', '{"kind": 1, "more": 2}')] == [
+        None
+    ] * 6
+    asked = case(name="send", effects={Effect.SEND}, to="ü", text=2)
+    assert [one.words for one in rules(asked)] == [("send", '{"text": 2, "to": "ü"}')]
+    odd = case(name="send", effects={Effect.SEND}, to=Path("x"))
+    assert [one.words for one in rules(odd)] == [("send", '{"to": "x"}')], "no argument is too strange to be kept"
+
+
+def test_a_grant_that_is_too_long_to_be_kept_is_not_offered() -> None:
+    size = 8_000 - len(rules(case("npm "))[0].text())
+    assert len(rules(case("npm " + "x" * (size - 3)))[0].text()) == 8_000
+    for command in ("npm " + "x" * (size - 2), "npm x && npm " + "x" * 8_000):
+        found = offer(case(command))
+        assert (found.rules, found.words, found.choices) == ((), "", ("once", "deny"))
+
+
+def test_a_call_that_was_allowed_to_the_letter_is_so_in_the_same_folder_only() -> None:
+    look = case(name="look", effects={Effect.READ_FILES}, keys=("file:a",), path="a")
+    there = case(name="look", effects={Effect.READ_FILES}, keys=("file:a",), path="a", cwd="/work/q")
+    assert covered(look, rules(look))
+    assert not covered(there, rules(look))
+    send = case(name="send", effects={Effect.SEND}, to="ann")
+    assert covered(case(name="send", effects={Effect.SEND}, to="ann", cwd="/work/q", machine="n"), rules(send))
+
+
+def test_a_command_is_granted_where_the_shell_went_to() -> None:
+    class Wandering(FakeWorkspace):
+        cwd, shell_cwd = "/work/p", "/work/other"
+
+    here = case("git push")
+    there = evolve(here, workspace=Wandering())
+    assert offer(there).words == "`git push` in /work/other (m)"
+    assert not covered(there, rules(here))
+    assert offer(case("git push", workdir="", cwd="/work/p")).words == "`git push` in /work/p (m)"
+    assert offer(case("git push", workdir=7)).words == "`git push` in /work/p (m)"
+    assert offer(case("git push", cwd="")).words == "exactly `git push` in / (m)"
+
+
+def test_a_path_that_no_system_has_is_taken_as_it_is_written(tmp_path: Path) -> None:
+    place = FakeWorkspace(folder=tmp_path)
+    one = case(name="write_file", effects={Effect.WRITE_FILES}, keys=("file:a\0b",), path="a\0b")
+    odd = evolve(one, workspace=place)
+    assert odd.path("a\0b", "/srv/x") == "/srv/x/a\0b"
+    assert covered(odd, rules(odd))
+
+
 @pytest.mark.parametrize(
     ("place", "words"),
     [
@@ -143,6 +261,8 @@ def test_where_and_how_else_it_is_called_matters() -> None:
         pytest.param(f"{Path.home()}/notes.txt", f"write {Path.home()}/notes.txt (m)", id="a file of the home"),
         ("/srv/app/.ssh/config", "write /srv/app/.ssh/config (m)"),
         ("/x", "write /x (m)"),
+        ("/tmp/x", "write /tmp/x (m)"),
+        ("/workspace/x", "write /workspace/x (m)"),
     ],
 )
 def test_files(place: str, words: str) -> None:
@@ -156,8 +276,30 @@ def test_files(place: str, words: str) -> None:
     folder = os.path.dirname(place)  # noqa: PTH120
     assert covered(write(f"{folder}/other".replace("//", "/")), own) is words.startswith("write files")
     assert not covered(write(f"{folder}/../x"), own)
+    assert not covered(write(folder), own), "the folder itself is no file in it"
+    assert not covered(evolve(write(place), machine="other"), own)
     assert not covered(write(f"{folder}er/x"), own)
     assert not covered(write(place, (Effect.WRITE_FILES, Effect.SEND)), own)
+
+
+def test_several_files_are_granted_and_covered_each_by_itself() -> None:
+    def write(*paths: str, effects: tuple[Effect, ...] = (Effect.WRITE_FILES, Effect.READ_FILES)) -> Case:
+        keys = [path if ":" in path else f"file:{path}" for path in paths]
+        return case(name="write_file", effects=effects, keys=keys, path="p")
+
+    own = rules(write("/srv/a/x", "/srv/b/x", "/srv/a/x"))
+    assert offer(write("/srv/a/x", "/srv/b/x", "/srv/a/x")).words.count("write files in") == 2
+    assert covered(write("/srv/b/y", "/srv/a/y"), own)
+    assert not covered(write("/srv/a/y", "/srv/c/y"), own)
+    assert not covered(write("/srv/c/y", "/srv/a/y"), own)
+    for other in (
+        write("/srv/a/y", "host:good.org"),
+        write("/srv/a/y", effects=(Effect.WRITE_FILES, Effect.SCHEDULE)),
+        write("/srv/a/y", effects=(Effect.READ_FILES,)),
+        write(),
+    ):
+        assert offer(other).words == "exactly write_file(p)"
+        assert not covered(other, own)
 
 
 def test_a_link_out_of_a_granted_folder_leads_out_of_the_grant(tmp_path: Path) -> None:
@@ -185,6 +327,18 @@ def test_hosts_and_other_calls() -> None:
     assert covered(fetch("example.org"), own)
     assert not covered(fetch("evil.example"), own)
     assert not covered(fetch("example.org", "evil.example"), own)
+    assert not covered(fetch("evil.example", "example.org"), own)
+    assert covered(fetch("example.org", "example.org"), own)
+    both = rules(fetch("a.org", "b.org"))
+    assert covered(fetch("b.org"), both)
+    assert offer(fetch("a.org", "b.org")).words == "open a.org; open b.org"
+    mixed = case(name="fetch", effects={Effect.NETWORK}, keys=["host:a.org", "file:x"], url="u")
+    assert offer(mixed).words == "exactly fetch(u)"
+    assert not covered(mixed, rules(fetch("a.org")))
+    nowhere = case(name="fetch", effects={Effect.NETWORK}, url="u")
+    assert offer(nowhere).words == "exactly fetch(u)"
+    more = case(name="fetch", effects={Effect.NETWORK, Effect.SEND}, keys=["host:a.org"], url="u")
+    assert offer(more).words == "exactly fetch(u)"
     send = case(name="send", effects={Effect.SEND}, to="ann", text="hi")
     assert offer(send).choices == ("once", "session", "deny")
     assert offer(send).words == "exactly send(to=ann, text=hi)"

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from hermes_core.agent.policy import itself
 from hermes_core.agent.policy.hardblocks import blocked_command
-from hermes_core.agent.policy.itself import runs_itself, widens
+from hermes_core.agent.policy.itself import run_by_tool, runs_itself, widens
 from hermes_core.cli.main import _status
 from hermes_core.distribution import Distribution
 from hermes_core.embed import Hermes
@@ -229,6 +230,91 @@ def test_it_is_noticed_when_the_mark_is_taken_away(tmp_path) -> None:
     assert house.state() == house.before
 
 
+OURS = [  # the words of a process, and whether it is this program
+    ("python3 -m hermes_core", True), ("/usr/bin/python3.12 -X utf8 -W ignore -m hermes_core x", True),
+    ("pypy3 -mhermes_core.cli", True), ("python3 -Pm hermes_core", True), ("python3 -Im acme_bot", True),
+    ("python3 -m acme_bot.x", True), ("python3 -m hermes", True), ("python3 -m acme", False), ("python3 -m", False),
+    ("python3 -m json.hermes_core", False), ("python3 -I {scripts}/hermes x", True),
+    ("python3 {scripts}/acme-bot", True),
+    ("python3 acme-bot", False), ("python3 {scripts}/other", False), ("python3 -X hermes_core x.py", False),
+    ("python3 -X -m hermes_core", False), ("python3 x.py -m hermes_core", False), ("python3 -c x hermes_core", False),
+    ("python3 x-mhermes_core", False), ("python3", False), ("python3 -X", False), ("bash -m hermes_core", False),
+    ("xpython -m hermes_core", False),
+    ("python3x -m hermes_core", False), ("", False), ("hermes", False),
+]  # fmt: skip
+
+
+class Processes:
+    """A table of processes that is read instead of the system's. Each is told by its words, environment and folder."""
+
+    def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.root = root
+        monkeypatch.delenv("HERMES_RUN", raising=False)
+        monkeypatch.setattr(itself, "Path", self.path)
+        monkeypatch.setattr(os, "getppid", lambda: 900)
+        monkeypatch.setattr(sys, "argv", ["pytest"])
+
+    def path(self, first: str, *more: str) -> Path:
+        return Path(first.replace("/proc", str(self.root), 1) if first.startswith("/proc") else first, *more)
+
+    def add(self, pid: int, words: str, above: int, env: str = "A=1", name: str = "sh") -> Path:
+        place = self.root / str(pid)
+        place.mkdir(parents=True)
+        place.joinpath("cmdline").write_bytes("\0".join([*words.split(" "), ""]).encode())
+        place.joinpath("stat").write_text(f"{pid} ({name}) S {above} 7 8")
+        place.joinpath("environ").write_bytes("\0".join(env.split(" ")).encode())
+        place.joinpath("cwd").symlink_to(self.root)
+        return place
+
+
+def test_this_program_is_known_by_its_words(tmp_path, monkeypatch) -> None:
+    wrong = []
+    for number, (words, ours) in enumerate(OURS):
+        processes = Processes(tmp_path / str(number), monkeypatch)
+        processes.add(900, "sh", 901)
+        processes.add(901, words.format(scripts=sysconfig.get_path("scripts")), 1)
+        wrong += [words] if run_by_tool("acme-bot") is not ours else []
+    assert wrong == []
+
+
+def test_what_was_started_by_a_script_of_its_own_name_is_known_by_it(tmp_path, monkeypatch) -> None:
+    for script, ours in (("acme-bot", True), ("other", False)):
+        processes = Processes(tmp_path / script, monkeypatch)
+        monkeypatch.setattr(sys, "argv", [str(processes.root / script)])
+        processes.add(900, f"python3 {script}", 1)
+        assert run_by_tool("acme-bot") is ours
+
+
+def test_a_mark_above_tells_whatever_else_is_there(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("HERMES_RUN", "1")
+    assert run_by_tool()
+    rows = [
+        # the environment of what is two above, what stands between, whether it is a tool's
+        ("A=1 HERMES_RUN=1 B=2", "sh", True), ("HERMES_RUN=", "sh", True), ("HERMES_RUNS=1", "sh", False),
+        ("X=HERMES_RUN=1", "sh", False), ("A=1", "sh", False), ("HERMES_RUN=1", "a) S 1 (b", True),
+    ]  # fmt: skip
+    for number, (env, name, ours) in enumerate(rows):
+        processes = Processes(tmp_path / str(number), monkeypatch)
+        processes.add(900, "sh", 901, name=name)
+        processes.add(901, "sh", 902)
+        processes.add(902, "sh", 1, env=env)
+        processes.add(1, "init", 0, env="HERMES_RUN=1")
+        assert run_by_tool() is ours, env
+
+
+def test_of_a_process_that_cannot_be_read_those_above_it_tell(tmp_path, monkeypatch) -> None:
+    processes = Processes(tmp_path / "1", monkeypatch)
+    (processes.add(900, "sudo", 901) / "environ").unlink()
+    processes.add(901, "sh", 1, env="HERMES_RUN=1")
+    assert run_by_tool()
+    processes = Processes(tmp_path / "2", monkeypatch)
+    assert not run_by_tool(), "a system without such a table"
+    for number, stat in enumerate(("", "no number", "900 (sh) S")):
+        processes = Processes(tmp_path / f"3{number}", monkeypatch)
+        (processes.add(900, "sh", 901) / "stat").write_text(stat)
+        assert not run_by_tool()
+
+
 SCRIPT = Path(sysconfig.get_path("scripts"), "hermes")
 SET = f"{sys.executable} -m hermes_core config set policy.mode smart"
 
@@ -289,8 +375,36 @@ async def test_a_product_of_another_name_knows_its_own(tmp_path) -> None:
         ["terminal", {"command": "echo acme-bot config set"}],
     )
     assert ["never allowed" in result for result in results] == [True, True, False]
-    assert runs_itself(["/usr/bin/acme-bot", "x"], "acme-bot")
+
+
+RUNNING = [
+    ("hermes", True), ("/usr/bin/hermes x", True), ("acme-bot x", True), ("/opt/acme-bot", True), ("other", False),
+    ("python -m hermes_core", True), ("python3.12 -Im hermes", False), ("python -mhermes_core.child", True),
+    ("python -m acme_bot", True), ("python -m acme-bot", True), ("python x.py hermes", False), ("python hermes", True),
+    ("uv run hermes x", True), ("uv run x hermes", False), ("uvx hermes", True), ("uvx --from hermes x", True),
+    ("uvx --with hermes x", False), ("pipx run acme-bot", True), ("pipx install hermes", False), ("uvxx hermes", False),
+    ("python", False), ("xuv hermes", False), ("xpython hermes", False), ("bash -m hermes", False),
+    ("uv run --from x", False),
+]  # fmt: skip
+
+
+def test_a_command_that_runs_this_program_is_known() -> None:
+    assert [row for row in RUNNING if runs_itself(row[0].split(), "acme-bot") is not row[1]] == []
     assert not runs_itself(["acme-bot"], "other")
+    wide = ["approvals deny", "gateway install", "gateway uninstall", "pair approve", "pair revoke", "plugins sync"]
+    wide += [
+        "plugins disable x",
+        "plugins remove",
+        "profile create",
+        "profile delete",
+        "setup",
+        "tools",
+        "tools disable",
+    ]
+    wide += ["config edit", "--verbose config set", "x --yolo"]
+    assert [one for one in wide if not widens(one.split())] == []
+    narrow = ["setup x", "tools list", "pair list", "config get", "", "set", "yolo", "deny", "profile"]
+    assert [one for one in narrow if widens(one.split())] == []
 
 
 async def test_a_person_who_is_a_tool_is_none(tmp_path, monkeypatch) -> None:

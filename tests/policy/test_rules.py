@@ -23,6 +23,7 @@ FITS = [
     ("run", "run(ls)", True), ("run", "run()", True), ("run", "runs(ls)", False), ("ru*", "run(ls)", True),
     ("run(ls)", "run(ls)", True), ("run(ls)", "run(ls -l)", False), ("run(ls *)", "run(ls -l)", True),
     ("run(ls *)", "run(ls)", False), ("run(l?)", "run(ls)", True), ("*(ls)", "other(ls)", True),
+    ("run(a $(b))", "run(a $(b))", True), ("run(a $(b))", "run(a $(b)", False), ("run((a) *)", "run((a) (b))", True),
     ("run(ls)", "other(ls)", False), ("run(LS)", "run(ls)", False), ("run()", "run(ls)", True),
 ]  # fmt: skip
 
@@ -95,6 +96,13 @@ def test_what_is_allowed_to_run() -> None:
     assert wrong == []
     assert allows("send(to=*)", "send(to=ann > x)", []), "what is no command redirects nothing"
     assert not allows("send(to=bob)", "send(to=ann)", [])
+
+
+def test_the_rule_for_one_call_fits_it_whatever_signs_are_in_it() -> None:
+    for subject in ("run(f(x))", "run(a*b?[c])", "run(x(", "run())"):
+        assert matches(escape(subject), subject), subject
+        assert not matches(escape(subject), subject.replace("(", "(x", 1) + "x"), subject
+    assert escape("run(f(x))") == "run(f(x))"
 
 
 def test_a_rule_for_a_tool_that_nobody_has_is_told_of() -> None:

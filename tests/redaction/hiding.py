@@ -19,6 +19,7 @@ from hermes_core.redaction import redact
 FOLDER = HERE / "corpus" / "hidden"
 SETS = ["tune", "held", "second", "third", "bench", "field", "trial"]
 NAMES = [f"{name}.{kind}" for name in SETS for kind in ("secrets", "harmless")]
+EDGES = "edges"  # texts that are just a secret, or just none: for each there is a mistake that only it tells
 FILLER = "Nothing to see in this line, nor in the next one.\n"
 BEFORE = "PASSWORD, secret and key are words as well: "
 
@@ -101,7 +102,7 @@ def path_of(name: str) -> Path:
 def main() -> None:
     """Write down what is hidden now."""
     FOLDER.mkdir(exist_ok=True)
-    for name in (*NAMES, *DRESSES):
+    for name in (*NAMES, EDGES, *DRESSES):
         path_of(name).write_text("".join(f"{hidden(text)}\n" for text in texts(name)))
 
 

@@ -5,12 +5,12 @@ then run ``hiding.py`` and commit what it writes.
 """
 
 import pytest
-from hiding import DRESSES, NAMES, hidden, path_of, texts
+from hiding import DRESSES, EDGES, NAMES, hidden, path_of, texts
 
 from hermes_core.redaction import redact
 
 
-@pytest.mark.parametrize("name", [*NAMES, *DRESSES])
+@pytest.mark.parametrize("name", [*NAMES, EDGES, *DRESSES])
 def test_what_is_hidden_of_a_text_is_what_was_hidden(name: str) -> None:
     was = path_of(name).read_text().splitlines()
     rows = zip(texts(name), was, strict=True)

@@ -28,7 +28,7 @@ _FOLDERS = ("workdir", "cwd")
 _WRITES = frozenset({Effect.WRITE_FILES, Effect.READ_FILES})
 # Programs whose words are code, or name another program: remembered to the letter, and not for good.
 _CARRIERS = re.compile(
-    r"^(busybox|toybox|sudo|doas|su|runuser|pkexec|env|nice|ionice|timeout|stdbuf|nohup|setsid|command|exec|builtin|source"
+    r"(busybox|toybox|sudo|doas|su|runuser|pkexec|env|nice|ionice|timeout|stdbuf|nohup|setsid|command|exec|builtin|source"
     r"|\.|trap|alias|export|set|declare|find|fd|watch|script|ssh|mosh|scp|rsync|tmux|screen|at|batch|crontab|chroot|unshare"
     r"|nsenter|flock|strace|less|man|npx|pnpx|bunx|uvx|pipx|hermes)$"
 )
@@ -164,9 +164,7 @@ _Family: TypeAlias = tuple[tuple[str, ...], tuple[str, ...], bool]  # fixed word
 def offer(case: Case) -> Offer:
     """What a lasting yes to this call would cover."""
     found = _offered(case)
-    if not found.rules or any(len(rule.text()) > _LONGEST for rule, _, _ in found.rules):
-        return _NOTHING
-    return found
+    return _NOTHING if any(len(rule.text()) > _LONGEST for rule, _, _ in found.rules) else found
 
 
 def despite(case: Case) -> Offer:
@@ -242,7 +240,7 @@ def _steps(command: str, case: Case) -> list[tuple[Single, str]] | None:
     if singles is None or _carries(command) or any(single.after == "|" for single in singles):
         return None
     folder = case.folder
-    while len(singles) > 1 and singles[0].words[0] == "cd" and singles[0].after == "&&":
+    while singles[0].words[0] == "cd" and singles[0].after == "&&":
         words = singles[0].words
         if len(words) != 2 or words[1].startswith("-"):
             return None

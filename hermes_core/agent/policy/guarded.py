@@ -39,9 +39,9 @@ _COPIERS = frozenset({"cp", "install", "rsync", "scp"})
 _IN_PLACE = pattern(r"-[a-zA-Z]*i|--in-place")
 _PARTS = pattern(r"[=:<>|]")
 _VARIABLE = pattern(r"\$\{?\w+\}?")
-_MAGIC = pattern(r"[{$`]")
+_MAGIC, _NO_NAME = pattern(r"[{$`]"), pattern(r"[\0\ud800-\udc7f\udd00-\udfff]")  # what no system has in a name
 _MANY = 64
-_BARE = pattern(r"^[\w@%+,-]*$", re.ASCII)  # a word that means nothing but itself
+_BARE = pattern(r"[\w@%+,-]*$", re.ASCII)  # a word that means nothing but itself
 
 
 def guarded_paths(settings: Settings) -> list[Path]:
@@ -83,7 +83,7 @@ def guarded_place(place: str, cwd: str, guarded: Sequence[Path], opened: Sequenc
     closed = tuple(guarded)
     if opened and _opened(tuple(opened)).holds(full):
         closed = _others(closed, tuple(opened))
-    if reason := _look(_known(closed), place, cwd, folders=True):
+    if reason := _look(_known(closed), place or ".", cwd, folders=True):
         return reason
     guard = guarded_by(full, closed)
     return f"{Path(guard).name} belongs to Hermes itself and is closed to tools" if guard else ""
@@ -106,21 +106,19 @@ def guarded_words(
     closed, free = tuple(guarded), tuple(opened)
     known, written = clear.known or clear.know(closed), set(words) if sweeps else _written(words)
     looks = words[0].rpartition("/")[2] in _LOOKERS and not any(">" in word for word in words)
-    ours = bool(written and cwd and free) and _opened(free).holds(cwd)  # then a name alone is a file of ours
     for word in words:
         writes = word in written
         if (word, looks, sweeps, writes) in clear.words:
             continue
         clear.words.add((word, looks, sweeps, writes))
-        at = writes and ours
         for piece in _PARTS.split(word) if _PARTS.search(word) else (word,):
             bare = _BARE.match(piece) and piece not in known.names
-            if bare and not (sweeps or at) and not clear.there(piece, cwd):
+            if bare and not (sweeps or writes) and not clear.there(piece, cwd):
                 continue
             for meant in _meant(piece, cwd):
-                path = f"./{meant}" if at and meant and meant[0] not in "/~$-" else meant
+                path = f"./{meant}" if writes and meant and meant[0] not in "/~$-" else meant  # also what is not there
                 reason = _look(known, path, cwd, below=sweeps, folders=not looks, real=clear.real)
-                if reason and free and not writes and _opened(free).holds(os.path.join(cwd or "/", expanded(path))):  # noqa: PTH118
+                if reason and not writes and _opened(free).holds(os.path.join(cwd or "/", expanded(path))):  # noqa: PTH118
                     reason = _look(_known(_others(closed, free)), path, cwd, folders=not looks)
                 if reason:
                     return reason
@@ -159,7 +157,7 @@ class Clear:
                 self.listed = {name.casefold() for name in os.listdir(cwd or "/")}  # noqa: PTH208 - names are enough
             except OSError:
                 self.listed = None
-        if self.listed is not None and piece.casefold() not in self.listed and piece not in ("", ".", ".."):
+        if self.listed is not None and piece.casefold() not in self.listed:
             return False
         return _exists(piece, cwd)
 
@@ -182,10 +180,11 @@ def guarded_text(text: str, guarded: Sequence[Path], opened: Sequence[str] = ())
 def _meant(piece: str, cwd: str) -> Iterable[str]:
     """The paths a word can mean: itself, and what the shell would make of it."""
     yield piece
+    meant = expanded(piece)
     if "$" in piece:  # a variable that is not set is nothing
-        yield _VARIABLE.sub("", expanded(piece))
-    if any(c in piece for c in "*?["):
-        yield from islice(iglob(os.path.join(cwd or "/", expanded(piece))), 200)  # noqa: PTH118, PTH207
+        yield (meant := _VARIABLE.sub("", meant))
+    if any(c in meant for c in "*?["):
+        yield from islice(iglob(os.path.join(cwd or "/", meant)), 200)  # noqa: PTH118, PTH207
 
 
 def guarded_path(word: str, cwd: str, guarded: Sequence[Path], *, below: bool = False) -> str:
@@ -209,7 +208,7 @@ def _look(
 
     ``real`` keeps what folders really are, for as long as one command is looked at.
     """
-    if not word or len(word) > 4096 or "\0" in word or not word.isprintable():
+    if not word or _NO_NAME.search(word):
         return ""
     meant = expanded(word) if "$" in word or "~" in word else word
     joined = os.path.join(cwd or "/", meant)  # noqa: PTH118
@@ -219,7 +218,7 @@ def _look(
     odd = _is_link(facts) or _is_shared(facts)
     if folders and (path in known.folders or known.unreadable(path)):
         return f"{word} holds the files of Hermes itself, which are closed to tools"
-    if not below and not odd and "/" not in meant and meant not in known.names:
+    if len(word) > 4096 or (not below and not odd and "/" not in meant and meant not in known.names):
         return ""
     behind = _behind(joined, facts, real)
     for guard, kept in known.places:
@@ -249,7 +248,7 @@ class _Known:
 
     def __init__(self, guarded: tuple[Path, ...]) -> None:
         self.places = [(str(guard), os.path.realpath(guard)) for guard in guarded]
-        self.names = {guard.name for guard in guarded}
+        self.names = {path.rpartition("/")[2] for place in self.places for path in place}
         self.spellings = _spellings(path for place in self.places for path in place)
         self.folders = {os.path.realpath(guard.parent) for guard in guarded} | {str(g.parent) for g in guarded}
 
@@ -280,8 +279,6 @@ class _Opened:
         self.spelled = re.compile(rf"(?:{names})(?![^/\s\"'`;|&)<>])")
 
     def holds(self, path: str) -> bool:
-        if "\0" in path:
-            return False
         real = os.path.realpath(path)
         return any(real == folder or real.startswith(f"{folder}/") for folder in self.real)
 

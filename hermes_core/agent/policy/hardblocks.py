@@ -18,8 +18,8 @@ from hermes_core.patterns import pattern
 __all__ = ["CODE", "blocked_command", "guarded_path", "pieces", "program_words", "vital_place"]
 
 _WIPERS = {"rm", "rmdir", "shred", "chmod", "chown", "chgrp", "mv", "find", "truncate", "unlink", "srm", "wipe"}
-_NEVER = pattern(r"^(mkfs(\..+)?|mke2fs|wipefs|blkdiscard|fdisk|sfdisk|parted|mkswap|sgdisk)$")
-_DEVICE = pattern(r"^/dev/(sd|hd|vd|xvd|nvme|mmcblk|disk|dm-|md|mapper/|loop)")
+_NEVER = pattern(r"(mkfs(\..+)?|mke2fs|wipefs|blkdiscard|fdisk|sfdisk|parted|mkswap|sgdisk)$")
+_DEVICE = pattern(r"/dev/(sd|hd|vd|xvd|nvme|mmcblk|disk|dm-|md|mapper/|loop)")
 # Programs that run another one, with those of their options that take a value.
 _WRAPPERS = {
     "sudo": "ugCDhpRrTU", "doas": "uC", "env": "uCS", "nice": "n", "ionice": "cn", "timeout": "ks", "time": "fo",
@@ -28,14 +28,14 @@ _WRAPPERS = {
     "{": "", "if": "", "while": "", "until": "",
 }  # fmt: skip
 CODE = pattern(  # programs whose words or input are code
-    r"^((ba|z|da|k|c|tc|fi)?sh|python[\d.]*|pypy[\d.]*|perl[\d.]*|ruby[\d.]*|node|nodejs|deno|bun|php[\d.]*|lua[\d.]*"
+    r"((ba|z|da|k|c|tc|fi)?sh|python[\d.]*|pypy[\d.]*|perl[\d.]*|ruby[\d.]*|node|nodejs|deno|bun|php[\d.]*|lua[\d.]*"
     r"|tclsh[\d.]*|osascript|pwsh|powershell|[gmn]?awk|sqlite3|ed|ex|vim?|nvim|emacs|xargs|parallel|eval|gdb)$"
 )
 _LEADING = {"timeout": 1, "chroot": 1, "flock": 1}  # words of their own before the program
 _SHELLS = ("sh", "bash", "zsh", "dash", "ksh", "su")
 _FORK_BOMB = pattern(r":\(\)\s*\{\s*:\s*\|\s*:\s*&\s*\}\s*;\s*:")
-_OPTION = pattern(r"^(of|if|--\w[\w-]*)=")
-_CARRIES = pattern(r"^-[a-z]*c$")
+_OPTION = pattern(r"(of|if|--\w[\w-]*)=")
+_CARRIES = pattern(r"-[a-z]*c$")
 _CODE_WITHIN = pattern(r"eval|<<<|sh|su|[\\\"']")  # where a word may be code: a shell, however it is quoted
 _QUOTED_CODE = pattern(r"(?:-[a-z]*c|eval|<<<)\s*[\"']")
 LONGEST = 128_000  # characters of a command
@@ -72,7 +72,7 @@ def blocked_command(
         if words[0] in ("cd", "pushd"):
             clear = Clear()
             seen.clear()
-            cwd = os.path.normpath(os.path.join(cwd or "/", expanded(words[1] if len(words) > 1 else "~")))  # noqa: PTH118
+            cwd = os.path.normpath(os.path.join(cwd, expanded(words[1] if len(words) > 1 else "~")))  # noqa: PTH118
         if reason := _blocked_words(words, cwd, guarded, brand, opened, clear):
             return reason
         if CODE.match(_name(words[0])):
@@ -184,7 +184,7 @@ def _redirected(words: list[str]) -> Iterable[str]:
     for i, word in enumerate(words):
         if word in (">", ">>", ">|") and i + 1 < len(words):
             yield words[i + 1]
-        elif match := re.match(r"^\d?>{1,2}\|?(\S+)$", word):
+        elif match := re.search(r">\|?([^>|\s]+)$", word):
             yield match.group(1)
 
 
@@ -201,7 +201,7 @@ def _is_sweeping(program: str, words: list[str]) -> bool:
         return "-delete" in words or any(_name(run) in _WIPERS - {"find"} for run in runs)
     if program in ("mv", "shred", "truncate", "unlink", "rmdir", "srm", "wipe"):
         return True
-    return any(w == "--recursive" or re.match(r"^-[a-zA-Z]*[rR]", w) for w in words[1:])
+    return any(w == "--recursive" or re.match(r"-[a-zA-Z]*[rR]", w) for w in words[1:])
 
 
 def vital_place(word: str, cwd: str) -> str:
@@ -213,7 +213,7 @@ def vital_place(word: str, cwd: str) -> str:
         if not meant.startswith("/"):
             return ""
     path = os.path.normpath(os.path.join(cwd or "/", meant))  # noqa: PTH118 - must not touch the disk
-    if word.endswith("/") and path.isprintable():  # a link with a slash behind it is what it leads to
+    if word.endswith("/"):  # a link with a slash behind it is what it leads to
         path = os.path.realpath(path)
     home = os.path.normpath(os.path.expanduser("~"))  # noqa: PTH111
     if path in ("/", "//"):

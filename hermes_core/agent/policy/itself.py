@@ -25,8 +25,8 @@ _WIDENERS = {
     "setup": {""},
     "tools": {"", "disable", "enable"},
 }
-_PYTHON = re.compile(r"^(python|pypy)[\d.]*$")
-_RUNNERS = re.compile(r"^(python|pypy)[\d.]*$|^(uv|uvx|pipx)$")
+_PYTHON = re.compile(r"(python|pypy)[\d.]*$")
+_RUNNERS = re.compile(r"((python|pypy)[\d.]*|uv|uvx|pipx)$")
 
 
 def widens(words: Sequence[str]) -> bool:
@@ -54,7 +54,7 @@ def _is_itself(words: Sequence[str], folder: str, brand: str) -> bool:
     for word in rest:
         if word in ("-X", "-W"):
             next(rest, None)
-        elif module := re.match(r"-[A-Za-z]*m(.*)", word):
+        elif module := re.match(r"-[A-Za-z]*?m(.*)", word):
             name = module[1] or next(rest, "")
             return name.partition(".")[0] in ("hermes_core", *(one.replace("-", "_") for one in names))
         elif not word.startswith("-"):

@@ -41,7 +41,7 @@ def _shortened(value: JSON) -> str:
 
 def matches(rule: str, subject: str) -> bool:
     """Rules read ``tool`` or ``tool(pattern)``, with ``*`` and ``?`` in both."""
-    name, _, pattern = rule.rstrip(")").partition("(")
+    name, _, pattern = rule.removesuffix(")").partition("(")
     tool, _, rest = subject.removesuffix(")").partition("(")
     return fnmatch.fnmatchcase(tool, name) and (not pattern or fnmatch.fnmatchcase(rest, pattern))
 

@@ -1,0 +1,121 @@
+"""The parts of the redaction that texts of the corpora do not reach: known values, people, names of fields, masks."""
+
+import base64
+import json
+from urllib.parse import quote
+
+import pytest
+
+from hermes_core.redaction import Known, Redactor, hidden, mask, redact
+from hermes_core.redaction.named import is_named_secret
+from hermes_core.redaction.pii import Pseudonyms
+from hermes_core.redaction.quick import may_hold
+
+VALUE = 'p@ss "wörd"/1%'
+DRESSED = [
+    # a value, a text with it, the text without it
+    ("quiet-harbor", "quiet-harbor", "***"),
+    ("quiet-harbor", "quiet-harborquiet-harbor quiet-harbo", "****** quiet-harbo"),
+    ("sixsix", "a sixsix!", "a ***!"),
+    ("fives", "a fives!", "a fives!"),
+    ("changeme", "a changeme!", "a changeme!"),
+    (VALUE, f"x={quote(VALUE, safe='')}&y", "x=***&y"),
+    (VALUE, f"x={quote(VALUE, safe='').lower()}&y", "x=***&y"),
+    (VALUE, f"x={quote(VALUE)}&y", "x=***&y"),
+    ("a b/c d+e", "x=a+b%2Fc+d%2Be&y", "x=***&y"),
+    (VALUE, json.dumps({"a": VALUE}), '{"a": "***"}'),
+    (VALUE, json.dumps({"a": VALUE}, ensure_ascii=False), '{"a": "***"}'),
+    (VALUE, json.dumps({"a": json.dumps({"b": VALUE})}), '{"a": "{\\"b\\": \\"***\\"}"}'),
+    ("it's quiet", "echo 'it'\\''s quiet'", "echo '***'"),
+    ("quiet", "a quiet place", "a quiet place"),
+]
+CODED = "Quiet?old>harbor"  # in base64 both signs that URLs write otherwise
+
+
+def test_a_known_value_is_found_in_every_dress_and_nothing_else_is() -> None:
+    assert [row for row in DRESSED if redact(row[1], [row[0]]) != row[2]] == []
+
+
+@pytest.mark.parametrize("before", ["", "a", "ab", "abc"])
+@pytest.mark.parametrize("after", ["", "x", "xy", "xyz"])
+def test_a_known_value_is_found_in_base64_wherever_it_begins(before: str, after: str) -> None:
+    plain = before.encode() + CODED.encode() + after.encode()
+    for coded in (base64.b64encode(plain).decode(), base64.urlsafe_b64encode(plain).decode()):
+        [(begin, end, whole)] = Known([CODED]).spans(coded, 0)
+        first, last = len(before) * 4 // 3, (len(before) + len(CODED)) * 4 // 3
+        assert whole
+        assert 0 <= begin - first <= 2, "but for a sign that it shares with what is before it"
+        assert 0 <= last - end <= 1
+
+
+def test_known_values_are_shown_in_part_only_when_they_are_long_and_drawn_by_lot() -> None:
+    for value, whole in (("aB3dE5fG7hJ9kL1mN2", False), ("aB3dE5fG7hJ9kL1mN", True), ("quiet old lighthouse", True)):
+        assert Known([value]).spans(f"x{value}", 1) == [(1, len(value) + 1, whole)]
+        assert Known([value]).spans(f"x{value}", 2) == []
+    assert not Known([])
+    assert not Known(["short", "changeme", "xxxxxxxx"])
+    assert Known(["sixsix"])
+    assert redact("quiet-harbor and", Known(["quiet-harbor"])) == "*** and"
+    both = Known(["quiet-harbor", "quiet-harbor-9"])
+    assert redact("quiet-harbor-9 quiet-harbor-8", both) == "*** ***-8"
+    assert redact("quiet", []) == redact("quiet", both) == "quiet"
+
+
+def test_masks_show_the_ends_of_what_is_long() -> None:
+    assert [mask("abcdef" + "x" * n + "uvwx") for n in (7, 8)] == ["***", "abcdef…uvwx"]
+    assert [hidden("abcdef" + "x" * n + "uvwx") for n in (7, 8)] == ["⟦secret⟧", "⟦secret abcdef…uvwx⟧"]
+    assert hidden("abcdefghijklmnopqrstuvwx", True) == "⟦secret⟧"
+    assert redact("password=hunter22x", mask=hidden) == "password=⟦secret⟧"
+    redactor = Redactor(mask=lambda secret, whole: f"<{secret}|{whole}>")
+    assert redactor.feed("password=hunter22x\nmore") == "password=<hunter22x|True>\n"
+    assert redactor.feed(" and ") == ""
+    assert redactor.close() == "more and "
+    assert redactor.close() == ""
+
+
+def test_what_surely_holds_nothing_is_let_go_without_a_look() -> None:
+    plain = "a b " * 1024
+    assert not may_hold(plain)
+    assert may_hold(plain + "a"), "a long text is looked at in any case"
+    for text, held in (
+        ("nothing to see", False), ("+1 415", True), ("my PassWord", True), ("env X", True), ("run -x", True),
+        ("\x1b[1m", True), ("abcdefghijklmn", False), ("abcdefghijklmno", True), ("abcdefabcdefabcdef", False),
+        ("0123456789-abcdef", False), ("0123456789-abcdeg", True), ("пароль", True), ("", False), ("word " * 9, False),
+        ("x://y", True), ("a@b", False),
+    ):  # fmt: skip
+        assert may_hold(text) is held, text
+
+
+FIELDS = [
+    ("api_key", "abcd1234efgh5678", True), ("password", "hunter22", True), ("password", "", False),
+    ("cookie", "a1B2c3D4e5F6g7H8", False), ("path", "a1B2c3D4e5F6g7H8", False), ("api_key", "none", False),
+    ("api_key", "abc", False), ("pin", "4821", True), ("pin", "48x1", False),
+]  # fmt: skip
+
+
+def test_which_fields_hold_secrets() -> None:
+    assert [row for row in FIELDS if is_named_secret(*row[:2]) is not row[2]] == []
+
+
+def test_people_get_names_that_tell_them_apart_and_nothing_more() -> None:
+    of, other = Pseudonyms(b"key"), Pseudonyms(b"other")
+    bob, ann = of.name("email", "bob@example.org"), of.name("email", "ann@example.org")
+    assert bob != ann
+    assert bob != other.name("email", "bob@example.org")
+    kind, _, digest = bob.partition("-")
+    assert (kind, len(digest), digest.strip("0123456789abcdef")) == ("email", 12, "")
+    phone = of.phone("+14155552671")
+    assert of.phone("0014155552671") == of.phone("+1 (415) 555-2671") == phone != of.phone("+14155552672")
+    assert of.phone("+10041555526") == of.name("phone", "10041555526"), "only at its beginning two noughts are a plus"
+    for text, shown in (
+        ("from Bob@Example.org to bob@example.org.", f"from {bob} to {bob}."),
+        ("nobody@ and @nobody", "nobody@ and @nobody"),
+        ("call +14155552671 or 0014155552671", f"call {phone} or {phone}"),
+        ("call (415) 555-2671!", f"call {of.name('phone', '4155552671')}!"),
+        ("v+14155552671 1.2.3.4 +1", "v+14155552671 1.2.3.4 +1"),
+        ('{"chat_id": -10012345, "n": 5}', f'{{"chat_id": {of.name("id", "-10012345")}, "n": 5}}'),
+        ("user_id=@bob7712", f"user_id={of.name('id', '@bob7712')}"),
+        ("user_id=bob", "user_id=bob"),
+        ("order_id=12345", "order_id=12345"),
+    ):
+        assert of.apply(text) == shown
