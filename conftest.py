@@ -38,7 +38,7 @@ settings.register_profile("fresh", settings.get_profile("house"), derandomize=Fa
 
 pytest_plugins = ("left_behind",)  # of tests/house: what a run leaves fails it
 
-FEW = 250  # spoiled replies of a model
+FEW = 125  # spoiled replies of a model
 REAL_SECONDS = 180  # a server, an image or a homeserver may take its time to start
 
 
@@ -74,6 +74,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_collection_finish() -> None:
     """Look through what was collected no more: ten thousand tests and their modules are no garbage."""
     gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
 
 
 @pytest.hookimpl(wrapper=True, optionalhook=True)

@@ -36,8 +36,8 @@ def places(body: bytes, config: pytest.Config) -> list[int]:
     if _every(config):
         return list(range(len(body)))
     ends = [at for at, byte in enumerate(body) if byte in b"\r\n"]
-    near = {at + step for at in ends for step in range(-3, 10) if 0 <= at + step < len(body)}
-    return sorted(near | set(range(0, len(body), 13)))
+    near = {at + step for at in ends for step in range(-2, 5) if 0 <= at + step < len(body)}
+    return sorted(near | set(range(0, len(body), 23)))
 
 
 class NoSecrets(SecretsBroker):

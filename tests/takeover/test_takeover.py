@@ -42,7 +42,7 @@ def test_no_text_breaks_the_scan(text: str) -> None:
     "unit", ["<", "<!--", "curl @", "ignore all the ", "$(cat ", "a\u200b", "send all ", "`", "[INST", "base64 -d "]
 )
 def test_a_text_made_to_be_slow_comes_to_an_end(unit: str) -> None:
-    threat(unit * (120_000 // len(unit)))
+    threat(unit * (40_000 // len(unit)))
 
 
 def test_files_of_this_repository_are_read() -> None:
