@@ -58,7 +58,7 @@ async def test_the_document_names_every_route_and_is_whole() -> None:
 
 @pytest.mark.real
 async def test_every_answer_is_as_the_document_says(manifest_context: Any, tmp_path: Path) -> None:
-    """Requests that schemathesis makes of the document, right and wrong ones: no fault, and no answer it does not name."""
+    """Requests that schemathesis makes, right and wrong ones: no fault, no answer that the document does not name."""
     pytest.importorskip("schemathesis")
     api = Api(manifest_context)
     await api.open(FakeDesk())
