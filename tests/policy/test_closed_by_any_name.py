@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hermes_core.agent.policy.guarded import Clear, guarded_path, guarded_paths, guarded_place, guarded_text, readable
-from hermes_core.agent.policy.hardblocks import blocked_command
+from hermes_core.agent.policy.hardblocks import blocked_command, vital_place
 from hermes_core.config.paths import Home
 from hermes_core.config.settings import load_settings
 from hermes_core.types import Session
@@ -316,3 +316,21 @@ def test_what_a_session_may_read_of_a_home(tmp_path: Path) -> None:
     outputs = Home(tmp_path).outputs
     assert of(id="me") == (f"{tmp_path}/skills", f"{outputs}/me")
     assert of(id="me", parent="boss") == (f"{tmp_path}/skills", f"{outputs}/me", f"{outputs}/boss")
+
+
+@pytest.mark.parametrize("odd", ["a\0b", "*\0", "$X\0", "a\ud800b", "\udfff"])
+def test_what_no_system_takes_for_a_name_is_refused_in_words(person: Person, odd: str) -> None:
+    guarded = [person.hers / name for name in KEPT]
+    assert guarded_place(odd, str(person.work), guarded) == "no file can have such a name"
+    assert (
+        guarded_place(odd, str(person.work), guarded, [str(person.hers / "skills")]) == "no file can have such a name"
+    )
+    for command in (f"cat {odd}", f"rm -rf {odd}/", f"cd {odd} && rm -r x", f"mv {odd}/* y", f"echo x >{odd}"):
+        assert "no command can have" in blocked_command(command, str(person.work), guarded)
+    assert vital_place(f"x{odd}/", str(person.work)) == ""
+
+
+def test_a_name_of_other_bytes_than_text_is_a_name(person: Person) -> None:
+    guarded = [person.hers / name for name in KEPT]
+    assert guarded_place("caf\udce9", str(person.work), guarded) == ""
+    assert blocked_command("cat caf\udce9", str(person.work), guarded) == ""

@@ -39,7 +39,7 @@ _COPIERS = frozenset({"cp", "install", "rsync", "scp"})
 _IN_PLACE = pattern(r"-[a-zA-Z]*i|--in-place")
 _PARTS = pattern(r"[=:<>|]")
 _VARIABLE = pattern(r"\$\{?\w+\}?")
-_MAGIC, _NO_NAME = pattern(r"[{$`]"), pattern(r"[\0\ud800-\udc7f\udd00-\udfff]")  # what no system has in a name
+_MAGIC, NO_NAME = pattern(r"[{$`]"), pattern(r"[\0\ud800-\udc7f\udd00-\udfff]")  # what no system has in a name
 _MANY = 64
 _BARE = pattern(r"[\w@%+,-]*$", re.ASCII)  # a word that means nothing but itself
 
@@ -79,6 +79,8 @@ def guarded_place(place: str, cwd: str, guarded: Sequence[Path], opened: Sequenc
 
     ``opened`` are folders among the guarded ones that the call may read.
     """
+    if NO_NAME.search(place):
+        return "no file can have such a name"
     full = os.path.join(cwd or "/", expanded(place))  # noqa: PTH118 - in any file system's spelling
     closed = tuple(guarded)
     if opened and _opened(tuple(opened)).holds(full):
@@ -208,7 +210,7 @@ def _look(
 
     ``real`` keeps what folders really are, for as long as one command is looked at.
     """
-    if not word or _NO_NAME.search(word):
+    if not word or NO_NAME.search(word):
         return ""
     meant = expanded(word) if "$" in word or "~" in word else word
     joined = os.path.join(cwd or "/", meant)  # noqa: PTH118

@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
-from hermes_core.agent.policy.guarded import Clear, expanded, guarded_path, guarded_text, guarded_words
+from hermes_core.agent.policy.guarded import NO_NAME, Clear, expanded, guarded_path, guarded_text, guarded_words
 from hermes_core.agent.policy.itself import runs_itself, widens
 from hermes_core.patterns import pattern
 
@@ -50,10 +50,8 @@ def blocked_command(
 
     ``opened`` are folders among the guarded ones that it may read.
     """
-    if len(command) > LONGEST:
-        return f"it is longer than {LONGEST:,} characters, too long to be looked through"
-    if _FORK_BOMB.search(command):
-        return "it is a fork bomb"
+    if reason := _as_a_whole(command):
+        return reason
     known: dict[str, str] = {}  # variables set on the way: D=~; rm -rf $D
     cwd = os.path.normpath(cwd or "/")
     clear = Clear()
@@ -146,6 +144,14 @@ def _words(piece: str) -> list[str]:
     return list(_split(piece))
 
 
+def _as_a_whole(command: str) -> str:
+    if len(command) > LONGEST:
+        return f"it is longer than {LONGEST:,} characters, too long to be looked through"
+    if NO_NAME.search(command):
+        return "it holds a character that no command can have"
+    return "it is a fork bomb" if _FORK_BOMB.search(command) else ""
+
+
 def _name(word: str) -> str:
     return word.rpartition("/")[2]
 
@@ -213,7 +219,7 @@ def vital_place(word: str, cwd: str) -> str:
         if not meant.startswith("/"):
             return ""
     path = os.path.normpath(os.path.join(cwd or "/", meant))  # noqa: PTH118 - must not touch the disk
-    if word.endswith("/"):  # a link with a slash behind it is what it leads to
+    if word.endswith("/") and not NO_NAME.search(word):  # a link with a slash behind it is what it leads to
         path = os.path.realpath(path)
     home = os.path.normpath(os.path.expanduser("~"))  # noqa: PTH111
     if path in ("/", "//"):
