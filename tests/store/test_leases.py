@@ -106,6 +106,13 @@ async def test_who_leaves_leaves_all_its_turns_at_once_and_nobody_elses(store: S
     assert (resumed.turn.id, resumed.turn.fence) == ("t1", mine.fence + 2)
 
 
+async def test_what_was_left_is_free_also_in_the_first_minute_of_a_machine(store: Store, clock: list[float]) -> None:
+    clock[0] = 30.0
+    await begun(store, "t1")
+    await store.leave("test")
+    assert await store.resume_turn(FIRST, holder="next")
+
+
 def test_where_the_system_says_nothing_of_its_boot_a_place_is_a_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*_: object, **__: object) -> str:
         raise PermissionError("no /proc here")
