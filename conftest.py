@@ -64,6 +64,13 @@ def pytest_xdist_auto_num_workers() -> int:
     return -(-len(os.sched_getaffinity(0)) * 3 // 2)
 
 
+def pytest_sessionstart() -> None:
+    """Know what is installed, whichever home is asked."""
+    from packages_once import remember
+
+    remember()
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Give real counterparts more time than a test has otherwise."""
     for item in items:

@@ -8,6 +8,8 @@ import gc
 import importlib
 import json
 import os
+import re
+import runpy
 import sys
 import tempfile
 import traceback
@@ -52,17 +54,26 @@ def rehearse(play: Play, rehearsal: Callable[[Path], dict]) -> None:
 
         async def play_and_tell(order: dict) -> None:
             await play(order)
-            told.write_text("\n".join(sys.modules))
+            told.write_text(imported_and_compiled())
 
         assert played(play_and_tell, rehearsal(Path(folder))) == 0
-        at_hand(told.read_text().splitlines())
+        at_hand(told.read_text())
 
 
-def at_hand(names: list[str]) -> None:
-    """Have these modules imported, and compiled what nearly every turn compiles, before a process is forked."""
-    for name in names:
+def imported_and_compiled() -> str:
+    """The modules and the patterns that this process has, for another that is to have them."""
+    return json.dumps([[*sys.modules], [(text, flags) for _, text, flags in re._cache if isinstance(text, str)]])
+
+
+def at_hand(what: str) -> None:
+    """Have these modules imported and patterns compiled, and know what is installed, before a process is forked."""
+    modules, patterns = json.loads(what)
+    for name in modules:
         with suppress(ImportError):  # what was made up for a rehearsal
             importlib.import_module(name)
+    for text, flags in patterns:
+        re.compile(text, flags)
+    runpy.run_path(str(Path(__file__).parent / "house/packages_once.py"))["remember"]()
     without_secrets(os.environ)
     is_named_secret("name", "value")
     gc.freeze()  # nobody looks through all that again for garbage

@@ -17,7 +17,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from mortal import at_hand
+from mortal import at_hand, imported_and_compiled
 
 # Small, as it is started for every call: no site, no other module than these. A first line has no room for any path.
 CLIENT = """#!/bin/sh
@@ -114,7 +114,7 @@ def rehearse() -> None:
             leave = os._exit
 
             def tell(status: int) -> None:
-                told.write_text("\n".join(sys.modules))
+                told.write_text(imported_and_compiled())
                 leave(status)
 
             os._exit = tell  # type: ignore[assignment]
@@ -123,7 +123,7 @@ def rehearse() -> None:
                 os.dup2(silent, stream)
             play(["--provider", "offline", "-z", "hello"], {"HERMES_HOME": folder, "HOME": folder})
         os.waitpid(child, 0)
-        at_hand(told.read_text().splitlines())
+        at_hand(told.read_text())
 
 
 if __name__ == "__main__":
