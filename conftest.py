@@ -16,6 +16,7 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -39,6 +40,8 @@ settings.register_profile("fresh", settings.get_profile("house"), derandomize=Fa
 pytest_plugins = ("left_behind",)  # of tests/house: what a run leaves fails it
 
 FEW = 125  # spoiled replies of a model
+LAST_SECONDS = 30  # for what a test that failed has to put away
+LIMIT = pytest.StashKey[float]()
 REAL_SECONDS = 180  # a server, an image or a homeserver may take its time to start
 
 
@@ -65,10 +68,11 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_sessionstart() -> None:
-    """Know what is installed, whichever home is asked."""
-    from packages_once import remember
+    """Do at once what every test pays for; imported here, where the folder of the file is on the path."""
+    from at_once import remember_packages, wait_for_no_disk
 
-    remember()
+    remember_packages()
+    wait_for_no_disk()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -85,9 +89,10 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.hookimpl(wrapper=True, optionalhook=True)
-def pytest_timeout_set_timer() -> Generator[None, object, object]:
+def pytest_timeout_set_timer(item: pytest.Item, settings: Any) -> Generator[None, object, object]:
     """Show where each task waits when the time is up, and strike again when a task or a callback took the blow."""
     done = yield
+    item.stash[LIMIT] = settings.timeout
     first = signal.getsignal(signal.SIGALRM)
 
     def handler(number: int, frame: FrameType | None) -> None:
@@ -104,10 +109,13 @@ def pytest_timeout_set_timer() -> Generator[None, object, object]:
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_makereport(call: "pytest.CallInfo[None]") -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Strike no more once the blow was felt."""
+def pytest_runtest_makereport(
+    item: pytest.Item, call: "pytest.CallInfo[None]"
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Give what comes after a failure a time of its own: a blow may cost a loop the step that a task waits for."""
     if call.excinfo is not None:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        limit = 0 if call.when == "teardown" else min(item.stash.get(LIMIT, 0), LAST_SECONDS)
+        signal.setitimer(signal.ITIMER_REAL, limit)
     return (yield)
 
 

@@ -73,7 +73,9 @@ def at_hand(what: str) -> None:
             importlib.import_module(name)
     for text, flags in patterns:
         re.compile(text, flags)
-    runpy.run_path(str(Path(__file__).parent / "house/packages_once.py"))["remember"]()
+    at_once = runpy.run_path(str(Path(__file__).parent / "house/at_once.py"))
+    at_once["remember_packages"]()
+    at_once["wait_for_no_disk"]()
     without_secrets(os.environ)
     is_named_secret("name", "value")
     gc.freeze()  # nobody looks through all that again for garbage

@@ -267,6 +267,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     run = session.config.stash[RUN]
     if not run.leads:
         session.config.workeroutput["left"] = run.inside()  # type: ignore[attr-defined]
+        if not session.testsfailed:  # side by side with the others, as it takes a while
+            shutil.rmtree(run.temp / "pytest-0", ignore_errors=True)
         return
     run.finish()
     fine = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
