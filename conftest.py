@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import FrameType
@@ -41,7 +41,7 @@ pytest_plugins = ("left_behind",)  # of tests/house: what a run leaves fails it
 
 FEW = 125  # spoiled replies of a model
 LAST_SECONDS = 30  # for what a test that failed has to put away
-LIMIT = pytest.StashKey[float]()
+STRIKE = pytest.StashKey[tuple[Callable[[int, FrameType | None], None], float]]()
 REAL_SECONDS = 180  # a server, an image or a homeserver may take its time to start
 
 
@@ -92,7 +92,6 @@ def pytest_collection_finish() -> None:
 def pytest_timeout_set_timer(item: pytest.Item, settings: Any) -> Generator[None, object, object]:
     """Show where each task waits when the time is up, and strike again when a task or a callback took the blow."""
     done = yield
-    item.stash[LIMIT] = settings.timeout
     first = signal.getsignal(signal.SIGALRM)
 
     def handler(number: int, frame: FrameType | None) -> None:
@@ -104,19 +103,31 @@ def pytest_timeout_set_timer(item: pytest.Item, settings: Any) -> Generator[None
             first(number, frame)
 
     if callable(first):
+        item.stash[STRIKE] = handler, settings.timeout
         signal.signal(signal.SIGALRM, handler)
     return done
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_makereport(
-    item: pytest.Item, call: "pytest.CallInfo[None]"
-) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Give what comes after a failure a time of its own: a blow may cost a loop the step that a task waits for."""
+def pytest_runtest_makereport(call: "pytest.CallInfo[None]") -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Strike no more once the blow was felt."""
     if call.excinfo is not None:
-        limit = 0 if call.when == "teardown" else min(item.stash.get(LIMIT, 0), LAST_SECONDS)
-        signal.setitimer(signal.ITIMER_REAL, limit)
+        signal.setitimer(signal.ITIMER_REAL, 0)
     return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_exception_interact(node: pytest.Item, call: "pytest.CallInfo[None]") -> Generator[None, object, object]:
+    """Give what a failed test has to put away a time of its own, as pytest-timeout and faulthandler let go of it now.
+
+    A blow may cost a loop the step that a task waits for: whoever cancels the task then waits for ever.
+    """
+    done = yield
+    if call.when in ("setup", "call") and (strike := node.stash.get(STRIKE, None)):
+        handler, seconds = strike
+        signal.signal(signal.SIGALRM, handler)
+        signal.setitimer(signal.ITIMER_REAL, min(seconds, LAST_SECONDS))
+    return done
 
 
 FAST = ("fsync=off", "full_page_writes=off", "synchronous_commit=off", "shared_buffers=32MB", "max_connections=60")
