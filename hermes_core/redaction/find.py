@@ -126,7 +126,7 @@ class Finder:
         return spans
 
     def _next(self, text: str, at: int, kind: str) -> list[Span]:
-        rule = _re(r"(?:[-=+| ]{3,}|[ \t]*)\r?\n").match(text, at)
+        rule = _re(r"(?:(?:[-=+| ]{3,}|[ \t]*)\r?\n)+").match(text, at)
         at = rule.end() if rule else at
         if at >= len(text):
             self._pending = kind

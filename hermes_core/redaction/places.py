@@ -2,8 +2,6 @@
 
 import re
 
-from hermes_core.redaction.patterns import compiled
-
 __all__ = ["just_before", "line_begin", "line_end"]
 
 
@@ -19,6 +17,6 @@ def line_end(text: str, place: int, most: int = 1 << 30) -> int:
     return min(len(text), place + most) if end < 0 else end
 
 
-def just_before(pattern: str, text: str, place: int, most: int) -> re.Match[str] | None:
+def just_before(pattern: str | re.Pattern[str], text: str, place: int, most: int) -> re.Match[str] | None:
     """The first match of a pattern in the last so many characters before a place."""
-    return compiled(pattern).search(text, max(0, place - most), place)
+    return re.compile(pattern).search(text, max(0, place - most), place)

@@ -175,7 +175,7 @@ def crypt(text: str, begin: int, end: int) -> list[Span]:
 
 def hook(text: str, begin: int, end: int) -> list[Span]:
     """What is drawn by lot in the address of a hook."""
-    head = just_before(r"[^ \"'<>`=\n]+$", text, begin, 200)
+    head = just_before(rf"(?:(?!=){_PART})+$", text, begin, 200)
     first = head.start() if head else begin
     word = _re(rf"(?={_PART}*/)(?={_PART}*\.)(?!{_PART}*/commit){_PART}{{8,500}}").match(text, first)
     if word is None:

@@ -53,7 +53,7 @@ def _literals(words: list[str]) -> list[str]:
 def _rules() -> dict[str, list[tuple[str, str, str]]]:
     """For each shortest literal those that begin with it, the longest first, with the name and pattern of the body."""
     rules = [(lit, body, _BODIES.get(body, body)) for body, *words in table("formats") for lit in _literals(words)]
-    short = {_begins().match(lit)[0] for lit, _, _ in rules}  # type: ignore[index]
+    short = {_begins().match(lit)[1] for lit, _, _ in rules}  # type: ignore[index]
     return {s: sorted((r for r in rules if r[0].startswith(s)), key=lambda r: -len(r[0])) for s in short}
 
 
@@ -85,7 +85,7 @@ def _token(text: str, begin: int, at: int, end: int) -> Span | None:
     for hit in _begins().finditer(text, begin, end):
         place = hit.start()
         data = just_before(_DATA, text, place, 40)
-        for literal, kind, body in _rules()[hit[0]]:
+        for literal, kind, body in _rules()[hit[1]]:
             there = text.startswith(literal, place) and not (data and literal.isalnum())
             if there and (last := _body(text, place + len(literal), kind, body)):
                 return place, last, literal.startswith("AAAA")
