@@ -15,14 +15,16 @@ from hermes_core.redaction.known import Known
 from hermes_core.redaction.named import behind
 from hermes_core.redaction.patterns import compiled as _re
 from hermes_core.redaction.patterns import rule as _rule
+from hermes_core.redaction.places import line_begin, line_end
 from hermes_core.redaction.tokens import token_spans
 
 __all__ = ["Finder", "Span"]
 
 Span = tuple[int, int, bool]  # start, end, and whether nothing of it may be shown
 _CONTEXT = 600  # characters before a piece that hits see
+_APART = r"[\s\"'<>]"  # what words in addresses end at
 _MARKS = r"\\(?:u00|(?:x1b|033|e)\[)"
-_PHONE = r"\+[1-9]\d{8,14}(?!\w|[./+=]\w)"
+_PHONE = r"\+(?<![\w+/.\\-]\+)[1-9]\d{8,14}(?!\w|[./+=]\w)"
 
 
 _SHAPES: dict[str, Callable[[str, int, int], list[Span]]] = {
@@ -48,7 +50,6 @@ class Finder:
     def __init__(self, known: Known | None = None) -> None:
         self._known = known
         self._before = ""  # the end of what went before
-        self._covered = 0  # how far into the piece secrets already reach
         self._pending = ""  # the strength of a value that the next line holds
         self._key = False  # inside of a private key
         self._wrap = 0  # the length of a line that a secret filled to its end: it may go on
@@ -62,36 +63,26 @@ class Finder:
         self._look(text, start, found)
         if self._known:
             found += self._known.spans(text, start)
-        if "%" in plain and ("%3" in plain or "%22" in plain):
-            self._decoded(text, start, found)
+        found += _decoded(text, start)
         merged = _merged(found, start)
-        merged = _merged([*merged, *_again(text, merged)], start) if merged else merged
-        self._wrapped(text, start, merged)
+        merged = self._wrapped(text, start, _merged([*merged, *_again(text, merged)], start))
         self._before = text[-_CONTEXT:]
-        self._covered = 0
         return [(place(a - start), place(b - start), whole) for a, b, whole in merged]
 
     def _plain(self, piece: str) -> tuple[str, Callable[[int], int]]:
         """The piece without colours and with ``\\u0073`` read, and where its characters were."""
-        if "\x1b" not in piece and not ("\\" in piece and _re(_MARKS).search(piece)):
+        if "\x1b" not in piece and not _re(_MARKS).search(piece):
             return piece, lambda at: at
         parts, here, origin, at, length = [], [0], [0], 0, 0
         for match in _rule("find.sequence").finditer(piece):
-            parts.append(piece[at : match.start()])
+            code = int(match["code"] or "0", 16)
+            read = match[0] if code in (0x22, 0x5C) else chr(code) if code else ""
+            parts += [piece[at : match.start()], read]
             length += match.start() - at
-            if match[0][-6:-4] == "\\u" and match[0][-4:].lower() not in ("001b", "0022", "005c"):
-                here.append(length)
-                origin.append(match.start())
-                parts.append(chr(int(match[0][-4:], 16)))
-                length += 1
-            elif match[0][-4:] in ("0022", "005c", "005C"):
-                parts.append(match[0])
-                here.append(length)
-                origin.append(match.start())
-                length += len(match[0])
             at = match.end()
-            here.append(length)
-            origin.append(at)
+            here += [length, length + len(read)]
+            origin += [match.start(), at]
+            length += len(read)
         parts.append(piece[at:])
 
         def place(index: int) -> int:
@@ -115,16 +106,14 @@ class Finder:
                 continue
             found += (more := self._hit(text, name, begin, end))
             covered[name] = max([covered.get(name, start), *(last for _, last, _ in more)])
-        for match in _re(_PHONE).finditer(text, start):
-            if not _re(r"[\w+/.\\-]").match(text, max(match.start() - 1, 0)) or match.start() == 0:
-                found.append((*match.span(), True))
+        found += [(*match.span(), True) for match in _re(_PHONE).finditer(text, start)]
 
     def _hit(self, text: str, word: str, begin: int, end: int) -> list[Span]:
         if word in _SHAPES:
             return _SHAPES[word](text, begin, end)
         if word == "-----begin":
             spans, goes_on = shapes.key_block(text, begin)
-            return spans + (self._key_lines(text, text.find("\n", begin)) if goes_on else [])
+            return spans + (self._key_lines(text, line_end(text, begin) + 1) if goes_on else [])
         if text[end - 4 : end].lower() in ("seed", "rase") and (spans := shapes.phrase(text, begin, end)):
             return spans
         spans, pending = behind(text, begin, end)
@@ -133,50 +122,46 @@ class Finder:
         if not spans and text.startswith(("wd", "word-stdin"), end) and text[begin - 2 : begin] in ("ch", "--"):
             return shapes.piped(text, begin, end)
         if pending and not spans:
-            spans = self._next(text, text.find("\n", end), pending)
+            spans = self._next(text, line_end(text, end) + 1, pending)
         return spans
 
-    def _next(self, text: str, newline: int, kind: str) -> list[Span]:
-        rule = _re(r"\n(?:[-=+| ]{3,}|[ \t]*)\r?(?=\n)").match(text, max(newline, 0)) if newline >= 0 else None
-        newline = rule.end() if rule else newline
-        if newline < 0 or newline + 1 >= len(text):
+    def _next(self, text: str, at: int, kind: str) -> list[Span]:
+        rule = _re(r"(?:(?:[-=+| ]{3,}|[ \t]*)\r?\n)+").match(text, at)
+        at = rule.end() if rule else at
+        if at >= len(text):
             self._pending = kind
             return []
-        return next_line(text, newline + 1, kind)
+        return next_line(text, at, kind)
 
-    def _key_lines(self, text: str, newline: int) -> list[Span]:
+    def _key_lines(self, text: str, at: int) -> list[Span]:
         spans: list[Span] = []
-        open_, at = True, newline + 1 if newline >= 0 else len(text)
-        while open_ and at < len(text):
-            end = text.find("\n", at)
-            end = len(text) if end < 0 else end
-            more, open_ = shapes.key_line(text, at, end)
+        self._key = True
+        for line in _re(".+").finditer(text, at):
+            more, self._key = shapes.key_line(text, *line.span())
             spans += more
-            at = end + 1
-        self._key = open_
+            if not self._key:
+                break
         return spans
 
     def _go_on(self, text: str, start: int, found: list[Span]) -> None:
         """What the piece before left open: a key, a name without its value, a line that was full."""
         if self._key:
-            found += self._key_lines(text, start - 1)
+            found += self._key_lines(text, start)
         if self._pending:
             kind, self._pending = self._pending, ""
-            found += self._next(text, start - 1, kind)
+            found += self._next(text, start, kind)
 
-    def _wrapped(self, text: str, start: int, spans: list[Span]) -> None:
-        """Add the lines on which a long secret goes on that filled its own to the end."""
+    def _wrapped(self, text: str, start: int, spans: list[Span]) -> list[Span]:
+        """The secrets with the lines on which a long secret goes on that filled its own to the end."""
         more: list[Span] = []
         if self._wrap:
             self._wrap = self._lines_of(text, start, self._wrap, more)
         for begin, end, _ in spans:
-            if end - begin >= 40 and text[end : end + 1] in ("\n", "", "\r", "\\"):
-                first = max(start, text.rfind("\n", 0, begin) + 1)
-                newline = text.find("\n", end)
-                if end - first >= 60 and 0 <= newline <= end + 2:
-                    self._wrap = self._lines_of(text, newline + 1, end - first, more)
-        if more:
-            spans[:] = _merged([*spans, *more], start)
+            newline = _re(r"(?:[\r\\].?)?\n").match(text, end)
+            width = end - line_begin(text, begin, begin - start)
+            if newline and end - begin >= 40 and width >= 60:
+                self._wrap = self._lines_of(text, newline.end(), width, more)
+        return _merged([*spans, *more], start)
 
     def _lines_of(self, text: str, at: int, width: int, more: list[Span]) -> int:
         """Lines of nothing but a long word; the width to go on with when the text ends in the middle."""
@@ -190,34 +175,21 @@ class Finder:
             at = match.end()
         return width
 
-    def _decoded(self, text: str, start: int, found: list[Span]) -> None:
-        """Look once more at words in which signs are percent-encoded, with names and signs read."""
-        after = start
-        for hit in _re(r"%(?:3[AaDd]|22)").finditer(text, start):
-            if hit.start() < after:
-                continue
-            before = _re(r"[^\s\"'<>]*$").search(text, max(after, hit.start() - 200), hit.start())
-            match = _re(r"[^\s\"'<>]{0,4000}").match(text, before.start() if before else hit.start())
-            if match is None:
-                continue
-            after = match.end()
-            word = match[0]
-            parts = _re(r"%(?:3[AaDd]|2[26CcFf]|3[Ff]|7[BbDd])").split(word)
-            signs = _re(r"%(?:3[AaDd]|2[26CcFf]|3[Ff]|7[BbDd])").findall(word)
-            plain, origin = "", list[int]()
-            at = match.start()
-            for part, sign in zip(parts, [*signs, ""], strict=True):
-                plain += part
-                origin += range(at, at + len(part))
-                at += len(part)
-                if sign:
-                    plain += chr(int(sign[1:], 16))
-                    origin.append(at)
-                    at += 3
-            origin.append(at)
-            inner = Finder()
-            for begin, end, whole in inner.spans(plain):
-                found.append((origin[begin], origin[end - 1] + (1 if origin[end - 1] + 1 == origin[end] else 3), whole))
+
+def _decoded(text: str, start: int) -> list[Span]:
+    """Look once more at words in which signs are percent-encoded, with names and signs read."""
+    found: list[Span] = []
+    after = start
+    for hit in _re(r"%(?:3[AaDd]|22)").finditer(text, start):
+        if hit.start() < after:
+            continue
+        first = hit.start() - len(_re(_APART).split(text[max(0, hit.start() - 200) : hit.start()])[-1])
+        after = first + len(_re(_APART).split(text[first : first + 4000])[0])
+        signs = list(_re(r"%(3[AaDd]|2[26CcFf]|3[Ff]|7[BbDd])|.").finditer(text, first, after))
+        plain = "".join(chr(int(sign[1], 16)) if sign[1] else sign[0] for sign in signs)
+        origin = [*(sign.start() for sign in signs), after]
+        found += [(origin[begin], origin[end], whole) for begin, end, whole in Finder().spans(plain)]
+    return found
 
 
 def _again(text: str, spans: list[Span]) -> list[Span]:
@@ -225,16 +197,16 @@ def _again(text: str, spans: list[Span]) -> list[Span]:
     more: list[Span] = []
     for begin, end, whole in spans:
         if 8 <= end - begin <= 100:
-            value, first, last = text[begin:end], max(0, begin - 200), end + 200
-            for low, high in ((text.rfind("\n", first, begin) + 1 or first, begin), (end, text.find("\n", end, last))):
-                at = text.find(value, low, high if high >= 0 else last)
+            value = text[begin:end]
+            for low, high in ((line_begin(text, begin, 200), begin), (end, line_end(text, end, 200))):
+                at = text.find(value, low, high)
                 more += [(at, at + len(value), whole)] if at >= 0 else []
     return more
 
 
 def _merged(spans: list[Span], start: int) -> list[Span]:
     merged: list[Span] = []
-    for begin, end, whole in sorted((max(a, start), b, w) for a, b, w in spans if b > start and b > a):
+    for begin, end, whole in sorted((max(a, start), b, w) for a, b, w in spans if b > max(a, start)):
         if merged and begin < merged[-1][1]:
             last = merged[-1]
             merged[-1] = (last[0], max(last[1], end), last[2] or (whole and begin == last[0]))

@@ -3,7 +3,7 @@
 import re
 from functools import cache
 
-from hermes_core.redaction.patterns import table, text_of, tree, words
+from hermes_core.redaction.patterns import compiled, table, text_of, tree, words
 
 __all__ = ["hits"]
 
@@ -13,7 +13,12 @@ _ALONE = {
     "bearer": "bearer", "basic": "basic", "mnemonic": "mnemonic", ":5432:": "pgpass", ":*:": "pgpass",
     "otp": "name", "sudo -s": "sudo -s", "docker secret create": "sudo -s", ".eyj": "signed", "hook": "hook",
 }  # fmt: skip
-_OPTION = r" --?[a-z][\w-]*(?=[ \t=]*\S)"
+_PLACES = {
+    "value": r"""value(?=[\\"'`&;quot\d#]{0,8}[ \t]*[:=])""",
+    "crypt": r"\$(?:2[abxy]?|[15-9yg]|gy|apr1|argon2\w*|scrypt|md5|sha1|[phs]|\d{4,7})[$:]",
+    "@": r"@(?=tcp\(|unix\(|//|[\w.-]+:\d{2,5}\b|(?:\d{1,3}\.){3}\d)",
+    "option": r"-(?<![^ \n]-)-?[a-z][\w-]*(?=[ \t=]*\S)",
+}
 
 
 @cache
@@ -42,31 +47,6 @@ def _alone() -> tuple[re.Pattern[str], dict[str, list[tuple[int, str, str]]]]:
     return re.compile("|".join(around)), places
 
 
-@cache
-def _value() -> re.Pattern[str]:
-    return re.compile(r"""value(?=[\\"'`&;quot\d#]{0,8}[ \t]*[:=])""")
-
-
-@cache
-def _line_option() -> re.Pattern[str]:
-    return re.compile(r"\n-" + _OPTION[2:])
-
-
-@cache
-def _host() -> re.Pattern[str]:
-    return re.compile(r"@(?=tcp\(|unix\(|//|[\w.-]+:\d{2,5}\b|(?:\d{1,3}\.){3}\d)")
-
-
-@cache
-def _option() -> re.Pattern[str]:
-    return re.compile(_OPTION)
-
-
-@cache
-def _crypt() -> re.Pattern[str]:
-    return re.compile(r"\$(?:2[abxy]?|[15-9yg]|gy|apr1|argon2\w*|scrypt|md5|sha1|[phs]|\d{4,7})[$:]")
-
-
 def hits(low: str, start: int) -> list[tuple[str, int, int]]:
     """What was found, and where, in a text in lower case from ``start`` on. ``name``: part of a secret's name."""
     kinds = ("names",) if low.isascii() else ("names", "foreign")
@@ -77,11 +57,6 @@ def hits(low: str, start: int) -> list[tuple[str, int, int]]:
             first = match.start() - at
             if first >= start and low.startswith(word, first):
                 found.append((kind, first, first + len(word)))
-    found += [("value", *match.span()) for match in _value().finditer(low, start)]
-    found += [("option", *match.span()) for match in _line_option().finditer(low, max(start - 1, 0))]
-    if start == 0 and (line := _line_option().match("\n" + low[:200])):
-        found.append(("option", 0, line.end() - 1))
-    found += [("crypt", *match.span()) for match in _crypt().finditer(low, start)]
-    found += [("@", *match.span()) for match in _host().finditer(low, start)]
-    found += [("option", *match.span()) for match in _option().finditer(low, start)]
+    for kind, sign in _PLACES.items():
+        found += [(kind, *match.span()) for match in compiled(sign).finditer(low, start)]
     return found

@@ -8,6 +8,7 @@ from hermes_core.redaction.names import strength
 from hermes_core.redaction.patterns import compiled as _re
 from hermes_core.redaction.patterns import rule as _rule
 from hermes_core.redaction.patterns import words
+from hermes_core.redaction.places import just_before, line_begin, line_end
 from hermes_core.redaction.values import PLAIN, between_quotes, judged, trimmed
 
 __all__ = ["Found", "behind", "is_named_secret"]
@@ -20,7 +21,12 @@ _SECOND = frozenset(
     ["codes", "Codes", "key", "keys", "Key", "Keys", "KEY", "token", "Token", "TOKEN", "phrase", "code", "Code", "pin"]
 )  # of a name of two words
 _AS = {"your": "verification", "netw": "wpa", "wifi": "wpa", "wi-f": "wpa"}  # what a word says of a code or a key
-_LEAST = {"W": 16, "H": 16, "S": 8}  # characters
+_QUOTES = frozenset("\"'`")
+_TOLD = {  # what is said before the name
+    "N": r"\b(\d{4,8}) (?:is|as) your [\w -]{0,20}$",
+    "P": r"[\"'`]((?=[^\"'`]*\d)(?=[^\"'`]*[A-Za-z])[^\s\"'`<>=:/(),]{6,64})[\"'`]"
+    r" (?:is|was|as) (?:the|my|our|your|a) (?:\w{1,12} )?$",
+}
 
 
 def name_around(text: str, begin: int, end: int) -> tuple[int, int]:
@@ -37,34 +43,28 @@ def behind(text: str, begin: int, end: int) -> Found:
     first, last = name_around(text, begin, end)
     if text[begin:last].lower() == "contrase":
         last += len("ña")
-    while last > end and text[last - 1] in ".-":
-        last -= 1
-    if text[first - 1 : first] == "\\" and text[first : first + 1] in "nrt" and first:
+    last = end + len(text[end:last].rstrip(".-"))
+    if text[first - 1 : first] == "\\" and text[first] in "nrt":
         first += 1
     name = text[first:last]
-    if name in _SECOND and (word := _rule("named.two_words").search(text, max(0, first - 20), first)):
+    if name in _SECOND and (word := just_before(_rule("named.two_words"), text, first, 20)):
         name = f"{_AS.get(word[0].strip().lower()[:4], word[0].strip())}_{name}"
     kind = strength(name)
     if not kind:
         return [], ""
     spans, pending = _beside(text, first, last, name, kind)
-    if kind == "N" and not spans:
-        told = _re(r"\b(\d{4,8}) (?:is|as) your [\w -]{0,20}$").search(text, max(0, first - 48), first)
-        spans = [(*told.span(1), True)] if told else []
+    if not spans and kind in _TOLD and (told := just_before(_TOLD[kind], text, first, 100)):
+        return [(*told.span(1), True)], ""
     if kind == "P" and not spans and not pending:
-        spans = _near(text, first, last)
-        alone = text[last : last + 1] in ("\n", "\r", "") and _re(r"(?:^|\n)[^\w\n]{0,4}(?:\w{1,12}[ ])?$").search(
-            text, max(0, first - 18), first
+        spans += _near(text, first, last)
+        alone = text[last : last + 1] in ("\n", "\r") and just_before(
+            r"(?:^|\n)[^\w\n]{0,4}(?:\w{1,12}[ ])?$", text, first, 18
         )
         pending = "P" if alone else ""
     return spans, pending
 
 
 def _beside(text: str, first: int, last: int, name: str, kind: str) -> Found:
-    if kind in _LEAST and text[last : last + 2] in ('":', "':"):  # as most JSON is written
-        place = last + 2 + (text[last + 2 : last + 3] == " ")
-        if _short(text, place, _LEAST[kind]):
-            return [], ""
     gap = _rule("named.between").match(text, last)
     if gap is None:
         return [], ""
@@ -75,14 +75,9 @@ def _beside(text: str, first: int, last: int, name: str, kind: str) -> Found:
 
 def _near(text: str, first: int, last: int) -> list[tuple[int, int, bool]]:
     """What looks like a password on the line of the word, behind it or in quotes before it, however it is said."""
-    newline = text.find("\n", last, last + 60)
-    stop = newline if newline >= 0 else min(last + 100, len(text))
-    line = max(text.rfind("\n", max(0, first - 50), first) + 1, first - 50, 0)
-    for begin, end in ((last, stop), (line, first)):
-        if not _re(r"\d").search(text, begin, end):
-            continue
+    for begin, end in ((last, line_end(text, last, 100)), (line_begin(text, first, 50), first)):
         for word in _rule("named.alike").finditer(text, begin, end):
-            said = begin == last or text[word.start() - 1] in "\"'`" or "|" in text[word.end() : first]
+            said = begin == last or text[word.start() - 1 : word.start()] in _QUOTES or "|" in text[word.end() : first]
             if said and word.start() < last + 60 and not _rule("named.common").match(word[0]):
                 return [(*word.span(), True)]
     return []
@@ -95,21 +90,12 @@ def is_named_secret(name: str, value: str) -> bool:
 
 
 def _value(text: str, first: int, last: int, name: str, kind: str, gap: re.Match[str]) -> Found:
-    place, flag = gap.end(), text[first : first + 1] == "-" or text[first - 2 : first] == "--"
+    place, flag = gap.end(), text[first : first + 1] == "-"
     sign = gap["sign"]
-    if (
-        kind in _LEAST
-        and not gap["scheme"]
-        and _short(text, place, _LEAST[kind])
-        and text[place : place + 1] not in ("", "|", ">", "\n")
-    ):
-        return [], ""  # most values of most names
     if name.lower() in AUTH and sign:
         return authorization(text, place if not gap["scheme"] else gap.start("scheme"), gap), ""
-    if gap["scheme"] and name.lower() in words("schemes") and not sign:
-        return [], ""
     where = Where(
-        env=bool(sign) and not any(c.islower() for c in name) and " " not in name,
+        env=bool(sign) and name == name.upper(),
         prose=bool(gap["words"] or gap["about"]),
     )
     if name.lower() in ("code", "key") and (
@@ -118,18 +104,18 @@ def _value(text: str, first: int, last: int, name: str, kind: str, gap: re.Match
         kind = "S"
     if _stands_otherwise(text, first, last, name, kind, gap, flag):
         return [], ""
-    if (
-        (sign or gap["xml"])
-        and text[place : place + 1] in ("", "\n", "\r", "|", ">")
-        and _re(r"(?:[|>][+-]?\d?)?[ \t]*\r?(?:\n|$)").match(text, place)
-    ):
+    if (sign or gap["xml"]) and _re(r"(?:[|>][+-]?\d?)?[ \t]*\r?(?:\n|$)").match(text, place):
         return [], (kind if (not sign or sign.strip() == ":" or "\\" in sign) else "")
     if gap["blank"] and text[place : place + 1] == "\\":
         return [], (kind if flag else "")
     quoted = between_quotes(text, place)
     if quoted:
         return _in_quotes(text, quoted, kind, where, gap, name), ""
-    return _bare(text, first, place, kind, where, gap, flag), ""
+    many = _re(r"[^\s,\[\]\"'`]+(?:,[ \t]*[^\s,\[\]\"'`]+)+(?=\])").match(text, place) if "[" in gap[0] else None
+    if many:  # a list without quotes
+        values = _re(r"[^\s,]+").finditer(text, *many.span())
+        return [span for value in values for span in judged(text, *value.span(), kind, where)], ""
+    return _bare(text, first, place, kind, where, gap), ""
 
 
 def _stands_otherwise(text: str, first: int, last: int, name: str, kind: str, gap: re.Match[str], flag: bool) -> bool:
@@ -148,15 +134,7 @@ def _stands_otherwise(text: str, first: int, last: int, name: str, kind: str, ga
     if text[first - 1 : first] == "<" and _re(r"[^<\n\"'][^<\n]{0,4095}</").match(text, place):
         return False
     tag = r"<[\w/!?:][^<>]*$|<!\[CDATA\[$"
-    return gap["xml"] is not None and not _re(tag).search(text, max(0, first - 60), first)
-
-
-def _short(text: str, place: int, least: int) -> bool:
-    """Whether a plainly quoted value is shorter than a secret of its kind."""
-    mark = text[place : place + 1]
-    if mark not in ("'", '"') or text.startswith(mark * 3, place) or "[" in text[place - 2 : place]:
-        return False
-    return text.find(mark, place + 1, place + 1 + least) >= 0
+    return gap["xml"] is not None and not just_before(tag, text, first, 60)
 
 
 def _in_quotes(
@@ -179,14 +157,9 @@ def _in_quotes(
         if is_secret_value(value, kind, where) and not (comma and value.isalpha()):
             spans.append((begin, end, kind == "P"))
         more = _re(r"""\\*["'`][ \t]{0,4}(?:,|->|=>)[ \t]{0,20}(?=\\*["'`])""").match(text, end)
-        if more is None or (
-            text[more.end() - 1] != ">" and "->" not in more[0] and "=>" not in more[0] and "[" not in gap[0]
-        ):
+        if more is None or (">" not in more[0] and "[" not in gap[0]):
             break
-        again = between_quotes(text, more.end())
-        if again is None:
-            break
-        begin, end = again
+        begin, end = between_quotes(text, more.end())  # type: ignore[misc]
     return spans
 
 
@@ -208,27 +181,22 @@ def _rest(text: str, place: int, *, env: bool) -> int:
 
 
 def _bare(
-    text: str, first: int, place: int, kind: str, where: Where, gap: re.Match[str], flag: bool
+    text: str, first: int, place: int, kind: str, where: Where, gap: re.Match[str]
 ) -> list[tuple[int, int, bool]]:
-    if gap["comma"] is not None:
-        return []
     if gap["xml"] is not None:
         return _element(text, place, kind)
     sign = (gap["sign"] or "").strip(" \t")
-    spaced = bool(gap["sign"]) and sign != gap["sign"] and "=" in sign
-    where.code = spaced or sign in (":=", "=>") or "==" in sign
-    newline = text.rfind("\n", max(0, first - 120), first)
-    begins = _rule("named.line_start").search(text, max(newline, first - 120, 0), first)
-    lone = bool(sign) and bool(begins) and (newline >= 0 or first < 120)
+    spaced = "=" in sign and sign != gap["sign"]
+    where.code = spaced or sign in (":=", "=>")
+    lone = just_before(_rule("named.line_start"), text, first, 120) is not None
     before = text[first - 1 : first]
-    if "==" in sign or "!=" in gap[0]:
+    if _re("[=!]=").search(gap[0]):
         return []
-    if lone and sign == "=" and not spaced and before not in ("?", "&") and (end := _rest(text, place, env=where.env)):
-        where.env = where.env or not text[first:place].islower() or kind == "P"
+    if lone and sign == "=" and not spaced and (end := _rest(text, place, env=where.env)):
+        where.env = not text[first:place].islower() or kind == "P"
         return judged(text, place, end, kind, where)
     if sign == ":" and lone and kind == "P":
-        line = _re(r"[^\n\r]{1,4096}").match(text, place)
-        value = _re(r"[ \t]+(?:\#|//).*$|[ \t]+$").sub("", line[0]) if line else ""
+        value = _re(r"[ \t]+(?:\#|//).*$|\s+$").sub("", text[place : line_end(text, place, 4096)])
         if _re(r"[a-z]{3,10}(?: [a-z]{3,10}){3,9}").fullmatch(value):
             return judged(text, place, place + len(value), kind, where)
         if " " in value and not value.startswith(("{", "[", "(")) and not is_secret_value(value, "P", Where()):
@@ -239,16 +207,11 @@ def _bare(
     if match is None:
         return []
     end = trimmed(text, place, match.end())
-    if sign and not lone and "=" in sign and before not in "?&" and text[end : end + 1] in (",", ")") and not where.env:
+    if "=" in sign and not lone and before not in ("?", "&") and text[end : end + 1] in (",", ")") and not where.env:
         where.code = where.code or not _re(r"\d|[^\w]").search(text[place:end])
-    if (flag and not sign) or gap["blank"]:
+    if gap["blank"]:
         where.env = True
-    if where.prose or (
-        sign == ":"
-        and kind == "P"
-        and _re(r"[ \t]+[A-Za-z]+").match(text, end)
-        and not _re(r"[ \t]+\w+[=:]").match(text, end)
-    ):
+    if where.prose or (sign == ":" and kind == "P" and _re(r"[ \t]+(?!\w+[=:])[A-Za-z]").match(text, end)):
         where.prose = True
         end = (
             len(text[place:end].rstrip(".,;:!?" if not _re(r"[\w][!?]+$").search(text[place:end]) else ".,;:")) + place
@@ -258,10 +221,7 @@ def _bare(
 
 def _blank_will_do(text: str, first: int, last: int, name: str, flag: bool, place: int) -> bool:
     """Whether a blank may stand between this name and its value: after an option, in .netrc, and alone on a line."""
-    if (
-        _re(r"""[ \t]+(["'])(?=[^"'\n]*[\d!@#$%])[^"'\n ]{4,100}\1""").match(text, last)
-        and text[first - 1 : first] != "."
-    ):
+    if _re(r"""[ \t]+(["'])(?=[^"'\n]*[\d!@#$%])[^"'\n ]{4,100}\1""").match(text, last):
         return True
     kind, word = strength(name), _re(r"[^\s\"'<>(),]{6,200}(?=[\s.,;]|$)").match(text, place)
     if word and not _re(r"[v#(]?[\d.:-]+$|\d{4}-|\w+[=:]|/").match(word[0]):
@@ -273,12 +233,12 @@ def _blank_will_do(text: str, first: int, last: int, name: str, flag: bool, plac
             and (drawn_by_lot(word[0]) or _re(r"[0-9a-f]{32,}\b").match(word[0]))
         ):
             return True
-    if name.lower() == "secret" and text[max(0, first - 7) : first].lower() == "enable ":
+    if name.lower() == "secret" and just_before("(?i)enable $", text, first, 10):
         return True
     if flag:
-        return name.lstrip("-") != "p" and text[last : last + 2] != " -"
-    line = text[max(text.rfind("\n", 0, first) + 1, first - 300) : first]
-    if name.lower() in ("password", "account", "passwd", "requirepass", "masterauth") or name == "bearer":
+        return text[last : last + 2] != " -"
+    line = text[line_begin(text, first, 300) : first]
+    if name.lower() in ("password", "account", "passwd", "requirepass", "masterauth"):
         if _re(r"[ \t]+(?:for|is|of|to|in|from|with|was|and|or|by|on|at|must|field|has|reset|hash)\b").match(
             text, last
         ):

@@ -5,14 +5,14 @@ from hermes_core.redaction.patterns import table, words
 __all__ = ["may_hold"]
 
 _LONG = 14  # characters of the shortest word that may be a token
-_BLANKS = (" -", "env ", "arg ", "set ", "setx ", "\x1b")
+_BLANKS = (" -", "\n-", "env ", "arg ", "set ", "setx ", "\x1b")
 
 
 def may_hold(text: str) -> bool:
     """False only for what surely holds no secret that would be recognised."""
     if len(text) > 4096:
         return True
-    low = text.lower()
+    low = f"\n{text.lower()}"
     if "+" in text or any(
         sign in low for signs in (words("names"), words("foreign"), words("signs"), _BLANKS) for sign in signs
     ):

@@ -1,5 +1,6 @@
 """Secrets that their surroundings give away: in addresses, in commands, in key files, in recovery phrases."""
 
+import re
 from functools import cache
 
 from hermes_core.redaction.look import Where, drawn_by_lot, is_pair, is_placeholder, is_secret_value
@@ -7,6 +8,7 @@ from hermes_core.redaction.named import behind
 from hermes_core.redaction.patterns import compiled as _re
 from hermes_core.redaction.patterns import rule as _rule
 from hermes_core.redaction.patterns import table, words
+from hermes_core.redaction.places import just_before, line_begin, line_end
 
 __all__ = [
     "after_access_key",
@@ -25,6 +27,14 @@ __all__ = [
 
 Span = tuple[int, int, bool]
 _VALUE = r"""(?:"((?:[^"\\\n]|\\.){1,512})"|'([^'\n]{1,512})'|([^\s"'|;&<>]{1,512}))"""
+_PART = r"[^\s\"'`<>\\]"  # of an address
+
+
+def _held(match: re.Match[str] | None) -> list[Span]:
+    """What the last group of a match holds, unless it only stands for a secret."""
+    if match is None or is_placeholder(match[match.lastindex]):  # type: ignore[index]
+        return []
+    return [(*match.span(match.lastindex), True)]  # type: ignore[arg-type]
 
 
 def in_address(text: str, begin: int, place: int) -> list[Span]:
@@ -36,65 +46,52 @@ def in_address(text: str, begin: int, place: int) -> list[Span]:
     hook = _rule("shapes.hooks").match(rest)
     if hook and not is_placeholder(hook[1]) and _re(r"\d|[a-z][A-Z]").search(hook[1]):
         spans.append((place + hook.start(1), place + hook.end(1), False))
-    web = text[max(0, begin - 5) : begin].lower().endswith(("http", "https"))
-    at = _end_of_user(rest, web)
-    if at < 1:
-        return spans
-    user, colon, password = rest[:at].partition(":")
+    web = just_before(r"(?i)https?$", text, begin, 10) is not None
+    user, colon, password = _before_host(rest, web).partition(":")
     if colon:
-        if password and not is_placeholder(password) and not _re(r"[$%]\{?\w+\}?|\{\{?.*").match(password):
-            spans.append((place + len(user) + 1, place + at, True))
+        begin = place + len(user) + 1
+        if not is_placeholder(password) and not _re(r"[$%]\{?\w+\}?|\{\{?.*").match(password):
+            spans.append((begin, begin + len(password), True))
         if drawn_by_lot(user, 20) and password in ("", "x-oauth-basic"):
             spans.append((place, place + len(user), False))
-    elif drawn_by_lot(user, 16):
-        spans.append((place, place + at, False))
+    elif drawn_by_lot(user):
+        spans.append((place, place + len(user), False))
     return spans
 
 
-def _end_of_user(rest: str, web: bool) -> int:
-    """Where the ``@`` before the host is; passwords hold anything, so the last that a host follows counts."""
-    authority = _re(r"[^/?#]*").match(rest)
-    end = authority.end() if authority else 0
-    if web and rest.find("@", 0, end) >= 0:
-        return rest.rfind("@", 0, end)
-    port = _re(r"[^:/]*:\d{1,5}(?:[/?#]|$)").match(rest)
-    if web and (port or ":" not in rest[:end]):
-        return -1
-    last = -1
-    for match in _re(r"@(?=(?:[\w.-]+|\[[\da-fA-F:]+\]|\$\{?\w+\}?|\{\w+\}|tcp\(|unix\()(?:[:/?,;#)\]}(]|$))").finditer(
-        rest
-    ):
-        if port and last < 0 and match.start() > port.end():
-            return -1
-        last = match.start()
-    return last if last >= 0 else rest.rfind("@", 0, end)
+def _before_host(rest: str, web: bool) -> str:
+    """What stands before the host and its ``@``; passwords hold anything, so the last that a host follows counts."""
+    plain = _re(r"[^/?#]*(?=@)").match(rest)
+    if plain and web:
+        return plain[0]
+    if _re(r"[^:/@]*:\d{1,5}(?:[/?#]|$)").match(rest) or (web and not _re(r"[^/?#]*:").match(rest)):
+        return ""
+    hosts = list(
+        _re(r"@(?=(?:[\w.-]+|\[[\da-fA-F:]+\]|\$\{?\w+\}?|\{\w+\}|tcp\(|unix\()(?:[:/?,;#)\]}(]|$))").finditer(rest)
+    )
+    return rest[: hosts[-1].start()] if hosts else plain[0] if plain else ""
 
 
 def option(text: str, begin: int, end: int) -> list[Span]:
     """A password behind an option: one whose name says so, or a short one of a program that is known to take it so."""
-    name = text[begin:end].strip()
-    line = max(text.rfind("\n", 0, begin) + 1, begin - 500)
-    if name.startswith("--") or len(name) > 5:
-        spans, _ = behind(text, begin + 1 + name.count("-", 0, 2), end)
-        if spans:
-            return spans
-    before = text[line : begin + 1].lower()
+    name = text[begin:end]
+    spans, _ = behind(text, begin, end)
+    if spans:
+        return spans
+    before = text[line_begin(text, begin - 1, 500) : begin].lower()
     for program, pattern in table("options", "\t"):
-        if program in before and (match := _re(pattern.replace("{V}", _VALUE)).match(text, begin)):
-            group = next((g for g in (1, 2, 3) if match[g]), 0)
-            if group and not is_placeholder(match[group]) and not match[group].startswith("-"):
-                return [(*match.span(group), True)]
-    if name[:1] == "-" and name[1] in "pPwak":
+        told = _re(pattern.replace("{V}", f"(?!-){_VALUE}")).match(text, begin - 1) if program in before else None
+        if spans := _held(told):
+            return spans
+    if name[1] in "pPwak":
         least = 6 if _re(r"\s(?:-[uUDl]|--user(?:name)?|--login)\b").search(before) else 8 if name == "-p" else 99
         match = _re(r"[ =]?[\"']?((?=\S*\d\S*\d)(?=\S*[A-Za-z])[^\s\"'/.:,;=]{6,64})[\"']?(?=\s|$)").match(
-            text, begin + 3
+            text, begin + 2
         )
-        good = match and len(match[1]) >= least and not is_placeholder(match[1])
-        return [(*match.span(1), True)] if match and good and not _re(_NO_PASSWORDS).search(before) else []
+        return _held(match) if match and len(match[1]) >= least and not _re(_NO_PASSWORDS).search(before) else []
     if name in ("-u", "--user"):
         pair = r"[ =]+[\"']?[A-Za-z][\w.@-]{0,40}:(?=[^\s\"']*\d)(?=[^\s\"']*[A-Za-z])([^\s\"']{4,})"
-        match = _re(pair).match(text, end)
-        return [(*match.span(1), True)] if match and not is_placeholder(match[1]) else []
+        return _held(_re(pair).match(text, end))
     return []
 
 
@@ -128,20 +125,17 @@ def at_name(text: str, begin: int, end: int) -> list[Span]:
 def statement(text: str, begin: int, end: int) -> list[Span]:
     """What databases, brokers, routers and programs are told in words of their own."""
     before, pattern = _sayings()[text[begin:end].lower()]
-    if before != "-" and not _re(before).search(text, max(text.rfind("\n", 0, begin) + 1, begin - 200), begin):
+    if before != "-" and not _re(before).search(text, line_begin(text, begin, 200), begin):
         return []
-    match = _re(pattern).match(text, end)
-    group = next((g for g in range(1, match.re.groups + 1) if match[g]), 0) if match else 0
-    return [(*match.span(group), True)] if match and not is_placeholder(match[group]) else []
+    return _held(_re(pattern).match(text, end))
 
 
 def piped(text: str, place: int, _end: int) -> list[Span]:
     """``echo PASSWORD | sudo -S``, ``echo user:PASSWORD | chpasswd``, ``echo TOKEN | login --password-stdin``."""
-    begin = max(text.rfind("\n", 0, place) + 1, place - 400)
     match = _re(
         r"""(?:echo|printf)\s+(?:-\w+\s+)?(?:'%s\\?n?'\s+)?["']?(?:[\w.-]+:(?=[^\s"'|]+["']?\s*\|[^|]*chpasswd))?([^\s"'|]+)["']?\s*\|[^|\n]*$"""
-    ).search(text, begin, place)
-    return [(*match.span(1), True)] if match and not is_placeholder(match[1]) else []
+    ).search(text, line_begin(text, place, 400), place)
+    return _held(match)
 
 
 def bearer_or_basic(text: str, _begin: int, place: int) -> list[Span]:
@@ -150,7 +144,7 @@ def bearer_or_basic(text: str, _begin: int, place: int) -> list[Span]:
     if match is None or is_placeholder(match[1]):
         return []
     value = match[1].rstrip(".")
-    if text[place - 1] in "rR":
+    if text[place - 1].lower() == "r":
         good = is_secret_value(value, "S", Where(quoted=True)) and not _re(r"[A-Za-z]+[/.-][A-Za-z/.-]+").fullmatch(
             value
         )
@@ -159,29 +153,21 @@ def bearer_or_basic(text: str, _begin: int, place: int) -> list[Span]:
     return [(match.start(1), match.start(1) + len(value), False)] if good else []
 
 
-def before_at(text: str, begin: int, _end: int) -> list[Span]:
-    """The password of ``user:password@tcp(host)``."""
-    first = max(text.rfind(c, max(0, begin - 200), begin) for c in " \n\"'=`/") + 1
-    slash = text[begin : begin + 3] == "@//"
-    if slash:
-        first = max(text.rfind(c, max(0, begin - 100), begin) for c in " \n\"'=`") + 1
-    colon = text.find("/" if slash else ":", first, begin)
-    return [(colon + 1, begin, True)] if colon >= 0 and not is_placeholder(text[colon + 1 : begin]) else []
-
-
 def before_host(text: str, begin: int, _end: int) -> list[Span]:
-    """The password of ``user:password@host:port`` without a scheme."""
-    if text.startswith(("@tcp(", "@unix(", "@//"), begin):
-        return before_at(text, begin, _end)
-    match = _re(r"(?<![\w:@.-])[A-Za-z][\w.-]{0,31}:([^\s:@/\"']{4,64})$").search(text, max(0, begin - 100), begin)
-    good = match and _re(r"\d").search(match[1]) and not is_placeholder(match[1])
-    return [(match.start(1), begin, True)] if match and good else []
+    """The password of ``user:password@host:port`` without a scheme, or of ``user:password@tcp(host)``."""
+    if text.startswith("@//", begin):
+        pattern = r"/([^ \n\"'=`]*)$"
+    elif text.startswith(("@tcp(", "@unix("), begin):
+        pattern = r":([^ \n\"'=`/]*)$"
+    else:
+        pattern = r"(?<![\w:@.-])[A-Za-z][\w.-]{0,31}:((?=[^\s:@/\"']*\d)[^\s:@/\"']{4,64})$"
+    return _held(just_before(pattern, text, begin, 200))
 
 
 def crypt(text: str, begin: int, end: int) -> list[Span]:
     """A password's hash, as systems keep it, with the name of its kind."""
     match = _re(r"[^\s\"'`<>;|:\\]{12,400}" if text[end - 1] == "$" else r"[\w+/=$:]{40,400}").match(text, end)
-    name = _re(r"[\w-]*$").search(text, max(0, begin - 24), begin)
+    name = just_before(r"[\w-]+$", text, begin, 24)
     if match is None or "{" in match[0] or "(" in match[0] or not _re(r"\d").search(match[0]):
         return []
     return [(name.start() if name else begin, match.start() + len(match[0].rstrip(",.")), True)]
@@ -189,36 +175,32 @@ def crypt(text: str, begin: int, end: int) -> list[Span]:
 
 def hook(text: str, begin: int, end: int) -> list[Span]:
     """What is drawn by lot in the address of a hook."""
-    first = max(text.rfind(sign, max(0, begin - 200), begin) for sign in " \"'<>`=\n") + 1
-    word = _re(r"[^\s\"'`<>\\]{8,500}").match(text, first)
-    if word is None or "/" not in word[0] or "." not in word[0]:
+    head = just_before(rf"(?:(?!=){_PART})+$", text, begin, 200)
+    first = head.start() if head else begin
+    word = _re(rf"(?={_PART}*/)(?={_PART}*\.)(?!{_PART}*/commit){_PART}{{8,500}}").match(text, first)
+    if word is None:
         return []
     parts = _re(r"(?<=[/=])(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[\w.~%-]{16,})").finditer(
         text, end, word.end()
     )
-    found = [m for m in parts if m[0].count("-") == 4 or _is_hex(m[0]) or drawn_by_lot(m[0])]
+    found = [m for m in parts if _re(r"[0-9a-f-]{24,}").fullmatch(m[0]) or drawn_by_lot(m[0])]
     before = _re(r"(?<=/)[A-Z0-9]{8,12}/(?:[A-Z0-9]{8,12}/)?$").search(text, end, found[0].start()) if found else None
-    return [((before or found[0]).start(), found[-1].end(), False)] if found and "/commit" not in word[0] else []
-
-
-def _is_hex(word: str) -> bool:
-    return len(word) >= 24 and not word.strip("0123456789abcdef")
+    return [((before or found[0]).start(), found[-1].end(), False)] if found else []
 
 
 def signed(text: str, begin: int, _end: int) -> list[Span]:
     """A short signed token, around the dot between its header and its body."""
-    head = _re(r"eyJ[\w-]{5,}$").search(text, max(0, begin - 60), begin)
+    head = just_before(r"eyJ[\w-]{5,}$", text, begin, 60)
     match = _re(r"\.eyJ[\w-]{4,}\.[\w-]{6,}").match(text, begin)
     return [(head.start(), match.end(), False)] if head and match else []
 
 
 def in_pgpass(text: str, place: int, _end: int) -> list[Span]:
     """The password of a line ``host:port:database:user:password``, one of whose colons is at a place."""
-    begin, end = text.rfind("\n", 0, place) + 1, text.find("\n", place)
     match = _re(r"\s*[\w.*-]+:(?:\d+|\*):[\w*.-]+:[\w*.@-]+:(\S+)\s*").fullmatch(
-        text, max(begin, place - 200), min(place + 400, end if end >= 0 else len(text))
+        text, line_begin(text, place, 200), line_end(text, place, 400)
     )
-    return [(*match.span(1), True)] if match and not is_placeholder(match[1]) else []
+    return _held(match)
 
 
 def phrase(text: str, _begin: int, place: int) -> list[Span]:
@@ -242,16 +224,12 @@ def key_block(text: str, place: int) -> tuple[list[Span], bool]:
     head = _re(r"-{4,5} ?BEGIN (?:[A-Z0-9]+ )*(?:PRIVATE|SECRET) KEY(?: BLOCK)?(?: FILE)? ?-{4,5}").match(text, place)
     if head is None:
         return [], False
-    end = text.find("\n", head.end())
-    end = len(text) if end < 0 else end
+    end = line_end(text, head.end())
     foot = _re(r"-{4,5} ?END ").search(text, head.end(), end)
     if foot:
-        return ([(head.end(), foot.start(), True)] if foot.start() > head.end() else []), False
-    body = _re(r"[^\"'<`\n]*").match(text, head.end())
-    last = body.end() if body else head.end()
-    if text[head.end() : last].strip(" \\\r\tnr"):
-        return [(head.end(), last, True)], last == end
-    return [], True
+        return [(head.end(), foot.start(), True)], False
+    body = _re(r"[ \\\r\tnr]*[^\"'<`\n \\\r\tnr][^\"'<`\n]*").match(text, head.end())
+    return ([(head.end(), body.end(), True)], body.end() == end) if body else ([], True)
 
 
 def key_line(text: str, begin: int, end: int) -> tuple[list[Span], bool]:

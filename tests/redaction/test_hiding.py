@@ -7,7 +7,7 @@ then run ``hiding.py`` and commit what it writes.
 import pytest
 from hiding import DRESSES, EDGES, NAMES, hidden, path_of, texts
 
-from hermes_core.redaction import redact
+from hermes_core.redaction import Redactor, redact
 
 
 @pytest.mark.parametrize("name", [*NAMES, EDGES, *DRESSES])
@@ -16,6 +16,12 @@ def test_what_is_hidden_of_a_text_is_what_was_hidden(name: str) -> None:
     rows = zip(texts(name), was, strict=True)
     now = [(text, before, hidden(text)) for text, before in rows]
     assert [f"{text!r}\n  was: {before}\n  now: {after}" for text, before, after in now if before != after] == []
+
+
+def test_lines_that_come_one_by_one_hide_what_the_whole_hides() -> None:
+    for text in texts(EDGES):
+        redactor = Redactor()
+        assert "".join(map(redactor.feed, text.splitlines(keepends=True))) + redactor.close() == redact(text)
 
 
 def test_the_measure_says_what_is_hidden() -> None:

@@ -9,6 +9,7 @@ import pytest
 from hermes_core.redaction import Known, Redactor, hidden, mask, redact
 from hermes_core.redaction.named import is_named_secret
 from hermes_core.redaction.pii import Pseudonyms
+from hermes_core.redaction.places import just_before, line_begin, line_end
 from hermes_core.redaction.quick import may_hold
 
 VALUE = 'p@ss "wörd"/1%'
@@ -84,6 +85,20 @@ def test_what_surely_holds_nothing_is_let_go_without_a_look() -> None:
         ("x://y", True), ("a@b", False),
     ):  # fmt: skip
         assert may_hold(text) is held, text
+
+
+def test_lines_around_a_place_are_looked_at_no_further_than_asked() -> None:
+    text = "\nab\ncdef\n"
+    assert [line_begin(text, at, 3) for at in range(10)] == [0, 1, 1, 1, 4, 4, 4, 4, 5, 9]
+    assert [line_begin("abc", at, 2) for at in range(4)] == [0, 0, 0, 1]
+    assert [line_end(text, at, 3) for at in range(10)] == [0, 3, 3, 3, 7, 8, 8, 8, 8, 9]
+    assert [line_end(text, at) for at in (0, 1, 4, 9)] == [0, 3, 8, 9]
+    assert line_end("abc", 1) == 3
+    for most, found in ((1, None), (2, "ab"), (3, "ab")):
+        match = just_before("[a-z]+b$", "ababx", 4, most)
+        assert (match and match[0][-2:]) == found
+    assert just_before("a$", "ab", 1, 9)
+    assert just_before("a$", "ab", 2, 9) is None
 
 
 FIELDS = [
