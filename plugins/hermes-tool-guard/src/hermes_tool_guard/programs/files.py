@@ -152,11 +152,7 @@ def _chmod(run: Run) -> None:
     options = run.options({"--reference"})
     recursive = options.has("-R", "--recursive")
     # A mode such as -x or -rwx looks like an option.
-    modes = [
-        a
-        for a in run.args
-        if re.fullmatch(r"[-+=ugoa,]*[-+=][rwxXstugo,+=-]*|[0-7]{1,5}", a) and a not in ("-R", "-v", "-f", "-c")
-    ]
+    modes = [a for a in run.args if re.fullmatch(r"[-+=ugoa,]*[-+=][rwxXstugo,+=-]*|[0-7]{1,5}", a)]
     words = [w for w in options.rest if w not in modes[:1]]
     mode = modes[0] if modes else ""
     if run.name == "chmod":
@@ -283,8 +279,12 @@ def _for_each(run: Run, argv: Sequence[str], found: Sequence[str], starts: Seque
     sub = [a.replace("{}", found[0]) if "{}" in a else a for a in argv]
     name = sub[0].rpartition("/")[2]
     if name in ("rm", "rmdir", "unlink", "shred", "srm", "chmod", "chown", "mv", "truncate"):
+        one = f"{starts[0].rstrip('/')}/{LISTED}"
+        named = [a.replace("{}", one) for a in argv if a != "{}"]  # what it works on besides what is found
         if name in ("chmod", "chown"):
             run.inner([a for a in argv if a != "{}"] + list(starts))
+        elif any(a[:1] != "-" for a in named[1:]):
+            run.inner(named)
         for start in starts:
             _found_deleted(run, start, tests)
         if name != "mv":

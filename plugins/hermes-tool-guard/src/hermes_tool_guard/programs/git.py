@@ -323,6 +323,22 @@ def _submodule(run: Run) -> None:
         run.ask(Class.CODE, "runs a command in every submodule")
 
 
+_LFS = names("fetch pull checkout track untrack install uninstall update clone logs pointer fsck dedup ext post-merge")
+_LFS |= names("ls-files status env version help post-checkout post-commit clean smudge filter-process")
+
+
+def _lfs(run: Run) -> None:
+    first = next((w for w in run.args if w[:1] != "-"), "")
+    if first in ("push", "pre-push", "lock", "unlock"):
+        run.ask(Class.SEND, f"sends something to a remote with git lfs {first}")
+    elif first == "migrate":
+        _rewrites(run, "rewrites the history of the repository")
+    elif first == "prune":
+        _rewrites(run, "deletes what git could still bring back")
+    elif first and first not in _LFS:
+        run.ask(Class.CODE, f"runs git lfs {first[:40]}, which the guard does not know")
+
+
 def _asks(why: str, what: Class) -> Program:
     def judge(run: Run) -> None:
         run.ask(what, why)
@@ -372,6 +388,7 @@ _COMMANDS: dict[str, Program] = {
     "pull": _fetch,
     "worktree": _worktree,
     "submodule": _submodule,
+    "lfs": _lfs,
     "ls-remote": _fetch,
     "rm": _rm,
     "bundle": _bundle,
