@@ -63,6 +63,16 @@ def test_the_folder_a_command_starts_in_counts(command: str, folder: str, outcom
     assert judged(command, folder=folder).outcome == outcome
 
 
+def test_what_find_deletes_may_hold_files_of_hermes() -> None:
+    def outcome(command: str) -> str:
+        return check(command, root="/work", home=HOME, guarded=("/work/own/config.yaml",)).outcome
+
+    assert outcome("find . -name x -delete") == "deny"
+    assert outcome("find own -name x -exec rm {} +") == "deny"
+    assert outcome("find src -name x -delete") == "allow"
+    assert outcome("find src own -name x -delete") == "deny"
+
+
 def test_a_home_as_working_folder_is_still_a_home() -> None:
     assert judged("rm -rf *", root=HOME).outcome == "deny"
     assert judged("cat .ssh/id_rsa", root=HOME).outcome == "ask"

@@ -347,7 +347,7 @@ def _everything(name: str) -> bool:
 
 
 def _hides_git(rest: str) -> bool:
-    return rest.startswith(".") and bool(_GLOB.search(rest)) and fnmatchcase(".git", rest.partition("/")[0])
+    return rest.startswith(".") and fnmatchcase(".git", rest.partition("/")[0])
 
 
 def _may_match(pattern: str, guard: str, whole: bool) -> bool:
