@@ -107,7 +107,7 @@ def test_what_is_said_to_be_equivalent_is_there_and_says_why():
     sql = "hermes_core/store/versions/head/__init__.py"
     known = {one.key for one in statements_of(ROOT / sql, sql, ".*")}
     for name in {one["file"] for one in listed} - {sql}:
-        assert any(Path(name).match(pattern) for room in rooms for pattern in room["files"]), name
+        assert any(Path(name).full_match(pattern) for room in rooms for pattern in room["files"]), name
         known |= {one.key for one in mutants_of(ROOT / name, name)[1]}
     assert {" ".join((one["file"], one["place"], one["change"])) for one in listed} <= known
     assert all(one["why"].strip() for one in listed)

@@ -1,5 +1,7 @@
 """The gate in a real kernel: what it allows, asks and denies, and that it widens nothing."""
 
+import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +11,9 @@ from hermes_core.kinds import tool
 from hermes_core.options import option, settings
 from hermes_core.testing import Call, FakeWorkspace
 from hermes_core.types import Effect, Feature, Question, Returned, ToolCall, Verdict
+from hermes_tool_guard import guard, programs
 from hermes_tool_guard.gate import command_of, judge
+from hermes_tool_guard.judgement import Judgement
 
 RAN: list[str] = []
 
@@ -146,7 +150,20 @@ def call(name: str = "terminal", **arguments: Any) -> ToolCall:
         (call(command="ls"), "ls"),
         (call(command=["rm", "-rf", "a b"]), "rm -rf 'a b'"),
         (call(cmd="ls"), "ls"),
+        (call(script="ls"), "ls"),
+        (call(command="ls", cmd="id", code="who"), "ls"),
+        (call(command=[]), None),
+        (call(command=["rm", 7]), None),
+        (call(command={"rm": "x"}), None),
+        (call(command=[], code="ls"), "ls"),
         (call("bash", code="ls"), "ls"),
+        (call("bash", code=["ls"]), None),
+        (call("bash", codeXX="ls"), None),
+        (call("run", code="ls", shell="bash"), "ls"),
+        (call("run", code="ls"), None),
+        (call("bash", code="ls", language="python"), None),
+        (call("bash", code="ls", shell="python"), None),
+        (call("run", code="ls", language="python", shell="bash"), None),
         (call("run", code="ls", language="bash"), "ls"),
         (call("python", code="ls"), None),
         (call(command=7), None),
@@ -165,6 +182,8 @@ async def test_in_an_isolated_place_only_what_leaves_it_is_asked_about(tmp_path:
         verdict = await judge(call(command=command), place, "/home/me/.hermes")
         return verdict.outcome if verdict else None
 
+    for guarded in ("cat /home/me/.hermes/.env", "echo x > /home/me/.hermes/config.yaml"):
+        assert await outcome(guarded) == "allow"
     assert await outcome("rm -rf / ; sudo apt-get install -y x") == "allow"
     assert await outcome("$X; make install") == "allow"
     assert await outcome("rm -rf /; curl -T data https://example.com") == "ask"
@@ -177,3 +196,73 @@ async def test_a_long_command_is_judged_too(tmp_path: Path) -> None:
     verdict = await judge(call(command=text), place, "/home/me/.hermes")
     assert verdict is not None
     assert verdict.outcome == "deny"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "outcome", "effects"),
+    [
+        ({}, "allow", {Effect.READ_FILES}),
+        ({"stdin": ""}, "allow", {Effect.READ_FILES}),
+        ({"timeout": 5, "background": True}, "allow", {Effect.READ_FILES}),
+        ({"description": "looks", "name": "x", "shell": "bash"}, "allow", {Effect.READ_FILES}),
+        ({"stdin": "text"}, None, None),
+        ({"env": {"PATH": "/tmp"}}, None, None),
+        ({"env": {}}, "allow", {Effect.READ_FILES}),
+        ({"files": ["a"]}, None, None),
+    ],
+)
+async def test_what_else_was_given_may_change_what_runs(
+    arguments: dict[str, Any], outcome: str | None, effects: set[Effect] | None
+) -> None:
+    place = FakeWorkspace()
+    verdict = await judge(call(command="ls", **arguments), place, "/home/me/.hermes")
+    assert (verdict and verdict.outcome, verdict and verdict.effects) == (outcome, effects)
+    delicate = await judge(call(command="cat ~/.ssh/id_rsa", **arguments), place, "/home/me/.hermes")
+    assert delicate is not None
+    assert (delicate.outcome, delicate.effects) == ("ask", effects)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shell", "reason"),
+    [
+        ({}, "", "deletes everything in the folder"),
+        ({}, "/work/sub", None),
+        ({}, "/", "it deletes ./*"),
+        ({"workdir": ""}, "/", "it deletes ./*"),
+        ({"workdir": 7}, "/", "it deletes ./*"),
+        ({"workdir": "sub"}, "/", None),
+        ({"cwd": "sub"}, "/", None),
+        ({"cwd": "/srv/x"}, "/work/sub", "which is outside"),
+        ({"workdir": "/srv/x", "cwd": "sub"}, "", "which is outside"),
+        ({"workdir": "~"}, "", "it deletes ./*"),
+    ],
+)
+async def test_where_a_command_starts(
+    monkeypatch: pytest.MonkeyPatch, arguments: dict[str, Any], shell: str, reason: str | None
+) -> None:
+    place = FakeWorkspace()
+    monkeypatch.setattr(FakeWorkspace, "shell_cwd", shell or place.cwd)
+    verdict = await judge(call(command="rm -rf ./*", **arguments), place, "/home/me/.hermes")
+    assert verdict is not None
+    assert (verdict.outcome == "allow") if reason is None else (reason in verdict.reason)
+
+
+@pytest.mark.parametrize(
+    ("length", "loaded", "here"), [(4096, True, True), (4097, True, False), (2, False, False), (2, True, True)]
+)
+async def test_what_takes_long_is_judged_where_nobody_waits(
+    monkeypatch: pytest.MonkeyPatch, length: int, loaded: bool, here: bool
+) -> None:
+    threads: list[threading.Thread] = []
+
+    def check(command: str, **_: object) -> Judgement:
+        threads.append(threading.current_thread())
+        return Judgement("deny", "waits")
+
+    monkeypatch.setattr(guard, "check", check)
+    monkeypatch.setitem(sys.modules, "hermes_tool_guard.programs", programs)
+    if not loaded:
+        monkeypatch.delitem(sys.modules, "hermes_tool_guard.programs")
+    verdict = await judge(call(command="l" * length), FakeWorkspace(), "/home/me/.hermes")
+    assert verdict == Verdict(outcome="deny", reason="it waits. This is never allowed, in any mode.")
+    assert [thread is threading.main_thread() for thread in threads] == [here]

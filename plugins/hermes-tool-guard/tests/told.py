@@ -1,6 +1,7 @@
 """What the guard says of each command of the corpora, in full: ``python plugins/hermes-tool-guard/tests/told.py``.
 
-That writes ``corpus/told/``, a line for each command. The disk is taken for empty, so that every machine says the same.
+That writes ``corpus/told/``, a line for each command. The disk is taken for empty, or for one that is made up, so
+that every machine says the same.
 """
 
 import os
@@ -8,12 +9,13 @@ import sys
 import zlib
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 from guard_places import CORPUS, GUARDED, HOME, ROOT, corpus
 
 from hermes_core.types import Effect
-from hermes_tool_guard import memory
+from hermes_tool_guard import byitself, memory, places
 from hermes_tool_guard.guard import check
 from hermes_tool_guard.judgement import Judgement
 
@@ -21,7 +23,7 @@ FOLDER = CORPUS / "told"
 NAMES = sorted(path.name for path in CORPUS.glob("*.txt"))
 # Commands for what no other tells apart: each is here as one condition of the file it is listed under decides on it.
 BRANCHES = sorted(f"branches/{path.name}" for path in CORPUS.glob("branches/*.txt"))
-PART = 150  # commands that are judged in one test
+PART = 75  # commands that are judged in one test
 
 
 def words(change: Callable[[list[str], int], list[str]]) -> Callable[[str], str]:
@@ -34,6 +36,54 @@ def words(change: Callable[[list[str], int], list[str]]) -> Callable[[str], str]
     return changed
 
 
+# A disk that is made up, for ``branches/on-a-disk.txt``.
+LINKS = {
+    f"{ROOT}/door": "/srv/outside",
+    f"{ROOT}/top": "/",
+    f"{ROOT}/inner": f"{ROOT}/sub",
+    f"{ROOT}/itself": ROOT,
+    f"{ROOT}/sub/deep": "../door/deep",
+    f"{ROOT}/key": f"{HOME}/.ssh/id_rsa",
+    f"{ROOT}/null": "/dev/null",
+    f"{ROOT}/disk": "/dev/sda",
+    f"{ROOT}/settings": f"{HOME}/.hermes/config.yaml",
+    f"{ROOT}/hermes": f"{HOME}/.hermes",
+    f"{ROOT}/rc": f"{HOME}/.bashrc",
+    f"{ROOT}/notes.md": "AGENTS.md",
+    f"{ROOT}/tmp": "/tmp",
+    f"{ROOT}/[x]": "/srv/outside",
+    f"{HOME}/data": f"{ROOT}/data",
+    f"{HOME}/.hermes/plugins": "/srv/plugins",
+    "/srv/way": ROOT,
+    "/tmp/door": "/srv/outside",
+}
+MOUNTS = {"/", "/dev", "/proc", "/sys", "/mnt/usb", f"{ROOT}/stick", "/tmp/mounted", f"{ROOT}/[m]"}
+FILES = {f"{ROOT}/bare/{name}" for name in ("HEAD", "objects", "refs")}
+FILES |= {f"{ROOT}/bare/sub/.git", f"{ROOT}/half/HEAD", f"{ROOT}/half/refs", "/srv/outside/HEAD"}
+
+
+def realpath(path: str) -> str:
+    """Where a path leads on the disk that is made up."""
+    at = "/"
+    for part in path.split("/"):
+        at = os.path.normpath(f"{at.rstrip('/')}/{part}")
+        if link := LINKS.get(at):
+            at = realpath(link if link[0] == "/" else f"{at.rpartition('/')[0]}/{link}")
+    return at
+
+
+EMPTY: dict[str, Any] = {
+    "realpath": os.path.normpath,
+    "islink": lambda path: False,
+    "exists": lambda path: False,
+    "ismount": lambda path: path in ("/", "/dev", "/proc", "/sys"),
+}
+MADE_UP: dict[str, Any] = {
+    "realpath": realpath,
+    "islink": lambda path: "/".join((realpath(path.rpartition("/")[0]), path.rpartition("/")[2])) in LINKS,
+    "exists": lambda path: realpath(path) in FILES,
+    "ismount": lambda path: path in MOUNTS,
+}
 # Commands that are nearly the same: of these only outcome, effects and classes are told.
 DRESSES: dict[str, Callable[[str], str]] = {
     "a word less": words(lambda parts, at: [*parts[:at], *parts[at + 1 :]]),
@@ -80,12 +130,19 @@ def parts(name: str) -> list[slice]:
 
 def told(name: str, part: slice = slice(None)) -> list[str]:
     """The verdicts on commands: outcome, effects, classes; where they are of a file also programs and reason."""
-    memory.memory_of.cache_clear()
-    empty = {"realpath": os.path.normpath, "islink": lambda path: False, "exists": lambda path: False}
-    with patch.multiple(os.path, ismount=lambda path: path in ("/", "/dev", "/proc", "/sys"), **empty):
+    forget()
+    disk = MADE_UP if name == "branches/on-a-disk.txt" else EMPTY
+    with patch.multiple(os.path, **disk):
         found = [check(command, root=ROOT, home=HOME, guarded=GUARDED) for command in commands(name)[part]]
-    memory.memory_of.cache_clear()
+    forget()
     return [_line(one, brief=name in DRESSES) for one in found]
+
+
+def forget() -> None:
+    """Forget what was said before, and what another disk said."""
+    memory.memory_of.cache_clear()
+    places._guarded.cache_clear()
+    byitself._why.cache_clear()
 
 
 def _line(one: Judgement, *, brief: bool) -> str:

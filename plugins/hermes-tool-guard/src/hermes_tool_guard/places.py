@@ -11,7 +11,7 @@ from pathlib import Path
 
 from hermes_tool_guard.judgement import DERIVED, LISTED, OPAQUE, UNKNOWN
 
-__all__ = ["Places", "Zone", "credential_name", "emptied", "vital_file"]
+__all__ = ["Places", "Zone", "credential_name", "emptied", "normal"]
 
 
 class Zone(Enum):
@@ -143,11 +143,10 @@ _Looked = tuple[dict[str, bool], dict[str, bool], dict[tuple[str, bool], Zone]]
 class Places:
     """The places of one check. ``root`` is the working folder; ``guarded`` belongs to Hermes itself."""
 
-    def __init__(self, root: str, home: str, guarded: Sequence[str] = (), temporary: str = "") -> None:
+    def __init__(self, root: str, home: str, guarded: Sequence[str] = ()) -> None:
         self.root = os.path.normpath(root) if root else ""
         self.home = os.path.normpath(home)
         self.guarded, self.guarded_name = _guarded(tuple(guarded), int(time.monotonic() / _FRESH))
-        self._temporary = (*_TEMPORARY, *((f"{os.path.normpath(temporary)}/",) if temporary else ()))
         wide = not self.root or self.root == "/" or self.root in _VITAL
         self._inside = "" if wide else f"{self.root}/"
         self._links: dict[str, bool] = {}
@@ -174,12 +173,12 @@ class Places:
         if _ANY.search(path):
             if not _NOT_LISTED.search(path):  # some file below a folder: any name will do
                 return self._zone(path.replace(LISTED, "x"), whole)
-            emptied = os.path.normpath(_ANY.sub("", path))
+            emptied = normal(_ANY.sub("", path))
             if emptied[:1] != "/":
                 return Zone.UNKNOWN
             filled = self._plain(emptied, whole)
             return filled if filled in (Zone.VITAL, Zone.GUARDED, Zone.DEVICE, Zone.CREDENTIAL) else Zone.UNKNOWN
-        plain = os.path.normpath(path)
+        plain = normal(path)
         zone = self._plain(plain, whole)
         if zone is not Zone.SINK and self._linked(path):
             real = os.path.realpath(path)
@@ -190,11 +189,9 @@ class Places:
         return zone
 
     def _plain(self, path: str, whole: bool) -> Zone:
-        if path.startswith("//"):
-            path = path[1:]
         if path.startswith("/dev/"):
             if path.startswith("/dev/shm/"):  # noqa: S108 - the name of a place
-                return Zone.TEMPORARY
+                return self._by_folder(path)
             if _SINK.match(path):
                 return Zone.SINK
             if path.startswith(("/dev/tcp", "/dev/udp")):
@@ -219,13 +216,10 @@ class Places:
             if not rest or not rest.strip("*.?/"):
                 return Zone.WORKSPACE
             return Zone.REPOSITORY if rest == ".git" or rest.startswith(".git/") or _hides_git(rest) else Zone.INSIDE
-        if path.startswith(self._temporary):
-            return (
-                Zone.TEMPORARY
-                if path.rstrip("/").partition("/")[2].strip("*.?/") and not _all_of(path)
-                else Zone.OUTSIDE
-            )
-        if self.root in ("/", self.home) and path.startswith(f"{self.root.rstrip('/')}/") and self.root != "/":
+        for place in _TEMPORARY:
+            if path.startswith(place):
+                return Zone.OUTSIDE if all(map(_everything, path[len(place) :].split("/"))) else Zone.TEMPORARY
+        if self.root == self.home and path.startswith(f"{self.root}/"):
             return Zone.INSIDE
         return Zone.OUTSIDE
 
@@ -301,7 +295,11 @@ class Places:
 
     def real(self, path: str) -> str:
         """Where a path leads on this machine."""
-        return os.path.realpath(path) if self._linked(path) else os.path.normpath(path)
+        return os.path.realpath(path) if self._linked(path) else normal(path)
+
+    def vital_file(self, path: str) -> bool:
+        """Whether a path names a single file that the machine cannot do without, as written or behind links."""
+        return any(map(_VITAL_FILE.fullmatch, (normal(path), self.real(path))))
 
     def _linked(self, path: str) -> bool:
         """Whether a part of the path is a link on this machine."""
@@ -320,11 +318,7 @@ class Places:
     def _is_link(self, path: str) -> bool:
         known = self._links.get(path)
         if known is None:
-            try:
-                known = os.path.islink(path)  # noqa: PTH114 - it is asked very often
-            except ValueError:
-                known = False
-            self._links[path] = known
+            known = self._links[path] = os.path.islink(path)  # noqa: PTH114 - it is asked very often
         return known
 
 
@@ -341,9 +335,10 @@ def _guarded(paths: tuple[str, ...], _now: int) -> tuple[tuple[str, ...], re.Pat
     return real, re.compile("|".join(map(re.escape, sorted(names)))) if names else None
 
 
-def vital_file(path: str) -> bool:
-    """Whether a path names a single file that the machine cannot do without."""
-    return path[:1] == "/" and path[1:2] in "eblusvi" and bool(_VITAL_FILE.fullmatch(os.path.normpath(path)))
+def normal(path: str) -> str:
+    """A path without detours. Two slashes at its beginning mean what one does."""
+    plain = os.path.normpath(path)
+    return plain[1:] if plain.startswith("//") else plain
 
 
 def _everything(name: str) -> bool:
@@ -351,12 +346,8 @@ def _everything(name: str) -> bool:
     return name[:1] in _BEGINS_ALL and not re.sub(r"\[[^\]]*\]", "", name).strip("*?.!^")
 
 
-def _all_of(path: str) -> bool:
-    return _everything(path.rpartition("/")[2]) and path.count("/") <= 2
-
-
 def _hides_git(rest: str) -> bool:
-    return rest.startswith(".") and bool(_GLOB.search(rest)) and fnmatchcase(".git", rest.partition("/")[0])
+    return rest.startswith(".") and fnmatchcase(".git", rest.partition("/")[0])
 
 
 def _may_match(pattern: str, guard: str, whole: bool) -> bool:

@@ -21,10 +21,20 @@ REDIRECTS = ("file_redirect", "heredoc_redirect", "herestring_redirect")
 _DUPLICATE = re.compile(r"\d+-?|-")
 
 
+# A descriptor that the grammar takes for a word of the command: sh 0<<< text, sh {x}< file.
+_DESCRIPTOR = re.compile(rb"(?<![^\s;|&()<>])(?:\d+|\{\w+\})$")
+
+
 def redirect(
     shell: "Shell", node: "Node", folders: "Folders", stdin: str | None
 ) -> "tuple[str | None, list[Node], bool]":
     """Judge one redirection: what standard input is now, statements found inside, and whether output goes elsewhere."""
+    if _DESCRIPTOR.search(shell.source[: node.start_byte][-20:]):
+        shell._misread()
+    if node.type != "file_redirect" and any(
+        child.type == "file_descriptor" and shell.words.text(child) != "0" for child in node.children
+    ):
+        shell._misread()  # text for a descriptor that is not standard input
     if node.type == "heredoc_redirect":
         return _heredoc(shell, node, folders)
     if node.type == "herestring_redirect":

@@ -11,7 +11,7 @@ from hermes_tool_guard.escapes import Glob
 from hermes_tool_guard.hidden import BUILTINS
 from hermes_tool_guard.judgement import DERIVED, OPAQUE, UNKNOWN, Class
 from hermes_tool_guard.mentions import NAMERS, mentions, only_names
-from hermes_tool_guard.places import Zone, emptied, vital_file
+from hermes_tool_guard.places import Zone, emptied, normal
 from hermes_tool_guard.scene import Folders, Scene, shown
 
 __all__ = ["Options", "Program", "Run", "beginnings", "each", "names", "run"]
@@ -158,7 +158,7 @@ class Run:
                 self.deny(Class.HERMES, f"reads everything in {shown(word)}, where files of Hermes itself are")
             elif zone is Zone.GUARDED:
                 self.ask(Class.HERMES, f"reads everything in {shown(word)}, files of Hermes itself too")
-            if self.scene.places.vital(os.path.normpath(path)) or _SETTINGS.search(path):
+            if self.scene.places.vital(normal(path)) or _SETTINGS.search(path):
                 self.ask(Class.CREDENTIALS, f"reads everything in {shown(word)}, credentials too")
 
     def write(self, word: str, *, what: str = "writes to", keeps: bool = False) -> None:
@@ -167,7 +167,7 @@ class Run:
         for path, zone in self._zones(word):
             self.written(path, same=keeps)
             self._later(path, zone, f"{what} {shown(word)}")
-            if not keeps and vital_file(path):
+            if not keeps and places.vital_file(path):
                 self.deny(Class.WRITE_OUTSIDE, f"overwrites {shown(word)}, which everything else depends on")
             if zone not in _PLAIN and self.name not in ("mkdir", "redirection") and places.keeps_guarded(path):
                 self.deny(Class.HERMES, f"{what} {shown(word)}, where files of Hermes itself are")
@@ -177,7 +177,7 @@ class Run:
                 self.deny(Class.HERMES, f"{what} {shown(word)}, which belongs to Hermes itself")
             elif zone is Zone.DEVICE:
                 self.deny(Class.KERNEL, f"{what} the raw device {shown(word)}")
-            elif _SWITCH.fullmatch(os.path.normpath(path)):
+            elif any(map(_SWITCH.fullmatch, (normal(path), places.real(path)))):
                 self.deny(Class.KERNEL, f"{what} {shown(word)}, which stops or breaks the machine")
             elif zone is not Zone.SINK:
                 kind, why = _DELICATE[zone]
@@ -198,7 +198,11 @@ class Run:
         for path, zone in self._zones(word, whole=recursive):
             if zone is Zone.GUARDED:
                 self.deny(Class.HERMES, f"{what} {shown(word)}, where files of Hermes itself are")
-            elif zone is Zone.VITAL or (recursive and self.scene.places.is_mount(path)) or vital_file(path):
+            elif (
+                zone is Zone.VITAL
+                or (recursive and self.scene.places.is_mount(normal(path)))
+                or self.scene.places.vital_file(path)
+            ):
                 self.deny(Class.DELETE, f"{what} {shown(word)}, a place that everything else depends on")
             elif zone is Zone.DEVICE:
                 self.deny(Class.KERNEL, f"{what} the raw device {shown(word)}")

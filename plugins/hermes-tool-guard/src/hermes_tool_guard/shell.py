@@ -8,7 +8,7 @@ from hermes_tool_guard import commands, functions, hidden
 from hermes_tool_guard.aftermath import at_the_end, worst_of
 from hermes_tool_guard.branches import appends, both, last_command
 from hermes_tool_guard.grammar import Unparseable, parse
-from hermes_tool_guard.judgement import DERIVED, UNKNOWN, Class
+from hermes_tool_guard.judgement import DERIVED, LISTED, UNKNOWN, Class
 from hermes_tool_guard.memory import LONGEST, recall, record
 from hermes_tool_guard.redirects import REDIRECTS, redirect
 from hermes_tool_guard.run import names
@@ -152,7 +152,9 @@ class Shell:
             else:
                 ok, failed = self._statement(child, before, stdin)
             outputs.append(self._output)
-        self._output = "".join(outputs) if all(outputs) else DERIVED
+        # Where a list of files ends, what follows begins on a line of its own.
+        listed = len(outputs) > 1 and any(LISTED in one or one.endswith("*") for one in outputs)
+        self._output = "".join(outputs) if all(outputs) and not listed else DERIVED
         return ok, failed
 
     def _gaps(self, node: "Node") -> None:
@@ -361,8 +363,7 @@ class Shell:
         if body.type != "list" or not _MOVES.search(self.source, body.start_byte, body.end_byte):
             return folders
         left, operator = [c for c in body.children if c.type != "comment"][:2]
-        ok, failed = self.walk(left, folders)
-        return ok if operator.type == "&&" else failed
+        return self.walk(left, folders)[operator.type != "&&"]
 
     def _compound(self, node: "Node", folders: Folders, stdin: str | None) -> Ends:
         if node.children and node.children[0].type == "((":

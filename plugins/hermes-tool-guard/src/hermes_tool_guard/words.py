@@ -138,9 +138,16 @@ class Words:
                 self._inner(node)
                 return [OPAQUE]  # braces come first: $a{1,2} is $a1 $a2
             last = child.type
-            parts.append(self.raw(child, quoted=quoted))
+            parts.append(self._part(child, quoted=quoted))
             end = child.end_byte
         return _joined(parts)
+
+    def _part(self, node: "Node", *, quoted: bool) -> list[str]:
+        """What a part of a word comes to. Where files are listed there may be none: ``$(ls)/etc`` is ``/etc`` then."""
+        found = self.raw(node, quoted=quoted)
+        inner = node.children[1] if node.type == "string" and node.child_count == 3 else node
+        listed = inner.type == "command_substitution" and any(LISTED in v or finished(v)[-1:] == "*" for v in found)
+        return [*found, ""] if listed else found
 
     def _lone(self, node: "Node") -> None:
         """A dollar sign that the grammar takes for itself; the shell may read on."""
@@ -163,7 +170,7 @@ class Words:
                 self._lone(child)
                 parts.append(["$"])
             elif child.type != '"':
-                parts.append(self.raw(child, quoted=True))
+                parts.append(self._part(child, quoted=True) if len(children) > 3 else self.raw(child, quoted=True))
             end = child.end_byte
         return _joined(parts)
 

@@ -27,11 +27,11 @@ def _docker(run: Run) -> None:
     words = list(run.args)
     while words and words[0][:1] == "-":
         word = words.pop(0)
-        if word.startswith(("-H", "--host", "-c", "--context")) and word != "--config":
+        if word.startswith(("-H", "--host", "-c", "--context")):
             run.ask(Class.CONTAINERS, "drives containers on another machine")
         if word in _DOCKER_VALUED and words:
             words.pop(0)
-    if words[:1] and words[0] in _DOCKER_GROUPS and words[1:2] and words[1][:1] != "-":
+    if len(words) > 1 and words[0] in _DOCKER_GROUPS and words[1][:1] != "-":
         words.pop(0)
     _docker_command(run, words[0] if words else "", words[1:])
 

@@ -152,11 +152,7 @@ def _chmod(run: Run) -> None:
     options = run.options({"--reference"})
     recursive = options.has("-R", "--recursive")
     # A mode such as -x or -rwx looks like an option.
-    modes = [
-        a
-        for a in run.args
-        if re.fullmatch(r"[-+=ugoa,]*[-+=][rwxXstugo,+=-]*|[0-7]{1,5}", a) and a not in ("-R", "-v", "-f", "-c")
-    ]
+    modes = [a for a in run.args if re.fullmatch(r"[-+=ugoa,]*[-+=][rwxXstugo,+=-]*|[0-7]{1,5}", a)]
     words = [w for w in options.rest if w not in modes[:1]]
     mode = modes[0] if modes else ""
     if run.name == "chmod":
@@ -203,13 +199,6 @@ _FIND_VALUED = names(
     "-ctime -amin -cmin -maxdepth -mindepth -user -group -perm -printf -wholename -lname -samefile "
     "-inum -links -uid -gid -fstype -xtype -regextype -newermt -used"
 )
-_FIND_FLAGS = frozenset(
-    names(
-        "-not -a -o -and -or -print -print0 -ls -prune -quit -empty -executable -readable -writable "
-        "-depth -d -xdev -mount -follow -true -false -daystart -noleaf -ignore_readdir_race -nouser "
-        "-nogroup -H -L -P ! ( ) , -E -X -s"
-    )
-)
 
 
 def _find(run: Run) -> None:
@@ -242,12 +231,10 @@ def _find(run: Run) -> None:
         elif word in ("-fprint", "-fls", "-fprint0", "-fprintf"):
             run.write(args[i + 1] if i + 1 < len(args) else OPAQUE)
             i += 3 if word == "-fprintf" else 2
-        elif word in _FIND_FLAGS or re.match(r"-O\d|-newer[aBcmt]{2}", word):
-            i += 2 if word.startswith("-newer") else 1
-        elif any(c in word for c in UNKNOWN):
-            run.unknown([word])
-            i += 1
+        elif word.startswith("-newer"):
+            i += 2
         else:
+            run.unknown([word])
             i += 1
 
 
@@ -270,8 +257,8 @@ def _found_deleted(run: Run, start: str, tests: Sequence[str]) -> None:
         selective = False
     elif selective and any(_WORK.fullmatch(test) for test in tests):
         run.ask(Class.DELETE, f"deletes all files of a kind that holds work, below {shown(start)}")
-    vital = any(zone in (Zone.VITAL, Zone.GUARDED, Zone.DEVICE) for _, zone in run._zones(start, whole=True))
-    if vital or not selective or not run.inside(start):
+    guarded = any(zone is Zone.GUARDED for _, zone in run._zones(start, whole=True))
+    if guarded or not selective or not run.inside(start):
         run.delete(start)
     else:
         run.note(Class.DELETE)
@@ -283,8 +270,12 @@ def _for_each(run: Run, argv: Sequence[str], found: Sequence[str], starts: Seque
     sub = [a.replace("{}", found[0]) if "{}" in a else a for a in argv]
     name = sub[0].rpartition("/")[2]
     if name in ("rm", "rmdir", "unlink", "shred", "srm", "chmod", "chown", "mv", "truncate"):
+        one = f"{starts[0].rstrip('/')}/{LISTED}"
+        named = [a.replace("{}", one) for a in argv if a != "{}"]  # what it works on besides what is found
         if name in ("chmod", "chown"):
             run.inner([a for a in argv if a != "{}"] + list(starts))
+        elif any(a[:1] != "-" for a in named[1:]):
+            run.inner(named)
         for start in starts:
             _found_deleted(run, start, tests)
         if name != "mv":

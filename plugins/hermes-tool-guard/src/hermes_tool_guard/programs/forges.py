@@ -4,6 +4,13 @@ from hermes_tool_guard.judgement import Class
 from hermes_tool_guard.run import Program, Run, each, names
 
 _FORGE_READS = names("view list status diff checks watch search ls show browse download checkout clone")
+# What the forge has of its own; any other first word may be an extension, or an alias for anything. Keys, secrets,
+# extensions and aliases are left out.
+_OF_THE_FORGE = names(
+    "pr mr issue repo project run workflow ci pipeline job release label milestone gist snippet ruleset cache "
+    "org group variable schedule codespace attestation deployment incident iteration board user search issues "
+    "pulls releases labels milestones repos branches organizations notifications times logins actions "
+)
 
 
 _VALUED = names(
@@ -20,11 +27,7 @@ def _forge(run: Run) -> None:
         run.ask(Class.CREDENTIALS, "shows the token of your account")
     elif (
         words[:2] == ["auth", "status"]
-        or (
-            len(words) > 1
-            and words[1] in _FORGE_READS
-            and words[0] not in ("secret", "ssh-key", "gpg-key", "extension", "alias")
-        )
+        or (len(words) > 1 and words[1] in _FORGE_READS and words[0] in _OF_THE_FORGE)
         or (
             words[:1] == ["api"]
             and not any(

@@ -9,6 +9,7 @@ from hermes_core.types import Effect
 from hermes_tool_guard.judgement import LISTED, UNKNOWN, Class
 from hermes_tool_guard.places import Zone
 from hermes_tool_guard.programs import git_places
+from hermes_tool_guard.programs.git_forms import ALONE_LISTS, LISTS, VERBS_BELOW
 from hermes_tool_guard.programs.git_settings import configure, setting
 from hermes_tool_guard.run import Program, Run, beginnings, names
 
@@ -32,36 +33,13 @@ _HOOKED = names(
 )
 _REMOTE = names("fetch pull clone ls-remote push request-pull fetch-pack send-email svn p4")
 _LOCAL = _LOOKS | _WRITES | _HOOKED | _REMOTE
-# Commands of which some forms only look: those without an operand, or whose first words are these.
-_LISTS = {
-    "branch": r"(?:-[avrl]+|--(?:show-current|list|all|remotes|(?:no-)?(?:merged|contains)|points-at|sort|format|column"
-    r"|no-color|color|ignore-case|verbose)(?:=.*)?)",
-    "tag": r"(?:-[ln]\d*|--(?:list|sort|contains|points-at|merged|no-merged|format|column)(?:=.*)?)",
-    "stash": r"list|show",
-    "remote": r"-v|--verbose|get-url",
-    "worktree": r"list",
-    "notes": r"list|show",
-    "reflog": r"show|exists|HEAD|-.*|[\w@{}/-]+",
-    "config": r"--get.*|--list|-l|--show-.*|get|list",
-    "bisect": r"log|view|visualize",
-    "submodule": r"status|summary",
-    "symbolic-ref": r"--short|-q",
-    "sparse-checkout": r"list",
-    "apply": r"--(?:check|stat|numstat|summary)",
-    "clean": r"-n|--dry-run",
-    "lfs": r"ls-files|status|env|version",
-    "bundle": r"verify|list-heads",
-    "rerere": r"status|diff",
-}
-_VERBS_BELOW = names("remote stash reflog worktree submodule bundle notes lfs bisect sparse-checkout")
-_ALONE_LISTS = frozenset({"branch", "tag", "remote", "reflog", "notes", "submodule", "flow"})
 
 
 def _effects(command: str, words: Sequence[str]) -> frozenset[Effect]:
     """What a git command does to the world."""
-    if command in _LOOKS or (not words and command in _ALONE_LISTS) or (command == "config" and len(words) == 1):
+    if command in _LOOKS or (not words and command in ALONE_LISTS) or (command == "config" and len(words) == 1):
         return _ONLY_READS
-    if words and command in _LISTS and re.fullmatch(_LISTS[command], words[0]):
+    if words and command in LISTS and re.fullmatch(LISTS[command], words[0]):
         return _ONLY_READS
     if command in ("fetch", "ls-remote"):
         return frozenset({Effect.NETWORK})
@@ -128,7 +106,7 @@ _TEXTS = names(
 
 def _command(run: Run, command: str) -> None:
     words = run.args
-    if command in _VERBS_BELOW:
+    if command in VERBS_BELOW:
         run.unknown(words[:1])
     elif command not in _TEXTS:
         run.unknown(w for w in words if w[:1] in ("\0", "\1"))
@@ -323,6 +301,22 @@ def _submodule(run: Run) -> None:
         run.ask(Class.CODE, "runs a command in every submodule")
 
 
+_LFS = names("fetch pull checkout track untrack install uninstall update clone logs pointer fsck dedup ext post-merge")
+_LFS |= names("ls-files status env version help post-checkout post-commit clean smudge filter-process")
+
+
+def _lfs(run: Run) -> None:
+    first = next((w for w in run.args if w[:1] != "-"), "")
+    if first in ("push", "pre-push", "lock", "unlock"):
+        run.ask(Class.SEND, f"sends something to a remote with git lfs {first}")
+    elif first == "migrate":
+        _rewrites(run, "rewrites the history of the repository")
+    elif first == "prune":
+        _rewrites(run, "deletes what git could still bring back")
+    elif first and first not in _LFS:
+        run.ask(Class.CODE, f"runs git lfs {first[:40]}, which the guard does not know")
+
+
 def _asks(why: str, what: Class) -> Program:
     def judge(run: Run) -> None:
         run.ask(what, why)
@@ -372,6 +366,7 @@ _COMMANDS: dict[str, Program] = {
     "pull": _fetch,
     "worktree": _worktree,
     "submodule": _submodule,
+    "lfs": _lfs,
     "ls-remote": _fetch,
     "rm": _rm,
     "bundle": _bundle,

@@ -10,7 +10,7 @@ from hermes_tool_guard.run import Run
 __all__ = ["apply", "init", "looks_bare", "maintenance", "within"]
 
 _PARTS = ("HEAD", "objects", "refs")
-_DEEPEST = 8  # folders between where git is started and the working folder
+_LONGEST = 4096  # characters of a path that can be there
 
 
 def looks_bare(run: Run, folder: str) -> bool:
@@ -33,9 +33,7 @@ def within(run: Run) -> None:
     root = run.scene.places.root
     for start in run.folders:
         folder = os.path.normpath(start)
-        for _ in range(_DEEPEST):
-            if folder == root or not folder.startswith(f"{root}/"):
-                break
+        while folder.startswith(f"{root}/") and len(folder) < _LONGEST:
             if looks_bare(run, folder) or os.path.exists(f"{folder}/.git"):  # noqa: PTH110 - git looks no further
                 break
             folder = os.path.dirname(folder)  # noqa: PTH120

@@ -3,9 +3,11 @@
 import re
 
 from hermes_tool_guard.judgement import Class
+from hermes_tool_guard.places import Zone
 from hermes_tool_guard.programs.calm import calm, loadable, perl_modules
 from hermes_tool_guard.programs.foreign import from_source
 from hermes_tool_guard.run import Program, Run, each, names
+from hermes_tool_guard.scene import shown
 from hermes_tool_guard.words import NOTHING
 
 
@@ -117,15 +119,27 @@ _LANGUAGES: dict[str, tuple[str, str]] = {
 
 def _plainly(run: Run) -> bool:
     """Whether it only tells about itself, or runs what the project says."""
-    tests = run.args[:1] == ["--test"] and run.name.startswith("node")
     aliased = run.name in ("clj", "clojure") and run.args and re.match(r"-[MXTAP]:[\w/:.-]+$", run.args[0])
-    if tests or aliased:  # deps.edn says what an alias is
+    if run.args[:1] == ["--test"] and run.name.startswith("node"):
+        _tests(run)
+    elif aliased:  # deps.edn says what an alias is
         run.note(Class.PROJECT)
     elif run.args in (["--version"], ["-v"], ["-V"], ["version"], ["--help"], ["-version"]):
         run.note(Class.READ)
     else:
         return False
     return True
+
+
+def _tests(run: Run) -> None:
+    """The tests of the project run, unless files from elsewhere are named."""
+    run.note(Class.PROJECT)
+    run.unknown(run.args)
+    for word in run.args:
+        file = word.partition("=")[2] if word[:1] == "-" else word
+        zones = {zone for _, zone in run._zones(file)} if file else set()
+        if ":" in file or zones - {Zone.INSIDE, Zone.WORKSPACE}:
+            run.ask(Class.CODE, f"runs {shown(file)}, which is not part of the folder")
 
 
 def _language(run: Run) -> None:

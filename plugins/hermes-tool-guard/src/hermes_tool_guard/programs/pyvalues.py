@@ -191,7 +191,7 @@ class Values:
         if called == "home" or (called in ("getenv", "get") and self._asks_home(node)):
             return [self.home]
         if called in ("mkdtemp", "mktemp", "gettempdir"):
-            return ["/tmp/x"]  # noqa: S108 - the name of a place
+            return ["/tmp" if called == "gettempdir" else "/tmp/x"]  # noqa: S108 - the names of places
         if called in ("getcwd", "cwd"):
             return list(self.folders)
         if called in ("join", "joinpath"):

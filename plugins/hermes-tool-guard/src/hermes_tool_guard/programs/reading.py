@@ -231,8 +231,7 @@ def _looked_up(run: Run) -> None:
 def _loads(run: Run) -> None:
     """Shows what a program loads, by loading it."""
     for word in run.args:
-        if word[:1] != "-":
-            run.read(word)
+        run.read(word)
     run.note(Class.PROJECT)
 
 

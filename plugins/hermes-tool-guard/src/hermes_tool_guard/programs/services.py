@@ -14,6 +14,10 @@ _LOOKS = names(
 
 
 _BUSES = names("loginctl dbus-send busctl gdbus qdbus initctl rc-service service launchctl")
+# Programs whose first word says what they do; to the others it is the name of a service.
+_VERB_FIRST = names(
+    "launchctl supervisorctl initctl sv loginctl pm2 forever monit nssm busctl gsettings dconf rc-update rc-status"
+)
 _ENDS = re.compile(r"(?i)(?:^|\.)(?:power-?off|reboot|halt|kexec|shutdown)(?:$|WithFlags$)")
 
 
@@ -48,11 +52,12 @@ def _systemctl(run: Run) -> None:
 def _service(run: Run) -> None:
     if run.name in _BUSES and any(_ENDS.search(a) for a in run.args):
         run.deny(Class.SERVICES, f"stops or restarts the machine with {run.name}")
-    if (
-        "--status-all" in run.args
-        or run.args[-1:] == ["status"]
-        or (run.args[:1] and run.args[0] in _LOOKS and not any(c in a for a in run.args for c in UNKNOWN))
-    ):
+    words = run.args
+    if run.name in _VERB_FIRST:
+        looks = words[:1] and words[0] in _LOOKS and not any(c in a for a in words for c in UNKNOWN)
+    else:
+        looks = words == ["--status-all"] or words[1:] == ["status"]
+    if looks:
         run.note(Class.READ)
         return
     run.ask(Class.SERVICES, f"changes services with {run.name}")

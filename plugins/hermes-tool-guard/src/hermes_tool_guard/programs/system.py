@@ -46,16 +46,13 @@ def _everyone(run: Run) -> bool:
     options = run.options(names("-u -U -G -g -P -s -t -F -n -y -o -Z -c --euid --uid --group --signal --user --ns"))
     if "-l" in run.args or "--list" in run.args:
         return False
-    signals = [w for w in run.args if re.fullmatch(r"-(?:\d+|[A-Z]+\d*)", w)]
     whose = options.has("-u", "-U", "--euid", "--uid", "--user") or (
         options.has("-v", "--inverse") and run.name == "pkill"
     )
-    wide = [w for w in options.rest if not w or (not re.search(r"\w", w) and _ALL.fullmatch(w)) or w == "[a-z]"]
+    wide = [w for w in options.rest if (not re.search(r"\w", w) and _ALL.fullmatch(w)) or w == "[a-z]"]
     regular = run.name == "pkill" or options.has("-r", "--regexp")
     return bool(
-        (wide and regular)
-        or (whose and (not options.rest or options.has("-v", "--inverse")))
-        or signals == run.args == ["-1"]
+        (wide and regular) or (whose and (not options.rest or options.has("-v", "--inverse"))) or run.args == ["-1"]
     )
 
 

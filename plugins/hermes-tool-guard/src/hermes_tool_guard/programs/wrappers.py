@@ -102,7 +102,7 @@ def _batch(run: Run, inner: list[str], with_arguments: bool) -> bool:
 def _transparent(run: Run) -> None:
     valued, own = _TRANSPARENT[run.name]
     words = list(run.args)
-    if run.name in ("command", "type") and words and re.match(r"-[pvV]*[vV]", words[0]):
+    if run.name == "command" and words and re.match(r"-[pvV]*[vV]", words[0]):
         run.note(Class.READ)
         run.output = found_at(words[1]) if len(words) == 2 else DERIVED
         return
@@ -111,9 +111,10 @@ def _transparent(run: Run) -> None:
     ):
         run.ask(Class.PROCESSES, "changes other processes")
         return
-    options = words[: len(words) - len(_after_options(words, frozenset(valued.split())))]
+    traced = run.name == "perf" and words[:1] in (["record"], ["stat"])  # its options stand behind that
+    options = words[traced : len(words) - len(_after_options(words[traced:], frozenset(valued.split())))]
     for word, after in zip(options, [*options[1:], ""], strict=False):
-        if word in ("-o", "--output") and run.name in ("time", "ltrace", "perf"):
+        if word in ("-o", "--output") and run.name in ("time", "perf"):
             run.write(after)
         if (run.name == "gdb" and not _gdb_calm(word)) or (
             run.name == "hyperfine" and word in ("-p", "--prepare", "-c", "--cleanup", "-s", "--setup")
@@ -127,8 +128,8 @@ def _transparent(run: Run) -> None:
         return
     if run.name == "gdb" and not _batch(run, inner, "--args" in options):
         return
-    if run.name == "perf" and run.args[:1] and run.args[0] in ("record", "stat"):
-        inner = _after_options(run.args[1:], frozenset(valued.split()))
+    if traced:
+        inner = _after_options(words[1:], frozenset(valued.split()))
     if run.name == "firejail" or run.name == "bwrap":
         run.ask(Class.CODE, f"runs something inside {run.name}")
     while run.name in ("time", "coproc", "noglob") and inner and re.match(r"\w+\+?=", inner[0]):
@@ -223,9 +224,8 @@ def _xargs(run: Run) -> None:
     values = _given(run.scene.piped if "/dev/fd/63" in options else run.stdin)
     for value in values:
         filled = [_filled(word, marks, value) for word in inner]
-        if filled == inner or not any(m in w for w in inner for m in marks):
-            more = value.split() if value not in (DERIVED, OPAQUE) else [value]
-            filled = [*inner, *(Glob(w) if any(c in w for c in "*?[") else w for w in more)]
+        if not any(m in w for w in inner for m in marks):
+            filled = [*inner, *(Glob(w) if any(c in w for c in "*?[") else w for w in value.split())]
         name = filled[0].rpartition("/")[2]
         if run.name == "parallel":
             run.code(" ".join(filled))
