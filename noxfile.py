@@ -33,7 +33,7 @@ def tests(session: nox.Session) -> None:
     the middle.
     """
     _sync(session)
-    less = ["--cases", "125", "--commits", "50"] if os.environ.get("CI") else []
+    less = ["--commits", "50"] if os.environ.get("CI") else []
     less += ["--seeds", "2", "--deselect", "tests/hostile/test_soak.py", "--ignore=tests/redaction"] if less else []
     less += ["--ignore=plugins/hermes-platform-tui", "--ignore=tests/docs", "--ignore=tests/deploy"] if less else []
     if less and session.python == PYTHONS[1]:

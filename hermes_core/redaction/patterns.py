@@ -8,7 +8,7 @@ __all__ = ["compiled", "rule", "table", "text_of", "tree", "words"]
 
 
 @lru_cache(512)
-def compiled(pattern: str) -> re.Pattern[str]:
+def compiled(pattern: str | re.Pattern[str]) -> re.Pattern[str]:
     """The pattern; a dictionary's look-up after its first use."""
     return re.compile(pattern)
 

@@ -2,6 +2,8 @@
 
 import re
 
+from hermes_core.redaction.patterns import compiled
+
 __all__ = ["just_before", "line_begin", "line_end"]
 
 
@@ -19,4 +21,4 @@ def line_end(text: str, place: int, most: int = 1 << 30) -> int:
 
 def just_before(pattern: str | re.Pattern[str], text: str, place: int, most: int) -> re.Match[str] | None:
     """The first match of a pattern in the last so many characters before a place."""
-    return re.compile(pattern).search(text, max(0, place - most), place)
+    return compiled(pattern).search(text, max(0, place - most), place)
