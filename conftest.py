@@ -68,10 +68,9 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_sessionstart() -> None:
-    """Do at once what every test pays for; imported here, where the folder of the file is on the path."""
-    from at_once import remember_packages, wait_for_no_disk
+    """Wait for no disk; imported here, where the folder of the file is on the path."""
+    from at_once import wait_for_no_disk
 
-    remember_packages()
     wait_for_no_disk()
 
 
@@ -83,7 +82,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Look through what was collected no more: ten thousand tests and their modules are no garbage."""
+    """Look through what was collected no more: ten thousand tests and their modules are no garbage.
+
+    What is installed is looked up once, now that every room has put its folder on the path.
+    """
+    from at_once import remember_packages
+
+    remember_packages()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
 

@@ -7,6 +7,8 @@ import pytest
 
 from hermes_core.types import Principal, Text, ToolResult
 
+pytestmark = pytest.mark.long
+
 ME = Principal()
 POINTS = ["tool_started", "tool_done", "tool_stored", "answered"]  # of a parent, around its child
 OWN = ["leased", "journaled", "prompted", "requested", "mid_stream", "replied", "tool_started", "tool_done"]

@@ -118,6 +118,7 @@ def unmarked(pieces: list[bytes]) -> list[bytes]:
     return [piece.replace(b',"cache_control":{"type":"ephemeral"}', b"") for piece in pieces]
 
 
+@pytest.mark.long
 @pytest.mark.timeout(180)  # five processes, which import what talks to a service
 @pytest.mark.parametrize("wire", CONFIGS)
 def test_what_was_sent_once_is_sent_again_to_the_byte_whatever_happens_between(cli, service, wire) -> None:

@@ -12,6 +12,8 @@ from hermes_core.testing.bench import Bench
 from hermes_core.testing.scripted import ScriptedProvider
 from hermes_core.types import Called, Ended, Failed, Returned, Said, Text, ToolResult
 
+pytestmark = pytest.mark.long
+
 
 @frozen
 class Words:

@@ -4,6 +4,8 @@ import pytest
 
 from hermes_core.types import Principal, Verdict
 
+pytestmark = pytest.mark.long
+
 ME = Principal()
 
 

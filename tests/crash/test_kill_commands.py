@@ -14,6 +14,8 @@ import pytest
 from hermes_core import Hermes
 from hermes_core.types import Ended, Said
 
+pytestmark = pytest.mark.long
+
 ANSWER = "The train to Oslo leaves at nine."
 
 

@@ -9,6 +9,8 @@ from hermes_core.store.inbox import OPEN
 from hermes_core.store.killpoints import POINTS
 from hermes_core.types import ToolResult
 
+pytestmark = pytest.mark.long
+
 OTHER = ("migrating", "compacting", "compacted", "asked", "approved")  # no such turn comes by them
 OTHER += ("acked", "outboxed", "sending", "accepted", "receipted")  # those are tried in tests/delivery
 FIRST, MORE = "hello 1", "and more 0"

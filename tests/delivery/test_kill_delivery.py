@@ -14,6 +14,8 @@ from post import outgoing
 
 from hermes_core.gateway.outward.pieces import pieces_of
 
+pytestmark = pytest.mark.long
+
 POINTS = ("outboxed", "sending", "accepted", "receipted")
 LONG = " ".join(f"Part {number} of an answer that does not fit into one message." for number in range(6))
 SAYS = [("1", "a", "One thing."), ("2", "a", LONG), ("3", "b", "Another thing."), ("4", "a", "The last thing.")]

@@ -124,6 +124,7 @@ def test_every_page_is_reachable():
     assert not [str(p) for p in pages if f"\n{p}\n" not in index]
 
 
+@pytest.mark.long
 def test_the_example_of_the_readme_uses_tools_and_answers(newcomer):
     block = re.search(r"<!-- example -->\n```sh\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)[1]
     words = shlex.split(block)

@@ -16,6 +16,8 @@ from hermes_core.types import Endpoint, Message, Request, Text
 from hermes_provider_anthropic.provider import all_providers as anthropic_providers
 from hermes_provider_openai.provider import all_providers as openai_providers
 
+pytestmark = pytest.mark.long
+
 HELLO = Request(model="m", messages=(Message(role="user", parts=(Text(text="hello"),)),))
 FILES = [f"{wire}-{name}.{kind}" for wire in WIRES for name in SAID for kind in ("sse", "json")]
 FILES = [file for file in FILES if not (file.startswith("responses") and file.endswith("json"))]

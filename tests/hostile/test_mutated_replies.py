@@ -8,6 +8,8 @@ import pytest
 from hostile_mutants import KINDS, WIRES, make
 from hostile_play import run
 
+pytestmark = pytest.mark.long
+
 BATCH = 125
 
 

@@ -15,6 +15,8 @@ from hermes_core.kinds import tool
 from hermes_core.testing import Call, ScriptedProvider
 from hermes_core.types import ExecRequest, Request
 
+pytestmark = pytest.mark.long
+
 KEPT = 8  # resting sessions a process keeps at hand
 SESSIONS = KEPT + 4
 

@@ -6,6 +6,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from hermes_core.store.journal import Store
 from hermes_core.types import Principal
 
@@ -33,6 +35,7 @@ asyncio.run(run(*sys.argv[1:]))
 """
 
 
+@pytest.mark.long
 async def test_eight_processes_write_at_once_and_lose_nothing(
     store: Store,
     sql: Callable[[str], list[tuple[object, ...]]],

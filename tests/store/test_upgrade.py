@@ -152,6 +152,7 @@ async def test_an_older_store_is_brought_to_head_with_all_it_holds(engine: Engin
     store.close()
 
 
+@pytest.mark.long
 def test_a_fault_at_any_step_of_a_migration_leaves_the_older_store(
     engine: Engine, tmp_path: Path, url: str, pytestconfig: pytest.Config
 ) -> None:
@@ -221,6 +222,7 @@ def broken_server(url: str) -> Callable[[int], Engine]:
     return Broken
 
 
+@pytest.mark.long
 def test_a_death_at_any_statement_of_a_migration_loses_nothing(
     engine: Engine, tmp_path: Path, url: str, request: pytest.FixtureRequest
 ) -> None:

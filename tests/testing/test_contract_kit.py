@@ -43,6 +43,7 @@ def test_every_contract_test_says_what_to_do_if_it_fails():
             assert len(advice.strip()) > 20, name
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 def test_broken_plugins_are_caught(pytester, kind):
     wanted = {}

@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-pytestmark = pytest.mark.timeout(180)  # a run of pytest with two processes, whatever else the machine does
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.timeout(180),
+]  # a run of pytest with two processes, whatever else the machine does
 SUITE = """
 import asyncio
 import signal

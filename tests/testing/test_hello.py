@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.long
+
 HELLO = Path(__file__).parents[2] / "docs" / "hello"
 # An author of plugins has none of the plugins of pytest that are left out; to load them takes longer than the tests.
 LEFT_OUT = ("cacheprovider", "schemathesis", "hypothesispytest", "textual-snapshot", "syrupy", "xdist")

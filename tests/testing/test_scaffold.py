@@ -16,6 +16,7 @@ LEFT_OUT = ("cacheprovider", "schemathesis", "hypothesispytest", "textual-snapsh
 KINDS = ("provider", "tool", "backend", "platform", "memory")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_new_plugin_passes_its_tests_at_once(kind, tmp_path):
     new_plugin(kind, "my-thing", tmp_path)

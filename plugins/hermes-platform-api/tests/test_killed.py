@@ -13,6 +13,8 @@ import pytest
 
 from hermes_core.testing.forks import Forks
 
+pytestmark = pytest.mark.long
+
 KEY = "owners-key-0123456789"
 
 

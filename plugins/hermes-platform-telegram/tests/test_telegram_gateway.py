@@ -60,6 +60,7 @@ def gateway(tmp_path, service, forks):
     return Gateway(tmp_path / "hermes", service, forks)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "point",
     ["received", "journaled", "replied", "answered", "outboxed", "sending", "accepted:1", "accepted:2", "receipted"],
@@ -78,6 +79,7 @@ async def test_a_kill_loses_nothing_and_shows_nothing_twice(gateway, service, po
     assert len(service.confirmed) == 2
 
 
+@pytest.mark.long
 async def test_an_unkind_service_changes_nothing(gateway, service):
     """Time-outs after accept, 429, 5xx, nonsense and redelivery: each message is answered once."""
     service.script("getUpdates", Fault(cut=True, after=True), Fault(body=b"{", after=True))

@@ -130,6 +130,7 @@ def test_any_order_of_events_shows_all_texts(events: list[Event]) -> None:
                 assert known not in text or known in words or known in progress
 
 
+@pytest.mark.long
 @given(st.lists(EVENTS, max_size=12))
 @settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 async def test_any_order_of_events_can_be_drawn_and_nothing_drives_the_terminal(events: list[Event]) -> None:

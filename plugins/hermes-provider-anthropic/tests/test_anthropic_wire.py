@@ -48,6 +48,7 @@ async def test_every_cassette_is_understood(cassettes, service, at, ask, reply):
         assert len(set(heard.ids)) == len(heard.ids), name
 
 
+@pytest.mark.long
 def test_a_stream_may_be_cut_at_every_byte(cassettes, heard):
     for name, (stream, expected) in cassettes.items():
         known: Events = []

@@ -53,6 +53,7 @@ async def test_every_cassette_is_understood(cassettes, service, at, ask, reply):
         assert len(set(heard.ids)) == len(heard.ids), name
 
 
+@pytest.mark.long
 def test_a_stream_may_be_cut_at_every_byte(cassettes, heard):
     for name, (stream, expected) in cassettes.items():
         for cut, facts in outcomes(stream, heard):
@@ -60,6 +61,7 @@ def test_a_stream_may_be_cut_at_every_byte(cassettes, heard):
         assert heard(decode(read([stream[i : i + 1] for i in range(len(stream))]))).facts() == expected, name
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("newline", [b"\r\n", b"\r"])
 def test_other_line_ends_change_nothing(cassettes, heard, newline):
     for name, (stream, expected) in cassettes.items():

@@ -688,6 +688,7 @@ def lay(folder: Path, files: dict[str, tuple[bytes, bool]]) -> None:
             continue
 
 
+@pytest.mark.long
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(_FOLDER, _FOLDER)
 def test_whatever_a_folder_was_it_is_again(

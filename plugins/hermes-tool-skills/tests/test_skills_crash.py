@@ -7,6 +7,8 @@ import pytest
 
 from hermes_core.testing.forks import Forks
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def forks() -> Iterator[Forks]:

@@ -9,6 +9,8 @@ import pytest
 
 from hermes_core.testing.forks import Forks
 
+pytestmark = pytest.mark.long
+
 Play = Callable[..., tuple[int, list[str]]]
 
 

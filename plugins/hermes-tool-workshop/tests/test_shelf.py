@@ -33,6 +33,7 @@ def forks() -> Iterator[Forks]:
         yield made
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("before", [0, 1, 2])
 def test_killed_at_any_step_of_keeping_there_is_the_old_version_or_the_new_one(tmp_path, forks, before):
     """Every step, one after the other, until a run comes to its end."""
