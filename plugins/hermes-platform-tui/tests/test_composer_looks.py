@@ -15,6 +15,8 @@ from composer_app import PNG, Desk, menu_rows, paste, type_in, until
 from hermes_core.types import Blob
 from hermes_platform_tui.composer.history import History
 
+pytestmark = pytest.mark.long
+
 Scene = Callable[[Any], Awaitable[None]]
 
 

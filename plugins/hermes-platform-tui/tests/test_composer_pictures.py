@@ -13,6 +13,8 @@ from composer_app import PNG, Desk, anew, paste, type_in, until
 from hermes_core.types import Blob
 from hermes_platform_tui.composer import clipboard, pictures
 
+pytestmark = pytest.mark.long
+
 JPEG = b"\xff\xd8\xff\xe0" + b"1" * 500
 
 

@@ -17,6 +17,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 from screens_cases import Desk, Host, desk, drawn, now, settled
 from screens_gallery import SCREENS
 
+pytestmark = pytest.mark.long
+
 LAYOUTS = ("question_long", "sessions", "models", "settings", "value_yaml", "work", "insights", "error", "confirm")
 
 

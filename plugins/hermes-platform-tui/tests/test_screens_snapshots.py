@@ -10,6 +10,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 from screens_cases import Host, PanelHost, settled
 from screens_gallery import SCREENS
 
+pytestmark = pytest.mark.long
+
 SMALL, USUAL, WIDE, HUGE = (40, 12), (80, 24), (120, 40), (200, 60)
 EVERYWHERE = ("question", "question_long", "sessions", "confirm")
 USUALLY = (

@@ -10,6 +10,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 from screens_cases import Host, settled
 from screens_gallery import SCREENS
 
+pytestmark = pytest.mark.long
+
 NAMES = ("models", "settings", "help", "work", "insights", "usage", "skins", "error", "prompt")
 CASES = [(name, size) for name in NAMES for size in ((80, 24), (120, 40), (200, 60))]
 

@@ -12,6 +12,8 @@ from hermes_platform_tui.transcript import Transcript
 
 from .transcript_scenes import Clock, Stage, failing, mending, past, thinking, working
 
+pytestmark = pytest.mark.long
+
 SIZES = [(80, 24), (120, 40), (40, 12)]
 Act = Callable[[Transcript, Clock], None]
 

@@ -16,6 +16,8 @@ from hermes_platform_tui.transcript.page import MOST, Page
 
 from .transcript_scenes import STARTED, Stage, past, screen_of
 
+pytestmark = pytest.mark.long
+
 SIZE = (80, 24)
 
 
