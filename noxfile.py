@@ -20,7 +20,7 @@ def _sync(session: nox.Session, *groups: str) -> None:
     session.run_install(
         "uv", "sync", "--locked", "--all-packages", "--all-extras", *wanted,
         f"--python={session.virtualenv.location}",
-        env={"UV_PROJECT_ENVIRONMENT": session.virtualenv.location, "UV_COMPILE_BYTECODE": "1"},
+        env={"UV_PROJECT_ENVIRONMENT": session.virtualenv.location},
         silent=True,
     )  # fmt: skip
 
