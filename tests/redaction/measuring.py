@@ -18,11 +18,11 @@ def rows(name: str) -> list[dict[str, str]]:
     return found
 
 
-def left(secret: str, shown: str) -> bool:
-    """Whether anything of a secret's body is still there: beyond the six and four characters that a mask may show."""
+def left(secret: str, shown: str, size: int = 6) -> bool:
+    """Whether so many characters of a secret's body are still there: beyond the six and four that a mask may show."""
     for line in secret.replace("\\n", "\n").split("\n"):
         body = line[6:-4] if len(line) >= 18 else line
-        size = min(6, len(body))
+        size = min(size, len(body))
         if size and any(body[at : at + size] in shown for at in range(len(body) - size + 1)):
             return True
     return False

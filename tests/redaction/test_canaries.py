@@ -76,7 +76,8 @@ def files(folder: Path) -> str:
 
 
 def found(text: str) -> list[str]:
-    return [secret for secret in CANARIES if left(secret, text)]
+    # Six hexadecimal digits of a secret are in a random id every few hundred runs.
+    return [secret for secret in CANARIES if left(secret, text, 10)]
 
 
 def test_there_are_fifty() -> None:
