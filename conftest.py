@@ -32,10 +32,12 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 if signal.getsignal(signal.SIGQUIT) is signal.SIG_IGN:
     signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 
-# The same examples in every run: what is red is red for everybody. New ones are looked for by `nox -s property`.
-settings.register_profile("house", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+# The same examples in every run: what is red is red for everybody. A step of CI takes more of them, and `nox -s
+# property` looks for new ones.
+settings.register_profile("more", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("house", settings.get_profile("more"), max_examples=50)
 settings.load_profile("house")
-settings.register_profile("fresh", settings.get_profile("house"), derandomize=False, max_examples=1_000)
+settings.register_profile("fresh", settings.get_profile("more"), derandomize=False, max_examples=1_000)
 
 pytest_plugins = ("left_behind",)  # of tests/house: what a run leaves fails it
 

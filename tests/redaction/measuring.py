@@ -22,8 +22,8 @@ def left(secret: str, shown: str, size: int = 6) -> bool:
     """Whether so many characters of a secret's body are still there: beyond the six and four that a mask may show."""
     for line in secret.replace("\\n", "\n").split("\n"):
         body = line[6:-4] if len(line) >= 18 else line
-        size = min(size, len(body))
-        if size and any(body[at : at + size] in shown for at in range(len(body) - size + 1)):
+        told = min(size, len(body))
+        if told and any(body[at : at + told] in shown for at in range(len(body) - told + 1)):
             return True
     return False
 
