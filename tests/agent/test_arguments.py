@@ -99,6 +99,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.long
 @given(st.dictionaries(st.sampled_from([*Params.__slots__, "other"]), JSON))
 def test_whatever_comes_is_the_class_or_a_tool_error(given_: dict[str, object]) -> None:
     with contextlib.suppress(ToolError):

@@ -9,6 +9,8 @@ import pytest
 
 from hermes_core.types import Asked, Ended, Principal, Progress, Verdict
 
+pytestmark = pytest.mark.long
+
 ME = Principal()
 DEAD = "Its process was killed by SIGKILL before it was done."
 

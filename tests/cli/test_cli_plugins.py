@@ -121,6 +121,7 @@ def findings(cli, *words):
     return cli("doctor", "--json", *words).row["findings"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", BROKEN)
 def test_a_broken_plugin_costs_only_itself_and_doctor_names_it(cli, how):
     code, phase, said = BROKEN[how]

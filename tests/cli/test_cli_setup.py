@@ -141,6 +141,7 @@ STEPS = (
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", range(len(STEPS)), ids=[asked for asked, _ in STEPS])
 def test_to_interrupt_at_any_question_changes_nothing(talk, first, number):
     (first.home / "config.yaml").write_text("model: {provider: offline}  # mine\n")

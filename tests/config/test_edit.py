@@ -291,6 +291,7 @@ def comment_lines(written: str) -> list[str]:
     return [line.strip() for line in written.splitlines() if line.strip().startswith(("# c", "# deep", "# end"))]
 
 
+@pytest.mark.long
 @hypothesis_settings(
     max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )

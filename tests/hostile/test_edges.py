@@ -291,6 +291,7 @@ async def test_a_platform_brings_and_gets_anything(hermes, scripted):
         strict(body)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("given", [b"caf\xe9 \xff\xed\xa0\x80", b"\x1b[2J \xe2\x80\xae"])
 def test_the_command_line_takes_any_bytes(tmp_path, given):
     env = {**os.environ, "HERMES_HOME": str(tmp_path / "home"), "LC_ALL": "C"}

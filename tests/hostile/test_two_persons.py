@@ -15,6 +15,8 @@ from hermes_core import hookimpl
 from hermes_core.testing.bench import Bench
 from hermes_core.types import Principal, Question, Request, Returned, Session, Verdict
 
+pytestmark = pytest.mark.long
+
 ANNA, BEN = Principal(person="anna"), Principal(person="ben")
 WORDS = ["harbour", "violin", "ledger", "orchid", "tunnel", "saffron"]
 MODULES = ["memory_files", "tool_files", "tool_recall", "tool_todo", "tool_terminal", "tool_guard", "backend_local"]

@@ -20,6 +20,8 @@ from hermes_core.testing import FakePlatform
 from hermes_core.testing.bench import Bench
 from hermes_core.types import Chat, Envelope, Message, Principal, Request, Sent, Session, Text
 
+pytestmark = pytest.mark.long
+
 _CHANCE = re.compile(r"conversation-\d{3}|\b[0-9a-f]{12}\b|(?<=/)[0-9a-f]{8}(?=-)|\d\d:\d\d(?= )")
 GROUP = "the-group"
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.long
+
 HERE = Path(__file__).parent
 LEAKS = """
 import os, pathlib, subprocess, sys, tempfile

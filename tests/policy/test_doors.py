@@ -20,6 +20,8 @@ from hermes_core.gateway.carry import Carrier
 from hermes_core.kinds import Platform
 from hermes_core.types import Envelope, Message, Text
 
+pytestmark = pytest.mark.long
+
 PLANNED = Path(__file__).parents[1] / "children" / "planned.py"
 GATE = """# /// hermes
 # api = 1

@@ -327,6 +327,7 @@ def below(house: House, *words: str, **env: str) -> str:
     return done.stderr
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "words",
     [

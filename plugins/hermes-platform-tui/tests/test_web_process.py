@@ -12,7 +12,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-pytestmark = pytest.mark.real_time
+pytestmark = [pytest.mark.long, pytest.mark.real_time]
 TOKEN = "t" * 40
 HERE = Path(__file__).parent
 
