@@ -26,11 +26,13 @@ from hypothesis import HealthCheck, settings
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
-# A shell's job in the background ignores the signals of the keyboard, and so would every process started below.
+# A shell's job in the background ignores the signals of the keyboard, and below nohup it ignores that the terminal is
+# gone; so would every process started below.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
-if signal.getsignal(signal.SIGQUIT) is signal.SIG_IGN:
-    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+for number in (signal.SIGQUIT, signal.SIGHUP):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, signal.SIG_DFL)
 
 # The same examples in every run: what is red is red for everybody. A step of CI takes more of them, and `nox -s
 # property` looks for new ones.
