@@ -73,8 +73,9 @@ class Carrier(RuntimeDesk):
         return await self._conversation(chat).take_up()
 
     async def interrupt(self, chat: str) -> bool:
-        if work := self._typed.working.get(chat):
-            return work.cancel()
+        if working := self._typed.working.get(chat):
+            stopped = [work.cancel() for work in working]
+            return any(stopped)
         conversation = self._conversation(chat)
         session = conversation.session.id if conversation.session else conversation.wanted
         return bool(session) and self._runtime.interrupt(session)

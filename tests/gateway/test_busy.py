@@ -230,3 +230,32 @@ async def test_a_command_that_takes_its_time_is_shown_and_can_be_stopped(hermes,
     assert ["".join(p.text for p in m.parts) for m in platform.outbox.values()] == ["Stopped."]
     assert [type(e) for e in platform.events[:2]] == [Started, Ended]
     assert platform.events[-1].answer == "Here."
+
+
+async def test_a_command_that_waited_and_one_that_need_not_may_run_side_by_side(stage, hermes) -> None:
+    began, over = asyncio.Event(), asyncio.Event()
+
+    async def slow(session: Session, rest: str) -> str:
+        began.set()
+        await over.wait()
+        return "slow"
+
+    async def quick(session: Session, rest: str) -> str:
+        stage.go.set()
+        await began.wait()
+        over.set()
+        await asyncio.sleep(0)
+        return "quick"
+
+    @hookimpl
+    def register_slash_commands() -> list[SlashCommand]:
+        return [
+            SlashCommand(name="slow", summary="take its time", run=slow),
+            SlashCommand(name="quick", summary="answer at once", run=quick, at_once=True),
+        ]
+
+    hermes.tmp_plugin(register_slash_commands, manifest={"contributes": {"slash": ["slow", "quick"]}})
+    stage.provider.add(Call("work"), "first", "second")
+    said = await stage.play("one", "/slow", "/quick", after=["two"])
+    assert sorted(said[1:4]) == ["first", "quick", "slow"]
+    assert said[-1] == "second"

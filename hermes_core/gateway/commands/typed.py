@@ -39,7 +39,7 @@ _SOON = 1.0  # seconds; a command that takes longer is shown as work that can be
 class TypedCommands:
     """The commands of one platform. ``chats`` are its conversations, ``tell`` says something in one.
 
-    ``working`` is the command that runs in each, ``beside`` what was begun beside them; ``left`` is set by /quit.
+    ``working`` are the commands that run in each, ``beside`` what was begun beside them; ``left`` is set by /quit.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class TypedCommands:
     ) -> None:
         self._runtime, self._platform, self._origin = runtime, platform, origin
         self._chats, self._tell = chats, tell
-        self.working: dict[str, asyncio.Future[Any]] = {}
+        self.working: dict[str, list[asyncio.Future[Any]]] = {}
         self.left, self.beside = asyncio.Event(), set[asyncio.Task[None]]()
 
     @cached_property
@@ -100,7 +100,7 @@ class TypedCommands:
 
         asks = ask if Feature.LIVE in self._platform.features else None
         work = asyncio.ensure_future(carried_out(self._deck, command, session, rest, asks))
-        self.working[chat] = work
+        (working := self.working.setdefault(chat, [])).append(work)
         try:
             await asyncio.wait({work}, timeout=_SOON)
             if not work.done():
@@ -108,7 +108,9 @@ class TypedCommands:
             await asyncio.wait({work})
         finally:
             work.cancel()
-            del self.working[chat]
+            working.remove(work)
+            if not working:  # one that need not wait may have begun beside it
+                del self.working[chat]
             if shown:
                 ended = Ended(session_id="", turn_id="", answer="", reason="failed", usage=Usage())
                 await self._platform.show(Chat(chat), ended)
