@@ -20,10 +20,7 @@ def authorization(text: str, place: int, gap: re.Match[str]) -> list[tuple[int, 
     quoted = between_quotes(text, place)
     begin, end = quoted or (place, place)
     if quoted is None:
-        match = _re(r"[^\n\r\"'`<>\\,}]{1,4096}").match(text, place)
-        if match is None:
-            return []
-        end = match.end()
+        end = _re(r"[^\n\r\"'`<>\\,}]{0,4096}").match(text, place).end()  # type: ignore[union-attr]
     value = text[begin:end]
     scheme = _rule("headers.scheme").match(value)
     if scheme:
@@ -47,8 +44,7 @@ def cookies(text: str, gap: re.Match[str], name: str) -> list[tuple[int, int, bo
     quoted = between_quotes(text, gap.end())
     begin, end = quoted or (gap.end(), gap.end())
     if quoted is None:
-        match = _re(r"[^\n\r\"'`]{1,4096}").match(text, begin)
-        end = match.end() if match else begin
+        end = _re(r"[^\n\r\"'`]{0,4096}").match(text, begin).end()  # type: ignore[union-attr]
     spans = []
     for pair in _re(r"([^\s=;,]{1,100})=(\"?)([^;\s\"]{1,4096})").finditer(text, begin, end):
         if pair[1].lower() in ("path", "domain", "expires", "max-age", "samesite", "priority", "version"):
@@ -82,7 +78,8 @@ def pair_value(text: str, begin: int, end: int) -> list[tuple[int, int, bool]]:
     gap = _re(rf"{MARK}?\s*[:=]\s*").match(text, end)
     if gap is None:
         return []
-    first = text.rfind("{", max(0, begin - 300), begin) + 1 or max(0, begin - 300)
+    far = max(0, begin - 300)
+    first = text.rfind("{", far, begin) + 1 or far
     match = _name_before(text, first, begin)
     quoted = between_quotes(text, gap.end())
     if match is None and quoted:
@@ -110,7 +107,7 @@ def pair_value(text: str, begin: int, end: int) -> list[tuple[int, int, bool]]:
         return authorization(text, gap.end(), gap)
     if kind == "C":
         return _cookies_in(text, quoted)
-    return judged(text, *quoted, kind, Where(quoted=True, env=True))
+    return judged(text, *quoted, kind, Where(env=True))
 
 
 def next_line(text: str, place: int, kind: str) -> list[tuple[int, int, bool]]:

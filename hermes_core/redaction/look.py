@@ -95,7 +95,7 @@ def _is_password(value: str, where: Where) -> bool:
         return len(value) >= 4
     if where.prose:
         return bool(_re(r"\d|[^\w.,;:!?')-]").search(value)) and not _re(_DATE).match(value)
-    if where.code and _re(r"[a-z_]+[\w]*").fullmatch(value) and not _re(r"[a-z]+\d+\w*").fullmatch(value):
+    if where.code and _re(r"(?![a-z]+\d)[a-z_]\w*").fullmatch(value):
         return False
     return len(value) >= 4 or where.quoted or where.env
 

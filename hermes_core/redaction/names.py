@@ -39,4 +39,4 @@ def strength(name: str) -> str:
         return ""
     if name.isupper() and _rule("names.environment").fullmatch(plain):  # of an environment
         return "S"
-    return "H" if _re(r"\w*(?:sig|auth|dsn|signature|credential|conn)\w*").fullmatch(plain) else "W"
+    return "H" if _re("sig|auth|dsn|credential|conn").search(plain) else "W"

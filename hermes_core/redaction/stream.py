@@ -9,7 +9,6 @@ __all__ = ["Redactor", "hidden", "mask"]
 
 Mask = Callable[[str, bool], str]
 _LINE = 131_072  # characters of a line that are looked at together
-_BLOCK = 262_144  # characters looked at together
 _GAP = 4_096  # how far back a place is looked for at which a longer line can be cut
 _SHOWN = 18  # characters; a shorter secret is hidden as a whole
 
@@ -55,7 +54,7 @@ class Redactor:
 
     def close(self) -> str:
         """The rest."""
-        rest, self._held, self._size = "".join(self._held), [], 0
+        rest, self._held = "".join(self._held), []
         return self._shown(rest) if rest else ""
 
     def _blocks(self, text: str, ended: int) -> Iterable[str]:
@@ -66,7 +65,7 @@ class Redactor:
             if end <= at:  # a line as long as that
                 line = text.index("\n", at) + 1
                 while line - at > _LINE:
-                    cut = at + _cut(text[at : at + _LINE + 1])
+                    cut = at + _cut(text[at : at + _LINE])
                     yield self._shown(text[at:cut])
                     at = cut
                 end = line
@@ -84,4 +83,4 @@ class Redactor:
 def _cut(line: str) -> int:
     """Where the first part of a line that is too long ends: at a blank or a comma, where there is one."""
     place = max(line.rfind(sign, _LINE - _GAP, _LINE) for sign in (" ", ",", ";", "&", "}"))
-    return place + 1 if place >= 0 else _LINE
+    return place + 1 or _LINE

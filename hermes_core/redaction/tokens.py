@@ -16,7 +16,7 @@ __all__ = ["token_spans"]
 
 Span = tuple[int, int, bool]  # start, end, and whether nothing of it may be shown
 _RUN = b"a" * 15
-_TABLE = bytes(97 if (chr(i).isalnum() and i < 128) or chr(i) in "_-" else 32 for i in range(256))
+_TABLE = bytes(97 if chr(i).isalnum() or chr(i) in "_-" else 32 for i in range(256))
 _HEX = "0123456789abcdef"
 _UUID = _HEX + "-"
 _JOINS = frozenset("./$+:~#^!")

@@ -3,6 +3,7 @@
 from hermes_core.redaction.look import Where, is_secret_value
 from hermes_core.redaction.patterns import compiled as _re
 from hermes_core.redaction.patterns import text_of
+from hermes_core.redaction.places import line_end
 
 __all__ = ["LONGEST", "MARK", "PLAIN", "between_quotes", "judged", "trimmed"]
 
@@ -23,12 +24,10 @@ def between_quotes(text: str, place: int) -> tuple[int, int] | None:
         if text.startswith(sign, begin):
             return begin, begin
         body = _re(rf"(?:[^{sign}\\\n]|\\.){{0,{LONGEST}}}").match(text, begin)
-        return begin, body.end() if body else begin
-    end = text.find(sign, begin, begin + LONGEST)
-    line = text.find("\n", begin, begin + LONGEST)
-    if end < 0 or 0 <= line < end:
-        end = line if line >= 0 else min(len(text), begin + LONGEST)
-    return begin, end
+        return begin, body.end()  # type: ignore[union-attr]
+    line = line_end(text, begin, LONGEST)
+    end = text.find(sign, begin, line)
+    return begin, line if end == -1 else end
 
 
 def trimmed(text: str, begin: int, end: int) -> int:

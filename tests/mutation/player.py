@@ -179,6 +179,7 @@ class Player(Failures):
         for name in self.sources:  # before any fork: what is imported late is not imported in each
             importlib.import_module(_module(name))
         sys.monitoring.set_events(sys.monitoring.COVERAGE_ID, 0)
+        gc.unfreeze()  # what was frozen when the tests were collected is not among the objects that can be had
         for one in gc.get_objects():
             if isinstance(one, FunctionType) and one.__code__.co_filename in self.files:
                 self.functions[_where(one.__code__)].append(one)

@@ -9,11 +9,15 @@ from hiding import DRESSES, EDGES, NAMES, hidden, path_of, texts
 
 from hermes_core.redaction import Redactor, redact
 
+PARTS = {EDGES: 8}  # a mistake is noticed soon where not all has to be looked at before
 
-@pytest.mark.parametrize("name", [*NAMES, EDGES, *DRESSES])
-def test_what_is_hidden_of_a_text_is_what_was_hidden(name: str) -> None:
-    was = path_of(name).read_text().splitlines()
-    rows = zip(texts(name), was, strict=True)
+
+@pytest.mark.parametrize(
+    ("name", "part"), [(name, part) for name in (*NAMES, EDGES, *DRESSES) for part in range(PARTS.get(name, 1))]
+)
+def test_what_is_hidden_of_a_text_is_what_was_hidden(name: str, part: int) -> None:
+    every = [*zip(texts(name), path_of(name).read_text().splitlines(), strict=True)]
+    rows = every[part :: PARTS.get(name, 1)]
     now = [(text, before, hidden(text)) for text, before in rows]
     assert [f"{text!r}\n  was: {before}\n  now: {after}" for text, before, after in now if before != after] == []
 

@@ -7,6 +7,7 @@ from urllib.parse import quote
 import pytest
 
 from hermes_core.redaction import Known, Redactor, hidden, mask, redact
+from hermes_core.redaction.look import Where, drawn_by_lot, is_pair, is_secret_value
 from hermes_core.redaction.named import is_named_secret
 from hermes_core.redaction.pii import Pseudonyms
 from hermes_core.redaction.places import just_before, line_begin, line_end
@@ -110,6 +111,56 @@ FIELDS = [
 
 def test_which_fields_hold_secrets() -> None:
     assert [row for row in FIELDS if is_named_secret(*row[:2]) is not row[2]] == []
+
+
+LOTS = [
+    ("staple-API-v2-v2", False), ("2024-01-02T10:l0", False), ("s2024-01-02T10:0", True), ("1234.mLhu.APa1_b", False),
+    ("u_hu_horse_Kq7_API_Kh_Kq7", True), ("R3bloUddEnPuVfZf", False), ("secret uere2024-01-02T10:00", False),
+    ("5cT20240101_120000_abcdef", True), ("stapNle_API_I5C_CPY_d_8G", True), ("202-01-02TA10:00", False),
+    ("a1_b2024-01-01-02", True), ("hunter22xhunter22x", True), ("{{ x }1MAX_VALUE", False), ("aBBBaBB1B11BBaa1", True),
+    ("1BaBaaBOaB11a1B1", True), ("aaaB(BBBBaa1a111", True), ("cdefghijklmno.p1qr", False), ("aB3dE5fG7hJ9kL1m", True),
+    ("aB3dE5fG7hJ9kL1", False),
+]  # fmt: skip
+
+
+def test_what_looks_drawn_by_lot() -> None:
+    assert [row for row in LOTS if drawn_by_lot(row[0]) is not row[1]] == []
+
+
+def test_which_words_are_a_name_and_a_password_together() -> None:
+    for plain, pair in (("a:b", True), ("bob", False), (":", True), ("a:\x01", False), ("bob:hunter22", True)):
+        coded = base64.b64encode(plain.encode()).decode()
+        assert is_pair(coded) is is_pair(coded.rstrip("=")) is pair, plain
+        assert not is_pair(f"{coded[:2]}.{coded[2:]}"), "what holds a sign that is none of its letters"
+    assert not is_pair("gIA6gIA=")
+
+
+JUDGED = [
+    # a value, the strength of its name, how it stands, whether it is a secret
+    ("hunter2x{x}", "R", "env", False), ("20248101_120000_abcabcdef", "P", "", True), ("var", "S", "code", False),
+    ("20248101_120000_abcabc", "P", "", False), ("@Wam", "H", "", False), ("@name", "P", "code", False),
+    ("@name", "P", "", True), ("@ae", "P", "", True), ("@name", "P", "prose", True), ("aBo3.Azz", "P", "", False),
+    ("6e84f998d3296f78", "W", "quoted", False), ("aB3a311212o12oRt", "W", "code quoted", True),
+    ("2024-01-02T10:00", "H", "", False), ("Ym9iOmh1bnRlcjIy", "H", "quoted", True), ("Ym9iOmh1bnRlcjIy", "W", "quoted", True),
+    ("YWFhYWFhOmJiYmJi", "H", "quoted", True), ("YWFhYWFhOmJiYmJi", "W", "quoted", False),
+    ("YWFhYWFhOmJi", "H", "quoted", False), ("YWFhYWFhOmJiYmJiYmJi", "H", "quoted", True),
+    ("YWFhYWFhOmJiYmJiYmJi", "W", "quoted", False),
+    ("the_key_" * 10, "P", "quoted", False), ("the_key_" * 10 + "_", "P", "quoted", True),
+    ("AbC1D2E3F4", "S", "", False), ("d41d8cd98f00b204e9800990998ecf8427e{x}", "W", "quoted", False),
+    ("{x}correct horse battery staple", "P", "prose", False), ("correct horse battery staWle", "P", "quoted", False),
+    ("12o", "P", "quoted", True), ("x9_V2024-01-02", "P", "quoted prose", True), ("123", "P", "quoted", False),
+    ("1234 aW 12 oo oo", "S", "", False), ("BP82024-01-02", "S", "env", True), ("a1_bmy.keyy", "S", "env", True),
+    ("cCmLnVLT", "S", "", False), ("xu_Ya_12", "S", "quoted", False), ("2024-0102", "S", "quoted", False),
+    ("v2.staple.1234.U.horse.horse", "S", "quoted", True), ("123-4756", "S", "quoted", False),
+    ("Foo[int]", "S", "quoted", False), ("@namnamefoo(bar)", "S", "", False), ("youSr_ur_api_key", "S", "prose", True),
+]  # fmt: skip
+
+
+def test_which_values_are_secrets_by_how_they_stand() -> None:
+    def judged(value: str, kind: str, stands: str) -> bool:
+        return is_secret_value(value, kind, Where(**dict.fromkeys(stands.split(), True)))
+
+    assert [row for row in JUDGED if judged(*row[:3]) is not row[3]] == []
 
 
 def test_people_get_names_that_tell_them_apart_and_nothing_more() -> None:

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from measuring import rows
 
-from hermes_core.redaction import MASKED, Known, Redactor, hidden, mask, redact
+from hermes_core.redaction import MASKED, Known, Redactor, hidden, mask, redact, stream
 from hermes_core.testing import Steps
 
 PIECES = [row["text"] for name in ("tune.secrets", "second.secrets", "tune.harmless") for row in rows(name)]
@@ -108,6 +108,48 @@ def test_a_secret_at_the_place_where_a_long_line_is_cut(size: int) -> None:
     text = ("ab " * size)[:size] + ' {"password": "swordfish77", "n": 1} ' + "yz " * 50_000
     assert "swordfish77" not in redact(text)
     assert streamed(text, list(range(0, len(text), 7_001))) == redact(text)
+
+
+LINE, BACK = 512, 64  # characters of a line looked at together, and how far back a place to cut it is looked for
+
+
+@pytest.fixture
+def short_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cut lines where little has to be looked at: at a few places in the tests above they are as long as they are."""
+    monkeypatch.setattr(stream, "_LINE", LINE)
+    monkeypatch.setattr(stream, "_GAP", BACK)
+
+
+@pytest.mark.usefixtures("short_lines")
+def test_a_line_that_is_too_long_is_cut_at_the_last_sign_that_may_stand_between_words() -> None:
+    for sign in " ,;&}":
+        for at, cut in (
+            (LINE - 1, LINE),
+            (LINE - 2, LINE - 1),
+            (LINE - BACK, LINE - BACK + 1),
+            (LINE - BACK - 1, LINE),
+        ):
+            text = "x" * at + sign + "x" * (LINE - at)
+            assert Redactor().feed(text) == text[:cut], (sign, at)
+            assert Redactor().feed(f"{text[: at - 9]} {text[at - 8 :]}") == f"{text[: at - 9]} {text[at - 8 : cut]}"
+    redactor = Redactor()
+    assert redactor.feed("x" * LINE) == "", "a line that is just not too long"
+    assert redactor.feed("x") == "x" * LINE
+    assert redactor.feed("y" * 2 * LINE) == "x" + "y" * (2 * LINE - 1)
+    assert redactor.close() == "y"
+
+
+@pytest.mark.usefixtures("short_lines")
+@pytest.mark.parametrize("before", [0, 1, 2])
+@pytest.mark.parametrize("more", [-1, 0, 1])
+def test_a_line_that_ends_is_cut_where_one_is_that_has_not_ended(before: int, more: int) -> None:
+    """Hide what crosses the end of a part as one secret, or as none, however the line came."""
+    quoted = 'password="blue harbor 99x"'
+    for end in ("", "\n"):
+        line = "x" * LINE * before + "y" * (LINE - len(quoted) - len(end) + more - 1) + " " + quoted + end
+        for text in (line, f"a\n{line}", f"a\n{line}{end and 'b'}"):
+            assert redact(text).rpartition("password")[2].startswith('="***"') is (more < 1), (end, text[:2])
+            assert streamed(text, list(range(0, len(text), LINE // 3))) == redact(text)
 
 
 def test_known_values_are_masked_in_every_dress() -> None:
