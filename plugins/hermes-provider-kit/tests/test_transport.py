@@ -143,7 +143,7 @@ def test_pictures_are_found_in_results_of_tools_too() -> None:
         ((picture,), True),
         ((ToolResult(call_id="1", name="look", parts=(Text(text="a"), picture)),), True),
     ):
-        assert names_files(Request(messages=(Message(role="user", parts=parts),))) is found
+        assert names_files(Request(model="m", messages=(Message(role="user", parts=parts),))) is found
 
 
 def test_an_event_that_is_broken_is_shown_short_and_without_the_key() -> None:
