@@ -40,9 +40,9 @@ layers =
     hooks
     context
     fetching
-    addresses | places | archives | autorun
+    addresses | places | autorun
     kinds | options | environment | commands
-    redaction | takeover | trace | notices
+    redaction | trace | notices
     types | errors
     values
 
