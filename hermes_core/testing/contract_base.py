@@ -21,6 +21,7 @@ import pytest
 from hermes_core.errors import PluginError
 from hermes_core.testing.fake_context import plugin_context
 from hermes_core.testing.leftovers import Traces
+from hermes_core.testing.project import is_plugin, manifest_path, project_folder, project_of
 from hermes_core.testing.witness import Witness, off_the_record
 from hermes_core.types import JSON
 
@@ -136,7 +137,7 @@ class PluginContract:
             f"the manifest says kind = {manifest.kind!r}; {type(self).__name__} tests a {self.kind}"
         )
         assert manifest.summary.strip(), "the manifest has no summary; write one sentence for `hermes plugins list`"
-        project = _project(self.module)
+        project = project_of(self.module)
         if project is None:
             return
         points = project.get("entry-points", {}).get("hermes.plugins", {})
@@ -144,7 +145,7 @@ class PluginContract:
             f'pyproject.toml needs exactly [project.entry-points."hermes.plugins"] {manifest.name} = "{self.module}", '
             f"and has {points}"
         )
-        others = [d for d in project.get("dependencies", []) if d.startswith("hermes-") and "hermes-core" not in d]
+        others = [wanted for wanted in project.get("dependencies", []) if is_plugin(wanted)]
         assert not others, f"a plugin may not depend on another plugin: {', '.join(others)}"
 
     def test_it_contributes_exactly_what_it_declares(
@@ -241,7 +242,7 @@ class PluginContract:
         """
         from hermes_core.testing.readme import current_block, settings_block
 
-        readme = _project_folder(self.module) / "README.md"
+        readme = project_folder(self.module) / "README.md"
         if not manifest.config_class or not readme.is_file():
             return
         there = current_block(readme.read_text(encoding="utf-8"))
@@ -281,35 +282,6 @@ def deviations(cls: type) -> list[str]:
 
 def _is_kit(cls: type) -> bool:
     return cls is object or cls.__module__.startswith("hermes_core.testing.contract_")
-
-
-def manifest_path(module: str) -> Path:
-    """Where the manifest of an importable module is; the module is not imported."""
-    spec = importlib.util.find_spec(module)
-    assert spec, f"there is no module {module}; is the plugin installed or on the path?"
-    assert spec.origin, f"{module} is a folder without an __init__.py"
-    origin = Path(spec.origin)
-    beside = origin.with_name("hermes-plugin.toml")
-    return beside if origin.name == "__init__.py" or beside.is_file() else origin
-
-
-def _project_folder(module: str) -> Path:
-    start = manifest_path(module).parent
-    for folder in (start, *list(start.parents)[:3]):
-        if (folder / "pyproject.toml").is_file():
-            return folder
-    return start
-
-
-def _project(module: str) -> Mapping[str, Any] | None:
-    """The [project] table of the plugin's own pyproject.toml; None when it is not near or not a plugin's."""
-    import tomllib
-
-    file = _project_folder(module) / "pyproject.toml"
-    if not file.is_file():
-        return None
-    project: Mapping[str, Any] = tomllib.loads(file.read_text(encoding="utf-8")).get("project", {})
-    return project if "hermes.plugins" in project.get("entry-points", {}) else None
 
 
 @cache

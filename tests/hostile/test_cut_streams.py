@@ -78,8 +78,8 @@ def provider(wire: str, transport: Transport):
     spoken = {} if wire == "messages" else {"wire": wire}
     place = Endpoint(name="evil", base_url="http://127.0.0.1:9/v1", api_key="sk-hostile-0123456789", **spoken)
     one = next(p for p in listed if p.name == name).at(place)
-    state = one._line().state
-    state.client, state.loop = httpx2.AsyncClient(transport=transport), asyncio.get_running_loop()
+    connection = one._line().connection
+    connection._client, connection._loop = httpx2.AsyncClient(transport=transport), asyncio.get_running_loop()
     return one
 
 

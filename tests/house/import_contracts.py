@@ -12,13 +12,17 @@ THIRD_PARTY = "openai litellm textual mcp docker modal daytona httpx2 rich promp
 
 def main() -> int:
     """Write the contracts for what is here now and run import-linter. Returns its exit status."""
-    plugins = sorted(p.name for p in ROOT.glob("plugins/*/src/*") if (p / "__init__.py").exists())
+    packages = sorted(p for p in ROOT.glob("plugins/*/src/*") if (p / "__init__.py").exists())
+    plugins = [p.name for p in packages if (p / "hermes-plugin.toml").exists()]
+    libraries = [p.name for p in packages if p.name not in plugins]
+    # A library is for the plugins of its kind, the first words of its name.
+    strangers = {kit: [p for p in plugins if not p.startswith(kit.rpartition("_")[0])] for kit in libraries}
     listed = "\n    ".join
     text = f"""
 [importlinter]
 root_packages =
     hermes_core
-    {listed(plugins)}
+    {listed([*plugins, *libraries])}
 include_external_packages = True
 exclude_type_checking_imports = True
 
@@ -36,9 +40,9 @@ layers =
     hooks
     context
     fetching
-    addresses | places | archives | autorun
-    kinds | options | failures | environment | commands
-    redaction | takeover | trace | notices
+    addresses | places | autorun
+    kinds | options | environment | commands
+    redaction | trace | notices
     types | errors
     values
 
@@ -49,10 +53,10 @@ modules =
     {listed(plugins)}
 
 [importlinter:contract:ground_floor]
-name = Plugins stand on the ground floor only
+name = Plugins and libraries stand on the ground floor only
 type = forbidden
 source_modules =
-    {listed(plugins)}
+    {listed([*plugins, *libraries])}
 forbidden_modules =
     {listed(f"hermes_core.{room}" for room in PRIVATE)}
 allow_indirect_imports = True
@@ -63,8 +67,32 @@ type = forbidden
 source_modules =
     hermes_core
 forbidden_modules =
-    {listed(plugins)}
+    {listed([*plugins, *libraries])}
     {listed(THIRD_PARTY.split())}
+
+[importlinter:contract:libraries]
+name = No library knows a plugin or another library
+type = independence
+modules =
+    {listed(libraries)}
+"""
+    for kit, others in strangers.items():
+        text += f"""
+[importlinter:contract:{kit}]
+name = {kit} is used by its own kind, and knows no plugin
+type = forbidden
+source_modules =
+    {listed(others)}
+forbidden_modules =
+    {kit}
+
+[importlinter:contract:{kit}_below]
+name = {kit} stands below its plugins
+type = forbidden
+source_modules =
+    {kit}
+forbidden_modules =
+    {listed(plugins)}
 """
     with tempfile.NamedTemporaryFile("w", suffix=".ini") as file:
         file.write(text)

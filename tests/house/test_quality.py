@@ -1,12 +1,15 @@
 """The quality scale: every first-party plugin answers every rule, and a rule not kept says why."""
 
+import tomllib
 from pathlib import Path
 
 import pytest
 import yaml
 
 ROOT = Path(__file__).parents[2]
-PLUGINS = sorted(p.parent for p in ROOT.glob("plugins/*/pyproject.toml"))
+PROJECTS = {p.parent: tomllib.loads(p.read_text())["project"] for p in sorted(ROOT.glob("plugins/*/pyproject.toml"))}
+PLUGINS = [folder for folder, project in PROJECTS.items() if "hermes.plugins" in project.get("entry-points", {})]
+LIBRARIES = [folder for folder in PROJECTS if folder not in PLUGINS]
 RULES = {
     "bronze": ["contract-passes", "readme", "owner", "manifest-honest", "import-light"],
     "silver": [
@@ -48,13 +51,21 @@ class TestPlugin:
         assert f'{short} = "{module.name}"' in (plugin / "pyproject.toml").read_text()
 
     def test_it_depends_on_the_kernel_and_on_no_other_plugin(self, plugin: Path) -> None:
-        import tomllib
-
-        wanted = tomllib.loads((plugin / "pyproject.toml").read_text())["project"]["dependencies"]
-        ours = [w for w in wanted if w.startswith("hermes-")]
-        assert ours == ["hermes-core>=1.0,<2"]
+        wanted = PROJECTS[plugin]["dependencies"]
+        kits = {f"{library.name}>=1.0,<2" for library in LIBRARIES}
+        assert [w for w in wanted if w.startswith("hermes-") and w not in kits] == ["hermes-core>=1.0,<2"]
         assert not [w for w in wanted if "==" in w]
 
     def test_it_has_a_readme_and_a_contract_test(self, plugin: Path) -> None:
         assert len((plugin / "README.md").read_text().splitlines()) > 10
         assert list((plugin / "tests").glob("test_*contract*.py"))
+
+
+@pytest.mark.parametrize("library", LIBRARIES, ids=lambda p: p.name)
+def test_a_library_says_what_it_has_and_stands_on_the_kernel_alone(library: Path) -> None:
+    assert len((library / "README.md").read_text().splitlines()) > 10
+    assert list((library / "tests").glob("test_*.py"))
+    assert not list(library.glob("src/*/hermes-plugin.toml"))
+    wanted = PROJECTS[library]["dependencies"]
+    assert [w for w in wanted if w.startswith("hermes-")] == ["hermes-core>=1.0,<2"]
+    assert not [w for w in wanted if "==" in w]

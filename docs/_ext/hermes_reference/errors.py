@@ -1,6 +1,7 @@
 """The page of the errors and the exit status."""
 
-from hermes_core import errors, failures
+from hermes_core import errors
+from hermes_provider_kit import failures
 from hermes_reference.kinds import show_class, show_function
 from hermes_reference.markdown import code, joined, table
 from hermes_reference.source import class_node, doc, header
@@ -29,7 +30,7 @@ def page() -> str:
         "## Reasons of a ProviderError",
         "`reason` says in one word why a model could not answer, and decides what is done about it.",
         table(("reason", "meaning"), [(code(name), text) for name, text in errors.REASONS.items()]),
-        "## hermes_core.failures",
+        "## hermes_provider_kit.failures",
         doc(failures),
         *(show_function(failures, name) for name in failures.__all__ if name.islower()),
         show_class(failures.Service, "###"),

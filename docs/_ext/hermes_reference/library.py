@@ -7,7 +7,6 @@ import attrs
 
 from hermes_core import (
     addresses,
-    archives,
     autorun,
     context,
     distribution,
@@ -23,6 +22,7 @@ from hermes_core.testing import pytest_plugin
 from hermes_reference.kinds import show_class, show_function
 from hermes_reference.markdown import code, joined, table
 from hermes_reference.source import doc, tree_of
+from hermes_tool_kit import archives, injection
 
 KIT = "Contract"
 
@@ -76,10 +76,13 @@ def reach_page() -> str:
         doc(places),
         show_class(places.PathRules, "###"),
         *(show_function(places, n) for n in ("spell", "check_path", "open_path", "open_parent", "guarded_by")),
-        "## hermes_core.archives",
+        "## hermes_tool_kit.archives",
         doc(archives),
         show_function(archives, "unpack"),
         show_class(archives.ArchiveLimits, "###"),
+        "## hermes_tool_kit.injection",
+        doc(injection),
+        show_function(injection, "scan"),
         "## hermes_core.autorun",
         doc(autorun),
         show_function(autorun, "runs_by_itself"),

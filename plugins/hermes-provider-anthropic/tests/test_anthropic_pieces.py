@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes_core.errors import ProviderError
-from hermes_core.failures import Service
 from hermes_core.testing import Steps
 from hermes_core.types import ReasoningDelta, TextDelta
 from hermes_provider_anthropic import sse
 from hermes_provider_anthropic.decode import MessageDecoder
 from hermes_provider_anthropic.sse import BrokenEvent, EventReader
+from hermes_provider_kit.failures import Service
 
 HERE = Service(title="Test", url="http://127.0.0.1")
 

@@ -7,10 +7,10 @@ import random
 import pytest
 
 from hermes_core.errors import ProviderError
-from hermes_core.failures import Service
 from hermes_core.types import CallDelta, Delta, Done, ReasoningDelta, TextDelta, UsageDelta
 from hermes_provider_anthropic.decode import MessageDecoder
 from hermes_provider_anthropic.sse import EventReader
+from hermes_provider_kit.failures import Service
 
 HERE = Service(title="Test", url="http://127.0.0.1")
 KNOWN = (TextDelta, ReasoningDelta, CallDelta, UsageDelta, Done)

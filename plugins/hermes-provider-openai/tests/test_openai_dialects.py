@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from hermes_core.errors import ProviderError
-from hermes_core.failures import Service
 from hermes_core.types import CallDelta, Delta, Done, ReasoningDelta, TextDelta, UsageDelta
+from hermes_provider_kit.failures import Service
 from hermes_provider_openai.decode import ChatDecoder
 from hermes_provider_openai.sse import EventReader
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes_core.errors import ProviderError
-from hermes_core.failures import Service
 from hermes_core.testing import Steps
+from hermes_provider_kit.failures import Service
 from hermes_provider_openai.arguments import Arguments
 from hermes_provider_openai.calls import CallCollector
 from hermes_provider_openai.decode import ChatDecoder

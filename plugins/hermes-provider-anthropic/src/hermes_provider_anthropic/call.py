@@ -5,14 +5,15 @@ import json
 from collections.abc import AsyncGenerator, AsyncIterator
 from typing import TYPE_CHECKING
 
-from hermes_core.errors import ProviderError, Unavailable
-from hermes_core.failures import Service
-from hermes_core.types import Blob, Delta, Request, ToolResult
+from hermes_core.errors import ProviderError
+from hermes_core.types import Delta, Request
 from hermes_provider_anthropic.body import encode, messages_body, seals_in
 from hermes_provider_anthropic.decode import MessageDecoder
 from hermes_provider_anthropic.line import Line
 from hermes_provider_anthropic.sse import BrokenEvent, EventReader
-from hermes_provider_anthropic.transport import Patience, network_failure, read_capped
+from hermes_provider_kit.failures import Service
+from hermes_provider_kit.replies import Patience, broken_event, drain, first_bytes, names_files, read_capped
+from hermes_provider_kit.transport import network_failure
 
 if TYPE_CHECKING:
     import httpx2
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 __all__ = ["made_body", "stream_messages"]
 
 END_SECONDS = 5.0  # how long to wait for the last event after the reply itself is whole
-CLOSE_SECONDS = 0.25  # how long to wait for the end of the body, so that the connection can be used again
 WHOLE_CAP = 64 * 1024 * 1024
 BYTES_PER_TOKEN = 4  # roughly; only where the service does not count
 HEAD = 2000  # characters kept to say what came instead of a reply
@@ -34,7 +34,7 @@ async def stream_messages(line: Line, request: Request, model: str) -> AsyncGene
         response, guess = await _ask(line, request, model)
         try:
             pieces = response.aiter_bytes() if "content-encoding" in response.headers else response.aiter_raw()
-            first = await _first_bytes(pieces)
+            first = await first_bytes(pieces)
             decoder = MessageDecoder(line.about(model), line.key, guess=guess)
             if first.lstrip()[:1] in (b"{", b"[", b"<", b""):
                 for delta in await _whole(decoder, line.about(model), first, pieces):
@@ -56,7 +56,7 @@ async def stream_messages(line: Line, request: Request, model: str) -> AsyncGene
     except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, OSError) as error:
         raise network_failure(line.service, error, line.stale_seconds) from error
     except (BrokenEvent, RecursionError) as error:
-        raise _broken(line, error) from error
+        raise broken_event(line.service, getattr(error, "payload", "")) from error
 
 
 async def _ask(line: Line, request: Request, model: str) -> tuple["httpx2.Response", int]:
@@ -96,19 +96,14 @@ async def made_body(line: Line, request: Request, model: str) -> bytes:
 
 
 async def _body(line: Line, request: Request, model: str) -> dict[str, object]:
-    if any(_reads_files(message.parts) for message in request.messages):
+    if names_files(request):
         return await asyncio.to_thread(messages_body, line, request, model)
     return messages_body(line, request, model)
 
 
-def _reads_files(parts: object) -> bool:
-    found = parts if isinstance(parts, list | tuple) else ()
-    return any(isinstance(p, Blob) or (isinstance(p, ToolResult) and _reads_files(p.parts)) for p in found)
-
-
 async def _failure(line: Line, model: str, status: int, headers: dict[str, str], body: str) -> ProviderError:
     """The error for an unsuccessful reply; for what may be an unknown model the service is asked what it has."""
-    from hermes_core.failures import failure
+    from hermes_provider_kit.failures import failure
 
     known: tuple[str, ...] = ()
     if status == 404 or (status == 400 and "model" in body):
@@ -116,16 +111,6 @@ async def _failure(line: Line, model: str, status: int, headers: dict[str, str],
 
         known = await known_models(line)
     return failure(status, body, headers, service=line.about(model), models=known)
-
-
-async def _first_bytes(pieces: AsyncIterator[bytes]) -> bytes:
-    first = b""
-    while len(first) < 65536 and not first.strip(b" \t\r\n\xef\xbb\xbf"):
-        piece = await anext(pieces, b"")
-        if not piece:
-            break
-        first += piece
-    return first.removeprefix(b"\xef\xbb\xbf")
 
 
 async def _next(pieces: AsyncIterator[bytes], decoder: MessageDecoder) -> bytes:
@@ -143,7 +128,7 @@ async def _next(pieces: AsyncIterator[bytes], decoder: MessageDecoder) -> bytes:
 
 async def _whole(decoder: MessageDecoder, service: Service, first: bytes, pieces: AsyncIterator[bytes]) -> list[Delta]:
     """The deltas of a reply that came as one JSON object."""
-    from hermes_core.failures import broken_off, unreadable
+    from hermes_provider_kit.failures import broken_off, unreadable
 
     text = first.decode("utf-8", "replace") if not first.strip() else await _all(first, pieces)
     try:
@@ -167,29 +152,15 @@ async def _all(first: bytes, pieces: AsyncIterator[bytes]) -> str:
 async def _finish(
     line: Line, pieces: AsyncIterator[bytes], reader: EventReader, decoder: MessageDecoder, head: bytes
 ) -> list[Delta]:
-    import httpx2
-
     if decoder.done:
-        try:
-            async with asyncio.timeout(CLOSE_SECONDS):
-                async for _ in pieces:
-                    pass
-        except (TimeoutError, httpx2.HTTPError, httpx2.StreamError):
-            pass
+        await drain(pieces)
         return decoder.end()
     try:
         deltas = decoder.feed(reader.end())
     except BrokenEvent:  # the last event was cut, which is said below unless the reply is whole without it
         deltas = []
     if not decoder.begun and decoder.failed is None:
-        from hermes_core.failures import unreadable
+        from hermes_provider_kit.failures import unreadable
 
         raise unreadable(head[:HEAD].decode("utf-8", "replace"), service=line.service)
     return deltas + decoder.end()
-
-
-def _broken(line: Line, error: BrokenEvent | RecursionError) -> Unavailable:
-    from hermes_core.failures import redact
-
-    shown = redact(" ".join(getattr(error, "payload", "").split())[:200], line.service.key)
-    return Unavailable(f"{line.service.title} sent an event that is not JSON: {shown or 'nested too deeply'}")

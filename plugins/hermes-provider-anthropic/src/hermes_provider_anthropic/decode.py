@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from attrs import evolve
 
 from hermes_core.errors import ProviderError, Unavailable
-from hermes_core.failures import Service
 from hermes_core.types import JSON, CallDelta, Delta, Done, ReasoningDelta, StopReason, TextDelta, Usage, UsageDelta
-from hermes_provider_anthropic.surrogates import mend, split_half
 from hermes_provider_anthropic.thoughts import BLOCKS
 from hermes_provider_anthropic.usage import grow_usage
+from hermes_provider_kit.failures import Service
+from hermes_provider_kit.surrogates import mend, split_half
 
 __all__ = ["MessageDecoder"]
 
@@ -134,7 +134,7 @@ class MessageDecoder:
         elif kind == "message_stop":
             self.begun = self.done = True
         elif kind == "error" or (kind is None and event.get("error")):
-            from hermes_core.failures import broken_off
+            from hermes_provider_kit.failures import broken_off
 
             self.failed = broken_off(event.get("error") or event, service=self._service)
 

@@ -1,8 +1,6 @@
 """What models a service offers."""
 
-import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from attrs import evolve
 
@@ -10,11 +8,8 @@ from hermes_core.errors import AuthError, ProviderError
 from hermes_core.types import JSON, Feature, Model
 from hermes_provider_anthropic.entry import Card
 from hermes_provider_anthropic.line import Line
-from hermes_provider_anthropic.transport import network_failure, read_capped
 from hermes_provider_anthropic.usage import whole_number
-
-if TYPE_CHECKING:
-    import httpx2
+from hermes_provider_kit.listing import fetch_json
 
 __all__ = ["known_models", "list_models", "read_models"]
 
@@ -49,27 +44,10 @@ async def known_models(line: Line) -> tuple[str, ...]:
 
 
 async def _ask(line: Line, seconds: float) -> list[Model]:
-    import httpx2
-
-    from hermes_core.failures import failure, unreadable
-
-    client = line.client()
     url = f"{line.service.url}/v1/models?limit=1000"
-    try:
-        async with client.stream("GET", url, headers=line.request_headers(), timeout=seconds) as response:
-            body = await _read(response)
-    except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, OSError) as error:
-        raise network_failure(line.service, error, seconds) from error
-    if not response.is_success:
-        raise failure(response.status_code, body, response.headers, service=line.service)
-    try:
-        return read_models(json.loads(body), line)
-    except (ValueError, RecursionError):
-        raise unreadable(body, service=line.service) from None
-
-
-async def _read(response: "httpx2.Response") -> str:
-    return await read_capped(response.aiter_bytes(), LIST_CAP)
+    headers = line.request_headers()
+    found = await fetch_json(line.client(), url, headers=headers, service=line.service, seconds=seconds)
+    return read_models(found, line)
 
 
 def read_models(found: JSON, line: Line) -> list[Model]:

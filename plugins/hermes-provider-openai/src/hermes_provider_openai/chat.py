@@ -5,13 +5,14 @@ import json
 from collections.abc import AsyncGenerator, AsyncIterator
 from typing import TYPE_CHECKING
 
-from hermes_core.errors import ProviderError, Unavailable
-from hermes_core.types import JSON, Blob, Delta, Request, ToolResult
+from hermes_core.errors import ProviderError
+from hermes_core.types import JSON, Delta, Request
+from hermes_provider_kit.replies import Patience, broken_event, drain, first_bytes, names_files, read_capped
+from hermes_provider_kit.transport import network_failure
 from hermes_provider_openai.body import chat_body, encode
 from hermes_provider_openai.decode import ChatDecoder
 from hermes_provider_openai.line import Line
 from hermes_provider_openai.sse import BrokenEvent, EventReader
-from hermes_provider_openai.transport import Patience, network_failure, read_capped
 
 if TYPE_CHECKING:
     import httpx2
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 __all__ = ["made_body", "reply_failure", "stream_chat"]
 
 USAGE_SECONDS = 5.0  # how long to wait for usage after the reply itself is whole
-CLOSE_SECONDS = 0.25  # how long to wait for the end of the body, so that the connection can be used again
 HEAD = 2000  # characters kept to say what came instead of a reply
 
 
@@ -32,7 +32,7 @@ async def stream_chat(line: Line, request: Request, model: str) -> AsyncGenerato
         try:
             kind = response.headers.get("content-type", "")
             pieces = response.aiter_bytes() if "content-encoding" in response.headers else response.aiter_raw()
-            first = await _first_bytes(pieces)
+            first = await first_bytes(pieces)
             start = first.lstrip()[:1]
             if start in (b"{", b"[", b"<") or (not first.strip() and "json" in kind):
                 for delta in _whole(line, model, first + await _remainder(pieces)):
@@ -62,7 +62,7 @@ async def stream_chat(line: Line, request: Request, model: str) -> AsyncGenerato
     except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, OSError) as error:
         raise network_failure(line.service, error, line.stale_seconds) from error
     except (BrokenEvent, RecursionError) as error:
-        raise _broken(line, error) from error
+        raise broken_event(line.service, getattr(error, "payload", "")) from error
 
 
 async def _ask(line: Line, request: Request, model: str) -> "httpx2.Response":
@@ -89,8 +89,7 @@ async def made_body(line: Line, request: Request, model: str, *, with_usage: boo
         body = chat_body(line.entry, line.key, request, model, line.extra_body, with_usage=with_usage)
         return encode(body)
 
-    # Pictures on the disk are read in a thread; everything else is quicker than the hop.
-    return await asyncio.to_thread(content) if _reads_files(request) else content()
+    return await asyncio.to_thread(content) if names_files(request) else content()
 
 
 async def _post(line: Line, request: Request, model: str, *, with_usage: bool) -> "httpx2.Response":
@@ -102,22 +101,13 @@ async def _post(line: Line, request: Request, model: str, *, with_usage: bool) -
     )
 
 
-def _reads_files(request: Request) -> bool:
-    for message in request.messages:
-        for part in message.parts:
-            inner = part.parts if isinstance(part, ToolResult) else (part,)
-            if any(isinstance(item, Blob) for item in inner):
-                return True
-    return False
-
-
 def _names_usage(body: str) -> bool:
     return "stream_options" in body or "include_usage" in body
 
 
 async def reply_failure(line: Line, model: str, status: int, headers: dict[str, str], body: str) -> ProviderError:
     """The error for an unsuccessful reply; for what may be an unknown model the service is asked what it has."""
-    from hermes_core.failures import failure
+    from hermes_provider_kit.failures import failure
 
     known: tuple[str, ...] = ()
     if status in (404, 410) or (status in (400, 422) and "model" in body):
@@ -125,16 +115,6 @@ async def reply_failure(line: Line, model: str, status: int, headers: dict[str, 
 
         known = await known_models(line)
     return failure(status, body, headers, service=line.about(model), models=known)
-
-
-async def _first_bytes(pieces: AsyncIterator[bytes]) -> bytes:
-    first = b""
-    while len(first) < 65536 and not first.strip(b" \t\r\n\xef\xbb\xbf"):
-        piece = await anext(pieces, b"")
-        if not piece:
-            break
-        first += piece
-    return first.removeprefix(b"\xef\xbb\xbf")
 
 
 async def _remainder(pieces: AsyncIterator[bytes]) -> bytes:
@@ -148,7 +128,7 @@ async def _remainder(pieces: AsyncIterator[bytes]) -> bytes:
 
 def _whole(line: Line, model: str, body: bytes) -> list[Delta]:
     """The deltas of a reply that came as one JSON object, or as JSON lines."""
-    from hermes_core.failures import broken_off, message_of, unreadable
+    from hermes_provider_kit.failures import broken_off, message_of, unreadable
 
     service = line.about(model)
     text = body.decode("utf-8", "replace")
@@ -180,7 +160,7 @@ async def _finish(
         seen = seen or bool(events)
         deltas += decoder.feed(events)
     if not seen and not decoder.finished and not decoder.done:
-        from hermes_core.failures import unreadable
+        from hermes_provider_kit.failures import unreadable
 
         raise unreadable(head[:HEAD].decode("utf-8", "replace"), service=line.service)
     return deltas + decoder.end()
@@ -202,18 +182,5 @@ async def _usage_and_end(pieces: AsyncIterator[bytes], reader: EventReader, deco
                     deltas += decoder.feed(reader.end())
         except (TimeoutError, httpx2.HTTPError, httpx2.StreamError, BrokenEvent):
             return deltas  # the reply is whole; only its usage is missing
-    try:
-        async with asyncio.timeout(CLOSE_SECONDS):
-            async for _ in pieces:
-                pass
-    except (TimeoutError, httpx2.HTTPError, httpx2.StreamError):
-        pass
+    await drain(pieces)
     return deltas
-
-
-def _broken(line: Line, error: BrokenEvent | RecursionError) -> Unavailable:
-    from hermes_core.failures import redact
-
-    shown = redact(" ".join(getattr(error, "payload", "").split())[:200], line.service.key)
-    text = f"{line.service.title} sent an event that is not JSON: {shown or 'nested too deeply'}"
-    return Unavailable(text, hint=line.service.place_hint)

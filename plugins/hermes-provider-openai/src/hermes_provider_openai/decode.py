@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 
 from hermes_core.errors import ProviderError, Unavailable
-from hermes_core.failures import Service
 from hermes_core.types import JSON, CallDelta, Delta, Done, ReasoningDelta, StopReason, TextDelta, Usage, UsageDelta
+from hermes_provider_kit.failures import Service
+from hermes_provider_kit.surrogates import mend, split_half
 from hermes_provider_openai.calls import CallCollector
 from hermes_provider_openai.sse import DONE
-from hermes_provider_openai.surrogates import mend, split_half
 from hermes_provider_openai.usage import read_usage
 
 __all__ = ["ChatDecoder"]
@@ -161,7 +161,7 @@ class ChatDecoder:
             self._finish(reason.strip().lower())
 
     def _failure(self, error: JSON) -> ProviderError:
-        from hermes_core.failures import broken_off
+        from hermes_provider_kit.failures import broken_off
 
         return broken_off(error, service=self._service)
 

@@ -1,16 +1,15 @@
 """The line to one service: where it is, with which key and headers, and the one HTTP client that talks to it."""
 
-import asyncio
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from attrs import evolve, field, frozen
 
 from hermes_core.errors import AuthError, UserError
-from hermes_core.failures import Service
 from hermes_core.types import JSON, Endpoint
+from hermes_provider_kit.failures import Service
+from hermes_provider_kit.transport import Connection, check_address, is_loopback, request_headers
 from hermes_provider_openai.entry import Entry
-from hermes_provider_openai.transport import check_address, is_loopback, make_client, request_headers
 
 if TYPE_CHECKING:
     import httpx2
@@ -23,13 +22,13 @@ HOSTED_SECONDS = 120.0
 REASONING_SECONDS = 300.0  # a model may think for minutes before it says a word
 LOCAL_SECONDS = 900.0  # a local server may read a long prompt for minutes before it says a word
 
+ENDINGS = ("/chat/completions", "/completions", "/responses", "/models")
 
-class _Client:
-    """The client of a line, made when first used; another event loop gets another one."""
+
+class _State:
+    """What the server told while a line was used."""
 
     def __init__(self) -> None:
-        self.client: httpx2.AsyncClient | None = None
-        self.loop: asyncio.AbstractEventLoop | None = None
         self.usage_refused = False  # this server does not take stream_options
         self.default_model = ""  # what the server named first, for a request without a model
 
@@ -44,26 +43,24 @@ class Line:
     key: str
     entry: Entry
     service: Service
+    connection: Connection = field(repr=False, eq=False)
     wire: str
     own: bool = True
     headers: Mapping[str, str] = field(factory=dict, repr=False)
     extra_body: Mapping[str, JSON] = field(factory=dict)
     stale_seconds: float = HOSTED_SECONDS
     context: int = 0
-    state: _Client = field(factory=_Client, repr=False, eq=False)
+    state: _State = field(factory=_State, repr=False, eq=False)
 
     def client(self) -> "httpx2.AsyncClient":
         """The client, with its connections kept alive between calls."""
-        loop = asyncio.get_running_loop()
-        if self.state.client is None or self.state.loop is not loop:
-            self.state.client = make_client(self.service.url, self.stale_seconds)
-            self.state.loop = loop
-        return self.state.client
+        return self.connection.client()
 
     def request_headers(self) -> dict[str, str]:
         """Headers for a call. Raises AuthError when the key is missing or cannot be one."""
         self.require_key()
-        return request_headers(self.service, self.entry.headers, self.headers)
+        key = {"authorization": f"Bearer {self.service.key}"} if self.service.key else {}
+        return request_headers(self.service, key, self.entry.headers, self.headers)
 
     def require_key(self) -> None:
         """Refuse to ask a service without the key it needs. Raises AuthError."""
@@ -77,9 +74,7 @@ class Line:
 
     async def close(self) -> None:
         """Let go of the connections; the next call makes new ones."""
-        client, self.state.client = self.state.client, None
-        if client is not None and self.state.loop is asyncio.get_running_loop():
-            await client.aclose()
+        await self.connection.close()
 
 
 def open_line(entry: Entry, name: str, secrets: "SecretsBroker", endpoint: Endpoint | None) -> Line:
@@ -93,7 +88,7 @@ def open_line(entry: Entry, name: str, secrets: "SecretsBroker", endpoint: Endpo
             hint=f"Set model.base_url (or providers.{name}.base_url) to the server's address, such as "
             "http://127.0.0.1:8000/v1.",
         )
-    url = check_address(name, url)
+    url = check_address(name, url, endings=ENDINGS, example="http://127.0.0.1:8000/v1")
     known = name == entry.name or name in entry.aliases
     own = known or not said.base_url or url == entry.base_url or not entry.base_url
     variables = entry.env if own else ()  # a service's key goes to no stranger who only speaks like it
@@ -110,6 +105,7 @@ def open_line(entry: Entry, name: str, secrets: "SecretsBroker", endpoint: Endpo
         local=local,
         address_hint=_address_hint(url),
     )
+    stale_seconds = LOCAL_SECONDS if local else REASONING_SECONDS if entry.effort else HOSTED_SECONDS
     return Line(
         key=entry.name if name in entry.aliases else name,
         entry=entry,
@@ -118,8 +114,8 @@ def open_line(entry: Entry, name: str, secrets: "SecretsBroker", endpoint: Endpo
         own=url == entry.base_url,
         headers=said.headers,
         extra_body=said.extra_body,
-        stale_seconds=said.timeout
-        or (LOCAL_SECONDS if local else REASONING_SECONDS if entry.effort else HOSTED_SECONDS),
+        connection=Connection(url, said.timeout or stale_seconds),
+        stale_seconds=said.timeout or stale_seconds,
         context=said.context,
     )
 

@@ -1,17 +1,12 @@
 """What models a service offers."""
 
-import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from hermes_core.errors import AuthError, ProviderError
 from hermes_core.types import JSON, Feature, Model
+from hermes_provider_kit.listing import fetch_json
 from hermes_provider_openai.line import Line
-from hermes_provider_openai.transport import network_failure, read_capped
 from hermes_provider_openai.usage import whole_number
-
-if TYPE_CHECKING:
-    import httpx2
 
 __all__ = ["known_models", "list_models", "read_models"]
 
@@ -70,35 +65,9 @@ async def known_models(line: Line) -> tuple[str, ...]:
 
 
 async def _ask(line: Line, seconds: float) -> list[Model]:
-    import httpx2
-
-    from hermes_core.failures import failure, unreadable
-
-    client = line.client()
-    try:
-        async with client.stream(
-            "GET", f"{line.service.url}/models", headers=line.request_headers(), timeout=seconds
-        ) as response:
-            body = await _read_all(response)
-    except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, OSError) as error:
-        raise network_failure(line.service, error, seconds) from error
-    if not response.is_success:
-        raise failure(response.status_code, body, response.headers, service=line.service)
-    try:
-        return read_models(json.loads(body), line.context)
-    except (ValueError, RecursionError):
-        raise unreadable(body, service=line.service) from None
-
-
-async def _read_all(response: "httpx2.Response") -> str:
-    if not response.is_success:
-        return await read_capped(response.aiter_bytes())
-    body = bytearray()
-    async for piece in response.aiter_bytes():
-        body += piece
-        if len(body) > 32 * 1024 * 1024:
-            break
-    return body.decode("utf-8", "replace")
+    url, headers = f"{line.service.url}/models", line.request_headers()
+    found = await fetch_json(line.client(), url, headers=headers, service=line.service, seconds=seconds)
+    return read_models(found, line.context)
 
 
 def read_models(found: JSON, context: int = 0) -> list[Model]:

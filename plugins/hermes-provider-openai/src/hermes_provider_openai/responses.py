@@ -5,9 +5,9 @@ from types import ModuleType
 
 from hermes_core.errors import ProviderError, Unavailable, UserError
 from hermes_core.types import JSON, CallDelta, Delta, Done, ReasoningDelta, Request, StopReason, TextDelta, UsageDelta
+from hermes_provider_kit.surrogates import mend
 from hermes_provider_openai.line import Line
 from hermes_provider_openai.responses_input import ITEMS, responses_arguments
-from hermes_provider_openai.surrogates import mend
 from hermes_provider_openai.usage import read_usage
 
 __all__ = ["stream_responses"]
@@ -107,7 +107,7 @@ class _Reply:
         return []
 
     def _error(self, error: JSON) -> ProviderError:
-        from hermes_core.failures import broken_off
+        from hermes_provider_kit.failures import broken_off
 
         return broken_off(error, service=self._line.about(self._model))
 
@@ -152,10 +152,10 @@ async def _failure(sdk: ModuleType, line: Line, model: str, error: Exception) ->
         headers = {name.lower(): value for name, value in error.response.headers.items()}
         return await reply_failure(line, model, error.status_code, headers, _body_text(error))
     if isinstance(error, sdk.APIError) and isinstance(error.body, dict):
-        from hermes_core.failures import broken_off
+        from hermes_provider_kit.failures import broken_off
 
         return broken_off(error.body, service=line.about(model))
-    from hermes_provider_openai.transport import network_failure
+    from hermes_provider_kit.transport import network_failure
 
     cause = error.__cause__ if isinstance(error.__cause__, Exception) else error
     return network_failure(line.service, cause, line.stale_seconds)

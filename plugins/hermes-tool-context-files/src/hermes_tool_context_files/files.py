@@ -66,9 +66,9 @@ def read(path: Path, root: Path, *, scan: bool) -> Notes | None:
         return None
     if not scan:
         return Notes(path=path, text=text)
-    from hermes_core.takeover import threat  # its patterns are compiled only where there is a file
+    from hermes_tool_kit import injection  # its patterns are compiled only where there is a file
 
-    return Notes(path=path, text=text, blocked=threat(text))
+    return Notes(path=path, text=text, blocked=injection.scan(text))
 
 
 def cut(text: str, most: int) -> str:

@@ -46,9 +46,9 @@ def _soul(ctx: PluginContext) -> str:
     if not text:
         return ""
     if ctx.config.scan:
-        from hermes_core.takeover import threat  # its patterns are compiled only where there is a file
+        from hermes_tool_kit import injection  # its patterns are compiled only where there is a file
 
-        if why := threat(text):
+        if why := injection.scan(text):
             ctx.log.warning("%s was left out of the prompt: %s", NAME, why)
             ctx.tell(f"{NAME} was left out: {why}. Correct it; the usual identity stands in for it.")
             return ""

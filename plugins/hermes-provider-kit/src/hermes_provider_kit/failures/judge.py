@@ -8,9 +8,9 @@ import re
 from collections.abc import Mapping
 
 from hermes_core.errors import AuthError, ContextTooLong, ProviderError, RateLimited, Refused, Unavailable, nearest
-from hermes_core.failures import Service
-from hermes_core.failures.waiting import wait_in
-from hermes_core.failures.words import page_title
+from hermes_provider_kit.failures import Service
+from hermes_provider_kit.failures.waiting import wait_in
+from hermes_provider_kit.failures.words import page_title
 
 __all__ = ["judged", "status_in"]
 

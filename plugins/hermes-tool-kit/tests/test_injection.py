@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes_core.takeover import threat
+from hermes_tool_kit.injection import scan
 
 DATA = Path(__file__).with_name("data")
 BENIGN = (DATA / "benign.md").read_text(encoding="utf-8").split("=====\n")
@@ -20,35 +20,35 @@ def test_there_are_enough_of_both() -> None:
 
 @pytest.mark.parametrize("text", BENIGN, ids=lambda t: t.splitlines()[0][:30])
 def test_what_people_write_is_read(text: str) -> None:
-    assert threat(text) == ""
+    assert scan(text) == ""
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_an_attack_is_left_out_alone_and_in_the_middle_of_a_good_file(text: str) -> None:
-    assert threat(text)
-    assert threat(f"{CARRIER}\n\n{text}\n\n{CARRIER}")
+    assert scan(text)
+    assert scan(f"{CARRIER}\n\n{text}\n\n{CARRIER}")
 
 
 def test_one_file_after_the_other_is_still_benign() -> None:
-    assert threat("\n\n".join(BENIGN)) == ""
+    assert scan("\n\n".join(BENIGN)) == ""
 
 
 @given(st.text(max_size=400))
 def test_no_text_breaks_the_scan(text: str) -> None:
-    assert isinstance(threat(text), str)
+    assert isinstance(scan(text), str)
 
 
 @pytest.mark.parametrize(
     "unit", ["<", "<!--", "curl @", "ignore all the ", "$(cat ", "a\u200b", "send all ", "`", "[INST", "base64 -d "]
 )
 def test_a_text_made_to_be_slow_comes_to_an_end(unit: str) -> None:
-    threat(unit * (40_000 // len(unit)))
+    scan(unit * (40_000 // len(unit)))
 
 
 def test_files_of_this_repository_are_read() -> None:
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[3]
     pages = [page for page in root.glob("docs/**/*.md") if "reference" not in page.parts]  # made from the code
     files = [*root.glob("*.md"), *pages, *root.glob("plugins/*/README.md")]
     assert len(files) > 20
     shown = {root / "plugins/hermes-tool-context-files/README.md", root / "docs/how-to/personalities.md"}  # an attack
-    assert {str(f): why for f in files if f not in shown and (why := threat(f.read_text(encoding="utf-8")))} == {}
+    assert {str(f): why for f in files if f not in shown and (why := scan(f.read_text(encoding="utf-8")))} == {}

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hermes_core.archives import ArchiveLimits, unpack
 from hermes_core.errors import OutOfReach
 from hermes_core.testing import Steps
+from hermes_tool_kit.archives import ArchiveLimits, unpack
 
 SMALL = ArchiveLimits(members=20, total=50_000, file=30_000)
 

@@ -62,7 +62,7 @@ def failure(
     models: Sequence[str] = (),
 ) -> ProviderError:
     """The error for an unsuccessful HTTP reply. ``models`` are names on offer, to help with an unknown one."""
-    from hermes_core.failures.judge import judged
+    from hermes_provider_kit.failures.judge import judged
 
     said = redact(message_of(body), service.key)
     text = f"{service.title} answered {status}" + (f": {said}" if said else ".")
@@ -77,7 +77,7 @@ def broken_off(error: JSON, *, service: Service = ANYONE) -> ProviderError:
     """The error for an error object inside a reply that began as a success."""
     import json
 
-    from hermes_core.failures.judge import judged, status_in
+    from hermes_provider_kit.failures.judge import judged, status_in
 
     inner = error.get("error") if isinstance(error, Mapping) else None
     body = json.dumps({"error": inner if isinstance(inner, Mapping | str) and inner else error})
@@ -88,7 +88,7 @@ def broken_off(error: JSON, *, service: Service = ANYONE) -> ProviderError:
 
 def unreadable(body: str, *, service: Service = ANYONE) -> Unavailable:
     """The error for a success whose body is neither events nor JSON."""
-    from hermes_core.failures.words import page_title
+    from hermes_provider_kit.failures.words import page_title
 
     if not body.strip():
         return Unavailable(f"{service.title} sent an empty body.", hint=service.place_hint)
@@ -103,20 +103,20 @@ def unreadable(body: str, *, service: Service = ANYONE) -> Unavailable:
 
 def message_of(body: str) -> str:
     """The sentence for people in an error body of any dialect, short and on one line."""
-    from hermes_core.failures.words import sentence_in
+    from hermes_provider_kit.failures.words import sentence_in
 
     return sentence_in(body)
 
 
 def redact(text: str, key: str = "") -> str:
     """The text without the key and without what looks like one."""
-    from hermes_core.failures.words import without_secrets
+    from hermes_provider_kit.failures.words import without_secrets
 
     return without_secrets(text, key)
 
 
 def seconds_to_wait(headers: Mapping[str, str], body: str = "") -> float | None:
     """Seconds until asking again makes sense, or None when nothing says so. ``headers`` are in lower case."""
-    from hermes_core.failures.waiting import wait_in
+    from hermes_provider_kit.failures.waiting import wait_in
 
     return wait_in(headers, body)

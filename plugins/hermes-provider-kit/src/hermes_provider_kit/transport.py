@@ -1,59 +1,51 @@
-"""The HTTP client: made when first needed, and its failures in plain words."""
+"""The HTTP client of one service, made when it is first used, and the ways it fails in plain words."""
 
+import asyncio
 import ssl
-import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from hermes_core import __version__
 from hermes_core.errors import AuthError, ProviderError, Unavailable, UserError
-from hermes_core.failures import Service
+from hermes_provider_kit.failures import Service
 
 if TYPE_CHECKING:
     import httpx2
 
-__all__ = [
-    "Patience",
-    "check_address",
-    "is_loopback",
-    "make_client",
-    "network_failure",
-    "read_capped",
-    "request_headers",
-    "stale",
-]
+__all__ = ["Connection", "check_address", "is_loopback", "network_failure", "request_headers", "silence"]
 
 CONNECT_SECONDS = 15.0
-BODY_CAP = 256 * 1024
 
 
-def check_address(name: str, base_url: str) -> str:
-    """The address without a trailing slash or endpoint path. Raises UserError when it is no http(s) address."""
-    url = base_url.strip().rstrip("/")
-    for ending in ("/chat/completions", "/completions", "/responses", "/models"):
-        url = url.removesuffix(ending)
-    where = f"providers.{name}.base_url" if name else "base_url"
-    try:
-        parts = urlsplit(url)
-        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
-    except ValueError:
-        usable = False
-    if not usable or any(c.isspace() for c in url):
-        raise UserError(
-            f"Provider {name} cannot be reached at {base_url!r}: that is no address.",
-            hint=f"Set {where} to something like http://127.0.0.1:8000/v1.",
-        )
-    return url
+class Connection:
+    """The client for one address, with its connections kept alive between calls; another event loop gets another one.
+
+    Args:
+        url: The address of the service.
+        stale_seconds: After how long a silence the service is given up.
+    """
+
+    def __init__(self, url: str, stale_seconds: float) -> None:
+        self._url, self._stale_seconds = url, stale_seconds
+        self._client: httpx2.AsyncClient | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def client(self) -> "httpx2.AsyncClient":
+        """Get the client of the running loop."""
+        loop = asyncio.get_running_loop()
+        if self._client is None or self._loop is not loop:
+            self._client, self._loop = _make_client(self._url, self._stale_seconds), loop
+        return self._client
+
+    async def close(self) -> None:
+        """Let go of the connections; the next call makes new ones."""
+        client, self._client = self._client, None
+        if client is not None and self._loop is asyncio.get_running_loop():
+            await client.aclose()
 
 
-def is_loopback(url: str) -> bool:
-    """Whether the address is on this machine."""
-    host = (urlsplit(url).hostname or "").lower()
-    return host in ("localhost", "::1") or host.startswith("127.") or host.endswith(".localhost")
-
-
-def make_client(base_url: str, stale_seconds: float) -> "httpx2.AsyncClient":
+def _make_client(url: str, stale_seconds: float) -> "httpx2.AsyncClient":
     """A client for one address.
 
     For plain http the certificates of the system are not read, which would take longer than the rest of a request;
@@ -62,77 +54,88 @@ def make_client(base_url: str, stale_seconds: float) -> "httpx2.AsyncClient":
     """
     import httpx2
 
-    plain = urlsplit(base_url).scheme == "http"
+    plain = urlsplit(url).scheme == "http"
     # One connection for each turn that runs; how many that are, is decided elsewhere. Those that rest are all looked at
     # for each request: without a handshake, a new one costs less than to keep many.
     limits = httpx2.Limits(max_connections=None, max_keepalive_connections=20 if plain else 100)
     return httpx2.AsyncClient(
         limits=limits,
         verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else True,
-        trust_env=not is_loopback(base_url),
+        trust_env=not is_loopback(url),
         timeout=httpx2.Timeout(stale_seconds, connect=CONNECT_SECONDS, pool=None),
         follow_redirects=False,
     )
 
 
+def check_address(provider: str, base_url: str, *, endings: Iterable[str], example: str) -> str:
+    """Check the address that requests are made below, and take the paths of requests off its end.
+
+    Args:
+        provider: Whose address it is, as the configuration names it.
+        base_url: What the person wrote.
+        endings: Paths that people copy along, such as ``/chat/completions``; the longest first.
+        example: An address as it should be.
+
+    Raises:
+        UserError: It is no http(s) address.
+    """
+    url = base_url.strip().rstrip("/")
+    for ending in endings:
+        url = url.removesuffix(ending).rstrip("/")
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        usable = False
+    if not usable or any(c.isspace() for c in url):
+        raise UserError(
+            f"Provider {provider} cannot be reached at {base_url!r}: that is no address.",
+            hint=f"Set {f'providers.{provider}.' if provider else ''}base_url to something like {example}.",
+        )
+    return url
+
+
+def is_loopback(url: str) -> bool:
+    """Tell whether an address is on this machine."""
+    host = (urlsplit(url).hostname or "").lower()
+    return host in ("localhost", "::1") or host.startswith("127.") or host.endswith(".localhost")
+
+
 def request_headers(service: Service, *layers: Mapping[str, str]) -> dict[str, str]:
-    """The headers of every request; later layers win. Raises AuthError for a key that cannot be one."""
+    """Put together the headers of a request, names in lower case; later layers win.
+
+    Raises:
+        AuthError: The key holds what no header can.
+    """
     key = service.key
     if not key.isascii() or any(c.isspace() or not c.isprintable() for c in key):
         raise AuthError(f"The key for {service.title} holds characters no key has.", hint=service.key_hint)
     headers = {"user-agent": f"Hermes/{__version__}", "content-type": "application/json"}
-    if key:
-        headers["authorization"] = f"Bearer {key}"
     for layer in layers:
         headers.update({name.lower(): value for name, value in layer.items()})
     return headers
 
 
-async def read_capped(pieces: AsyncIterator[bytes]) -> str:
-    """The start of a body that may be endless."""
-    body = bytearray()
-    async for piece in pieces:
-        body += piece
-        if len(body) >= BODY_CAP:
-            break
-    return body[:BODY_CAP].decode("utf-8", "replace")
-
-
-def stale(service: Service, seconds: float) -> Unavailable:
-    """The error for a service that went silent in the middle of a reply, or never began one."""
+def silence(service: Service, seconds: float) -> Unavailable:
+    """Make the error for a service that went silent in the middle of a reply, or never began one."""
     text = f"{service.title} at {service.url} sent nothing for {seconds:.0f} s."
     hint = f"Raise providers timeout if the model needs longer than {seconds:.0f} s."
     return Unavailable(text, hint=hint, reason="timeout")
 
 
-class Patience:
-    """Ends a reply that only keeps the connection alive: that is silence too, and no time-out sees it."""
-
-    def __init__(self, service: Service, seconds: float) -> None:
-        self._service, self._seconds, self._heard = service, seconds, time.monotonic()
-
-    def hear(self, *, something: bool) -> None:
-        """Bytes came, and they said ``something`` or nothing. Raises Unavailable."""
-        if something:
-            self._heard = time.monotonic()
-        elif time.monotonic() - self._heard > self._seconds:
-            raise stale(self._service, self._seconds)
-
-
 def network_failure(service: Service, error: Exception, stale_seconds: float) -> ProviderError:
-    """The error for a connection that failed or went silent."""
+    """Make the error for a connection that failed or went silent, from what ``httpx2`` or the system raised."""
     import httpx2
 
     where = f"{service.title} at {service.url}"
     cause = _deepest(error)
     if isinstance(error, httpx2.ReadTimeout):
-        return stale(service, stale_seconds)
+        return silence(service, stale_seconds)
     if isinstance(error, httpx2.TimeoutException):
         text = f"{where} did not answer within {CONNECT_SECONDS:.0f} s."
         return Unavailable(text, hint=_reach_hint(service), reason="timeout")
     if isinstance(cause, ssl.SSLError):
-        text = f"No safe connection to {where}: {_tls_words(cause)}."
-        return Unavailable(text, transient=False, hint=_tls_hint(cause), reason="ssl_cert_verification")
+        return _tls_failure(where, cause)
     if isinstance(error, httpx2.ConnectError):
         return Unavailable(f"Cannot connect to {where}: {_connect_words(cause)}.", hint=_reach_hint(service))
     if isinstance(error, httpx2.ProxyError):
@@ -167,7 +170,7 @@ def _connect_words(cause: BaseException) -> str:
     text = str(cause)
     if isinstance(cause, ConnectionRefusedError) or "refused" in text.lower() or "connection attempts failed" in text:
         return "nobody listens there"
-    if "name" in text.lower() or "nodename" in text or "getaddrinfo" in text:
+    if "name" in text.lower() or "getaddrinfo" in text:
         return "this name is not known (DNS)"
     return text or type(cause).__name__
 
@@ -178,13 +181,10 @@ def _reach_hint(service: Service) -> str:
     return "Check the network, the proxy settings and base_url."
 
 
-def _tls_words(cause: ssl.SSLError) -> str:
+def _tls_failure(where: str, cause: ssl.SSLError) -> Unavailable:
+    words = getattr(cause, "verify_message", "") or getattr(cause, "reason", "") or "the handshake failed"
+    hint = "Check the date of this machine and its certificates (package ca-certificates, or SSL_CERT_FILE)."
     if "WRONG_VERSION" in str(cause) or "record layer" in str(cause):
-        return "the server does not speak TLS"
-    return getattr(cause, "verify_message", "") or cause.reason or "the handshake failed"
-
-
-def _tls_hint(cause: ssl.SSLError) -> str:
-    if "WRONG_VERSION" in str(cause) or "record layer" in str(cause):
-        return "Write http:// instead of https:// in base_url."
-    return "Check the date of this machine and its certificates (package ca-certificates, or SSL_CERT_FILE)."
+        words, hint = "the server does not speak TLS", "Write http:// instead of https:// in base_url."
+    text = f"No safe connection to {where}: {words}."
+    return Unavailable(text, transient=False, hint=hint, reason="ssl_cert_verification")

@@ -22,7 +22,7 @@ from hermes_core.errors import (
     Refused,
     Unavailable,
 )
-from hermes_core.failures import Service, broken_off, failure, redact, seconds_to_wait, unreadable
+from hermes_provider_kit.failures import Service, broken_off, failure, redact, seconds_to_wait, unreadable
 
 ROWS = json.loads(Path(__file__).with_name("bodies.json").read_text(encoding="utf-8"))
 CLASSES = {

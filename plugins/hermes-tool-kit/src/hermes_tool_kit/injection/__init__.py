@@ -12,9 +12,9 @@ import unicodedata
 from collections.abc import Iterator
 from itertools import islice
 
-from hermes_core.takeover.patterns import COMMANDS, COMMENT, CONDITION, HIDDEN, ROLE, SPOKEN, TO_AN_AGENT
+from hermes_tool_kit.injection.patterns import COMMANDS, COMMENT, CONDITION, HIDDEN, ROLE, SPOKEN, TO_AN_AGENT
 
-__all__ = ["threat"]
+__all__ = ["scan"]
 
 _MOST = 500_000  # characters
 _I = re.IGNORECASE | re.DOTALL
@@ -33,8 +33,8 @@ _CODE = re.compile(r"```.*?```|~~~.*?~~~|`[^`\n]*`", re.DOTALL)
 _LONG = re.compile(r"[A-Za-z0-9+/]{32,8000}={0,2}")
 
 
-def threat(text: str) -> str:
-    """Why a text must not be shown to a model; empty when nothing speaks against it."""
+def scan(text: str) -> str:
+    """Say why a text must not be shown to a model; empty when nothing speaks against it."""
     text = text[:_MOST]
     if why := _unseen(text):
         return why

@@ -1,0 +1,43 @@
+"""What a service offers, asked over HTTP: one JSON document, or the error that says why there is none."""
+
+import json
+from typing import TYPE_CHECKING
+
+from hermes_core.types import JSON
+from hermes_provider_kit.failures import Service
+from hermes_provider_kit.replies import FAILURE_CAP, read_capped
+from hermes_provider_kit.transport import network_failure
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import httpx2
+
+__all__ = ["fetch_json"]
+
+LIST_CAP = 32 * 1024 * 1024  # bytes; a router lists thousands of models
+
+
+async def fetch_json(
+    client: "httpx2.AsyncClient", url: str, *, headers: "Mapping[str, str]", service: Service, seconds: float
+) -> JSON:
+    """Get a JSON document, within so many seconds of silence.
+
+    Raises:
+        ProviderError: The service could not be reached, refused, or sent something else.
+    """
+    import httpx2
+
+    from hermes_provider_kit.failures import failure, unreadable
+
+    try:
+        async with client.stream("GET", url, headers=headers, timeout=seconds) as response:
+            body = await read_capped(response.aiter_bytes(), LIST_CAP if response.is_success else FAILURE_CAP)
+    except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, OSError) as error:
+        raise network_failure(service, error, seconds) from error
+    if not response.is_success:
+        raise failure(response.status_code, body, response.headers, service=service)
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        raise unreadable(body, service=service) from None
