@@ -175,12 +175,11 @@ class Shell:
             elif named and child.is_named and node.type in _SPACED:
                 self._misread()
             end, named = child.end_byte, child.is_named
-        if end < node.end_byte:
-            self._gap(end, node.end_byte)
+        self._gap(end, node.end_byte)
 
     def _gap(self, start: int, end: int) -> None:
         """Between two parts there may only be blanks; else grammar and shell read it differently."""
-        if end > start and self.source[start:end].replace(b"\\\n", b"").strip(_BLANK):
+        if self.source[start:end].replace(b"\\\n", b"").strip(_BLANK):
             self._misread()
 
     def _list(self, node: "Node", folders: Folders, stdin: str | None) -> Ends:
