@@ -91,6 +91,12 @@ def forked(work: Callable[[], Any], said: Path, *, limit: float | None = None, q
     return json.loads(said.read_text()) if said.exists() else os.waitstatus_to_exitcode(status)
 
 
+def living() -> list[Any]:
+    """All objects that the collector knows, those too that it was told to look at no more."""
+    gc.unfreeze()
+    return gc.get_objects()
+
+
 class Failures:
     """The plugin that knows which tests failed."""
 
@@ -179,8 +185,7 @@ class Player(Failures):
         for name in self.sources:  # before any fork: what is imported late is not imported in each
             importlib.import_module(_module(name))
         sys.monitoring.set_events(sys.monitoring.COVERAGE_ID, 0)
-        gc.unfreeze()  # what was frozen when the tests were collected is not among the objects that can be had
-        for one in gc.get_objects():
+        for one in living():
             if isinstance(one, FunctionType) and one.__code__.co_filename in self.files:
                 self.functions[_where(one.__code__)].append(one)
             elif isinstance(one, _lru_cache_wrapper):

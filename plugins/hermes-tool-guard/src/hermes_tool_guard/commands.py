@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from hermes_tool_guard import environment as steering
 from hermes_tool_guard import hidden
+from hermes_tool_guard.branches import both
 from hermes_tool_guard.judgement import DERIVED, OPAQUE, UNKNOWN, Class
 from hermes_tool_guard.redirects import REDIRECTS, redirect
 from hermes_tool_guard.run import Run, run
@@ -163,10 +164,15 @@ def _each_way(
         shell.scene.step(len(found))
         if len({one[0] if one else "" for one in found}) > 1:
             shell.scene.ask(Class.UNCLEAR, "decides at run time which program runs")
+    outputs = set[str]()
     for argv in found:
-        ends = _run(shell, argv, folders, stdin)
-        if output is not None:
-            shell._output = output
+        ok, failed = _run(shell, argv, folders, stdin)
+        ends = (both(ends[0], ok), both(ends[1], failed)) if outputs else (ok, failed)
+        outputs.add(shell._output)
+    if len(outputs) > 1:
+        shell._output = DERIVED
+    if output is not None:
+        shell._output = output
     if any(found):  # what stands before a command is set for it alone
         shell.scene.variables.perhaps(shell.scene.variables.names() - fresh)
     return ends

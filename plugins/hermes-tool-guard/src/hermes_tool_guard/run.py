@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 
 from hermes_core.types import Effect
+from hermes_tool_guard.branches import both
 from hermes_tool_guard.byitself import is_usual, why_later
 from hermes_tool_guard.escapes import Glob
 from hermes_tool_guard.hidden import BUILTINS
@@ -25,6 +26,7 @@ _STANDARD = re.compile(
 _ENVIRONMENT = re.compile(r"(?:^|/)(?:\.?venv|\.?env|virtualenv|node_modules/\.bin|vendor/bin)(?:/bin)?$")
 _ABOUT = (["--version"], ["--help"])  # what every program tells of itself
 _TAKES_WORDS = frozenset({"eval", "exec", "source", ".", "time", "command", "builtin", "xargs", "env", "parallel"})
+_SAME_SHELL = frozenset({"builtin", "command", "time", "noglob", "nocorrect"})
 _TEXT_ONLY = frozenset({"echo", "printf", ":", "true", "false", "test", "[", "export"})
 _RESERVED = frozenset("if then else elif fi for while until do done case esac in function select { } [[ ]] !".split())  # noqa: SIM905 - read as a line
 _VERSION = re.compile(r"-?[\d.]+$")
@@ -266,6 +268,8 @@ class Run:
         one = Run(self.scene, argv, self.folders, self.stdin if stdin == "" else stdin)
         run(one)
         self.output = one.output
+        if self.name in _SAME_SHELL:  # where it leads is where what follows runs, unless it is a program after all
+            self.ok, self.failed = both(self.folders, one.ok), both(self.folders, one.failed)
 
 
 def _cluster(word: str, takes: frozenset[str], words: "Iterable[str]", given: list[tuple[str, str]]) -> None:

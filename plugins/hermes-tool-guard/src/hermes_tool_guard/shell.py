@@ -21,7 +21,11 @@ if TYPE_CHECKING:
 __all__ = ["Shell", "judge_code"]
 
 _UNKNOWN = re.compile(f"[{UNKNOWN}]")
-_MOVES = re.compile(rb"\b(?:cd|pushd|popd|eval|source)\b|\(\)|\$|(?:^|\s)\.\s")
+_QUOTED = rb"(?:['\"\\]|\\\n)*"  # what may stand between the letters of a name
+_MOVES = re.compile(
+    rb"\b(?:%s)\b|\(\)|[$`]|(?:^|\s)[\\'\"]*\.[\\'\"]*\s"
+    % b"|".join(_QUOTED.join(bytes((b,)) for b in name) for name in (b"cd", b"pushd", b"popd", b"eval", b"source"))
+)
 _ITSELF = re.compile(
     r"[;|&({\n]\s*(?:do\s+)?\"?\$0\"?\s*(?:&(?!&)|\|(?!\|))"
 )  # a script that starts itself, again and again
@@ -171,12 +175,11 @@ class Shell:
             elif named and child.is_named and node.type in _SPACED:
                 self._misread()
             end, named = child.end_byte, child.is_named
-        if end < node.end_byte:
-            self._gap(end, node.end_byte)
+        self._gap(end, node.end_byte)
 
     def _gap(self, start: int, end: int) -> None:
         """Between two parts there may only be blanks; else grammar and shell read it differently."""
-        if end > start and self.source[start:end].replace(b"\\\n", b"").strip(_BLANK):
+        if self.source[start:end].replace(b"\\\n", b"").strip(_BLANK):
             self._misread()
 
     def _list(self, node: "Node", folders: Folders, stdin: str | None) -> Ends:
@@ -360,7 +363,9 @@ class Shell:
 
     def _after_left(self, body: "Node", folders: Folders) -> Folders:
         """Where the last command of a list runs: the grammar hangs its redirections on the whole list."""
-        if body.type != "list" or not _MOVES.search(self.source, body.start_byte, body.end_byte):
+        if body.type != "list":
+            return folders
+        if not self.scene.functions and not _MOVES.search(self.source, body.start_byte, body.end_byte):
             return folders
         left, operator = [c for c in body.children if c.type != "comment"][:2]
         return self.walk(left, folders)[operator.type != "&&"]

@@ -128,9 +128,10 @@ def _own_read(code: "Code", node: ast.Call, target: str) -> None:
 def _saved(code: "Code", node: ast.Call, _target: str) -> None:
     """A method that saves something to a file named by a text."""
     named = [*node.args[:2], *(k.value for k in node.keywords if k.arg in ("path", "fname", "filename", "path_or_buf"))]
-    for path in (v for one in named for v in code.texts(one)):
-        if re.search(r"[./~]", path) and "\n" not in path:
-            code.run.write(path)
+    found = [v for one in named for v in code.texts(one)]
+    paths = [v for v in found if re.search(r"[./~]", v) and "\n" not in v]
+    for path in paths or [v for v in found if any(c in v for c in UNKNOWN)][:1]:
+        code.run.write(path)
 
 
 def _deletes(code: "Code", paths: Sequence[str], recursive: bool) -> None:
@@ -162,12 +163,17 @@ def _moved(code: "Code", node: ast.Call, _target: str) -> None:
 
 
 def _own_moved(code: "Code", node: ast.Call, target: str) -> None:
-    """``path.rename(to)``; a text's own ``replace`` has two arguments."""
-    if not target.startswith(".") or not isinstance(node.func, ast.Attribute) or len(node.args) != 1 or node.keywords:
+    """``path.rename(to)``, ``Path.rename(path, to)``; a text's own ``replace`` has two arguments."""
+    whole = [*node.args, *(k.value for k in node.keywords if k.arg == "target")]
+    if len(whole) < len(node.args) + len(node.keywords):
         return
-    for path in code.texts(node.func.value):
+    if target.startswith(".") and isinstance(node.func, ast.Attribute):
+        whole = [node.func.value, *whole]
+    if len(whole) != 2:
+        return
+    for path in code.texts(whole[0]):
         code.run.delete(path, what="moves away")
-    for path in code.texts(node.args[0]):
+    for path in code.texts(whole[1]):
         code.run.write(path)
 
 

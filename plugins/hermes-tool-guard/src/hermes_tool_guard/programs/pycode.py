@@ -151,9 +151,10 @@ class Code:
             values.set(node.optional_vars, self._managed(node.context_expr))
         elif isinstance(node, ast.arg):
             values.set(ast.Name(node.arg), [DERIVED])
-        elif isinstance(node, ast.Call) and self.target(node.func) == "os.chdir" and node.args:
+        elif isinstance(node, ast.Call) and self.target(node.func) in ("os.chdir", "contextlib.chdir"):
             places = self.run.scene.places
-            more = [p for v in values.of(node.args[0]) for p in places.absolute(v, self.run.folders)]
+            where = values.of(self.given(node, 0, "path"))
+            more = [p for v in where for p in places.absolute(v, self.run.folders)]
             self.run.folders = tuple(dict.fromkeys([*self.run.folders, *more]))[:6]
             values.folders = self.run.folders
 
@@ -238,12 +239,15 @@ class Code:
         return self.values.of(node)
 
     def given(self, node: ast.Call, position: int, *keys: str) -> ast.expr | None:
-        """An argument of a call, by its place or its name."""
+        """An argument of a call, by its place or its name; all that it may be among, where that is not known."""
         for keyword in node.keywords:
             if keyword.arg in keys:
                 return keyword.value
-        plain = [a for a in node.args if not isinstance(a, ast.Starred)]
-        return plain[position] if position < len(plain) else None
+        several = next((i for i, a in enumerate(node.args) if isinstance(a, ast.Starred)), len(node.args))
+        if position < several:
+            return node.args[position]
+        more = [*node.args[several:], *(k.value for k in node.keywords if k.arg is None)]
+        return more[0] if more else None
 
 
 _JUDGES: dict[type[ast.AST], Callable[[Code, ast.AST], None]] = {
