@@ -31,10 +31,8 @@ def redirect(
     """Judge one redirection: what standard input is now, statements found inside, and whether output goes elsewhere."""
     if _DESCRIPTOR.search(shell.source[: node.start_byte][-20:]):
         shell._misread()
-    if node.type != "file_redirect" and any(
-        child.type == "file_descriptor" and shell.words.text(child) != "0" for child in node.children
-    ):
-        shell._misread()  # text for a descriptor that is not standard input
+    if node.type != "file_redirect" and any(child.type == "file_descriptor" for child in node.children):
+        shell._misread()  # text for a descriptor; which one it is, the grammar does not always say
     if node.type == "heredoc_redirect":
         return _heredoc(shell, node, folders)
     if node.type == "herestring_redirect":
