@@ -15,6 +15,8 @@ from composer_app import PNG, Desk, anew, paste, settled, type_in, until
 from hermes_core.types import Blob
 from hermes_platform_tui.composer.clean import SLICE, clean_slowly, plain
 
+pytestmark = pytest.mark.long
+
 TEN = "".join(f"line {number}\n" for number in range(10))
 
 

@@ -16,6 +16,8 @@ from composer_app import Desk, menu_rows, paste, type_in
 from hermes_platform_tui.composer import history as module
 from hermes_platform_tui.composer.history import History
 
+pytestmark = pytest.mark.long
+
 
 def kept(path: Path) -> list[str]:
     return [json.loads(line) for line in path.read_text().splitlines()]

@@ -12,6 +12,8 @@ from composer_app import Desk, anew, paste, type_in, until
 
 from hermes_platform_tui.composer import KEYS, Composer
 
+pytestmark = pytest.mark.long
+
 
 async def test_enter_sends_and_empties() -> None:
     app = Desk()

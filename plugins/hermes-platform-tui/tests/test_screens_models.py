@@ -15,6 +15,8 @@ from hermes_platform_tui.screens.rows import Rows
 sys.path.insert(0, str(Path(__file__).parent))
 from screens_cases import HOSTILE, Desk, Host, clickable, desk, drawn, ended, settled, until
 
+pytestmark = pytest.mark.long
+
 
 def current(app: Host) -> str | None:
     row = app.screen.query_one("#rows", Rows).current

@@ -21,6 +21,8 @@ from hermes_platform_tui.screens.shown import exact
 sys.path.insert(0, str(Path(__file__).parent))
 from screens_cases import BIG, HOSTILE, Host, clickable, drawn, ended, question, settled, until
 
+pytestmark = pytest.mark.long
+
 
 def dialog(**given: Any) -> QuestionDialog:
     return QuestionDialog(question(**given), person="owner", quiet=0)

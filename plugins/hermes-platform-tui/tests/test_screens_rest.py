@@ -38,6 +38,8 @@ from screens_cases import (
     until,
 )
 
+pytestmark = pytest.mark.long
+
 
 def safe(app: Host, *, times: int = 1) -> None:
     told = drawn(app)

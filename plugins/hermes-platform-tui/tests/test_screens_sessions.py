@@ -18,6 +18,8 @@ from hermes_platform_tui.screens.sessions import NEW, SessionPicker
 sys.path.insert(0, str(Path(__file__).parent))
 from screens_cases import HOSTILE, NOW, Host, clickable, desk, drawn, ended, now, session_rows, settled, until
 
+pytestmark = pytest.mark.long
+
 
 def picker(given: Any = None, **more: Any) -> SessionPicker:
     return SessionPicker(given or desk(), now=now, **more)

@@ -18,6 +18,8 @@ from hermes_platform_tui.screens.value import ValueDialog, form_of, shown
 sys.path.insert(0, str(Path(__file__).parent))
 from screens_cases import HOSTILE, Desk, Host, clickable, desk, drawn, setting, settings_rows, settled
 
+pytestmark = pytest.mark.long
+
 TALL = (100, 50)
 USUAL = (100, 30)
 

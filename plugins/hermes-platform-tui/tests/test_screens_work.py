@@ -16,6 +16,8 @@ from hermes_platform_tui.screens.work import OutputScreen, WorkPanel, WorkScreen
 sys.path.insert(0, str(Path(__file__).parent))
 from screens_cases import HOSTILE, NOW, Desk, Host, PanelHost, clickable, desk, drawn, now, settled, until
 
+pytestmark = pytest.mark.long
+
 
 def screen(given: Any = None) -> WorkScreen:
     return WorkScreen(given or desk(), "chat", now=now)

@@ -41,6 +41,8 @@ from hermes_platform_tui.transcript.page import Page
 
 from .transcript_scenes import STARTED, Stage, call, called, ended, play, returned, screen_of
 
+pytestmark = pytest.mark.long
+
 HOSTILE = (
     "\x1b]0;title\x07\x1b[31mred\x1b[0m \u202eright\x00\x9b2J [bold]not bold[/] [/x] {braces} \ud800 e\u0301 漢字 "
     "\U0001f469\u200d\U0001f467"

@@ -13,6 +13,8 @@ from hermes_platform_tui.transcript.viewer import Viewer
 
 from .transcript_scenes import STARTED, Stage, call, called, ended, mending, past, play, returned, screen_of
 
+pytestmark = pytest.mark.long
+
 SIZE = (80, 30)
 CODE = "Two ways:\n\n```python\nprint(1)\n```\n\nor\n\n```bash\necho 1\n```\n\nSee [docs](https://example.org/docs)."
 

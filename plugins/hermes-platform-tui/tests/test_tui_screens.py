@@ -21,6 +21,8 @@ from hermes_platform_tui.look.statusbar import StatusBar
 
 from .stage import Stage, stage
 
+pytestmark = pytest.mark.long
+
 SMALL, WIDE, HUGE = (80, 24), (120, 40), (200, 60)
 ANSWER = """It is **sunny** in Oslo, with `14 °C` at noon:
 

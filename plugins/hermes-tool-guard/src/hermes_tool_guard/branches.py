@@ -1,5 +1,6 @@
 """Where things are in the tree of a command, and where its ways meet again."""
 
+import re
 from typing import TYPE_CHECKING
 
 from hermes_tool_guard.judgement import OPAQUE
@@ -9,7 +10,13 @@ if TYPE_CHECKING:
 
     from hermes_tool_guard.scene import Folders
 
-__all__ = ["appends", "both", "last_command"]
+__all__ = ["MOVES", "appends", "both", "last_command"]
+
+_QUOTED = rb"(?:['\"\\]|\\\n)*"  # what may stand between the letters of a name
+MOVES = re.compile(
+    rb"\b(?:%s)\b|\(\)|[$`]|(?:^|\s)[\\'\"]*\.[\\'\"]*\s"
+    % b"|".join(_QUOTED.join(bytes((b,)) for b in name) for name in (b"cd", b"pushd", b"popd", b"eval", b"source"))
+)
 
 
 def last_command(node: "Node") -> int:

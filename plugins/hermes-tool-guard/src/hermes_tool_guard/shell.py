@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from hermes_tool_guard import commands, functions, hidden
 from hermes_tool_guard.aftermath import at_the_end, worst_of
-from hermes_tool_guard.branches import appends, both, last_command
+from hermes_tool_guard.branches import MOVES, appends, both, last_command
 from hermes_tool_guard.grammar import Unparseable, parse
 from hermes_tool_guard.judgement import DERIVED, LISTED, UNKNOWN, Class
 from hermes_tool_guard.memory import LONGEST, recall, record
@@ -21,11 +21,6 @@ if TYPE_CHECKING:
 __all__ = ["Shell", "judge_code"]
 
 _UNKNOWN = re.compile(f"[{UNKNOWN}]")
-_QUOTED = rb"(?:['\"\\]|\\\n)*"  # what may stand between the letters of a name
-_MOVES = re.compile(
-    rb"\b(?:%s)\b|\(\)|[$`]|(?:^|\s)[\\'\"]*\.[\\'\"]*\s"
-    % b"|".join(_QUOTED.join(bytes((b,)) for b in name) for name in (b"cd", b"pushd", b"popd", b"eval", b"source"))
-)
 _ITSELF = re.compile(
     r"[;|&({\n]\s*(?:do\s+)?\"?\$0\"?\s*(?:&(?!&)|\|(?!\|))"
 )  # a script that starts itself, again and again
@@ -365,7 +360,7 @@ class Shell:
         """Where the last command of a list runs: the grammar hangs its redirections on the whole list."""
         if body.type != "list":
             return folders
-        if not self.scene.functions and not _MOVES.search(self.source, body.start_byte, body.end_byte):
+        if not self.scene.functions and not MOVES.search(self.source, body.start_byte, body.end_byte):
             return folders
         left, operator = [c for c in body.children if c.type != "comment"][:2]
         return self.walk(left, folders)[operator.type != "&&"]
