@@ -21,7 +21,6 @@ __all__ = ["HOSTED_SECONDS", "LOCAL_SECONDS", "Line", "open_line"]
 HOSTED_SECONDS = 120.0
 REASONING_SECONDS = 300.0  # a model may think for minutes before it says a word
 LOCAL_SECONDS = 900.0  # a local server may read a long prompt for minutes before it says a word
-
 ENDINGS = ("/chat/completions", "/completions", "/responses", "/models")
 
 
@@ -105,7 +104,8 @@ def open_line(entry: Entry, name: str, secrets: "SecretsBroker", endpoint: Endpo
         local=local,
         address_hint=_address_hint(url),
     )
-    stale_seconds = LOCAL_SECONDS if local else REASONING_SECONDS if entry.effort else HOSTED_SECONDS
+    usual = LOCAL_SECONDS if local else REASONING_SECONDS if entry.effort else HOSTED_SECONDS
+    stale_seconds = said.timeout or usual
     return Line(
         key=entry.name if name in entry.aliases else name,
         entry=entry,
@@ -114,8 +114,8 @@ def open_line(entry: Entry, name: str, secrets: "SecretsBroker", endpoint: Endpo
         own=url == entry.base_url,
         headers=said.headers,
         extra_body=said.extra_body,
-        connection=Connection(url, said.timeout or stale_seconds),
-        stale_seconds=said.timeout or stale_seconds,
+        connection=Connection(url, stale_seconds),
+        stale_seconds=stale_seconds,
         context=said.context,
     )
 
