@@ -222,7 +222,8 @@ def test_killed_in_the_middle_it_goes_on_where_it_was(terminal: Terminal, name: 
     terminal.until(lambda screen: "The outcome of this call is unknown" in screen)
     if name != "KILL":  # stopped in good order, the turn is over; the next begins
         terminal.say("write more to notes.txt")
-    terminal.rows(lambda rows: any("in · " in row for row in rows))
+    rows = terminal.rows(lambda rows: any("in · " in row for row in rows))
+    assert sum("run sh -c 'echo begun >> begun;" in row for row in rows) == 1
     terminal.do("send-keys", "C-q")
     terminal.until(lambda screen: screen.rstrip().endswith("ready$"))
     assert terminal.state("end")[:2] == before[:2]

@@ -76,6 +76,7 @@ class HermesApp(Asking, Doors, Wardrobe, SafeApp[int]):
         super().__init__()
         self.prepare_wardrobe(config, ctx.paths.home)
         self.drawn = asyncio.Event()
+        self.caught_up = asyncio.Event()  # what was said before is shown
         self.hold_input()
         self.prepared = False
         self.mouse_taken = config.mouse
@@ -113,6 +114,18 @@ class HermesApp(Asking, Doors, Wardrobe, SafeApp[int]):
     async def prepare(self) -> None:
         """Find who answers, and what was said before."""
         try:
+            await self._catch_up()
+        finally:  # whatever broke, what goes on is shown
+            self.caught_up.set()
+        self._greet()
+        self._show_facts()
+        gc.collect()
+        # What is there now stays, and a screen makes much that goes by itself: to look for it often holds up keys.
+        gc.freeze()
+        gc.set_threshold(100_000, 50, 100)
+
+    async def _catch_up(self) -> None:
+        try:
             await self.desk.prepare()
         except HermesError as error:
             self.view.transcript.fail(error.text, error.hint)
@@ -122,12 +135,6 @@ class HermesApp(Asking, Doors, Wardrobe, SafeApp[int]):
             await self.view.start()
         except HermesError as error:
             self.view.transcript.fail(error.text, error.hint)
-        self._greet()
-        self._show_facts()
-        gc.collect()
-        # What is there now stays, and a screen makes much that goes by itself: to look for it often holds up keys.
-        gc.freeze()
-        gc.set_threshold(100_000, 50, 100)
 
     def _greet(self) -> None:
         status = self.desk.status(self.view.chat)

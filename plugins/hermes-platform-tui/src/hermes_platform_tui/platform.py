@@ -57,15 +57,18 @@ class Tui(Platform):
         return self._app
 
     async def open(self, desk: Desk) -> None:
-        """Take the terminal; it can be typed into when this returns."""
+        """Take the terminal; it can be typed into when this returns.
+
+        An earlier conversation is shown by then: what a turn that goes on says comes after it, and is not replaced.
+        """
         from hermes_platform_tui.app import HermesApp
 
         self._incoming = asyncio.Queue()
         self._app = HermesApp(self._config, self._ctx, desk, self._incoming.put_nowait)
         self._running = asyncio.create_task(self._run(self._app), name="tui")
-        drawn = asyncio.ensure_future(self._app.drawn.wait())
-        await asyncio.wait({drawn, self._running}, return_when=asyncio.FIRST_COMPLETED)
-        drawn.cancel()
+        ready = asyncio.ensure_future((self._app.caught_up if self._app.view.session else self._app.drawn).wait())
+        await asyncio.wait({ready, self._running}, return_when=asyncio.FIRST_COMPLETED)
+        ready.cancel()
         if self._running.done():
             self._ended()
 
