@@ -6,17 +6,33 @@ store, other plugins' settings or undeclared secrets through it.
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from attrs import Factory, field
 
 from hermes_core import notices
 from hermes_core.addresses import UrlRules
 from hermes_core.errors import UserError
-from hermes_core.types import Endpoint, HistoryEntry, Hit, Message, Principal, Request, Response, Session, Target
+from hermes_core.types import (
+    Endpoint,
+    Event,
+    HistoryEntry,
+    Hit,
+    Message,
+    PastTurn,
+    Principal,
+    Request,
+    Response,
+    Session,
+    Target,
+    TurnOrder,
+)
 from hermes_core.values import frozen
+
+if TYPE_CHECKING:
+    from hermes_core.kinds.desk import AskPerson
 
 __all__ = [
     "KERNEL_PERMISSIONS",
@@ -28,6 +44,7 @@ __all__ = [
     "SecretsBroker",
     "SessionsBroker",
     "StoreBroker",
+    "TurnsBroker",
 ]
 
 KERNEL_PERMISSIONS = (
@@ -138,6 +155,81 @@ class MessagesBroker(ABC):
         """
 
 
+class TurnsBroker:
+    """Turns that a plugin orders, as durable as those a person asks for. Needs ``turns.run``.
+
+    A message is written down with its order before anything is done. A process that dies leaves a turn that ``resume``,
+    ``hermes resume`` or the gateway's next start plays to its end, within the same bounds. ``owner`` is whose turn it
+    is, the owner of this Hermes if unsaid. Every method raises UnknownName for a session that is not theirs.
+
+    A turn is in ``session`` (an id; one that is free becomes a new one's), in a new copy of the session ``fork``, or,
+    without both, in a new session, to whose prompt ``system`` is added and which works in ``folder``. ``event`` is a
+    name of the plugin's own, such as a job and its instant: what was ordered under it before is not ordered again.
+    """
+
+    def run(
+        self,
+        message: str | Message,
+        *,
+        owner: Principal | None = None,
+        session: str = "",
+        fork: str = "",
+        system: str = "",
+        folder: str = "",
+        order: TurnOrder | None = None,
+        event: str = "",
+        ask: "AskPerson | None" = None,
+    ) -> AsyncGenerator[Event, None]:
+        """Order a turn and play it here; yields its events, an Ended last. Closing it interrupts the turn.
+
+        Yields nothing for an ``event`` that came before: see ``past``. ``ask`` puts questions to a person; without it
+        nobody is there, and what needs a yes is refused. Raises UserError for an order that cannot be kept, and
+        where there are no turns.
+        """
+        raise _no_turns()
+
+    async def queue(
+        self,
+        message: str | Message,
+        *,
+        owner: Principal | None = None,
+        session: str = "",
+        fork: str = "",
+        system: str = "",
+        folder: str = "",
+        order: TurnOrder | None = None,
+        event: str = "",
+    ) -> str:
+        """Order a turn and play it not now: a gateway does, or ``resume``. Its session; empty for an old ``event``."""
+        raise _no_turns()
+
+    async def steer(self, session: str, message: str | Message, *, owner: Principal | None = None) -> None:
+        """Say something to the running turn: its model hears it with the next tool result, else as the next message."""
+        raise _no_turns()
+
+    async def interrupt(self, session: str, *, owner: Principal | None = None) -> bool:
+        """Stop the turn that runs in a session in this process; False when none does."""
+        raise _no_turns()
+
+    async def busy(self, session: str, *, owner: Principal | None = None) -> bool:
+        """Whether a turn runs in a session, in whatever process."""
+        raise _no_turns()
+
+    def resume(
+        self, session: str, *, owner: Principal | None = None, ask: "AskPerson | None" = None
+    ) -> AsyncGenerator[Event, None]:
+        """Play the turn that a death cut off in a session, else the message that waits there longest; or nothing."""
+        raise _no_turns()
+
+    async def past(self, event: str, *, owner: Principal | None = None) -> PastTurn | None:
+        """What became of an ``event`` of this plugin; None when none was ordered."""
+        raise _no_turns()
+
+
+def _no_turns() -> UserError:
+    return UserError("No turn can be run from here.")
+
+
 class StoreBroker(ABC):
     """The database of the kernel, for an engine that keeps its own tables in it. Needs ``store.connect``."""
 
@@ -184,6 +276,7 @@ class PluginContext:
     llm: LlmBroker
     history: HistoryBroker
     messages: MessagesBroker
+    turns: TurnsBroker
     store: StoreBroker
     endpoints: Mapping[str, Endpoint] = Factory(dict)
     strict: bool = field(default=False)

@@ -26,7 +26,7 @@ from hermes_core.values import frozen
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.agent.runtime import Runtime
-    from hermes_core.context import MessagesBroker
+    from hermes_core.agent.surface import Mailbox
     from hermes_core.kinds.desk import AskPerson
     from hermes_core.plugins.index import Index
     from hermes_core.types import JSON, Effect, Event, HistoryEntry, Message, Principal
@@ -192,7 +192,7 @@ class Hermes:
         return runtime
 
 
-def _messages(runtime: "Runtime") -> "MessagesBroker":
+def _messages(runtime: "Runtime") -> "Mailbox":
     from hermes_core.gateway.messages import Messages
 
     return Messages(runtime)

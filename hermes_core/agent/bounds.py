@@ -10,10 +10,10 @@ from attrs import asdict
 
 from hermes_core.agent import usage as usages
 from hermes_core.kinds import Tool
-from hermes_core.types import ChildTask, Effect, Usage
+from hermes_core.types import ChildTask, Effect, TurnBounds, Usage
 from hermes_core.values import frozen
 
-__all__ = ["LEVELS", "MOST_CHILDREN", "Bounds", "Limits", "Meter", "inherit"]
+__all__ = ["LEVELS", "MOST_CHILDREN", "Bounds", "Limits", "Meter", "inherit", "limits_of", "permits"]
 
 LEVELS = 3  # of children below a root, whatever is asked for
 MOST_CHILDREN = 64  # that one turn may start
@@ -57,6 +57,19 @@ class Bounds:
     tools: frozenset[str]
     levels: int
     limits: Limits
+
+
+def permits(bounds: TurnBounds | None, tool: Tool) -> bool:
+    """Whether a turn with these bounds may use a tool."""
+    return bounds is None or not bounds.tools or bool({tool.name, tool.toolset} & set(bounds.tools))
+
+
+def limits_of(bounds: TurnBounds | None) -> Limits:
+    """What a turn with these bounds may use."""
+    if bounds is None:
+        return Limits()
+    amounts = {name: getattr(bounds, name) for name in asdict(Limits())}
+    return Limits(**{name: most or inf for name, most in amounts.items()})
 
 
 def inherit(parent: Bounds, tools: Iterable[Tool], task: ChildTask) -> Bounds:

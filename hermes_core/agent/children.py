@@ -91,7 +91,7 @@ class Child:
         """What the parent itself may do, now."""
         parts, session = self._parts, self._runner.session
         policy, tools = parts.policy, parts.toolbox().offered(session)
-        mode, deny, allow = policy.mode(session.id, session.owner), policy.deny, policy.allow
+        mode, deny, allow = policy.mode_of(session), policy.deny_in(session), policy.allow
         return Bounds(mode=mode, deny=deny, allow=allow, tools=frozenset(tools), levels=parts.levels, limits=limits)
 
     # --- the process ----------------------------------------------------------------------------------------------

@@ -11,12 +11,13 @@ from attrs import define, evolve, field
 
 from hermes_core import trace
 from hermes_core.agent.capabilities import Permitted
+from hermes_core.agent.incoming import enveloped
 from hermes_core.agent.parts import Parts
 from hermes_core.agent.prompt import prompt_text
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.kinds import Workspace
 from hermes_core.patterns import pattern
-from hermes_core.types import Envelope, Message, Principal, Session, SessionEnd, Text, ToolSpec
+from hermes_core.types import Message, Principal, Session, SessionEnd, ToolSpec, TurnBounds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,16 +73,34 @@ class LiveSessions:
         self._live: dict[str, Live] = {}
         self._taking: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
-    async def take(self, session_id: str, origin: str, owner: Principal, system: str = "") -> Live:
+    async def take(
+        self,
+        session_id: str,
+        origin: str,
+        owner: Principal,
+        system: str = "",
+        *,
+        folder: str = "",
+        bounds: TurnBounds | None = None,
+    ) -> Live:
         """A session by its exact id, or a new one (with that id, when it is given and free).
 
-        ``system`` is what a caller adds to the prompt of a new one.
+        Of a new one ``system`` is what a caller adds to its prompt, ``folder`` where it works; its model is told of no
+        tool that ``bounds`` do not permit.
         """
         lock = self._taking.setdefault(session_id, asyncio.Lock()) if session_id else asyncio.Lock()
         async with lock:
-            return await self._take(session_id, origin, owner, system)
+            return await self._take(session_id, origin, owner, system, folder, bounds)
 
-    async def _take(self, session_id: str, origin: str, owner: Principal, system: str) -> Live:
+    async def _take(
+        self,
+        session_id: str,
+        origin: str,
+        owner: Principal,
+        system: str,
+        folder: str,
+        bounds: TurnBounds | None,
+    ) -> Live:
         parts = self.parts
         if session_id and (live := self._live.get(session_id)):
             if live.session.owner != owner:
@@ -106,8 +125,9 @@ class LiveSessions:
             id=session_id or new_session_id(),
             origin=origin,
             owner=owner,
-            cwd=self.folder("", owner),
+            cwd=folder or self.folder("", owner),
             created=time.time(),
+            bounds=bounds,
         )
         session = evolve(session, provider=route.name, model=route.model, backend=parts.backend(owner))
         begun = _read_specs(stored[1]) if stored else ()
@@ -121,6 +141,7 @@ class LiveSessions:
             live = Live(session, stored[0], specs, begun, known=True, stored=True)
         else:
             prompt = await parts.prompt(session, system)
+            session = evolve(session, bounds=None)  # they are of the turn, not of those to come
             live = Live(session, prompt_text(prompt), specs, specs, known=known, stored=False)
         self._live[session.id] = live
         await parts.dispatch.observe("on_session_start", session=session)
@@ -174,12 +195,9 @@ class LiveSessions:
 
     async def say_next(self, live: Live, words: str) -> None:
         """What a person said in a turn that ends now waits as the next message."""
-        message = Message(role="user", parts=(Text(text=words),))
-        event, sender = os.urandom(16).hex(), live.session.owner.person
-        origin = live.session.origin
-        envelope = Envelope(platform=origin, account="", event_id=event, chat="", sender=sender, message=message)
+        envelope = enveloped(words, "", live.session.origin, live.session.owner)
         store = await self.parts.store()
-        await store.wait(live.session.id, message, mode="queue", envelope=envelope, trace=trace.current())
+        await store.wait(live.session.id, envelope.message, mode="queue", envelope=envelope, trace=trace.current())
 
     async def close(self) -> None:
         """End what this process did in its sessions; they can be taken up again."""

@@ -16,10 +16,11 @@ from hermes_core.agent.policy.guarded import guarded_paths, read_only, readable
 from hermes_core.agent.policy.guests import Guests
 from hermes_core.agent.route.choice import Route, choose
 from hermes_core.agent.route.router import Router
+from hermes_core.agent.surface import Mailbox
 from hermes_core.config.files import explain
 from hermes_core.config.gateway import listed
 from hermes_core.config.settings import Settings
-from hermes_core.context import MessagesBroker, PluginContext
+from hermes_core.context import PluginContext, TurnsBroker
 from hermes_core.environment import switched_on
 from hermes_core.errors import HermesError, UnknownName, UserError
 from hermes_core.kinds import Backend, Memory, Tool, Workspace
@@ -117,7 +118,7 @@ class Parts:
         self._toolbox: Toolbox | None = None
         self._store: asyncio.Task[Store] | None = None
         self._hooks_loaded = False
-        self.messages: Callable[[], MessagesBroker] | None = None  # who sends to chats; set by who made this
+        self.messages: Callable[[], Mailbox] | None = None  # who sends to chats; set by who made this
 
     def asker(self, person: AskPerson | None, emit: Callable[[Event], None]) -> "Asker":
         """Who puts the questions of one turn to its person. Of a child's it is its parent who sets the time."""
@@ -310,10 +311,15 @@ class Parts:
             store=self.store,
             address=self.store_address,
             complete=self.complete,
+            turns=self.turns_of,
             messages=self.messages,
             skills=skills,
             guarded=guarded,
         )
+
+    def turns_of(self, installed: Installed) -> TurnsBroker:
+        """The turns that a plugin may order. Of parts alone there are none."""
+        return TurnsBroker()
 
     async def complete(self, request: Request, task: str = "", session: Session | None = None) -> Response:
         """One model call outside of a turn, booked under its task. Raises ProviderError."""
@@ -329,10 +335,7 @@ class Parts:
     def options(self) -> dict[str, JSON]:
         """How the user wants models to be asked."""
         model = self.settings.config.model
-        wanted = {
-            "max_tokens": model.max_tokens or None,
-            "temperature": model.temperature,
-        }
+        wanted = {"max_tokens": model.max_tokens or None, "temperature": model.temperature}
         return {name: value for name, value in wanted.items() if value is not None}
 
     def _code(self) -> list[str]:

@@ -19,6 +19,7 @@ from attrs import evolve
 from hermes_core import notices, trace
 from hermes_core.agent.budget import Budgets
 from hermes_core.agent.failed import cause, failed
+from hermes_core.agent.incoming import enveloped, instructed, sound
 from hermes_core.agent.live import Live, LiveSessions
 from hermes_core.agent.parts import Parts
 from hermes_core.agent.surface import Surface
@@ -45,13 +46,14 @@ from hermes_core.types import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.agent.turn import TurnRun
+    from hermes_core.context import TurnsBroker
+    from hermes_core.plugins.index import Installed
 
 __all__ = ["Runtime"]
 
 log = logging.getLogger(__name__)
 _Emit: TypeAlias = Callable[[Event], None]
 _BACKLOG = 64  # events nobody took yet; live output beyond is not shown, as its end is in the result
-_LONGEST = 10_000_000  # characters of one message; no model reads more
 _FIXED = {  # settings that parts are made from, once
     "gateway", "logging", "plugins", "policy", "privacy", "quick_commands", "security", "store", "toolsets", "workers",
 }  # fmt: skip
@@ -68,6 +70,12 @@ class Runtime(Parts):
         self._playing: dict[str, asyncio.Task[None]] = {}
         self._alone: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._learning: set[asyncio.Task[None]] = set()
+
+    def turns_of(self, installed: "Installed") -> "TurnsBroker":
+        """The turns that a plugin may order."""
+        from hermes_core.agent.turns import Turns
+
+        return Turns(self, installed)
 
     async def take_up(
         self, session_id: str = "", *, origin: str, owner: Principal | None = None, system: str = ""
@@ -121,7 +129,7 @@ class Runtime(Parts):
         ``provider:model``) answers this turn.
         """
         owner = owner or self.owner
-        envelope = envelope or _envelope(message, session, origin, owner)
+        envelope = envelope or enveloped(message, session, origin, owner)
         surface = Surface(ask=ask, model=model)
         return self._events(session, partial(self._play, envelope, session, origin, owner, surface, stored, system))
 
@@ -194,9 +202,12 @@ class Runtime(Parts):
         """
         await self._wait("steer", session, message, **given)
 
-    async def queue(self, session: str, message: str | Message, **given: Any) -> None:
-        """Say something that is played after the running turn, by ``follow``. As ``steer`` else."""
-        await self._wait("queue", session, message, **given)
+    async def queue(self, session: str, message: str | Message, **given: Any) -> int:
+        """Say something that is played after the running turn, by ``follow``; its row. As ``steer`` else.
+
+        ``given`` may also be ``system`` and ``folder``, for a new session.
+        """
+        return await self._wait("queue", session, message, **given)
 
     async def _wait(
         self,
@@ -207,17 +218,22 @@ class Runtime(Parts):
         owner: Principal | None = None,
         origin: str = "embed",
         envelope: Envelope | None = None,
-    ) -> None:
+        system: str = "",
+        folder: str = "",
+    ) -> int:
         owner = owner or self.owner
-        original = envelope or _envelope(message, session, origin, owner)
+        original = envelope or enveloped(message, session, origin, owner)
         self.load_hooks()
         said = await self._admitted(original, session, owner)
-        live = await self.sessions.take(session, origin, owner)
+        bounds = original.order.bounds if original.order else None
+        live = await self.sessions.take(session, origin, owner, clean(system), folder=folder, bounds=bounds)
+        message = said.message if system in live.prompt else instructed(said.message, clean(system))
         store = await self.store()
         await self.sessions.keep(live, store)
         with trace.using() as known:
-            await store.wait(live.session.id, said.message, mode=mode, envelope=original, trace=known)
+            row = await store.wait(live.session.id, message, mode=mode, envelope=original, trace=known)
         die_at("received")
+        return row
 
     def follow(
         self,
@@ -226,9 +242,14 @@ class Runtime(Parts):
         owner: Principal | None = None,
         ask: AskPerson | None = None,
         surface: Surface | None = None,
+        row: int = 0,
     ) -> AsyncGenerator[Event, None]:
-        """Play the message that waits longest in a session; yields as ``turn`` does, or nothing when none waits."""
-        return self._events(session, partial(self._follow, session, owner or self.owner, surface or Surface(ask=ask)))
+        """Play the message that waits longest in a session, or that of a ``row``.
+
+        Yields as ``turn`` does, or nothing when it does not wait.
+        """
+        surface = surface or Surface(ask=ask)
+        return self._events(session, partial(self._follow, session, owner or self.owner, surface, row))
 
     async def _play(
         self,
@@ -245,14 +266,14 @@ class Runtime(Parts):
         envelope = await self._admitted(original, session_id, owner)
         await self.routed(surface.model)  # one that is not there is an error, not a reason to ask another
         live = await self.sessions.take(session_id, origin, owner, system)
-        message = envelope.message if system in live.prompt else _instructed(envelope.message, clean(system))
+        message = envelope.message if system in live.prompt else instructed(envelope.message, clean(system))
         run = self._turn_run(live, surface, emit)
         await run.play(message, original=original, stored=stored)
         return run
 
     async def _admitted(self, original: Envelope, session_id: str, owner: Principal) -> Envelope:
         """The message as plugins let it in. Raises UserError."""
-        original = evolve(original, message=_sound(original.message))
+        original = evolve(original, message=sound(original.message))
         known: dict[str, Any] = {"session_id": session_id, "owner": owner, "cwd": "", "context": 0}
         if self.dispatch.implementations("transform_incoming"):
             known["cwd"] = await self._folder(session_id, owner) if self.is_here(owner) else ""
@@ -290,14 +311,18 @@ class Runtime(Parts):
 
         return TurnRun(self.sessions, live, budgets=self.budgets, surface=surface, emit=emit)
 
-    async def _follow(self, session_id: str, owner: Principal, surface: Surface, emit: _Emit) -> "TurnRun | None":
+    async def _follow(
+        self, session_id: str, owner: Principal, surface: Surface, row: int, emit: _Emit
+    ) -> "TurnRun | None":
         store = await self.store()
-        waiting = await store.waiting(session_id)
+        waiting = [one for one in await store.waiting(session_id) if row in (0, one.id)]
         if not waiting:  # nor does anything in a session that has no row yet
             return None
         await store.session(session_id, owner)  # nobody plays what waits for another
+        from hermes_core.agent.turns import ordered
+
         with trace.using(waiting[0].trace):
-            run = await self._run(session_id, "", owner, surface, emit)
+            run = await self._run(session_id, "", owner, ordered(self, surface, owner, waiting[0].envelope), emit)
             await run.play(waiting[0].message, waited=waiting[0].id)
         return run
 
@@ -307,6 +332,10 @@ class Runtime(Parts):
         last = await store.last_turn(session_id)
         if last is None or last.state != "open":
             return None
+        from hermes_core.agent.turns import ordered
+
+        begun = await store.begun_by(session_id)
+        surface = ordered(self, surface, owner, begun.envelope if begun else None)
         run = await self._run(session_id, "", owner, surface, emit)
         return run if await run.resume() else None
 
@@ -352,28 +381,3 @@ class Runtime(Parts):
             await asyncio.wait(self._learning)
         await self.sessions.close()
         await super().close()
-
-
-def _sound(message: Message) -> Message:
-    """What a person said, as it can be stored. Raises UserError for what no model reads."""
-    if (size := sum(len(part.text) for part in message.parts if isinstance(part, Text))) > _LONGEST:
-        raise UserError(
-            f"The message has {size:,} characters; at most {_LONGEST:,} are taken.",
-            hint="Save it in a file, and say where it is.",
-        )
-    parts = tuple(evolve(part, text=clean(part.text)) if isinstance(part, Text) else part for part in message.parts)
-    return message if parts == tuple(message.parts) else evolve(message, parts=parts)
-
-
-def _instructed(message: Message, system: str) -> Message:
-    """What a person said, below what their program says now of how to answer."""
-    words = Text(text=f"<instructions>\n{system}\n</instructions>\n\n")
-    return evolve(message, parts=(words, *message.parts))
-
-
-def _envelope(message: str | Message, session: str, origin: str, owner: Principal) -> Envelope:
-    """What a program says, as an incoming message."""
-    said = message if isinstance(message, Message) else Message(role="user", parts=(Text(text=message),))
-    return Envelope(
-        platform=origin, account="", event_id=os.urandom(16).hex(), chat=session, sender=owner.person, message=said
-    )

@@ -5,6 +5,7 @@ from collections.abc import Set as AbstractSet
 
 from hermes_core.agent import toolsearch
 from hermes_core.agent.arguments import tool_spec
+from hermes_core.agent.bounds import permits
 from hermes_core.errors import UnknownName
 from hermes_core.kinds import Tool
 from hermes_core.types import Session, ToolSpec
@@ -54,6 +55,7 @@ class Toolbox:
         """The tools that can be used now. ``told`` are those that a session knows of already."""
         off = set(self._off_on.get(session.origin, ())) - told
         tools = {n: t for n, t in {**self._tools, **self._made(session)}.items() if n not in off}
+        tools = {n: t for n, t in tools.items() if permits(session.bounds, t)}
         return {n: t for n, t in tools.items() if t.needs is None or t.needs(session) is None}
 
     def _made(self, session: Session) -> dict[str, Tool]:

@@ -11,6 +11,7 @@ import os
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from math import inf
 from typing import Literal
 
 from attrs import evolve
@@ -18,7 +19,7 @@ from attrs import evolve
 from hermes_core import trace
 from hermes_core.agent import grace
 from hermes_core.agent import usage as usages
-from hermes_core.agent.bounds import Limits, Meter
+from hermes_core.agent.bounds import Limits, Meter, limits_of
 from hermes_core.agent.budget import Allowance, Budgets
 from hermes_core.agent.exchange import Exchange
 from hermes_core.agent.failed import cause, failed, given_up
@@ -30,7 +31,7 @@ from hermes_core.agent.stuck import ask_what_now
 from hermes_core.agent.surface import Surface
 from hermes_core.agent.tools import CallRunner, output_room
 from hermes_core.agent.whole import has_calls, text_of
-from hermes_core.errors import BudgetReached, HermesError, ProviderError
+from hermes_core.errors import BudgetReached, HermesError, ProviderError, UserError
 from hermes_core.store.killpoints import die_at
 from hermes_core.store.validity import valid
 from hermes_core.types import (
@@ -79,7 +80,9 @@ class TurnRun:
         self._allowance = Allowance(budgets, live.session, self._parts.store)
         self._budgets = budgets
         workers = self._parts.settings.config.agent.tool_workers
-        self._meter = Meter(Limits(**budgets.limits["turn"]), workers, lambda: self._allowance.used)
+        self._bounds = limits_of(surface.bounds)
+        limits = Limits(**budgets.limits["turn"]).within(self._bounds)
+        self._meter = Meter(limits, workers, lambda: self._allowance.used)
         self._loops = Loops()
         self._id = os.urandom(16).hex()
         self._rows = Rows(sessions, live)
@@ -157,14 +160,18 @@ class TurnRun:
         self, opening: "Coroutine[None, None, tuple[Store, Turn]]", steps: Coroutine[None, None, str]
     ) -> None:
         session, route = self._live.session, self._model.route
-        self._live.session = evolve(session, turn=self._id)
+        self._live.session = evolve(session, turn=self._id, bounds=self._surface.bounds)
         self._emit(Started(session_id=session.id, turn_id=self._id, provider=route.name, model=route.model))
         self._rows.begin(opening)
         said = next((m for m in reversed(self._model.messages) if m.role == "user"), Message(role="user", parts=()))
         await self._parts.dispatch.observe("on_turn_start", session=self._live.session, message=said)
         playing = asyncio.create_task(steps)  # of its own, as it may not want to end
         try:
-            await asyncio.wait({playing})
+            await asyncio.wait({playing}, timeout=None if self._bounds.seconds == inf else self._bounds.seconds)
+            if not playing.done():
+                self._model.over = True
+                await grace.stop(playing, _STOP_GRACE)
+                raise UserError(f"This turn was given {self._bounds.seconds:g} seconds, and they are over.")
             answer = playing.result()
         except asyncio.CancelledError:
             await asyncio.shield(self._interrupted(playing))
@@ -177,7 +184,7 @@ class TurnRun:
             die_at("answered")
             await self._close("done", answer)
         finally:
-            self._live.session = evolve(self._live.session, turn="", untrusted=False)
+            self._live.session = evolve(self._live.session, turn="", untrusted=False, bounds=None)
             self._rows.rest()
 
     def _fail(self, error: HermesError) -> str:
@@ -218,6 +225,8 @@ class TurnRun:
         while True:
             try:
                 await self._allowance.check()
+                if reached := self._out_of_bounds():
+                    return await self._last_word(step, reached)
                 message = await self._model.reply(step)
             except BudgetReached as reached:
                 if reached.what == "calls" and reached.scope != "day" and self._allowance.used.calls:
@@ -231,8 +240,15 @@ class TurnRun:
                 return answer
             step += 1
 
-    async def _last_word(self, step: int, reached: BudgetReached) -> str:
-        """The calls are used up: one more, without tools, says how far it came."""
+    def _out_of_bounds(self) -> HermesError | None:
+        """What this turn has used up of what it was given; None when something is left of each."""
+        what = self._bounds.after(self._allowance.used, 0).exhausted
+        return UserError(f"This turn has used all the {what} that it was given.") if what else None
+
+    async def _last_word(self, step: int, reached: HermesError) -> str:
+        """The calls are used up: one more, without tools, says how far it came. Raises what was reached."""
+        if self._bounds.after(evolve(self._allowance.used, calls=0), 0).exhausted:
+            raise reached  # nor is there money or are there tokens for it
         self._allowance.last = True
         message = await self._model.reply(step, last=True)
         if has_calls(message):

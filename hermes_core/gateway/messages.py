@@ -7,8 +7,9 @@ from attrs import evolve
 
 from hermes_core import trace
 from hermes_core.agent.runtime import Runtime
-from hermes_core.context import MessagesBroker
+from hermes_core.agent.surface import Mailbox
 from hermes_core.gateway.conversations import Conversations
+from hermes_core.gateway.outward.outgoing import answer_to
 from hermes_core.gateway.people.access import Access
 from hermes_core.gateway.targets import resolve
 from hermes_core.store.chats import KnownChat
@@ -18,7 +19,7 @@ from hermes_core.types import Blob, Chat, Envelope, Message, Part, Principal, Se
 __all__ = ["Messages", "envelope_of"]
 
 
-class Messages(MessagesBroker):
+class Messages(Mailbox):
     """What a kernel sends to chats. They need not be served here, or now: what is written down waits."""
 
     def __init__(self, runtime: Runtime) -> None:
@@ -59,6 +60,16 @@ class Messages(MessagesBroker):
             )
             await store.post(there, outgoing, told)
         return await self._shown(chats)
+
+    async def rows(self, owner: Principal, target: str, text: str, turn_id: str) -> Sequence[Outgoing]:
+        """What tells a target of a turn's end, for the commit that ends it. Raises UnknownName, UserError."""
+        chats, _ = await self._found(owner, target, None)
+        message = Message(role="assistant", parts=(Text(text=self._runtime.settings.masks.text(text)),))
+        known = {"kind": "answer", "trace": trace.current(), "turn_id": turn_id}
+        return tuple(
+            answer_to(envelope_of(chat), owner, message, key=f"turn:{turn_id}:{chat.account}:{chat.address}", **known)
+            for chat in chats
+        )
 
     async def _found(
         self, owner: Principal, target: str, session: Session | None

@@ -15,6 +15,7 @@ from hermes_core.context import (
     SecretsBroker,
     SessionsBroker,
     StoreBroker,
+    TurnsBroker,
 )
 from hermes_core.errors import UserError
 from hermes_core.plugins.index import Installed
@@ -134,6 +135,7 @@ def make_context(
     *,
     store: "OpenStore",
     complete: Complete,
+    turns: Callable[[Installed], TurnsBroker] = lambda _: TurnsBroker(),
     messages: Callable[[], MessagesBroker] | None = None,
     address: Callable[[], str] = str,
     skills: Sequence[tuple[str, Path]] = (),
@@ -142,7 +144,7 @@ def make_context(
     """The context of one plugin. Raises ConfigError when its section of the settings is wrong, UserError.
 
     ``store`` opens the store when first needed, ``address`` says where its server is; ``complete`` makes one model
-    call; ``messages`` sends them; ``skills`` and ``guarded`` are as in PluginPaths.
+    call; ``turns`` are those of a plugin; ``messages`` sends them; ``skills`` and ``guarded`` are as in PluginPaths.
     """
     manifest = installed.manifest
     assert manifest, f"{installed.label} has no manifest"
@@ -165,6 +167,7 @@ def make_context(
         llm=_Llm(installed, complete),
         history=_History(installed, store),
         messages=_Messages(installed, messages),
+        turns=turns(installed),
         store=_Store(installed, address),
         endpoints={name: endpoint for name, endpoint in endpoints.items() if endpoint},
         urls=UrlRules(

@@ -8,12 +8,12 @@ import json
 import time
 from typing import Any
 
-from attrs import NOTHING, evolve, fields
+from attrs import NOTHING, asdict, evolve, fields
 
 from hermes_core.store.codec import clean, dumps, message_from_json, message_to_json
 from hermes_core.store.engine import Transaction
 from hermes_core.store.leases import Duplicate
-from hermes_core.types import Blob, Envelope, Message, Text, ToolResult
+from hermes_core.types import Blob, Envelope, Message, Text, ToolResult, TurnBounds, TurnOrder
 from hermes_core.values import frozen
 
 __all__ = [
@@ -75,6 +75,8 @@ def address_to_json(envelope: Envelope) -> str:
     """An envelope without its message, as JSON text; what says nothing is left out."""
     known = {one.name: getattr(envelope, one.name) for one in fields(Envelope) if one.name != "message"}
     unsaid = {one.name: one.default for one in fields(Envelope) if one.default is not NOTHING}
+    if envelope.order:
+        known["order"] = asdict(envelope.order)
     return dumps({name: value for name, value in known.items() if name not in unsaid or value != unsaid[name]})
 
 
@@ -82,7 +84,14 @@ def address_from_json(text: str, message: Message) -> Envelope:
     """The envelope that ``address_to_json`` wrote, around a message. Raises ValueError or TypeError for other text."""
     known = {one.name for one in fields(Envelope)}
     data = {name: value for name, value in json.loads(text).items() if name in known}
-    return Envelope(**{**data, "roles": tuple(data.get("roles", ()))}, message=message)
+    order = _order(data["order"]) if data.get("order") else None
+    return Envelope(**{**data, "roles": tuple(data.get("roles", ())), "order": order}, message=message)
+
+
+def _order(data: dict[str, Any]) -> TurnOrder:
+    """An order as it was stored. What a newer kernel bounded in ways unknown here is not played: raises TypeError."""
+    bounds = data.get("bounds")
+    return TurnOrder(**{**data, "bounds": TurnBounds(**bounds) if bounds else None})
 
 
 def take(tx: Transaction, row: int, turn_id: str) -> None:

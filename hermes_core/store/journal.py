@@ -307,9 +307,9 @@ class Store(
     @transaction()
     def wait(
         self, tx: Transaction, session_id: str, message: Message, *, mode: str, envelope: Envelope, trace: str = ""
-    ) -> None:
-        """Store a message that waits: ``steer`` or ``queue``. Raises UnknownName, and Duplicate when it came before."""
-        inbox.wait(tx, envelope, session_facts(tx, session_id)[0], session_id, message, mode, trace)
+    ) -> int:
+        """Store a message that waits: ``steer`` or ``queue``; its row. Raises UnknownName, Duplicate."""
+        return inbox.wait(tx, envelope, session_facts(tx, session_id)[0], session_id, message, mode, trace)
 
     @transaction(READ)
     def waiting(self, tx: Transaction, session_id: str) -> list[Waiting]:

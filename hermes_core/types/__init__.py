@@ -50,6 +50,7 @@ from hermes_core.types.model import (
     UsageDelta,
 )
 from hermes_core.types.people import Chat, Envelope, Principal, Question, Sent, Target, Verdict
+from hermes_core.types.turns import TurnBounds, TurnOrder
 from hermes_core.types.work import ExecRequest, ExecResult, Memo, Source
 
 __all__ = [
@@ -123,7 +124,9 @@ __all__ = [
     "ToolCall",
     "ToolResult",
     "ToolSpec",
+    "TurnBounds",
     "TurnEnd",
+    "TurnOrder",
     "Usage",
     "UsageDelta",
     "UsageRow",

@@ -9,6 +9,7 @@ from hermes_core.types.base import JSON, Role
 from hermes_core.types.content import Message, ToolCall, ToolResult
 from hermes_core.types.model import Usage
 from hermes_core.types.people import Principal, Question, Verdict
+from hermes_core.types.turns import TurnBounds
 from hermes_core.values import frozen
 
 
@@ -19,6 +20,7 @@ class Session:
     ``turn`` is the id of the turn that runs in it, as hooks and tools see it; empty between turns.
     ``backend`` names what opens the place where its tools work; ``cwd`` is a folder there.
     ``untrusted``: what its model knows comes in part from outside, as hooks and tools see it during a turn.
+    ``bounds`` are those of the turn that runs in it.
     """
 
     id: str
@@ -33,6 +35,7 @@ class Session:
     turn: str = ""
     backend: str = ""
     untrusted: bool = False
+    bounds: TurnBounds | None = None
 
 
 @frozen(kw_only=True)

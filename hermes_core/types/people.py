@@ -5,6 +5,7 @@ from typing import Literal
 
 from hermes_core.types.base import Effect, Outcome
 from hermes_core.types.content import Message
+from hermes_core.types.turns import TurnOrder
 from hermes_core.values import frozen
 
 
@@ -35,6 +36,7 @@ class Envelope:
     ``account`` is the bot's own name there. ``kind`` says who else reads the chat: in a ``dm`` nobody. ``addressed``
     says whether it speaks to the bot: by its name, as an answer to it, or because nobody else is there. ``quote`` is
     the text it answers; ``message_id`` what ``Chat.reply_to`` and ``react`` would name. ``roles`` are the sender's.
+    ``order`` is how it wants to be answered, where a plugin wrote it.
     """
 
     platform: str
@@ -51,6 +53,7 @@ class Envelope:
     message_id: str = ""
     quote: str = ""
     roles: Sequence[str] = ()
+    order: TurnOrder | None = None
 
 
 @frozen(kw_only=True)

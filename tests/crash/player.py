@@ -35,6 +35,8 @@ from hermes_core.types import (
     Question,
     Text,
     TextDelta,
+    TurnBounds,
+    TurnOrder,
     Usage,
     UsageDelta,
     Verdict,
@@ -149,7 +151,8 @@ class Planned(Provider):
 async def play(order: dict) -> None:
     outside = Outside(order)
     hermes = Bench(Path(order["home"]))
-    hermes.tmp_plugin(*outside.plugin(), name="outside", manifest={"permissions": {"kernel": ["history.rewrite"]}})
+    may = {"permissions": {"kernel": ["history.rewrite", "turns.run"]}}
+    label = hermes.tmp_plugin(*outside.plugin(), name="outside", manifest=may)
     if order["url"]:
         hermes.configure({"store.url": order["url"]})
     if order["person"]:
@@ -159,6 +162,11 @@ async def play(order: dict) -> None:
         if order["resume"]:
             for session in await hermes.interrupted():
                 await tell(outside, hermes.catch_up(session))
+            return
+        if order.get("by") == "plugin":
+            turns = hermes.runtime.turns_of(hermes.runtime.index.get(label))
+            bounded = TurnOrder(bounds=TurnBounds(deny=["look"]))
+            await tell(outside, turns.run(order["say"], session="s", event=order["event"], order=bounded))
             return
         message = Message(role="user", parts=(Text(text=order["say"]),))
         key = {"platform": "test", "account": "", "event_id": order["event"], "chat": "c", "sender": "owner"}

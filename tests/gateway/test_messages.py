@@ -4,13 +4,15 @@ from typing import Any
 
 import pytest
 
-from hermes_core.errors import UnknownName
+from hermes_core.errors import AuthError, UnknownName
 from hermes_core.gateway.conversations import Conversations
 from hermes_core.gateway.messages import Messages
 from hermes_core.gateway.people.access import Access
+from hermes_core.plugins.index import Installed
+from hermes_core.plugins.manifest import Manifest
 from hermes_core.store.journal import Store
-from hermes_core.testing import Bench, ScriptedProvider
-from hermes_core.types import Blob, Envelope, Message, Principal, Session, Text
+from hermes_core.testing import Bench, Fail, ScriptedProvider
+from hermes_core.types import Blob, Envelope, Message, Principal, Session, Text, TurnOrder
 
 ME, HANA = Principal(), Principal(person="hana")
 
@@ -185,3 +187,24 @@ async def test_a_gateway_that_is_connected_is_known(house: House) -> None:
     assert not (await house.messages.targets(ME))[0].served
     await house.store.tell_account(serving, "connected")
     assert (await house.messages.targets(ME))[0].served
+
+
+async def test_the_end_of_a_turn_that_a_plugin_ordered_is_sent_with_the_commit_that_ends_it(house: House) -> None:
+    await house.hears(heard("42", sender_name="Mia"))
+    await house.hears(heard("7"))
+    runtime = house.bench.runtime
+    may = Manifest(
+        {"api": 1, "name": "nightly", "kind": "tool", "summary": "Looks.", "permissions": {"kernel": ["turns.run"]}}
+    )
+    turns = runtime.turns_of(Installed(label="tool/nightly", manifest=may, module="nightly", path=""))
+    house.provider.add("All is quiet.")
+    ended = [event async for event in turns.run("How are things?", order=TurnOrder(deliver="mia"), event="7 o'clock")]
+    assert await house.outbox() == [("42", "owner", "All is quiet.")]
+    assert [event async for event in turns.run("How?", order=TurnOrder(deliver="mia"), event="7 o'clock")] == []
+    assert len(await house.outbox()) == 1
+    [row] = await house.store.outbox_of(None)
+    assert (row.outgoing.turn_id, row.outgoing.kind) == (ended[-1].turn_id, "answer")
+    house.provider.add(Fail(AuthError("the key is wrong")))
+    assert [event async for event in turns.run("Again?", order=TurnOrder(deliver="telegram:7"))]
+    [(chat, _, text), _] = (await house.outbox())[::-1]
+    assert (chat, "key is wrong" in text) == ("7", True)

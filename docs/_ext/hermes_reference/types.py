@@ -16,6 +16,7 @@ GROUPS = {
     "events": "Sessions and events",
     "people": "People",
     "desk": "At the desk",
+    "turns": "Turns that plugins order",
     "work": "Work",
     "children": "Child agents",
     "house": "The house",

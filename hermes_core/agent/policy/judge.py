@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from attrs import evolve
 
+from hermes_core.agent.bounds import permits
 from hermes_core.agent.policy.grants import Case, Offer, Rule, covered, despite, offer
 from hermes_core.agent.policy.guarded import guarded_place
 from hermes_core.agent.policy.guests import Guests
@@ -77,6 +78,15 @@ class Policy:
             return "ask"
         return self._modes.get(session_id, self._mode)
 
+    def mode_of(self, session: Session) -> str:
+        """The mode of the turn that runs in a session: the stricter one of the session's and its bounds'."""
+        modes = (self.mode(session.id, session.owner), session.bounds.mode if session.bounds else "")
+        return min(filter(None, modes), key=MODES.index)
+
+    def deny_in(self, session: Session) -> tuple[str, ...]:
+        """The rules that forbid something in the turn that runs in a session."""
+        return (*self.deny, *(session.bounds.deny if session.bounds else ()))
+
     def set_mode(self, session_id: str, mode: str) -> None:
         """A person changes the mode of one session. Raises UserError for no mode, and where it is fixed."""
         if mode not in MODES:
@@ -124,10 +134,14 @@ class Policy:
             return Verdict(outcome="deny", reason=reason, by="gateway")
 
         subject = f"{tool.name}({subject_of(call)})"
-        parts = parts_of(tool, subject_of(call)) if self.deny or self.allow else []
-        for rule in self.deny:
+        if not permits(session.bounds, tool):
+            return Verdict(outcome="deny", reason="this turn may not use it", by="bounds")
+        deny = self.deny_in(session)
+        parts = parts_of(tool, subject_of(call)) if deny or self.allow else []
+        for rule in deny:
             if matches(rule, subject) or any(matches(rule, part) for part in parts):
-                return Verdict(outcome="deny", reason=f"the rule {rule!r} in policy.deny forbids it", by="policy.deny")
+                by = "policy.deny" if rule in self.deny else "bounds"
+                return Verdict(outcome="deny", reason=f"the rule {rule!r} in {by} forbids it", by=by)
 
         verdict = await self._dispatch.decide(
             "pre_tool_call", session=session, call=call, effects=tool.effects, workspace=workspace
@@ -154,7 +168,7 @@ class Policy:
         Of a command that no gate understands nobody can say that it does not; who switched all questions off does.
         """
         keys = tuple(tool.touches(params)) if tool.touches else ()
-        unknown = self.mode(session.id, session.owner) != "off"
+        unknown = self.mode_of(session) != "off"
         return brings_in(tool, verdict.effects, keys, trusted=self._trusted, unknown=unknown, workspace=workspace)
 
     async def _despite(self, session: Session, case: Case, risk: str, ask: Permit | None) -> Verdict:
@@ -175,7 +189,7 @@ class Policy:
         ask: Permit | None,
         advise: Advise | None,
     ) -> Verdict:
-        mode = self.mode(session.id, session.owner)
+        mode = self.mode_of(session)
         if mode == "off":
             return Verdict(outcome="allow", by="mode off")
         risk = verdict.reason if verdict.outcome == "ask" else risk_of(case)

@@ -1,0 +1,46 @@
+"""Looks at the weather every morning, and sends it to your home chat: turns that a plugin orders."""
+
+# /// hermes
+# api = 1
+# name = "morning"
+# kind = "tool"
+# summary = "Tells you the weather every morning."
+#
+# [hooks]
+# use = ["on_gateway_start"]
+#
+# [permissions]
+# kernel = ["turns.run"]
+# ///
+
+import asyncio
+from datetime import datetime, timedelta
+
+from hermes_core import hookimpl
+from hermes_core.types import TurnBounds, TurnOrder
+
+ORDER = TurnOrder(bounds=TurnBounds(tools=["web"], calls=10, seconds=300), deliver="all")
+
+
+async def look(ctx, day):
+    """Order the turn of one day; whichever process does so first."""
+    if past := await ctx.turns.past(f"weather {day}"):
+        turn = ctx.turns.resume(past.session_id)  # a death may have cut it off
+    else:
+        turn = ctx.turns.run("What will the weather be here today?", order=ORDER, event=f"weather {day}")
+    async for _ in turn:
+        pass
+
+
+async def every_morning(ctx):
+    while True:
+        now = datetime.now().astimezone()
+        if now.hour >= 7:
+            await look(ctx, now.date())
+            now += timedelta(days=1)
+        await asyncio.sleep((now.replace(hour=7, minute=0, second=0) - datetime.now().astimezone()).total_seconds() + 1)
+
+
+@hookimpl
+async def on_gateway_start(ctx):
+    ctx.state["task"] = asyncio.create_task(every_morning(ctx))

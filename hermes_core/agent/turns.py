@@ -1,0 +1,207 @@
+"""Turns that a plugin orders: written down first, then played here or by whoever resumes their session."""
+
+import contextlib
+import logging
+from collections.abc import AsyncGenerator, Sequence
+from functools import partial
+
+from attrs import evolve
+
+from hermes_core.agent.incoming import enveloped
+from hermes_core.agent.live import new_session_id
+from hermes_core.agent.runtime import Runtime
+from hermes_core.agent.surface import Surface
+from hermes_core.context import TurnsBroker
+from hermes_core.errors import UserError
+from hermes_core.kinds.desk import AskPerson
+from hermes_core.plugins.index import Installed
+from hermes_core.types import Envelope, Event, Message, PastTurn, Principal, TurnOrder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hermes_core.store.outbox import Outgoing
+
+__all__ = ["Turns", "ordered"]
+
+log = logging.getLogger(__name__)
+
+
+class Turns(TurnsBroker):
+    """The turns of one plugin in one kernel."""
+
+    def __init__(self, runtime: Runtime, installed: Installed) -> None:
+        self._runtime, self._installed = runtime, installed
+
+    async def run(
+        self,
+        message: str | Message,
+        *,
+        owner: Principal | None = None,
+        session: str = "",
+        fork: str = "",
+        system: str = "",
+        folder: str = "",
+        order: TurnOrder | None = None,
+        event: str = "",
+        ask: AskPerson | None = None,
+    ) -> AsyncGenerator[Event, None]:
+        """See TurnsBroker."""
+        owner = owner or self._runtime.owner
+        known = {"session": session, "fork": fork, "system": system, "folder": folder, "event": event}
+        written = await self._write(message, owner, order or TurnOrder(), **known)
+        if written is None:
+            return
+        session, row = written
+        turn = self._runtime.follow(session, owner=owner, surface=Surface(ask=ask), row=row)
+        async with contextlib.aclosing(turn) as events:
+            async for one in events:
+                yield one
+
+    async def queue(
+        self,
+        message: str | Message,
+        *,
+        owner: Principal | None = None,
+        session: str = "",
+        fork: str = "",
+        system: str = "",
+        folder: str = "",
+        order: TurnOrder | None = None,
+        event: str = "",
+    ) -> str:
+        """See TurnsBroker."""
+        owner = owner or self._runtime.owner
+        known = {"session": session, "fork": fork, "system": system, "folder": folder, "event": event}
+        written = await self._write(message, owner, order or TurnOrder(), **known)
+        return written[0] if written else ""
+
+    async def steer(self, session: str, message: str | Message, *, owner: Principal | None = None) -> None:
+        """See TurnsBroker."""
+        owner = await self._checked(session, owner)
+        envelope = enveloped(message, "", self._installed.label, owner)
+        await self._runtime.steer(session, message, owner=owner, origin=self._name, envelope=envelope)
+
+    async def interrupt(self, session: str, *, owner: Principal | None = None) -> bool:
+        """See TurnsBroker."""
+        await self._checked(session, owner)
+        return self._runtime.interrupt(session)
+
+    async def busy(self, session: str, *, owner: Principal | None = None) -> bool:
+        """See TurnsBroker."""
+        await self._checked(session, owner)
+        return self._runtime.busy(session) or await (await self._runtime.store()).is_held(session)
+
+    async def resume(
+        self, session: str, *, owner: Principal | None = None, ask: AskPerson | None = None
+    ) -> AsyncGenerator[Event, None]:
+        """See TurnsBroker."""
+        owner = await self._checked(session, owner)
+        for play in (self._runtime.resume, self._runtime.follow):
+            played = False
+            async with contextlib.aclosing(play(session, owner=owner, ask=ask)) as events:
+                async for one in events:
+                    played = True
+                    yield one
+            if played:
+                return
+
+    async def past(self, event: str, *, owner: Principal | None = None) -> PastTurn | None:
+        """See TurnsBroker."""
+        self._require()
+        store = await self._runtime.store()
+        known = {"platform": self._installed.label, "account": "", "event_id": event}
+        return await store.past_turn(owner or self._runtime.owner, **known)
+
+    # --- how it is written down -----------------------------------------------------------------------------------
+
+    def _require(self) -> None:
+        self._installed.require("permissions", "kernel", "turns.run", "ran a turn")
+
+    @property
+    def _name(self) -> str:
+        return self._installed.label.partition("/")[2]
+
+    async def _checked(self, session: str, owner: Principal | None) -> Principal:
+        """Whose session it is, which is theirs. Raises UnknownName."""
+        self._require()
+        owner = owner or self._runtime.owner
+        await (await self._runtime.store()).session(session, owner)
+        return owner
+
+    async def _write(
+        self,
+        message: str | Message,
+        owner: Principal,
+        order: TurnOrder,
+        *,
+        session: str,
+        fork: str,
+        system: str,
+        folder: str,
+        event: str,
+    ) -> tuple[str, int] | None:
+        """Store the message with its order; its session and row. None when it came before. Raises HermesError."""
+        from hermes_core.store.leases import Duplicate
+
+        self._require()
+        runtime = self._runtime
+        if session and fork:
+            raise UserError("A turn is in a session, or in a fork of one: give one of both.")
+        if folder and (session or fork):
+            raise UserError("Only a new session is given a folder; others have theirs.")
+        if folder and runtime.guests.is_guest(owner):
+            raise UserError("A guest's session works in the guest's own folder.")
+        if order.model:
+            await runtime.routed(order.model)  # one that is not there is told to whoever orders, not at night
+        if order.deliver:
+            await self._deliverable(owner, order.deliver)
+        if event and await self.past(event, owner=owner):
+            return None
+        if fork:
+            session = await self._forked(fork, owner)
+        session = session or new_session_id()
+        envelope = enveloped(message, "", self._installed.label, owner, event)
+        envelope = evolve(envelope, order=None if order == TurnOrder() else order)
+        known = {"owner": owner, "origin": self._name, "envelope": envelope, "system": system, "folder": folder}
+        try:
+            return session, await runtime.queue(session, envelope.message, **known)
+        except Duplicate:  # another process was a moment earlier
+            return None
+
+    async def _deliverable(self, owner: Principal, target: str) -> None:
+        messages = self._runtime.messages
+        if messages is None:
+            raise UserError("Nothing can be sent from here.")
+        if not await messages().find(owner, target):
+            raise UserError(f"{target} is no chat that an answer could be sent to.")
+
+    async def _forked(self, source: str, owner: Principal) -> str:
+        store = await self._runtime.store()
+        known = await store.session(source, owner)
+        copy = evolve(known, id=new_session_id(), origin=self._name, title="", created=0.0, parent="", turn="")
+        await store.fork_session(owner, source, copy)
+        return str(copy.id)
+
+
+def ordered(runtime: Runtime, surface: Surface, owner: Principal, envelope: Envelope | None) -> Surface:
+    """How a turn reaches its person, with what was ordered for its message."""
+    order = envelope.order if envelope else None
+    if order is None:
+        return surface
+    deliver = partial(_deliver, runtime, order.deliver, owner) if order.deliver else surface.deliver
+    model, effort = order.model or surface.model, order.effort or surface.effort
+    return evolve(surface, model=model, effort=effort, bounds=order.bounds, deliver=deliver)
+
+
+async def _deliver(
+    runtime: Runtime, target: str, owner: Principal, turn_id: str, state: str, answer: str, error: str
+) -> "Sequence[Outgoing]":
+    """The messages of a turn's end; none, told in the log, where its target is gone: the turn ends all the same."""
+    text = answer if state == "done" else error if state == "failed" else ""
+    if not text.strip() or runtime.messages is None:
+        return ()
+    try:
+        return await runtime.messages().rows(owner, target, text, turn_id)
+    except UserError as problem:
+        log.error("the answer of turn %s could not be sent to %s: %s", turn_id, target, problem.text)
+        return ()

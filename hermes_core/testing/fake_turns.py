@@ -1,0 +1,152 @@
+"""Turns without a kernel behind them, for plugins under test."""
+
+from collections.abc import AsyncGenerator
+from typing import TYPE_CHECKING
+
+from attrs import evolve, frozen
+
+from hermes_core.context import TurnsBroker
+from hermes_core.errors import NotPermitted, UnknownName
+from hermes_core.kinds.desk import AskPerson
+from hermes_core.types import Ended, Event, Message, PastTurn, Principal, Said, Started, Text, TurnOrder, Usage
+
+if TYPE_CHECKING:
+    from hermes_core.plugins.manifest import Manifest
+
+__all__ = ["FakeTurns", "Ordered"]
+
+
+@frozen(kw_only=True)
+class Ordered:
+    """A turn that was ordered."""
+
+    text: str
+    owner: Principal
+    session: str
+    fork: str
+    system: str
+    folder: str
+    order: TurnOrder
+    event: str
+
+
+class FakeTurns(TurnsBroker):
+    """Keeps what is ordered in ``ordered`` and answers each turn with what was said; ``waiting`` are the queued ones.
+
+    A session exists once something was ordered in it, for whoever it was ordered for.
+    """
+
+    def __init__(self, manifest: "Manifest") -> None:
+        self._manifest = manifest
+        self.ordered: list[Ordered] = []
+        self.waiting: dict[str, list[Ordered]] = {}
+        self.steered: list[tuple[str, str]] = []
+        self._past: dict[tuple[Principal, str], PastTurn] = {}
+        self._owners: dict[str, Principal] = {}
+
+    async def run(
+        self,
+        message: str | Message,
+        *,
+        owner: Principal | None = None,
+        session: str = "",
+        fork: str = "",
+        system: str = "",
+        folder: str = "",
+        order: TurnOrder | None = None,
+        event: str = "",
+        ask: AskPerson | None = None,
+    ) -> AsyncGenerator[Event, None]:
+        """Answer with what was said."""
+        known = {"session": session, "fork": fork, "system": system, "folder": folder, "event": event}
+        if ordered := self._order(message, owner, order, **known):
+            async for one in self._play(ordered):
+                yield one
+
+    async def queue(
+        self,
+        message: str | Message,
+        *,
+        owner: Principal | None = None,
+        session: str = "",
+        fork: str = "",
+        system: str = "",
+        folder: str = "",
+        order: TurnOrder | None = None,
+        event: str = "",
+    ) -> str:
+        """Keep it in ``waiting``."""
+        known = {"session": session, "fork": fork, "system": system, "folder": folder, "event": event}
+        if not (ordered := self._order(message, owner, order, **known)):
+            return ""
+        self.waiting.setdefault(ordered.session, []).append(ordered)
+        return ordered.session
+
+    async def steer(self, session: str, message: str | Message, *, owner: Principal | None = None) -> None:
+        """Keep it in ``steered``."""
+        self._check(session, owner)
+        self.steered.append((session, _text(message)))
+
+    async def interrupt(self, session: str, *, owner: Principal | None = None) -> bool:
+        """Nothing runs."""
+        self._check(session, owner)
+        return False
+
+    async def busy(self, session: str, *, owner: Principal | None = None) -> bool:
+        """Nothing runs."""
+        self._check(session, owner)
+        return False
+
+    async def resume(
+        self, session: str, *, owner: Principal | None = None, ask: AskPerson | None = None
+    ) -> AsyncGenerator[Event, None]:
+        """Answer what waits longest in a session."""
+        self._check(session, owner)
+        if waiting := self.waiting.get(session):
+            async for one in self._play(waiting.pop(0)):
+                yield one
+
+    async def past(self, event: str, *, owner: Principal | None = None) -> PastTurn | None:
+        """What became of an event."""
+        self._require()
+        return self._past.get((owner or Principal(), event))
+
+    def _require(self) -> None:
+        if "turns.run" not in self._manifest.kernel:
+            hint = "Declare it in hermes-plugin.toml: [permissions] kernel = ['turns.run']"
+            raise NotPermitted(self._manifest.label, "used turns.run without declaring it.", hint=hint)
+
+    def _check(self, session: str, owner: Principal | None) -> None:
+        self._require()
+        if self._owners.get(session) != (owner or Principal()):
+            raise UnknownName("session", session)
+
+    def _order(
+        self, message: str | Message, owner: Principal | None, order: TurnOrder | None, *, session: str, **known: str
+    ) -> Ordered | None:
+        self._require()
+        owner, event = owner or Principal(), known["event"]
+        if event and (owner, event) in self._past:
+            return None
+        session = session or f"{self._manifest.name}-{len(self.ordered) + 1}"
+        if self._owners.setdefault(session, owner) != owner:
+            raise UnknownName("session", session)
+        ordered = Ordered(text=_text(message), owner=owner, session=session, order=order or TurnOrder(), **known)
+        self.ordered.append(ordered)
+        said = Message(role="user", parts=(Text(text=ordered.text),))
+        self._past[owner, event] = PastTurn(session_id=session, turn_id="", state="waiting", message=said)
+        return ordered
+
+    async def _play(self, ordered: Ordered) -> AsyncGenerator[Event, None]:
+        turn = f"turn-{self.ordered.index(ordered) + 1}"
+        yield Started(session_id=ordered.session, turn_id=turn, provider="scripted", model="scripted-1")
+        yield Said(text=ordered.text)
+        known = self._past[ordered.owner, ordered.event]
+        self._past[ordered.owner, ordered.event] = evolve(known, turn_id=turn, state="done", answer=ordered.text)
+        yield Ended(session_id=ordered.session, turn_id=turn, answer=ordered.text, reason="done", usage=Usage())
+
+
+def _text(message: str | Message) -> str:
+    if isinstance(message, str):
+        return message
+    return "".join(part.text for part in message.parts if isinstance(part, Text))

@@ -1,0 +1,38 @@
+"""Turns that a plugin orders: what they may do at most, and where their end goes."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from hermes_core.values import frozen
+
+
+@frozen(kw_only=True)
+class TurnBounds:
+    """What one turn may do at most. Bounds take away and never give: who sets none gets what the owner may do.
+
+    ``tools`` names tools or toolsets, and empty means all; ``mode`` counts where it is stricter than the session's;
+    ``deny`` are rules as in ``policy.deny``. ``calls`` of models, ``tokens``, ``money`` in dollars and ``seconds`` are
+    counted with all that child agents use; 0 sets no bound.
+    """
+
+    tools: Sequence[str] = ()
+    mode: Literal["", "ask", "smart", "off"] = ""
+    deny: Sequence[str] = ()
+    calls: int = 0
+    tokens: int = 0
+    money: float = 0.0
+    seconds: float = 0.0
+
+
+@frozen(kw_only=True)
+class TurnOrder:
+    """How a message wants to be answered. Stored with it, so that whoever plays or resumes its turn keeps to it.
+
+    ``model`` is ``[provider:]model``; empty means as always. The answer, or why there is none, is sent to ``deliver``,
+    a target as MessagesBroker.find knows them, in the commit that ends the turn.
+    """
+
+    model: str = ""
+    effort: str = ""
+    bounds: TurnBounds | None = None
+    deliver: str = ""

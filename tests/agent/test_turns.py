@@ -1,0 +1,320 @@
+"""Turns that a plugin orders: where they are, what they may do, what is sent of them, what survives."""
+
+import asyncio
+
+import pytest
+from attrs import frozen
+
+from hermes_core.errors import NotPermitted, UnknownName, UserError
+from hermes_core.hooks import hookimpl
+from hermes_core.kinds import Provider, tool
+from hermes_core.testing import Call, Say
+from hermes_core.types import (
+    CallDelta,
+    Done,
+    Effect,
+    Ended,
+    Failed,
+    Model,
+    Principal,
+    Returned,
+    Started,
+    Text,
+    TurnBounds,
+    TurnOrder,
+    Usage,
+    UsageDelta,
+    Verdict,
+)
+
+
+@frozen
+class Words:
+    text: str = ""
+
+
+@tool(toolset="voice", touches=lambda _params: ())
+async def shout(params: Words) -> str:
+    """Shout."""
+    return params.text.upper()
+
+
+@tool(toolset="post", effects=[Effect.SEND])
+async def post(params: Words) -> str:
+    """Post it."""
+    return f"posted {params.text}"
+
+
+@hookimpl
+async def on_session_start(ctx, session) -> None:
+    ctx.state["seen"] = ctx.turns
+
+
+@pytest.fixture
+def turns(hermes, scripted):
+    """The turns of a plugin that may order them, answered by a script."""
+
+    def make(*steps, kernel=("turns.run",)):
+        provider = scripted(*steps)
+        hermes.tmp_plugin(provider)
+        hermes.tmp_plugin(shout, post)
+        label = hermes.tmp_plugin(on_session_start, name="nightly", manifest={"permissions": {"kernel": [*kernel]}})
+        made = hermes.runtime.turns_of(hermes.runtime.index.get(label))
+        made.provider = provider
+        return made
+
+    return make
+
+
+async def played(turn):
+    return [event async for event in turn]
+
+
+def ended(events) -> Ended:
+    assert isinstance(events[-1], Ended)
+    return events[-1]
+
+
+def failure(events) -> str:
+    return next(e.text for e in events if isinstance(e, Failed))
+
+
+def results(events):
+    return ["".join(p.text for p in e.result.parts if isinstance(p, Text)) for e in events if isinstance(e, Returned)]
+
+
+def offered(request):
+    return {spec.name for spec in request.tools}
+
+
+async def said(hermes, session, owner=None):
+    store = await hermes.runtime.store()
+    messages = await store.messages(owner or hermes.runtime.owner, session, window=50)
+    return ["".join(p.text for p in m.parts if isinstance(p, Text)) for _, m in messages]
+
+
+async def test_a_new_session_is_begun_by_the_plugin_and_gone_on_with_by_its_id(hermes, turns) -> None:
+    broker = turns(Say("one"), Say("two"))
+    first = ended(await played(broker.run("begin", system="Be brief.")))
+    assert (first.answer, first.reason) == ("one", "done")
+    session = await (await hermes.runtime.store()).session(first.session_id, hermes.runtime.owner)
+    assert session.origin == "nightly"
+    second = ended(await played(broker.run("go on", session=first.session_id)))
+    assert (second.session_id, second.answer) == (first.session_id, "two")
+    assert await said(hermes, first.session_id) == ["begin", "one", "go on", "two"]
+    assert "Be brief." in broker.provider.requests[0].messages[0].parts[0].text
+
+
+async def test_without_the_permission_nothing_is_ordered(hermes, turns) -> None:
+    broker = turns(kernel=())
+    with pytest.raises(NotPermitted):
+        await played(broker.run("go"))
+    for ask in (broker.queue("go"), broker.past("x"), broker.busy("s"), broker.interrupt("s"), broker.steer("s", "x")):
+        with pytest.raises(NotPermitted):
+            await ask
+    with pytest.raises(NotPermitted):
+        await played(broker.resume("s"))
+    assert not await (await hermes.runtime.store()).list_sessions(hermes.runtime.owner)
+
+
+async def test_a_fork_knows_what_was_said_and_leaves_its_source_as_it_was(hermes, turns) -> None:
+    broker = turns(Say("one"), Say("two"))
+    first = ended(await played(broker.run("begin")))
+    second = ended(await played(broker.run("look back", fork=first.session_id)))
+    assert second.session_id != first.session_id
+    assert await said(hermes, first.session_id) == ["begin", "one"]
+    assert await said(hermes, second.session_id) == ["begin", "one", "look back", "two"]
+    begun, forked = broker.provider.requests
+    assert forked.messages[: len(begun.messages)] == begun.messages
+    assert forked.tools == begun.tools
+
+
+async def test_the_same_event_is_ordered_once(hermes, turns) -> None:
+    broker = turns(Say("one"))
+    first = await played(broker.run("tick", event="job-1:08:00"))
+    assert await played(broker.run("tick", event="job-1:08:00")) == []
+    assert await broker.queue("tick", event="job-1:08:00") == ""
+    past = await broker.past("job-1:08:00")
+    assert (past.state, past.answer, past.session_id) == ("done", "one", ended(first).session_id)
+    assert await broker.past("job-1:09:00") is None
+    assert len(await (await hermes.runtime.store()).list_sessions(hermes.runtime.owner)) == 1
+
+
+async def test_what_is_queued_waits_in_the_store_and_is_played_with_its_order(hermes, turns) -> None:
+    broker = turns(Call("post", {"text": "x"}), Say("done"))
+    order = TurnOrder(bounds=TurnBounds(tools=["voice"]))
+    name = await broker.queue("later", order=order, event="e")
+    assert (await broker.past("e")).state == "waiting"
+    events = await played(broker.resume(name))
+    assert ended(events).answer == "done"
+    assert offered(broker.provider.requests[0]) == {"shout"}
+    assert "posted" not in "".join(results(events))
+    assert await played(broker.resume(name)) == []
+
+
+async def test_a_bounded_turn_uses_no_other_tool_also_where_the_session_knows_it(hermes, turns) -> None:
+    hermes.configure({"policy.mode": "off"})
+    broker = turns(
+        Say("hello"),
+        Call("post", {"text": "x"}),
+        Call("shout", {"text": "y"}),
+        Say("end"),
+        Call("post", {"text": "z"}),
+        Say("."),
+    )
+    first = ended(await played(broker.run("begin")))
+    bounds = TurnBounds(tools=["shout"])
+    events = await played(broker.run("go", session=first.session_id, order=TurnOrder(bounds=bounds)))
+    refused, done = results(events)
+    assert "posted" not in refused
+    assert "this turn may not use it" in refused
+    assert done == "Y"
+    assert offered(broker.provider.requests[1]) == offered(broker.provider.requests[0])  # the prefix stays
+    free = await played(broker.run("again", session=first.session_id))
+    assert results(free) == ["posted z"]  # bounds are of a turn, not of its session
+
+
+@pytest.mark.parametrize(("mode", "bound", "asks"), [("off", "ask", True), ("ask", "off", True), ("off", "", False)])
+async def test_a_bound_makes_the_mode_stricter_and_never_laxer(hermes, turns, mode, bound, asks) -> None:
+    hermes.configure({"policy.mode": mode})
+    broker = turns(Call("post", {"text": "x"}), Say("end"))
+    put = []
+
+    async def ask(question):
+        put.append(question)
+        return Verdict(outcome="deny", reason="no")
+
+    order = TurnOrder(bounds=TurnBounds(mode=bound))
+    events = await played(broker.run("go", order=order, ask=ask))
+    assert bool(put) == asks
+    assert ("posted x" in results(events)) != asks
+
+
+async def test_a_denied_call_names_the_bound(hermes, turns) -> None:
+    hermes.configure({"policy.mode": "off"})
+    broker = turns(Call("post", {"text": "x"}), Say("end"))
+    events = await played(broker.run("go", order=TurnOrder(bounds=TurnBounds(deny=["post"]))))
+    assert "the rule 'post' in bounds forbids it" in results(events)[0]
+
+
+async def test_calls_that_are_used_up_leave_a_last_word(hermes, turns) -> None:
+    broker = turns(Call("shout", {"text": "a"}), Call("shout", {"text": "b"}), Say("that far"))
+    events = await played(broker.run("go", order=TurnOrder(bounds=TurnBounds(calls=2))))
+    assert (ended(events).answer, ended(events).reason) == ("that far", "done")
+    assert broker.provider.requests[2].tools == ()
+
+
+class Dear(Provider):
+    """Calls a tool without end; each call costs ten tokens and a dollar."""
+
+    name = "dear"
+    asked = 0
+
+    async def models(self):
+        return [Model(name="dear-1")]
+
+    async def ready(self) -> bool:
+        return True
+
+    async def stream(self, request):
+        self.asked += 1
+        yield CallDelta(index=0, id=f"c{self.asked}", name="shout", arguments="{}")
+        yield UsageDelta(usage=Usage(input=8, output=2, cost=1.0, calls=1))
+        yield Done(reason="tools")
+
+
+@pytest.mark.parametrize("bounds", [TurnBounds(tokens=15), TurnBounds(money=1.5)])
+async def test_tokens_and_money_end_a_turn_before_its_next_call(hermes, bounds) -> None:
+    provider = Dear()
+    hermes.tmp_plugin(provider)
+    hermes.tmp_plugin(shout)
+    label = hermes.tmp_plugin(on_session_start, name="nightly", manifest={"permissions": {"kernel": ["turns.run"]}})
+    broker = hermes.runtime.turns_of(hermes.runtime.index.get(label))
+    events = await played(broker.run("go", order=TurnOrder(bounds=bounds)))
+    assert ended(events).reason == "failed"
+    assert "that it was given" in failure(events)
+    assert provider.asked == 2
+
+
+async def test_its_seconds_end_a_turn_that_hangs(hermes, turns) -> None:
+    @tool(name="hang", touches=lambda _params: ())
+    async def hang(params: Words) -> str:
+        """Hang."""
+        await asyncio.Event().wait()
+        return ""
+
+    hermes.tmp_plugin(hang, name="hanging")
+    broker = turns(Call("hang"), Say("next"))
+    events = await played(broker.run("go", order=TurnOrder(bounds=TurnBounds(seconds=0.2))))
+    assert ended(events).reason == "failed"
+    assert "0.2 seconds" in failure(events)
+    after = await played(broker.run("again", session=ended(events).session_id))
+    assert ended(after).reason == "done"
+
+
+async def test_an_order_that_cannot_be_kept_is_refused_before_anything_is_stored(hermes, turns) -> None:
+    broker = turns()
+    for wrong in (
+        {"session": "a", "fork": "b"},
+        {"session": "a", "folder": "/tmp"},
+        {"order": TurnOrder(deliver="telegram:1")},
+        {"order": TurnOrder(deliver="local")},
+    ):
+        with pytest.raises(UserError):
+            await played(broker.run("go", **wrong))
+    with pytest.raises(UnknownName):
+        await played(broker.run("go", fork="nothing"))
+    assert not await (await hermes.runtime.store()).list_sessions(hermes.runtime.owner)
+
+
+async def test_the_sessions_of_one_person_are_not_there_for_another(hermes, turns) -> None:
+    broker = turns(Say("one"))
+    mine = ended(await played(broker.run("begin"))).session_id
+    stranger = Principal(person="someone")
+    for ask in (broker.busy(mine, owner=stranger), broker.interrupt(mine, owner=stranger)):
+        with pytest.raises(UnknownName):
+            await ask
+    with pytest.raises(UnknownName):
+        await broker.steer(mine, "x", owner=stranger)
+    with pytest.raises(UnknownName):
+        await played(broker.resume(mine, owner=stranger))
+    with pytest.raises(UnknownName):
+        await played(broker.run("go", fork=mine, owner=stranger))
+    with pytest.raises(UserError):
+        await played(broker.run("go", session=mine, owner=stranger))
+    assert await said(hermes, mine) == ["begin", "one"]
+
+
+async def test_a_plugin_has_it_in_its_context_and_can_steer_and_stop(hermes, turns) -> None:
+    @tool(name="wait", touches=lambda _params: ())
+    async def wait(params: Words) -> str:
+        """Wait."""
+        await asyncio.Event().wait()
+        return ""
+
+    hermes.tmp_plugin(wait, name="waiting")
+    broker = turns(Call("wait"))
+    events = []
+    async for event in broker.run("go", session="s"):
+        events.append(event)
+        if isinstance(event, Started):
+            assert await broker.busy("s")
+            await broker.steer("s", "quicker")
+            assert await broker.interrupt("s")
+    assert ended(events).reason == "interrupted"
+    assert not await broker.busy("s")
+
+
+async def test_a_plugin_finds_them_in_its_context(hermes, scripted) -> None:
+    hermes.tmp_plugin(scripted(Say("hello"), Say("beside")))
+
+    @hookimpl
+    async def on_turn_end(ctx, session, end) -> None:
+        if session.origin != "nightly":
+            ctx.state["past"] = [event async for event in ctx.turns.run("and you?", event=session.id)]
+            found.extend(ctx.state["past"])
+
+    found: list[object] = []
+    hermes.tmp_plugin(on_turn_end, name="nightly", manifest={"permissions": {"kernel": ["turns.run"]}})
+    await hermes.run("hi")
+    assert ended(found).answer == "beside"
