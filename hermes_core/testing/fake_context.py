@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from hermes_core.addresses import UrlRules
 from hermes_core.context import (
+    DocumentsBroker,
     HistoryBroker,
     LlmBroker,
     MessagesBroker,
@@ -18,6 +19,7 @@ from hermes_core.context import (
 )
 from hermes_core.errors import NotPermitted, ProviderError, UnknownName, UserError
 from hermes_core.kinds import ToolContext, Workspace
+from hermes_core.testing.fake_documents import FakeDocuments
 from hermes_core.types import (
     ChildResult,
     ChildTask,
@@ -54,13 +56,14 @@ def plugin_context(
     skills: Sequence[tuple[str, Path]] = (),
     store: str = "",
     messages: MessagesBroker | None = None,
+    documents: DocumentsBroker | None = None,
 ) -> PluginContext:
     """A context as the kernel would make it, with an empty past and folders under ``home``.
 
     ``secrets`` holds values by name, ``replies`` what ``llm.complete`` answers, ``histories`` the contexts in force by
     session id, with which ``history.replace`` is as strict as the kernel, ``urls`` what may be opened, ``store`` the
-    address of the store's server, ``messages`` what sends them (else there is no chat). Permissions are
-    enforced as always.
+    address of the store's server, ``messages`` what sends them (else there is no chat), ``documents`` what is kept
+    (else nothing yet). Permissions are enforced as always.
     """
     data, cache = home / "data" / manifest.name, home / "cache" / manifest.name
     for folder in (data, cache):
@@ -76,6 +79,7 @@ def plugin_context(
         llm=_Replies(manifest, replies),
         history=_Histories(manifest, histories or {}),
         messages=messages or _NoChats(manifest),
+        documents=documents or FakeDocuments(),
         store=_Store(manifest, store),
         endpoints=dict(endpoints or {}),
         strict=True,
