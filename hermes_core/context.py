@@ -6,7 +6,7 @@ store, other plugins' settings or undeclared secrets through it.
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,8 +14,10 @@ from attrs import Factory, field
 
 from hermes_core import notices
 from hermes_core.addresses import UrlRules
-from hermes_core.errors import UserError
+from hermes_core.errors import Conflict, UserError
 from hermes_core.types import (
+    JSON,
+    Document,
     Endpoint,
     Event,
     HistoryEntry,
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "KERNEL_PERMISSIONS",
+    "DocumentsBroker",
     "HistoryBroker",
     "LlmBroker",
     "MessagesBroker",
@@ -230,6 +233,79 @@ def _no_turns() -> UserError:
     return UserError("No turn can be run from here.")
 
 
+class DocumentsBroker(ABC):
+    """Small JSON values of the plugin in the kernel's store. Needs no permission: no plugin sees another's.
+
+    A document belongs to an ``owner``, to an owner's session (``session_id`` too), or, with neither, to the plugin
+    alone. One of a session is deleted with it, and copied when the whole session is forked.
+    """
+
+    @abstractmethod
+    async def get(self, name: str, *, owner: Principal | None = None, session_id: str = "") -> Document | None:
+        """The document of a name, or None."""
+
+    @abstractmethod
+    async def put(
+        self,
+        name: str,
+        value: JSON,
+        *,
+        version: int | None = None,
+        owner: Principal | None = None,
+        session_id: str = "",
+    ) -> Document:
+        """Write a document whole; committed when this returns.
+
+        With a ``version`` only over that version, 0 when there must be none: else raises Conflict. Raises UnknownName
+        for another's session, UserError for what is not JSON, above one mebibyte, or the 257th document of one place.
+        """
+
+    @abstractmethod
+    async def delete(
+        self, name: str, *, version: int | None = None, owner: Principal | None = None, session_id: str = ""
+    ) -> bool:
+        """Delete a document; whether there was one. Raises Conflict when the ``version`` is another."""
+
+    @abstractmethod
+    async def list(self, *, owner: Principal | None = None, session_id: str = "") -> Sequence[Document]:
+        """The documents of exactly one place, by name."""
+
+    @abstractmethod
+    async def export(self, owner: Principal) -> Sequence[Document]:
+        """All of an owner, those of their sessions included."""
+
+    @abstractmethod
+    async def erase(self, owner: Principal) -> int:
+        """Delete all of an owner, those of their sessions included; how many there were."""
+
+    async def change(
+        self,
+        name: str,
+        edit: Callable[[JSON | None], JSON | None],
+        *,
+        owner: Principal | None = None,
+        session_id: str = "",
+    ) -> JSON | None:
+        """Replace a document by what ``edit`` makes of it, and return that; None is no document, before and after.
+
+        ``edit`` is called again when somebody else was faster. Raises what it raises, as ``put``, and Conflict when
+        others were faster ten times.
+        """
+        for left in reversed(range(10)):
+            before = await self.get(name, owner=owner, session_id=session_id)
+            after, version = edit(before.value if before else None), before.version if before else 0
+            try:
+                if after is not None:
+                    await self.put(name, after, version=version, owner=owner, session_id=session_id)
+                elif before:
+                    await self.delete(name, version=version, owner=owner, session_id=session_id)
+                return after
+            except Conflict:
+                if not left:
+                    raise
+        return None  # pragma: no cover - the loop returns or raises
+
+
 class StoreBroker(ABC):
     """The database of the kernel, for an engine that keeps its own tables in it. Needs ``store.connect``."""
 
@@ -277,6 +353,7 @@ class PluginContext:
     history: HistoryBroker
     messages: MessagesBroker
     turns: TurnsBroker
+    documents: DocumentsBroker
     store: StoreBroker
     endpoints: Mapping[str, Endpoint] = Factory(dict)
     strict: bool = field(default=False)

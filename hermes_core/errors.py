@@ -5,6 +5,7 @@
     HermesError
     |- UserError            the person can fix it: shown without a traceback, exit 2
     |  |- BudgetReached     a limit of the user's; nothing more is spent
+    |  |- Conflict          somebody else changed it meanwhile; nothing was written
     |  |- ConfigError       all problems at once, each with file, line and path
     |  `- UnknownName       lists near misses and what there is
     |- PluginError          a plugin is at fault: names plugin and version, exit 3 when the person named it
@@ -37,6 +38,7 @@ __all__ = [
     "AuthError",
     "BudgetReached",
     "ConfigError",
+    "Conflict",
     "ContextTooLong",
     "ContractError",
     "DeliveryError",
@@ -130,6 +132,10 @@ class ConfigError(UserError):
     def __init__(self, problems: Sequence[str], *, hint: str = "") -> None:
         super().__init__("\n".join(problems), hint=hint)
         self.problems = tuple(problems)
+
+
+class Conflict(UserError):
+    """Somebody else changed it meanwhile; nothing was written."""
 
 
 class UnknownName(UserError):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from hermes_core.addresses import UrlRules
 from hermes_core.context import (
+    DocumentsBroker,
     HistoryBroker,
     LlmBroker,
     MessagesBroker,
@@ -20,11 +21,12 @@ from hermes_core.context import (
 from hermes_core.errors import UserError
 from hermes_core.plugins.index import Installed
 from hermes_core.plugins.loader import config_class
-from hermes_core.types import HistoryEntry, Hit, Message, Principal, Request, Response, Session, Target
+from hermes_core.types import JSON, Document, HistoryEntry, Hit, Message, Principal, Request, Response, Session, Target
 
 if TYPE_CHECKING:
     from hermes_core.config.secrets import Secrets
     from hermes_core.config.settings import Settings
+    from hermes_core.store.documents import Documents, Scope
     from hermes_core.store.journal import Store
 
     OpenStore = Callable[[], Awaitable[Store]]
@@ -120,6 +122,51 @@ class _Messages(MessagesBroker):
         return await self._open().send(owner, target, message, session, key)
 
 
+class KeptDocuments(DocumentsBroker):
+    """The documents of one plugin, in a store that is opened when first needed."""
+
+    def __init__(self, plugin: str, store: "OpenStore") -> None:
+        self._plugin, self._store = plugin, store
+
+    async def _open(self, owner: Principal | None, session_id: str) -> "tuple[Documents, Scope]":
+        from hermes_core.store.documents import Scope
+
+        scope = Scope(plugin=self._plugin, owner=owner, session_id=session_id)
+        return (await self._store()).documents, scope
+
+    async def get(self, name: str, *, owner: Principal | None = None, session_id: str = "") -> Document | None:
+        documents, scope = await self._open(owner, session_id)
+        return await documents.get(scope, name=name)
+
+    async def put(
+        self,
+        name: str,
+        value: JSON,
+        *,
+        version: int | None = None,
+        owner: Principal | None = None,
+        session_id: str = "",
+    ) -> Document:
+        documents, scope = await self._open(owner, session_id)
+        return await documents.put(scope, name=name, value=value, version=version)
+
+    async def delete(
+        self, name: str, *, version: int | None = None, owner: Principal | None = None, session_id: str = ""
+    ) -> bool:
+        documents, scope = await self._open(owner, session_id)
+        return await documents.delete(scope, name=name, version=version)
+
+    async def list(self, *, owner: Principal | None = None, session_id: str = "") -> Sequence[Document]:
+        documents, scope = await self._open(owner, session_id)
+        return await documents.list(scope)
+
+    async def export(self, owner: Principal) -> Sequence[Document]:
+        return await (await self._store()).documents.export(self._plugin, owner)
+
+    async def erase(self, owner: Principal) -> int:
+        return await (await self._store()).documents.erase(self._plugin, owner)
+
+
 class _Store(StoreBroker):
     def __init__(self, installed: Installed, address: Callable[[], str]) -> None:
         self._installed, self._address = installed, address
@@ -168,6 +215,7 @@ def make_context(
         history=_History(installed, store),
         messages=_Messages(installed, messages),
         turns=turns(installed),
+        documents=KeptDocuments(installed.label, store),
         store=_Store(installed, address),
         endpoints={name: endpoint for name, endpoint in endpoints.items() if endpoint},
         urls=UrlRules(

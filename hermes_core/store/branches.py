@@ -12,6 +12,7 @@ from hermes_core.errors import UserError
 from hermes_core.store.approvals import Approvals
 from hermes_core.store.codec import clean, plain_text
 from hermes_core.store.contexts import history_of, stand_for
+from hermes_core.store.documents import copy_documents
 from hermes_core.store.engine import READ, Transaction
 from hermes_core.store.leases import Duplicate, alive, check_free
 from hermes_core.store.sessions import get_session, made, owner_number, owner_row, stored, transaction
@@ -110,7 +111,7 @@ class Branches(Approvals):
         """Store a new session with the prompt and history of another; until the end of the turn ``upto``, if given.
 
         Its model is told of the whole what that of the other is told: what was compacted or taken back stays so.
-        Raises UnknownName.
+        Plugins' documents are copied with the whole, not until ``upto``: they are of later. Raises UnknownName.
         """
         get_session(tx, source, owner)
         self._create(tx, session)
@@ -123,6 +124,8 @@ class Branches(Approvals):
             self._append(tx, session.id, message, "")
         if not upto and tx.row("context_last", session_id=source):
             stand_for(tx, session.id, history_of(tx, source), "fork")
+        if not upto:
+            copy_documents(tx, source, session.id)
 
     @transaction(long=True)
     def undo(self, tx: Transaction, owner: Principal, session_id: str, count: int, by: str) -> list[Message]:

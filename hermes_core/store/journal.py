@@ -3,6 +3,7 @@
 import time
 import zlib
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from pathlib import Path
 
 import attrs
@@ -11,6 +12,7 @@ from hermes_core.errors import StoreError, UserError
 from hermes_core.store import accounts, approvals, branches, chats, inbox, leases, outbox
 from hermes_core.store.codec import canonical, clean, dumps, message_to_json
 from hermes_core.store.contexts import Contexts, history_of, session_facts
+from hermes_core.store.documents import Documents
 from hermes_core.store.engine import READ, Engine, Transaction
 from hermes_core.store.heard import Heard
 from hermes_core.store.inbox import Waiting
@@ -82,6 +84,11 @@ class Store(
     outbox.Outbox, accounts.Accounts, branches.Branches, chats.Chats, Contexts, Heard, Paths, People, Routes, Mirror
 ):
     """What lasts. Used from one event loop; thread-safe inside. Every method raises StoreError."""
+
+    @cached_property
+    def documents(self) -> Documents:
+        """What plugins keep as documents."""
+        return Documents(self._engine)
 
     @property
     def place(self) -> str:

@@ -5,7 +5,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Coroutine
 from functools import wraps
-from typing import Concatenate, ParamSpec, TypeAlias, TypeVar
+from typing import Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar
 
 import attrs
 
@@ -19,7 +19,7 @@ from hermes_core.store.validity import said
 from hermes_core.types import HistoryEntry, Hit, Message, Principal, Role, Session, SessionRow, ToolResult, Usage
 from hermes_core.values import frozen
 
-S = TypeVar("S", bound="Sessions")
+S = TypeVar("S", bound="Stored")
 T = TypeVar("T")
 V = TypeVar("V", bound=attrs.AttrsInstance)
 P = ParamSpec("P")
@@ -42,6 +42,12 @@ class LastTurn:
     started: float
     ended: float
     usage: Usage
+
+
+class Stored(Protocol):
+    """What lies in the database of an engine."""
+
+    _engine: Engine
 
 
 def transaction(begin: str = WRITE, *, long: bool = False) -> Callable[[Work[S, P, T]], Step[S, P, T]]:
@@ -198,6 +204,7 @@ class Sessions:
         known = () if tx.server else tx.rows("messages_from", session_id=session_id, start=0, limit=-1)
         for row, body in known:  # on a server they go with the messages
             tx.change("search_drop", rowid=row, words=index_words(stored(body), number))
+        tx.change("documents_forget", session_id=session_id)
         tx.change("inbox_forget", session_id=session_id)  # its rows stay: the same event must not come in again
         tx.change("session_delete", id=session_id)
         if self._transcripts:

@@ -16,12 +16,13 @@ from sqlalchemy.dialects.postgresql import psycopg2
 from sqlalchemy.engine import Dialect
 
 from hermes_core.store.migrate import revisions_sql
+from hermes_core.store.sql.documents import DOCUMENTS
 from hermes_core.store.sql.gateway import GATEWAY
 from hermes_core.store.sql.journal import JOURNAL
 from hermes_core.store.sql.journal import SERVER as OTHERS
 from hermes_core.store.sql.tables import database
 
-STATEMENTS: dict[str, sa.Executable] = {**JOURNAL, **GATEWAY}
+STATEMENTS: dict[str, sa.Executable] = {**JOURNAL, **GATEWAY, **DOCUMENTS}
 SERVER: dict[str, sa.Executable] = {**STATEMENTS, **OTHERS}
 del SERVER["search_drop"]  # the row goes with its message
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from hermes_core.testing.contract_tool import ToolContract
     from hermes_core.testing.fake_context import FakeToolContext, plugin_context
     from hermes_core.testing.fake_desk import FakeDesk
+    from hermes_core.testing.fake_documents import FakeDocuments
     from hermes_core.testing.fakes import FakeBackend, FakePlatform, FakeService, FakeWorkspace
     from hermes_core.testing.scaffold import new_plugin
     from hermes_core.testing.scripted import Call, Fail, Say, ScriptedProvider
@@ -28,6 +29,7 @@ __all__ = [
     "Fail",
     "FakeBackend",
     "FakeDesk",
+    "FakeDocuments",
     "FakePlatform",
     "FakeService",
     "FakeToolContext",
@@ -55,6 +57,7 @@ _HOMES = {
     "Fail": "scripted",
     "FakeBackend": "fakes",
     "FakeDesk": "fake_desk",
+    "FakeDocuments": "fake_documents",
     "FakePlatform": "fakes",
     "FakeService": "fakes",
     "FakeToolContext": "fake_context",

@@ -33,7 +33,7 @@ from hermes_core.types.events import (
     TurnEnd,
     Used,
 )
-from hermes_core.types.house import Check, Command, Fault, Finding, Phase, SlashCommand
+from hermes_core.types.house import Check, Command, Document, Fault, Finding, Phase, SlashCommand
 from hermes_core.types.model import (
     CallDelta,
     Delta,
@@ -69,6 +69,7 @@ __all__ = [
     "Choice",
     "Command",
     "Delta",
+    "Document",
     "Done",
     "Effect",
     "Ended",

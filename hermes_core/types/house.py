@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Literal
 
+from hermes_core.types.base import JSON
 from hermes_core.types.content import Message
 from hermes_core.types.desk import Choice
 from hermes_core.types.events import Session
@@ -45,6 +46,20 @@ class SlashCommand:
     confirm: Callable[[str], str] | None = None
     options: Callable[[Session, str], Awaitable[Sequence[Choice]]] | None = None
     each: bool = False
+
+
+@frozen(kw_only=True)
+class Document:
+    """A JSON value that a plugin keeps in the store. ``version`` is another number after every change.
+
+    ``session_id`` is empty where it belongs to no session; ``updated`` in seconds since 1970.
+    """
+
+    name: str
+    value: JSON
+    version: int
+    session_id: str = ""
+    updated: float = 0.0
 
 
 @frozen(kw_only=True)

@@ -17,7 +17,7 @@ _tables = ("owners", "sessions", "prompts", "turns", "messages", "tool_calls", "
 owners, sessions, prompts, turns, messages, calls, leases, inbox, contexts = (_metadata.tables[n] for n in _tables)
 model_calls, approvals, grants = (_metadata.tables[n] for n in ("model_calls", "approvals", "grants"))
 outbox, people, pairings, locks = (_metadata.tables[n] for n in ("outbox", "people", "pairings", "pairing_locks"))
-chats, routes, accounts = (_metadata.tables[n] for n in ("chats", "routes", "accounts"))
+chats, routes, accounts, documents = (_metadata.tables[n] for n in ("chats", "routes", "accounts", "documents"))
 search = sa.table(
     "search", sa.column("rowid"), sa.column("words"), sa.column("search")
 )  # an FTS5 table, unknown to SQLAlchemy; on a server a plain one

@@ -13,9 +13,12 @@ from hypothesis import strategies as st
 from hermes_core.errors import UserError
 from hermes_core.gateway.commands.slash import deck_of
 from hermes_core.hooks import hookimpl
+from hermes_core.plugins.brokers import KeptDocuments
+from hermes_core.testing import FakeDocuments
 from hermes_core.types import Failed, Message, Noticed, Principal, Request, Session, SlashCommand, Text
 from hermes_tool_persona.config import Config
-from hermes_tool_persona.overlay import KEPT, Overlay, Overlays
+from hermes_tool_persona.earlier import file_of
+from hermes_tool_persona.overlay import Overlay, Overlays
 from hermes_tool_persona.presets import personalities, told
 
 NAMES = [
@@ -79,8 +82,8 @@ class Scene:
     def command(self) -> SlashCommand:
         return deck_of(self.hermes.runtime, lambda _: None).table["personality"]  # type: ignore[arg-type, return-value]
 
-    async def type(self, rest: str, session: str = "s1") -> str:
-        answer = await self.command.run(Session(id=session, origin="cli"), rest)
+    async def type(self, rest: str, session: str = "s1", owner: Principal = Principal()) -> str:  # noqa: B008 - a value
+        answer = await self.command.run(Session(id=session, origin="cli", owner=owner), rest)
         assert isinstance(answer, str)
         return answer
 
@@ -252,8 +255,9 @@ async def test_what_was_compacted_away_is_told_again(scene: Scene) -> None:
     await scene.say("hi")
     await scene.type("pirate")
     assert "change 1: pirate" in await scene.say("a")
-    overlays = Overlays(scene.hermes.runtime.home.root / "data" / "tool-persona")
-    overlays.check("s1", [Message(role="user", parts=(Text(text="a summary"),))])
+    documents = KeptDocuments("tool/persona", scene.hermes.runtime.store)
+    overlays = Overlays(documents, scene.home / "nowhere", Principal())
+    await overlays.check("s1", [Message(role="user", parts=(Text(text="a summary"),))])
     assert "change 1: pirate" in await scene.say("b")
     assert await scene.say("c") == "c"
 
@@ -267,10 +271,6 @@ async def test_answers_to_what_cannot_be(scene: Scene) -> None:
     with pytest.raises(UserError) as caught:
         await scene.type("zzzz")
     assert caught.value.hint == "/personality lists them."
-    (scene.home / "data").mkdir(exist_ok=True)
-    (scene.home / "data" / "tool-persona").write_text("in the way")
-    with pytest.raises(UserError, match="It cannot be kept"):
-        await scene.type("hype")
 
 
 async def test_what_may_follow_is_offered(scene: Scene) -> None:
@@ -287,7 +287,7 @@ async def test_everybody_changes_their_own_conversation(scene: Scene) -> None:
     anna = Principal(person="anna")
     scene.begin("Hello.", "Arr.", "Hello.")
     await scene.say("hi", session="a1", owner=anna)
-    await scene.type("pirate", session="a1")
+    await scene.type("pirate", session="a1", owner=anna)
     assert "pirate" in await scene.say("hi", session="a1", owner=anna)
     assert await scene.say("hi") == "hi"
 
@@ -299,41 +299,76 @@ def said(text: str) -> Sequence[Message]:
     return [Message(role="user", parts=(Text(text=text),))]
 
 
-def test_only_what_a_model_answered_to_counts_as_told(tmp_path: Path) -> None:
-    overlays = Overlays(tmp_path)
-    overlays.change("s", "pirate", "Arr.")
-    overlay = overlays.get("s")
+@pytest.fixture
+def overlays(tmp_path: Path) -> Overlays:
+    return Overlays(FakeDocuments(), tmp_path / "data", Principal())
+
+
+async def test_only_what_a_model_answered_to_counts_as_told(overlays: Overlays) -> None:
+    await overlays.change("s", "pirate", "Arr.")
+    overlay = await overlays.get("s")
     assert overlay
-    overlays.heard("s", said("something else"))
-    overlays.heard("s", [Message(role="tool", parts=(Text(text=overlay.mark),))])
-    assert overlays.get("s") == overlay
-    overlays.heard("s", said(overlay.words))
-    assert overlays.get("s") == evolve(overlay, told=True)
-    overlays.change("s", "noir", "Rain.")
-    assert overlays.get("s") == Overlay(name="noir", text="Rain.", change=2)
+    await overlays.heard("s", said("something else"))
+    await overlays.heard("s", [Message(role="tool", parts=(Text(text=overlay.mark),))])
+    assert await overlays.get("s") == overlay
+    await overlays.heard("s", said(overlay.words))
+    assert await overlays.get("s") == evolve(overlay, told=True)
+    await overlays.change("s", "noir", "Rain.")
+    assert await overlays.get("s") == Overlay(name="noir", text="Rain.", change=2)
+
+
+async def test_a_change_that_was_made_meanwhile_is_not_taken_for_told(overlays: Overlays) -> None:
+    await overlays.change("s", "pirate", "Arr.")
+    first = await overlays.get("s")
+    assert first
+    documents, put = overlays._documents, overlays._documents.put
+
+    async def put_late(*arguments: Any, **more: Any) -> Any:
+        documents.put = put  # type: ignore[method-assign]
+        await overlays.change("s", "noir", "Rain.")
+        return await put(*arguments, **more)
+
+    documents.put = put_late  # type: ignore[assignment, method-assign]
+    await overlays.heard("s", said(first.words))
+    assert await overlays.get("s") == Overlay(name="noir", text="Rain.", change=2)
+
+
+def older(folder: Path, session: str, data: bytes) -> Path:
+    """Keep something as version 1.0 did."""
+    folder.mkdir(exist_ok=True)
+    path = file_of(folder, session)
+    path.write_bytes(data)
+    return path
+
+
+async def test_what_an_older_version_kept_goes_on(overlays: Overlays, tmp_path: Path) -> None:
+    facts = b'{"name": "pirate", "text": "Arr.", "change": 3, "told": true}'
+    path = older(tmp_path / "data", "s", facts)
+    other = older(tmp_path / "data", "t", facts)
+    assert await overlays.get("s") == Overlay(name="pirate", text="Arr.", change=3, told=True)
+    assert (path.exists(), other.exists()) == (False, True)
+    older(tmp_path / "data", "s", b'{"name": "noir", "text": "", "change": 1, "told": true}')
+    assert (await overlays.get("s") or overlays).name == "pirate"  # type: ignore[union-attr]
+    await overlays.change("t", "noir", "Rain.")
+    assert await overlays.get("t") == Overlay(name="noir", text="Rain.", change=4)
+    assert not (tmp_path / "data").exists()
 
 
 @given(
     st.one_of(st.binary(max_size=50), st.sampled_from([b"[]", b'{"name":1}', b'{"name":"x","text":"","change":"a"}']))
 )
-def test_a_broken_file_is_none(data: bytes) -> None:
+async def test_a_broken_file_is_none(data: bytes) -> None:
     from tempfile import TemporaryDirectory
 
     with TemporaryDirectory() as folder:
-        overlays = Overlays(Path(folder))
-        overlays._path("s").write_bytes(data)
-        assert overlays.get("s") is None
-        overlays.change("s", "x", "y")
-        assert overlays.get("s") == Overlay(name="x", text="y", change=1)
+        overlays = Overlays(FakeDocuments(), Path(folder, "data"), Principal())
+        older(Path(folder, "data"), "s", data)
+        assert await overlays.get("s") is None
+        await overlays.change("s", "x", "y")
+        assert await overlays.get("s") == Overlay(name="x", text="y", change=1)
 
 
-def test_the_oldest_are_forgotten(tmp_path: Path) -> None:
-    overlays = Overlays(tmp_path)
-    for number in range(KEPT + 5):
-        path = overlays._path(f"old{number}")
-        path.write_text("{}")
-        os.utime(path, (number, number))
-    overlays.change("new", "x", "y")
-    assert len(list(tmp_path.glob("*.json"))) == KEPT
-    assert overlays.get("new")
-    assert not overlays._path("old0").exists()
+async def test_a_change_before_the_first_word_goes_with_it(scene: Scene) -> None:
+    scene.begin("Arr.")
+    await scene.type("pirate", session="new")
+    assert "change 1: pirate" in await scene.say("hi", session="new")

@@ -3,7 +3,7 @@
 # fmt: off
 # ruff: noqa: E501
 
-HEAD = "0004"
+HEAD = "0005"
 DDL = [
     "CREATE TABLE alembic_version ( version_num VARCHAR(32) NOT NULL, CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num) )",
     "CREATE TABLE owners ( id INTEGER NOT NULL, profile TEXT NOT NULL, person TEXT NOT NULL, PRIMARY KEY (id), UNIQUE (profile, person) )",
@@ -47,8 +47,10 @@ DDL = [
     "CREATE TABLE routes ( \"key\" TEXT NOT NULL, owner INTEGER NOT NULL, session_id TEXT NOT NULL, overrides TEXT DEFAULT '' NOT NULL, made FLOAT DEFAULT '0' NOT NULL, used FLOAT DEFAULT '0' NOT NULL, PRIMARY KEY (\"key\"), FOREIGN KEY(owner) REFERENCES owners (id) )",
     "CREATE INDEX routes_of_session ON routes (session_id)",
     "CREATE TABLE accounts ( platform TEXT NOT NULL, account TEXT NOT NULL, holder TEXT DEFAULT '' NOT NULL, place TEXT DEFAULT '' NOT NULL, state TEXT DEFAULT '' NOT NULL, error TEXT DEFAULT '' NOT NULL, fence INTEGER DEFAULT '0' NOT NULL, pid INTEGER DEFAULT '0' NOT NULL, beat FLOAT DEFAULT '0' NOT NULL, since FLOAT DEFAULT '0' NOT NULL, PRIMARY KEY (platform, account) )",
+    "CREATE TABLE documents ( plugin TEXT NOT NULL, owner INTEGER NOT NULL, session_id TEXT NOT NULL, name TEXT NOT NULL, body TEXT NOT NULL, version INTEGER NOT NULL, updated FLOAT NOT NULL, PRIMARY KEY (plugin, owner, session_id, name) )",
+    "CREATE INDEX documents_of_session ON documents (session_id)",
     "INSERT INTO search (search, rank) VALUES ('automerge', 8)",
-    "INSERT INTO alembic_version VALUES ('0004')"
+    "INSERT INTO alembic_version VALUES ('0005')"
 ]
 SQL = {
     "owner_find": "SELECT owners.id FROM owners WHERE owners.profile = :profile AND owners.person = :person",
@@ -197,5 +199,16 @@ SQL = {
     "why_approvals": "SELECT approvals.id, approvals.call_id, approvals.kind, approvals.state, approvals.verdict, approvals.choice, approvals.answered_by, approvals.asked, approvals.answered FROM approvals WHERE approvals.session_id = :session_id AND approvals.turn_id = :turn_id ORDER BY approvals.asked",
     "why_answered": "SELECT max(messages.created) AS max_1 FROM messages WHERE messages.session_id = :session_id AND messages.turn_id = :turn_id AND messages.role = 'assistant'",
     "why_outbox": "SELECT outbox.id, outbox.turn_id, outbox.kind, outbox.platform, outbox.account, outbox.state, outbox.message_id, outbox.error, outbox.tries, outbox.repeated, outbox.created, outbox.due, outbox.sent, accounts.state AS account_state, accounts.error AS account_error FROM outbox LEFT OUTER JOIN accounts ON accounts.platform = outbox.platform AND accounts.account = outbox.account WHERE (outbox.owner = :owner OR :owner = -2) AND (outbox.trace = :trace AND :trace != '' OR outbox.turn_id = :turn_id AND :turn_id != '') ORDER BY outbox.id",
-    "why_lease": "SELECT leases.holder, leases.place, leases.pid, leases.beat FROM leases WHERE leases.session_id = :session_id"
+    "why_lease": "SELECT leases.holder, leases.place, leases.pid, leases.beat FROM leases WHERE leases.session_id = :session_id",
+    "document_get": "SELECT documents.session_id, documents.name, documents.body, documents.version, documents.updated FROM documents WHERE documents.plugin = :plugin AND documents.owner = :owner AND documents.session_id = :session_id AND documents.name = :name",
+    "document_add": "INSERT INTO documents (plugin, owner, session_id, name, body, version, updated) VALUES (:plugin, :owner, :session_id, :name, :body, :version, :updated)",
+    "document_put": "UPDATE documents SET body=:body, version=(documents.version + 1), updated=:updated WHERE documents.plugin = :plugin AND documents.owner = :owner AND documents.session_id = :session_id AND documents.name = :name",
+    "document_drop": "DELETE FROM documents WHERE documents.plugin = :plugin AND documents.owner = :owner AND documents.session_id = :session_id AND documents.name = :name",
+    "document_count": "SELECT count(*) AS count_1 FROM documents WHERE documents.plugin = :plugin AND documents.owner = :owner AND documents.session_id = :session_id",
+    "documents_list": "SELECT documents.session_id, documents.name, documents.body, documents.version, documents.updated FROM documents WHERE documents.plugin = :plugin AND documents.owner = :owner AND documents.session_id = :session_id ORDER BY documents.name",
+    "documents_export": "SELECT documents.session_id, documents.name, documents.body, documents.version, documents.updated FROM documents WHERE documents.plugin = :plugin AND documents.owner = :owner ORDER BY documents.session_id, documents.name",
+    "documents_erase": "DELETE FROM documents WHERE documents.plugin = :plugin AND documents.owner = :owner",
+    "documents_of_session": "SELECT documents.plugin, documents.owner, documents.name, documents.body, documents.version, documents.updated FROM documents WHERE documents.session_id = :session_id",
+    "documents_forget": "DELETE FROM documents WHERE documents.session_id = :session_id",
+    "documents_sweep": "DELETE FROM documents WHERE documents.plugin = :plugin AND documents.owner = :owner AND documents.session_id != '' AND documents.updated < :before AND (documents.session_id NOT IN (SELECT sessions.id FROM sessions))"
 }

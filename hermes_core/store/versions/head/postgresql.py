@@ -57,7 +57,10 @@ DDL = [
     "CREATE TABLE routes ( key TEXT NOT NULL, owner BIGINT NOT NULL, session_id TEXT NOT NULL, overrides TEXT DEFAULT '' NOT NULL, made FLOAT DEFAULT '0' NOT NULL, used FLOAT DEFAULT '0' NOT NULL, PRIMARY KEY (key), FOREIGN KEY(owner) REFERENCES owners (id) )",
     "CREATE INDEX routes_of_session ON routes (session_id)",
     "CREATE TABLE accounts ( platform TEXT NOT NULL, account TEXT NOT NULL, holder TEXT DEFAULT '' NOT NULL, place TEXT DEFAULT '' NOT NULL, state TEXT DEFAULT '' NOT NULL, error TEXT DEFAULT '' NOT NULL, fence BIGINT DEFAULT '0' NOT NULL, pid BIGINT DEFAULT '0' NOT NULL, beat FLOAT DEFAULT '0' NOT NULL, since FLOAT DEFAULT '0' NOT NULL, PRIMARY KEY (platform, account) )",
-    "UPDATE alembic_version SET version_num='0004' WHERE alembic_version.version_num = '0003'"
+    "UPDATE alembic_version SET version_num='0004' WHERE alembic_version.version_num = '0003'",
+    "CREATE TABLE documents ( plugin TEXT NOT NULL, owner BIGINT NOT NULL, session_id TEXT NOT NULL, name TEXT NOT NULL, body TEXT NOT NULL, version BIGINT NOT NULL, updated FLOAT NOT NULL, PRIMARY KEY (plugin, owner, session_id, name) )",
+    "CREATE INDEX documents_of_session ON documents (session_id)",
+    "UPDATE alembic_version SET version_num='0005' WHERE alembic_version.version_num = '0004'"
 ]
 SQL = {
     "owner_find": "SELECT owners.id FROM owners WHERE owners.profile = %(profile)s AND owners.person = %(person)s",
@@ -206,6 +209,17 @@ SQL = {
     "why_answered": "SELECT max(messages.created) AS max_1 FROM messages WHERE messages.session_id = %(session_id)s AND messages.turn_id = %(turn_id)s AND messages.role = 'assistant'",
     "why_outbox": "SELECT outbox.id, outbox.turn_id, outbox.kind, outbox.platform, outbox.account, outbox.state, outbox.message_id, outbox.error, outbox.tries, outbox.repeated, outbox.created, outbox.due, outbox.sent, accounts.state AS account_state, accounts.error AS account_error FROM outbox LEFT OUTER JOIN accounts ON accounts.platform = outbox.platform AND accounts.account = outbox.account WHERE (outbox.owner = %(owner)s OR %(owner)s = -2) AND (outbox.trace = %(trace)s AND %(trace)s != '' OR outbox.turn_id = %(turn_id)s AND %(turn_id)s != '') ORDER BY outbox.id",
     "why_lease": "SELECT leases.holder, leases.place, leases.pid, leases.beat FROM leases WHERE leases.session_id = %(session_id)s",
+    "document_get": "SELECT documents.session_id, documents.name, documents.body, documents.version, documents.updated FROM documents WHERE documents.plugin = %(plugin)s AND documents.owner = %(owner)s AND documents.session_id = %(session_id)s AND documents.name = %(name)s",
+    "document_add": "INSERT INTO documents (plugin, owner, session_id, name, body, version, updated) VALUES (%(plugin)s, %(owner)s, %(session_id)s, %(name)s, %(body)s, %(version)s, %(updated)s)",
+    "document_put": "UPDATE documents SET body=%(body)s, version=(documents.version + 1), updated=%(updated)s WHERE documents.plugin = %(plugin)s AND documents.owner = %(owner)s AND documents.session_id = %(session_id)s AND documents.name = %(name)s",
+    "document_drop": "DELETE FROM documents WHERE documents.plugin = %(plugin)s AND documents.owner = %(owner)s AND documents.session_id = %(session_id)s AND documents.name = %(name)s",
+    "document_count": "SELECT count(*) AS count_1 FROM documents WHERE documents.plugin = %(plugin)s AND documents.owner = %(owner)s AND documents.session_id = %(session_id)s",
+    "documents_list": "SELECT documents.session_id, documents.name, documents.body, documents.version, documents.updated FROM documents WHERE documents.plugin = %(plugin)s AND documents.owner = %(owner)s AND documents.session_id = %(session_id)s ORDER BY documents.name",
+    "documents_export": "SELECT documents.session_id, documents.name, documents.body, documents.version, documents.updated FROM documents WHERE documents.plugin = %(plugin)s AND documents.owner = %(owner)s ORDER BY documents.session_id, documents.name",
+    "documents_erase": "DELETE FROM documents WHERE documents.plugin = %(plugin)s AND documents.owner = %(owner)s",
+    "documents_of_session": "SELECT documents.plugin, documents.owner, documents.name, documents.body, documents.version, documents.updated FROM documents WHERE documents.session_id = %(session_id)s",
+    "documents_forget": "DELETE FROM documents WHERE documents.session_id = %(session_id)s",
+    "documents_sweep": "DELETE FROM documents WHERE documents.plugin = %(plugin)s AND documents.owner = %(owner)s AND documents.session_id != '' AND documents.updated < %(before)s AND (documents.session_id NOT IN (SELECT sessions.id FROM sessions))",
     "search_newest_near": "SELECT messages.session_id, messages.role, messages.created, messages.body, messages.id AS message_id, sessions.title, sessions.origin FROM (SELECT search.rowid AS rowid FROM search WHERE (string_to_array(search.words, ' ') @> %(words)s) AND (search.words LIKE ALL (%(phrases)s)) AND search.rowid > (SELECT max(search.rowid) - 2000 AS anon_1 FROM search) ORDER BY search.rowid DESC LIMIT nullif(%(limit)s, -1)) AS found JOIN messages ON messages.id = found.rowid JOIN sessions ON sessions.id = messages.session_id WHERE messages.owner = %(owner)s ORDER BY messages.id DESC",
     "search_oldest_near": "SELECT messages.session_id, messages.role, messages.created, messages.body, messages.id AS message_id, sessions.title, sessions.origin FROM (SELECT search.rowid AS rowid FROM search WHERE (string_to_array(search.words, ' ') @> %(words)s) AND (search.words LIKE ALL (%(phrases)s)) AND search.rowid < (SELECT min(search.rowid) + 2000 AS anon_1 FROM search) ORDER BY search.rowid LIMIT nullif(%(limit)s, -1)) AS found JOIN messages ON messages.id = found.rowid JOIN sessions ON sessions.id = messages.session_id WHERE messages.owner = %(owner)s ORDER BY messages.id"
 }

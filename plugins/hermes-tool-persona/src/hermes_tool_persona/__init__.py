@@ -1,11 +1,10 @@
 """Who the agent is, and how it speaks: SOUL.md and personalities."""
 
-import asyncio
 from collections.abc import Sequence
 
 from hermes_core.context import PluginContext
 from hermes_core.hooks import hookimpl
-from hermes_core.types import Envelope, Prompt, Request, Session, SlashCommand
+from hermes_core.types import Envelope, Principal, Prompt, Request, Session, SlashCommand
 
 
 @hookimpl
@@ -27,28 +26,28 @@ async def transform_prompt(ctx: PluginContext, session: Session, prompt: Prompt)
 
 
 @hookimpl
-async def transform_incoming(ctx: PluginContext, envelope: Envelope, session_id: str) -> Envelope | None:
+async def transform_incoming(
+    ctx: PluginContext, envelope: Envelope, session_id: str, owner: Principal
+) -> Envelope | None:
     """Tell a change of personality with the next message: a prompt never changes."""
-    if not session_id or not ctx.paths.data.is_dir():
+    if not session_id:
         return None
     from hermes_tool_persona.overlay import Overlays
 
-    return await asyncio.to_thread(Overlays(ctx.paths.data).add, session_id, envelope)
+    return await Overlays(ctx.documents, ctx.paths.data, owner).add(session_id, envelope)
 
 
 @hookimpl
 async def pre_llm_call(ctx: PluginContext, session: Session, request: Request) -> None:
     """Notice that a compacted conversation does not say any more how to speak."""
-    if ctx.paths.data.is_dir():
-        from hermes_tool_persona.overlay import Overlays
+    from hermes_tool_persona.overlay import Overlays
 
-        await asyncio.to_thread(Overlays(ctx.paths.data).check, session.id, request.messages)
+    await Overlays(ctx.documents, ctx.paths.data, session.owner).check(session.id, request.messages)
 
 
 @hookimpl
 async def post_llm_call(ctx: PluginContext, session: Session, request: Request) -> None:
     """What a model has answered to, it has heard."""
-    if ctx.paths.data.is_dir():
-        from hermes_tool_persona.overlay import Overlays
+    from hermes_tool_persona.overlay import Overlays
 
-        await asyncio.to_thread(Overlays(ctx.paths.data).heard, session.id, request.messages)
+    await Overlays(ctx.documents, ctx.paths.data, session.owner).heard(session.id, request.messages)

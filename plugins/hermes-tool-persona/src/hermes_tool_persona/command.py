@@ -1,6 +1,5 @@
 """``/personality``: how the agent speaks from the next message on."""
 
-import asyncio
 from collections.abc import Sequence
 
 from hermes_core.context import PluginContext
@@ -17,8 +16,8 @@ def personality_command(ctx: PluginContext) -> SlashCommand:
 
     async def run(session: Session, rest: str) -> str:
         known, name = personalities(ctx.config), rest.strip().casefold()
-        overlays = Overlays(ctx.paths.data)
-        current = await asyncio.to_thread(_current, ctx, overlays, session)
+        overlays = Overlays(ctx.documents, ctx.paths.data, session.owner)
+        current = await _current(ctx, overlays, session)
         if not name:
             return _listed(ctx, current)
         if name not in _OFF and name not in known:
@@ -28,10 +27,7 @@ def personality_command(ctx: PluginContext) -> SlashCommand:
         wanted = "" if name in _OFF else name
         if wanted == current:
             return f"It is {wanted} already." if wanted else "There is none to take off."
-        try:
-            await asyncio.to_thread(overlays.change, session.id, wanted, told(known[wanted]) if wanted else "")
-        except OSError as error:
-            raise UserError(f"It cannot be kept: {error.strerror}.", hint=f"Look at {ctx.paths.data}.") from error
+        await overlays.change(session.id, wanted, told(known[wanted]) if wanted else "")
         return f"From your next message on: {wanted}." if wanted else "From your next message on it speaks plainly."
 
     async def options(_session: Session, rest: str) -> Sequence[Choice]:
@@ -50,9 +46,9 @@ def personality_command(ctx: PluginContext) -> SlashCommand:
     )
 
 
-def _current(ctx: PluginContext, overlays: Overlays, session: Session) -> str:
+async def _current(ctx: PluginContext, overlays: Overlays, session: Session) -> str:
     """The personality of a session: the one it was told last, else the one it began with."""
-    overlay = overlays.get(session.id)
+    overlay = await overlays.get(session.id)
     if overlay:
         return overlay.name
     name = str(ctx.config.personality).strip().casefold()

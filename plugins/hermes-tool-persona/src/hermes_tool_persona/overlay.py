@@ -1,22 +1,21 @@
-"""What a running session was told of how to speak: one small file for each, as a prompt never changes its bytes.
+"""What a running session was told of how to speak: a document of the session, as a prompt never changes its bytes.
 
 A change goes with the person's next message, as a part of it, and is stored with it. It counts as told when a model
 answered a request that holds it; a crash before tells it twice rather than not at all. When the conversation is
 compacted and does not hold it any more, it is told again.
 """
 
-import hashlib
-import json
-import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from attrs import evolve, frozen
 
-from hermes_core.types import Envelope, Message, Text
+from hermes_core.context import DocumentsBroker
+from hermes_core.errors import Conflict, UserError
+from hermes_core.types import JSON, Envelope, Message, Principal, Text
 
-KEPT = 1_000  # sessions whose personality is known; the oldest are forgotten
+NAME = "overlay"
 
 
 @frozen(kw_only=True)
@@ -45,63 +44,78 @@ class Overlay:
 
 
 class Overlays:
-    """The overlays of all sessions, in a folder."""
+    """The overlays of an owner's sessions."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, documents: DocumentsBroker, folder: Path, owner: Principal) -> None:
+        """``folder`` is where an older version kept them; each is taken over when first met."""
+        self._documents, self._folder, self._owner = documents, folder, owner
 
-    def get(self, session_id: str) -> Overlay | None:
-        """That of a session; None when nothing was changed in it."""
-        try:
-            data = json.loads(self._path(session_id).read_text(encoding="utf-8"))
-            return Overlay(
-                name=str(data["name"]), text=str(data["text"]), change=int(data["change"]), told=data["told"] is True
-            )
-        except (OSError, ValueError, KeyError, TypeError):
-            return None
+    async def get(self, session_id: str) -> Overlay | None:
+        """That of a session; None when nothing was changed in it. Raises StoreError."""
+        if self._folder.is_dir():
+            await self._take_over(session_id)
+        document = await self._documents.get(NAME, owner=self._owner, session_id=session_id)
+        return _overlay(document.value) if document else None
 
-    def change(self, session_id: str, name: str, text: str) -> None:
-        """Let a session speak so from its next message on. Raises OSError."""
-        before = self.get(session_id)
-        self._keep(session_id, Overlay(name=name, text=text, change=before.change + 1 if before else 1))
-        self._forget_the_oldest()
+    async def change(self, session_id: str, name: str, text: str) -> None:
+        """Let a session speak so from its next message on. Raises StoreError and UserError."""
+        await self.get(session_id)
+        await self._edit(
+            session_id, lambda before: Overlay(name=name, text=text, change=before.change + 1 if before else 1)
+        )
 
-    def add(self, session_id: str, envelope: Envelope) -> Envelope | None:
+    async def add(self, session_id: str, envelope: Envelope) -> Envelope | None:
         """The message with the change that it has to tell, or None."""
-        overlay = self.get(session_id)
+        overlay = await self.get(session_id)
         if overlay is None or overlay.told:
             return None
         part = Text(text=f"\n\n{overlay.words}", quotes=f"personality {overlay.name or 'off'}")
         return evolve(envelope, message=evolve(envelope.message, parts=(*envelope.message.parts, part)))
 
-    def heard(self, session_id: str, messages: Sequence[Message]) -> None:
+    async def heard(self, session_id: str, messages: Sequence[Message]) -> None:
         """A model answered these messages: what is in them it was told."""
-        overlay = self.get(session_id)
+        overlay = await self.get(session_id)
         if overlay and not overlay.told and _holds(messages, overlay):
-            self._keep(session_id, evolve(overlay, told=True))
+            await self._edit(session_id, lambda now: evolve(overlay, told=True) if now == overlay else now)
 
-    def check(self, session_id: str, messages: Sequence[Message]) -> None:
+    async def check(self, session_id: str, messages: Sequence[Message]) -> None:
         """What a model is about to read does not say it any more: tell it again with the next message."""
-        overlay = self.get(session_id)
+        overlay = await self.get(session_id)
         if overlay and overlay.told and not _holds(messages, overlay):
-            self._keep(session_id, evolve(overlay, told=False))
+            await self._edit(session_id, lambda now: evolve(overlay, told=False) if now == overlay else now)
 
-    def _path(self, session_id: str) -> Path:
-        return self._folder / f"{hashlib.sha256(session_id.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}.json"
+    async def _edit(self, session_id: str, edit: Callable[[Overlay | None], Overlay | None]) -> None:
+        def changed(before: JSON | None) -> JSON | None:
+            after = edit(_overlay(before))
+            return after and {"name": after.name, "text": after.text, "change": after.change, "told": after.told}
 
-    def _keep(self, session_id: str, overlay: Overlay) -> None:
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path = self._path(session_id)
-        draft = path.with_suffix(f".{os.getpid()}.draft")
-        facts = {"name": overlay.name, "text": overlay.text, "change": overlay.change, "told": overlay.told}
-        draft.write_text(json.dumps(facts), encoding="utf-8")
-        draft.replace(path)
+        await self._documents.change(NAME, changed, owner=self._owner, session_id=session_id)
 
-    def _forget_the_oldest(self) -> None:
+    async def _take_over(self, session_id: str) -> None:
+        """Let what an older version kept in a file go on here. What is no overlay counted as none there too."""
+        from hermes_tool_persona.earlier import file_of, read
+
+        path = file_of(self._folder, session_id)
+        if path.is_file():
+            with suppress(Conflict, UserError):  # what was written since is newer
+                kept = read(path)
+                if _overlay(kept):
+                    await self._documents.put(NAME, kept, version=0, owner=self._owner, session_id=session_id)
+            with suppress(OSError):
+                path.unlink()
         with suppress(OSError):
-            known = sorted(self._folder.glob("*.json"), key=lambda path: path.stat().st_mtime)
-            for path in known[:-KEPT]:
-                path.unlink(missing_ok=True)
+            self._folder.rmdir()  # only when it is empty: then nobody looks here again
+
+
+def _overlay(kept: JSON | None) -> Overlay | None:
+    if kept is None:
+        return None
+    try:
+        return Overlay(
+            name=str(kept["name"]), text=str(kept["text"]), change=int(kept["change"]), told=kept["told"] is True
+        )
+    except (ValueError, KeyError, TypeError):
+        return None
 
 
 def _holds(messages: Sequence[Message], overlay: Overlay) -> bool:

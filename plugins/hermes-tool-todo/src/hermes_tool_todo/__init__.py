@@ -14,7 +14,7 @@ def register_tools(ctx: PluginContext) -> Sequence[Tool]:
     from hermes_tool_todo.store import Plans
     from hermes_tool_todo.tool import todo_tool
 
-    return [todo_tool(Plans(ctx.paths.data))]
+    return [todo_tool(Plans(ctx.documents, ctx.paths.data))]
 
 
 @hookimpl
@@ -23,4 +23,4 @@ def register_slash_commands(ctx: PluginContext) -> Sequence[SlashCommand]:
     from hermes_tool_todo.store import Plans
     from hermes_tool_todo.tool import todo_command
 
-    return [todo_command(Plans(ctx.paths.data))]
+    return [todo_command(Plans(ctx.documents, ctx.paths.data))]

@@ -1,4 +1,4 @@
-"""A plan: its items, how one plan becomes another, and how it reads. No file is touched here."""
+"""A plan: its items, how one plan becomes another, and how it reads. Nothing is kept here."""
 
 from collections.abc import Sequence
 from typing import Literal, TypeAlias

@@ -1,18 +1,20 @@
-"""Plans on disk: one JSON file per session, in a folder per person, replaced as a whole by rename."""
+"""Plans as documents of their sessions. Those that an older version kept in files are taken over when first met."""
 
+import asyncio
 import hashlib
 import json
-import os
 import re
-import threading
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
-from hermes_core.errors import HermesError, ToolError
+from hermes_core.context import DocumentsBroker
+from hermes_core.errors import Conflict, ToolError, UserError
 from hermes_core.types import JSON, Session
 from hermes_tool_todo.plan import STATUSES, Item, Plan
 
+NAME = "plan"
 _VERSION = 1
 _PLAIN = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")
 
@@ -20,50 +22,56 @@ _PLAIN = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")
 class Plans:
     """The plans of all sessions. Nothing of one person is ever found under another's name."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._lock = threading.Lock()  # a cancelled call's thread may still be writing when the next one starts
+    def __init__(self, documents: DocumentsBroker, folder: Path) -> None:
+        """``folder`` is where an older version kept its plans."""
+        self._documents, self._folder = documents, folder
 
-    def path(self, session: Session) -> Path:
-        """Where a session's plan is, whether there is one or not."""
+    async def read(self, session: Session) -> Plan:
+        """The plan of a session, empty when it has none. Raises HermesError when it cannot be read."""
+        await self._take_over(session)
+        document = await self._documents.get(NAME, owner=session.owner, session_id=session.id)
+        return _plan_of(document.value) if document else ()
+
+    async def change(self, session: Session, edit: Callable[[Plan], Plan], *, anew: bool) -> Plan:
+        """Apply ``edit`` and keep what it gives; ``anew`` does not look at what was there.
+
+        Raises ToolError, from ``edit`` or because the plan cannot be read or is too large, and StoreError.
+        """
+        await self._take_over(session)
+
+        def changed(before: JSON | None) -> JSON | None:
+            plan = edit(() if anew or before is None else _plan_of(before))
+            return _value_of(plan) if plan else None
+
+        try:
+            kept = await self._documents.change(NAME, changed, owner=session.owner, session_id=session.id)
+        except UserError as error:
+            raise ToolError(f"The plan was not changed: {error.text}", hint="Write a shorter one.") from None
+        return _plan_of(kept) if kept else ()
+
+    async def _take_over(self, session: Session) -> None:
+        """Let the plan of an older version go on here; one that was changed since is older still."""
+        path = self.old_path(session)
+        if not path.is_file():
+            return
+        where: Any = {"version": 0, "owner": session.owner, "session_id": session.id}
+        with suppress(Conflict, OSError):
+            try:
+                await self._documents.put(NAME, json.loads(await asyncio.to_thread(path.read_bytes)), **where)
+            except (ValueError, RecursionError, UserError):  # kept aside; a whole new plan replaces it
+                path = path.replace(path.with_suffix(".damaged"))
+                await self._documents.put(NAME, {"damaged": str(path)}, **where)
+                return
+        with suppress(OSError):
+            path.unlink()
+
+    def old_path(self, session: Session) -> Path:
+        """Where an older version kept the plan of a session."""
         owner = f"{session.owner.profile}.{session.owner.person}"
         plain = _PLAIN.fullmatch(session.owner.profile) and _PLAIN.fullmatch(session.owner.person)
         person = owner if plain else _digest(f"{session.owner.profile}\0{session.owner.person}")
         name = session.id if _PLAIN.fullmatch(session.id) else _digest(session.id)
         return self._folder / person / f"{name}.json"
-
-    def read(self, session: Session) -> Plan:
-        """The plan of a session, empty when it has none. Raises HermesError when it cannot be read."""
-        path = self.path(session)
-        try:
-            return _plan_of(json.loads(path.read_bytes()))
-        except FileNotFoundError:
-            return ()
-        except OSError as error:
-            raise _trouble("read", path, error) from None
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-            reason = f"{type(error).__name__}: {error}"
-            raise ToolError(
-                f"The plan in {path} is damaged ({reason[:200]}).",
-                hint="A whole new plan, with merge=false, replaces it.",
-            ) from None
-
-    def change(self, session: Session, edit: Callable[[Plan], Plan], *, anew: bool) -> Plan:
-        """Apply ``edit`` and keep what it gives; ``anew`` does not look at what was there.
-
-        Raises ToolError, from ``edit`` or because the plan cannot be read or written.
-        """
-        path = self.path(session)
-        with self._lock:
-            plan = edit(() if anew else self.read(session))
-            try:
-                if plan:
-                    _replace(path, _text_of(plan, session))
-                else:
-                    path.unlink(missing_ok=True)
-            except OSError as error:
-                raise _trouble("write", path, error) from None
-        return plan
 
 
 def _digest(name: str) -> str:
@@ -72,9 +80,19 @@ def _digest(name: str) -> str:
 
 
 def _plan_of(stored: JSON) -> Plan:
-    if stored["version"] != _VERSION:
-        raise ValueError(f"version {stored['version']!r} is not known here")
-    return tuple(_item_of(item) for item in stored["todos"])
+    """The plan that was kept. Raises ToolError when it is none."""
+    try:
+        if "damaged" in stored:
+            raise ValueError(f"it was taken over from {stored['damaged']}")
+        if stored["version"] != _VERSION:
+            raise ValueError(f"version {stored['version']!r} is not known here")
+        return tuple(_item_of(item) for item in stored["todos"])
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise ToolError(
+            f"The plan of this session is damaged ({reason[:200]}).",
+            hint="A whole new plan, with merge=false, replaces it.",
+        ) from None
 
 
 def _item_of(stored: JSON) -> Item:
@@ -84,33 +102,6 @@ def _item_of(stored: JSON) -> Item:
     return Item(id=str(stored["id"]), content=str(stored["content"]), status=status)
 
 
-def _text_of(plan: Plan, session: Session) -> str:
+def _value_of(plan: Plan) -> JSON:
     todos = [{"id": item.id, "content": item.content, "status": item.status} for item in plan]
-    # Escaped to ASCII: a lone surrogate that a model sent must not make the plan unwritable.
-    return json.dumps({"version": _VERSION, "session": session.id, "todos": todos}, indent=1) + "\n"
-
-
-def _replace(path: Path, text: str) -> None:
-    """Replace a file as a whole; never a half-written one."""
-    from tempfile import mkstemp
-
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    handle, name = mkstemp(prefix=f".{path.name}.", dir=path.parent)  # made with mode 0600
-    try:
-        with os.fdopen(handle, "w", encoding="ascii") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-    except BaseException:
-        with suppress(OSError):
-            Path(name).unlink()
-        raise
-
-
-def _trouble(verb: str, path: Path, error: OSError) -> HermesError:
-    return ToolError(
-        f"Cannot {verb} the plan in {path}: {error.strerror or error}.",
-        retry=False,
-        hint="Go on without a plan, and tell the person.",
-    )
+    return {"version": _VERSION, "todos": todos}

@@ -1,7 +1,5 @@
 """The tool ``todo`` for the model, and ``/todo`` for the person."""
 
-import asyncio
-
 from attrs import field, frozen
 
 from hermes_core.kinds import Tool, ToolContext, tool
@@ -27,9 +25,8 @@ def todo_tool(plans: Plans) -> Tool:
         """Your plan for work of three or more steps: keep one item in_progress. No arguments reads it."""
         changes = wanted.todos
         if changes is None:
-            return for_model(await asyncio.to_thread(plans.read, context.session))
-        plan = await asyncio.to_thread(
-            plans.change,
+            return for_model(await plans.read(context.session))
+        plan = await plans.change(
             context.session,
             lambda before: apply(before, changes, merge=wanted.merge),
             anew=not wanted.merge,
@@ -43,6 +40,6 @@ def todo_command(plans: Plans) -> SlashCommand:
     """``/todo``: the plan of the conversation it is typed into."""
 
     async def show(session: Session, _rest: str) -> str:
-        return for_person(await asyncio.to_thread(plans.read, session))
+        return for_person(await plans.read(session))
 
     return SlashCommand(name="todo", summary="show the plan of this session", run=show, who="everyone")

@@ -1,0 +1,148 @@
+"""Documents of plugins: small JSON values by owner, session or name, each replaced as a whole.
+
+The owner is part of every key, so one person's session never leads to another's documents. A document goes with its
+session; one that was written for a session which never came about goes after a month.
+"""
+
+import json
+import random
+import sqlite3
+import time
+from collections.abc import Sequence
+
+from hermes_core.errors import Conflict, UnknownName, UserError
+from hermes_core.store.codec import clean
+from hermes_core.store.engine import READ, Engine, Transaction
+from hermes_core.store.sessions import owner_number, owner_row, transaction
+from hermes_core.types import JSON, Document, Principal
+from hermes_core.values import frozen
+
+__all__ = ["LONGEST_NAME", "MOST", "SIZE", "Documents", "Scope", "copy_documents", "encoded", "named"]
+
+SIZE = 1_048_576  # bytes of one document
+MOST = 256  # documents of one plugin in one place: a session, an owner, or neither
+LONGEST_NAME = 200
+_NOBODY = 0  # which no row of owners has
+_UNBEGUN = 30 * 86400.0  # seconds for which a session may be about to begin
+
+
+@frozen(kw_only=True)
+class Scope:
+    """Where a document is: the plugin's label, and whose it is. Raises UserError for a session of nobody."""
+
+    plugin: str
+    owner: Principal | None = None
+    session_id: str = ""
+
+    def __attrs_post_init__(self) -> None:
+        if self.session_id and self.owner is None:
+            raise UserError("A document of a session needs its owner.", hint="Give owner=session.owner too.")
+        if self.session_id != clean(self.session_id):
+            raise UnknownName("session", self.session_id)
+
+
+class Documents:
+    """Every method is one transaction and raises StoreError."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    @transaction(READ)
+    def get(self, tx: Transaction, scope: Scope, *, name: str) -> Document | None:
+        """One document, or None."""
+        row = tx.row("document_get", **_key(tx, scope), name=named(name))
+        return _document(row) if row else None
+
+    @transaction()
+    def put(self, tx: Transaction, scope: Scope, *, name: str, value: JSON, version: int | None = None) -> Document:
+        """Write a document whole. Raises Conflict, UnknownName for a session of somebody else, and UserError."""
+        body, number = encoded(value), _NOBODY if scope.owner is None else owner_row(tx, scope.owner)
+        key, now = {"plugin": scope.plugin, "owner": number, "session_id": scope.session_id}, time.time()
+        tx.alone(f"document {scope.plugin} {number} {named(name)}")
+        row = tx.row("document_get", **key, name=name)
+        _check(name, row, version)
+        if row:
+            tx.change("document_put", **key, name=name, body=body, updated=now)
+        else:
+            self._make_room(tx, key, scope, now)
+            version = random.getrandbits(48) + 1  # one that is made anew is not taken for the one before
+            tx.change("document_add", **key, name=name, body=body, updated=now, version=version)
+        return _document(tx.rows("document_get", **key, name=name)[0])
+
+    def _make_room(self, tx: Transaction, key: dict[str, JSON], scope: Scope, now: float) -> None:
+        if scope.session_id:
+            facts = tx.row("session_facts", id=scope.session_id)
+            if facts and facts["owner"] != key["owner"]:
+                raise UnknownName("session", scope.session_id)
+            if facts is None:  # it may begin with the next message, or never
+                tx.change("documents_sweep", plugin=scope.plugin, owner=key["owner"], before=now - _UNBEGUN)
+        if tx.rows("document_count", **key)[0][0] >= MOST:
+            raise UserError(f"{scope.plugin} keeps {MOST} documents there already.", hint="It must delete one first.")
+
+    @transaction()
+    def delete(self, tx: Transaction, scope: Scope, *, name: str, version: int | None = None) -> bool:
+        """Delete a document; whether there was one. Raises Conflict."""
+        key = _key(tx, scope)
+        tx.alone(f"document {scope.plugin} {key['owner']} {named(name)}")
+        row = tx.row("document_get", **key, name=name)
+        _check(name, row, version)
+        return bool(tx.change("document_drop", **key, name=name).rowcount)
+
+    @transaction(READ, long=True)
+    def list(self, tx: Transaction, scope: Scope) -> Sequence[Document]:
+        """The documents that are in one place, by name."""
+        return [_document(row) for row in tx.rows("documents_list", **_key(tx, scope))]
+
+    @transaction(READ, long=True)
+    def export(self, tx: Transaction, plugin: str, owner: Principal) -> Sequence[Document]:
+        """Every document that a plugin has of an owner, those of their sessions included."""
+        return [_document(row) for row in tx.rows("documents_export", plugin=plugin, owner=owner_number(tx, owner))]
+
+    @transaction()
+    def erase(self, tx: Transaction, plugin: str, owner: Principal) -> int:
+        """Delete them; how many there were."""
+        return tx.change("documents_erase", plugin=plugin, owner=owner_number(tx, owner)).rowcount
+
+
+def copy_documents(tx: Transaction, source: str, session_id: str) -> None:
+    """Give a session what another one has."""
+    for row in tx.rows("documents_of_session", session_id=source):
+        tx.change("document_add", **{**{name: row[name] for name in row.keys()}, "session_id": session_id})  # noqa: SIM118 - not a mapping
+
+
+def encoded(value: JSON) -> str:
+    """A value as the text that is stored. Raises UserError when it is not JSON, or too large."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        same = json.loads(text) == value
+        if text != clean(text):  # half a character, which no database takes
+            text = json.dumps(value, separators=(",", ":"))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise UserError(f"A document must be JSON: {error}.") from error
+    if not same:
+        raise UserError("A document must be JSON: lists and not tuples, texts as keys.")
+    if (size := len(text.encode())) > SIZE:
+        raise UserError(f"A document of {size:,} bytes is too large; {SIZE:,} is the most.", hint="Keep less in it.")
+    return text
+
+
+def named(name: str) -> str:
+    """The name of a document, if it is one. Raises UserError."""
+    if not 0 < len(name) <= LONGEST_NAME or not name.isprintable():
+        raise UserError(f"{name[:40]!r} is no name of a document: one line of 1 to {LONGEST_NAME} characters.")
+    return name
+
+
+def _key(tx: Transaction, scope: Scope) -> dict[str, JSON]:
+    number = _NOBODY if scope.owner is None else owner_number(tx, scope.owner)
+    return {"plugin": scope.plugin, "owner": number, "session_id": scope.session_id}
+
+
+def _check(name: str, row: sqlite3.Row | None, version: int | None) -> None:
+    if version is not None and version != (row["version"] if row else 0):
+        raise Conflict(f"Somebody else changed the document {name!r} meanwhile.", hint="Read it again, then write.")
+
+
+def _document(row: sqlite3.Row) -> Document:
+    about = {field: row[field] for field in ("name", "version", "session_id", "updated")}
+    return Document(**about, value=json.loads(row["body"]))
