@@ -9,12 +9,14 @@ from hermes_core.addresses import UrlRules
 from hermes_core.context import (
     HistoryBroker,
     LlmBroker,
+    MasksBroker,
     MessagesBroker,
     PluginContext,
     PluginPaths,
     SecretsBroker,
     SessionsBroker,
     StoreBroker,
+    TextStream,
 )
 from hermes_core.errors import UserError
 from hermes_core.plugins.index import Installed
@@ -22,6 +24,7 @@ from hermes_core.plugins.loader import config_class
 from hermes_core.types import HistoryEntry, Hit, Message, Principal, Request, Response, Session, Target
 
 if TYPE_CHECKING:
+    from hermes_core.config.masks import Masks
     from hermes_core.config.secrets import Secrets
     from hermes_core.config.settings import Settings
     from hermes_core.store.journal import Store
@@ -128,6 +131,17 @@ class _Store(StoreBroker):
         return self._address()
 
 
+class _Masks(MasksBroker):
+    def __init__(self, masks: "Masks") -> None:
+        self._masks = masks
+
+    def text(self, text: str) -> str:
+        return self._masks.always(text)
+
+    def stream(self, *, people: bool = False) -> TextStream:
+        return self._masks.always_stream(people=people)
+
+
 def make_context(
     installed: Installed,
     settings: "Settings",
@@ -172,4 +186,5 @@ def make_context(
             blocked=tuple(settings.config.security.blocked_sites),
             is_secret=settings.secrets.held_in,
         ),
+        masks=_Masks(settings.masks),
     )
