@@ -8,11 +8,11 @@ import logging
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from attrs import Factory, field
 
-from hermes_core import notices
+from hermes_core import masking, notices
 from hermes_core.addresses import UrlRules
 from hermes_core.errors import Conflict, UserError
 from hermes_core.types import (
@@ -41,12 +41,14 @@ __all__ = [
     "DocumentsBroker",
     "HistoryBroker",
     "LlmBroker",
+    "MasksBroker",
     "MessagesBroker",
     "PluginContext",
     "PluginPaths",
     "SecretsBroker",
     "SessionsBroker",
     "StoreBroker",
+    "TextStream",
     "TurnsBroker",
 ]
 
@@ -317,6 +319,35 @@ class StoreBroker(ABC):
         """
 
 
+class TextStream(Protocol):
+    """Text in pieces, at whatever places they were cut: what comes out is what the whole text would give."""
+
+    def feed(self, piece: str) -> str:
+        """What of the text so far can be shown. A line that has not ended is held back."""
+
+    def close(self) -> str:
+        """The rest."""
+
+
+class MasksBroker:
+    """Takes secrets out of texts: the values that the kernel knows, and what the maskers of plugins find.
+
+    It does so whatever ``security.redact_secrets`` says. Logs, faults, errors and results are masked by the kernel;
+    this is for what a plugin shows or sends by itself.
+    """
+
+    def text(self, text: str) -> str:
+        """A whole text, masked."""
+        return masking.masked(text)
+
+    def stream(self, *, people: bool = False) -> TextStream:
+        """The same for text that comes in pieces; with short names for ``people`` too, equal in all texts of a home.
+
+        Raises UserError when the key of these names cannot be kept.
+        """
+        raise UserError("Text in pieces cannot be masked here.")
+
+
 @frozen(kw_only=True)
 class PluginPaths:
     """Folders a plugin may use: its own data and cache, and the home for reading what the user put there.
@@ -339,7 +370,7 @@ class PluginContext:
     ``config`` is an instance of the manifest's config class, or None. ``endpoints`` holds what the user wrote under
     ``providers`` for the names this plugin contributes. ``state`` is the plugin's own, to share what it made among its
     hooks while this kernel lives: two kernels in one process have two. ``urls`` is what the person allows to be
-    opened; hand it to ``hermes_core.fetching.fetch``.
+    opened; hand it to ``hermes_core.fetching.fetch``. ``masks`` takes secrets out of texts.
     """
 
     name: str
@@ -359,6 +390,7 @@ class PluginContext:
     strict: bool = field(default=False)
     state: dict[str, Any] = Factory(dict)
     urls: UrlRules = Factory(UrlRules)
+    masks: MasksBroker = Factory(MasksBroker)
 
     def tell(self, text: str) -> None:
         """Say one line to the person whose turn is under way; where none is, it goes to the log."""

@@ -107,6 +107,7 @@ HERMES = Distribution(
         "hermes-tool-message",
         "hermes-tool-persona",
         "hermes-tool-recall",
+        "hermes-tool-redaction",
         "hermes-tool-references",
         "hermes-tool-skills",
         "hermes-tool-terminal",

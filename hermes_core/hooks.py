@@ -23,7 +23,7 @@ from typing import Any, Literal, TypeVar
 import pluggy
 
 from hermes_core.context import PluginContext
-from hermes_core.kinds import Backend, Completer, Jobs, Memory, Platform, Provider, Tool, TurnQueue, Workspace
+from hermes_core.kinds import Backend, Completer, Jobs, Masker, Memory, Platform, Provider, Tool, TurnQueue, Workspace
 from hermes_core.types import (
     Check,
     Command,
@@ -142,6 +142,11 @@ def register_jobs(ctx: PluginContext) -> Iterable[Jobs]:  # type: ignore[empty-b
 @contribute
 def register_completers(ctx: PluginContext) -> Iterable[Completer]:  # type: ignore[empty-body]
     """How words of yours go on while a person types them, such as ``@file:``."""
+
+
+@contribute
+def register_maskers(ctx: PluginContext) -> Iterable[Masker]:  # type: ignore[empty-body]
+    """What finds secrets in texts, beside the values that the kernel knows. Asked when the first text is masked."""
 
 
 @contribute

@@ -18,7 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from hermes_core.environment import without_secrets
-from hermes_core.redaction.named import is_named_secret
+from hermes_tool_redaction.masker import Secrets
 
 Play = Callable[[dict], Awaitable[None]]
 
@@ -77,5 +77,5 @@ def at_hand(what: str) -> None:
     at_once["remember_packages"]()
     at_once["wait_for_no_disk"]()
     without_secrets(os.environ)
-    is_named_secret("name", "value")
+    Secrets().is_secret("value", "name")
     gc.freeze()  # nobody looks through all that again for garbage

@@ -20,7 +20,7 @@ from typing import TypeVar
 from attrs import asdict, evolve
 
 from hermes_core.agent.bounds import MOST_CHILDREN, Bounds, Limits, inherit
-from hermes_core.agent.environment import child_environment, descendants, redacted
+from hermes_core.agent.environment import child_environment, descendants, masked_tail
 from hermes_core.agent.usage import CERTAINTY
 from hermes_core.errors import HermesError, UnknownName
 from hermes_core.store.outside import outside
@@ -133,7 +133,7 @@ class Child:
         finally:
             await _surely(self._end())
             reading.cancel()
-            self._said = redacted(bytes(self._tail), secrets, self._parts.settings.secrets)
+            self._said = masked_tail(bytes(self._tail), secrets, self._parts.settings.masks)
             if self._stopped and self._stopped[0] != "crashed":
                 await _surely(self._give_up())
         return self._stopped or self._how_it_ended()

@@ -4,11 +4,13 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from hermes_core.config.secrets import Secrets
+from hermes_core.config.masks import Masks
 from hermes_core.environment import PASSWORD_IN_URL, is_secret
+from hermes_core.masking.known import Known
+from hermes_core.masking.stream import masked_text
 from hermes_core.plugins.index import Index
 
-__all__ = ["child_environment", "descendants", "redacted"]
+__all__ = ["child_environment", "descendants", "masked_tail"]
 
 
 def child_environment(environ: Mapping[str, str], index: Index) -> tuple[dict[str, str], dict[str, str]]:
@@ -42,9 +44,7 @@ def descendants(pid: int) -> list[int]:
     return found
 
 
-def redacted(tail: bytes, told: Mapping[str, str], kept: Secrets) -> str:
-    """The end of what a process wrote, as text without secrets."""
-    from hermes_core.redaction import redact
-
+def masked_tail(tail: bytes, told: Mapping[str, str], masks: Masks) -> str:
+    """The end of what a process wrote, as text without secrets; ``told`` are those that it was told."""
     text = tail.decode("utf-8", "replace").strip()
-    return redact(text, [*told.values(), *(kept.get(name) for name in kept.names())]) if text else ""
+    return masks.always(masked_text(text, Known(told.values()))) if text else ""

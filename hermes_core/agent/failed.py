@@ -3,13 +3,12 @@
 from collections.abc import Callable
 
 from hermes_core.errors import HermesError, UserError
-from hermes_core.redaction import redact
 from hermes_core.types import Failed
 
 __all__ = ["cause", "failed", "given_up"]
 
 
-def failed(error: HermesError, clean: Callable[[str], str] = redact) -> Failed:
+def failed(error: HermesError, clean: Callable[[str], str]) -> Failed:
     """An error as an event; its kind is the error's name in snake case. ``clean`` takes secrets out of what it says."""
     kind = "".join(f"_{c.lower()}" if c.isupper() else c for c in type(error).__name__).lstrip("_")
     return Failed(kind=kind, text=clean(error.text), hint=clean(error.hint))

@@ -24,7 +24,7 @@ from hermes_core.agent.policy.secondopinion import advice_in, request_for
 from hermes_core.agent.policy.taint import Seen
 from hermes_core.errors import HermesError, OutOfReach, ToolError, nearest
 from hermes_core.kinds import Tool, ToolOutput, Workspace
-from hermes_core.redaction import MASKED
+from hermes_core.masking import MASKED
 from hermes_core.store.codec import clean
 from hermes_core.store.killpoints import die_at
 from hermes_core.store.outside import result_of

@@ -3,7 +3,6 @@
 import json
 import logging
 import time
-from functools import cached_property
 
 from hermes_core import trace
 from hermes_core.errors import HermesError
@@ -12,7 +11,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.config.paths import Home
     from hermes_core.config.settings import Settings
-    from hermes_core.redaction.pii import Pseudonyms
 
 __all__ = ["start_logging"]
 
@@ -36,12 +34,6 @@ class _LogFile(logging.Handler):
         self._masks, self._pii = settings.masks, settings.config.privacy.redact_pii
         self._path = home.logs / "hermes.log"
 
-    @cached_property
-    def _names(self) -> "Pseudonyms | None":
-        from hermes_core.config.masks import pseudonyms
-
-        return pseudonyms(self._home) if self._pii else None
-
     def emit(self, record: logging.LogRecord) -> None:
         try:
             self._home.logs.mkdir(mode=0o700, exist_ok=True)
@@ -52,24 +44,26 @@ class _LogFile(logging.Handler):
             pass  # a log that cannot be written must not stop the work
 
     def format(self, record: logging.LogRecord) -> str:
-        entry = {
+        ours = {  # known to hold nothing, where nobody could judge it too
             "time": time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(record.created)) + f".{int(record.msecs):03d}",
             "level": record.levelname,
             "logger": record.name,
+        }
+        entry = {
             "event": record.getMessage(),
             **({"trace": known} if (known := trace.current()) else {}),
             **getattr(record, "fields", {}),
         }
         if record.exc_info:
             entry["traceback"] = logging.Formatter().formatException(record.exc_info)
-        return json.dumps(self._clean(entry), ensure_ascii=False, default=self._other)
+        return json.dumps({**ours, **self._clean(entry)}, ensure_ascii=False, default=self._other)
 
-    def _clean(self, entry: dict[str, object]) -> object:
+    def _clean(self, entry: dict[str, object]) -> dict[str, object]:
         """The entry without secrets, and without people where that is wished."""
-        cleaned = self._masks.data(entry)
-        if not self._names:
+        cleaned: dict[str, object] = self._masks.data(entry)
+        if not self._pii:
             return cleaned
-        return {key: self._names.apply(value) if isinstance(value, str) else value for key, value in cleaned.items()}
+        return {key: self._masks.people(value) if isinstance(value, str) else value for key, value in cleaned.items()}
 
     def _other(self, value: object) -> str:
         return self._masks.text(str(value))

@@ -36,7 +36,6 @@ COMMANDS = {
     "plugins": ("plugins", "Install, enable, check and write plugins."),
     "tools": ("tools", "List tools, switch them, see what they did."),
     "profile": ("profile", "Separate settings, keys, memory and sessions."),
-    "redact": ("redact", "Take secrets out of a text, before it is shared."),
     "doctor": ("doctor", "Check everything and say how to mend it."),
     "prompt-size": ("prompt_size", "Where the tokens of an empty session go."),
     "why": ("why", "What became of a message, and where it stopped."),
@@ -81,29 +80,23 @@ def _status(distribution: "Distribution | None", arguments: list[str]) -> int:
         return 2
     except HermesError as error:
         return _say(
-            _clean(str(error)), 2 if isinstance(error, UserError) else 3 if isinstance(error, PluginError) else 1
+            scope, str(error), 2 if isinstance(error, UserError) else 3 if isinstance(error, PluginError) else 1
         )
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader left; there is nobody to tell
         return 1
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
-        return _say(f"The system refused: {error.strerror or error}{where}", 1)
+        return _say(scope, f"The system refused: {error.strerror or error}{where}", 1)
     except Exception as error:
         import logging
 
         log = logging.getLogger("hermes_core")
         if log.handlers:
             log.exception("a command failed")
-        told = _clean(f"{type(error).__name__}: {error}")
-        return _say(f"{told}\nA fault in Hermes or a plugin; HERMES_STRICT=1 shows where.", 1)
+        told = f"{type(error).__name__}: {error}"
+        return _say(scope, told, 1, "A fault in Hermes or a plugin; HERMES_STRICT=1 shows where.")
     return result if isinstance(result, int) else 0
-
-
-def _clean(text: str) -> str:
-    from hermes_core.redaction import redact
-
-    return redact(text)
 
 
 def _refuse_tools(name: str, arguments: Sequence[str]) -> None:
@@ -115,13 +108,14 @@ def _refuse_tools(name: str, arguments: Sequence[str]) -> None:
         )
 
 
-def _say(text: str, status: int) -> int:
+def _say(scope: Scope, text: str, status: int, more: str = "") -> int:
+    """Say an error without its secrets, and ``more`` as it is."""
     if switched_on("HERMES_STRICT"):
         import traceback
 
-        print(_clean(traceback.format_exc()), end="", file=sys.stderr)
+        print(scope.masked(traceback.format_exc()), end="", file=sys.stderr)
     sys.stdout.flush()
-    print(text, file=sys.stderr)
+    print("\n".join(filter(None, [scope.masked(text), more])), file=sys.stderr)
     return status
 
 

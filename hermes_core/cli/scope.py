@@ -1,5 +1,6 @@
 """What the root flags mean for a command: which home, which settings, which Hermes."""
 
+import contextlib
 import gc
 from functools import cached_property
 from typing import Any
@@ -12,14 +13,17 @@ from hermes_core.errors import HermesError, PluginError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from hermes_core.config.paths import Home
     from hermes_core.config.settings import Settings
     from hermes_core.distribution import Distribution
     from hermes_core.embed import Hermes
+    from hermes_core.masking.watched import Watched
     from hermes_core.plugins.consent import Consent
+    from hermes_core.plugins.dispatch import Dispatch
     from hermes_core.plugins.index import Index
+    from hermes_core.plugins.loader import Loader
     from hermes_core.types import JSON
 
 __all__ = ["Scope"]
@@ -34,6 +38,7 @@ class Scope:
         self.distribution = distribution or HERMES
         self.name = self.distribution.name
         self.flags = flags or {}
+        self._hermes: Hermes | None = None
 
     @cached_property
     def home(self) -> "Home":
@@ -45,7 +50,49 @@ class Scope:
         """The settings, read once. Raises ConfigError."""
         from hermes_core.config.settings import load_settings
 
-        return load_settings(self.home, defaults=self.distribution.defaults, locked=self.distribution.locked)
+        settings = load_settings(self.home, defaults=self.distribution.defaults, locked=self.distribution.locked)
+        settings.masks.use(self._maskers)
+        return settings
+
+    @cached_property
+    def _settings_at_all(self) -> "Settings":
+        """The settings; those of an empty file where it cannot be read. Raises UserError when there is no home."""
+        from hermes_core.config.secrets import Secrets
+        from hermes_core.config.settings import Settings
+
+        try:
+            return self.settings
+        except HermesError:
+            settings = Settings(self.home, {}, Secrets(self.home.env_file))
+            settings.masks.use(self._maskers)
+            return settings
+
+    @cached_property
+    def _alone(self) -> "tuple[Loader, Dispatch]":
+        """What loads maskers where no kernel is, or none can be."""
+        from hermes_core.plugins.maskers import loader_alone
+
+        return loader_alone(self._settings_at_all, self.index, self.consent())
+
+    def _maskers(self) -> "Sequence[Watched]":
+        from hermes_core.plugins.maskers import find_maskers
+
+        with contextlib.suppress(HermesError):  # it cannot be: what is to be masked may be why
+            if self._hermes is not None:
+                return self._hermes.runtime.maskers()
+        try:
+            return find_maskers(self.index, self.consent(), *self._alone)
+        except HermesError:  # nobody knows what is enabled, so no plugin will say anything either
+            return ()
+
+    def masked(self, text: str) -> str:
+        """What this command says of an error, without secrets."""
+        from hermes_core.masking import masked
+
+        try:
+            return self._settings_at_all.masks.always(text)
+        except HermesError:
+            return masked(text)
 
     @cached_property
     def index(self) -> "Index":
@@ -85,7 +132,7 @@ class Scope:
         except RuntimeError:  # no loop runs: this one only wants to look something up
             gc.enable()
         start_logging(self.home, self.settings)
-        return Hermes(
+        self._hermes = Hermes(
             self.distribution,
             home=self.home.base,
             profile=self.home.profile,
@@ -97,6 +144,7 @@ class Scope:
             safe_mode=self.safe_mode,
             index=self.index,
         )
+        return self._hermes
 
     def plugin_commands(self) -> dict[str, str]:
         """The words of every plugin command -> the plugin's label; from manifests, nothing is imported."""
@@ -111,6 +159,15 @@ class Scope:
             for words in p.manifest.contributes["commands"]
         }
 
+    def _loading(self, owners: set[str]) -> "tuple[Loader, Dispatch]":
+        """What loads the plugins of a command. Where a person cleans a text no kernel is needed, nor a sound home."""
+        from hermes_core.plugins.maskers import owners_of_maskers
+
+        if owners <= {one.label for one in owners_of_maskers(self.index, self.consent())}:
+            return self._alone
+        runtime = self.hermes().runtime
+        return runtime.loader, runtime.dispatch
+
     def plugin_command(self, name: str) -> click.Command | None:
         """The command, or group of commands, that enabled plugins add under a name; imports those plugins.
 
@@ -119,11 +176,11 @@ class Scope:
         owners = {label for words, label in self.plugin_commands().items() if words.split()[0] == name}
         if not owners:
             return None
-        runtime = self.hermes().runtime
+        loader, dispatch = self._loading(owners)
         for label in owners:
-            runtime.loader.load(runtime.index.resolve(label), named=True)
+            loader.load(self.index.resolve(label), named=True)
         group = click.Group(name)
-        for owner, command in runtime.dispatch.contributions("register_cli_commands"):
+        for owner, command in dispatch.contributions("register_cli_commands"):
             first, _, second = command.name.partition(" ")
             if owner in owners and first == name:
                 made: click.Command = command.build()
@@ -131,6 +188,6 @@ class Scope:
                     return made
                 group.add_command(made, second)
         if not group.commands:
-            fault = next((f for f in runtime.dispatch.faults if f.plugin in owners), None)
+            fault = next((f for f in dispatch.faults if f.plugin in owners), None)
             raise PluginError(", ".join(owners), fault.error if fault else f"it adds no command {name}")
         return group

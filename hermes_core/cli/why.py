@@ -80,10 +80,8 @@ def _data(scope: Scope, path: Path, words: str, *, arrived: bool) -> dict[str, A
 
 
 def _names(scope: Scope) -> Any:
-    from hermes_core.config.masks import pseudonyms
-
-    known = pseudonyms(scope.home)
-    return lambda value: known.name("person", value) if value else ""
+    name = scope.settings.masks.name
+    return lambda value: name("person", value) if value else ""
 
 
 def _came(path: Path) -> str:

@@ -1,8 +1,11 @@
 """What keeps the secrets of a home out of texts that leave the process: logs, transcripts, tool output, errors."""
 
+import logging
 import os
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
+from threading import RLock
 from typing import Any
 
 from attrs import fields, has
@@ -11,50 +14,95 @@ from hermes_core.config.paths import Home
 from hermes_core.config.secrets import Secrets
 from hermes_core.environment import is_secret
 from hermes_core.errors import UserError
+from hermes_core.masking import UNJUDGED, put_to_use
+from hermes_core.masking.known import Known
+from hermes_core.masking.stream import MaskingStream, hidden, mask, masked_text
+from hermes_core.masking.watched import Watched
 from hermes_core.options import Secret
-from hermes_core.redaction import Redactor, hidden, mask, redact
-from hermes_core.redaction.known import Known
 from hermes_core.types.base import JSON
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from hermes_core.redaction.pii import Pseudonyms
-
-__all__ = ["Masks", "known_values", "pseudonyms"]
+__all__ = ["Masks", "known_values"]
 
 _SHORT, _REMEMBERED = 60, 1000  # characters of a text whose cleaned form is remembered, and how many are
+_NOBODY: Sequence[Watched] = (Watched("", None),)  # in the place of maskers that cannot be had: nothing can be judged
+
+log = logging.getLogger(__name__)
 
 
 class Masks:
-    """Made once from the settings: what was on at the start stays on. Nothing is read or compiled before a text is."""
+    """Made once from the settings: what was on at the start stays on. Nothing is read or loaded before a text is."""
 
-    def __init__(self, secrets: Secrets, config: Any, *, on: bool = True) -> None:
-        self._secrets, self._config, self.on = secrets, config, on
+    def __init__(self, secrets: Secrets, config: Any, *, home: Home | None = None, on: bool = True) -> None:
+        self._secrets, self._config, self._home, self.on = secrets, config, home, on
+        self._source: Callable[[], Sequence[Watched]] = tuple
+        self._maskers: Sequence[Watched] | None = None
+        self._lock, self._loading = RLock(), False
         self._short: dict[str, str] = {}
+
+    def use(self, source: Callable[[], Sequence[Watched]]) -> None:
+        """Where maskers come from: it is asked once, when the first text is masked. Until then there are none."""
+        self._source, self._maskers = source, None
+        self._short.clear()
+        put_to_use(self)
+
+    @property
+    def maskers(self) -> Sequence[Watched]:
+        """Who finds secrets. While they are loaded, and where that failed, nothing can be judged."""
+        if self._maskers is None:
+            with self._lock:
+                if self._loading:  # what is said on the way: of a plugin that could not be imported, for example
+                    return _NOBODY
+                if self._maskers is None:
+                    self._loading = True
+                    found = _NOBODY
+                    try:
+                        found = tuple(self._source())
+                    except Exception:
+                        log.exception("the maskers could not be loaded")
+                    finally:
+                        self._loading = False
+                    self._maskers = found
+        return self._maskers
 
     @cached_property
     def known(self) -> Known:
         """The values that this process was told."""
-        return Known(known_values(self._secrets, self._config)) if self.on else Known(())
+        return Known(known_values(self._secrets, self._config))
 
     def text(self, text: str) -> str:
         """For people and files."""
-        if not self.on or len(text) > _SHORT:
-            return redact(text, self.known) if self.on else text
+        return self.always(text) if self.on else text
+
+    def always(self, text: str) -> str:
+        """The same, whatever the settings say."""
+        if len(text) > _SHORT:
+            return masked_text(text, self.known, self.maskers)
         if (found := self._short.get(text)) is None:  # names and states, which come again and again
-            found = redact(text, self.known)
+            found = masked_text(text, self.known, self.maskers)
             if len(self._short) >= _REMEMBERED:
                 self._short.clear()
-            self._short[text] = found
+            if self._maskers is not None:
+                self._short[text] = found
         return found
 
     def for_model(self, text: str) -> str:
         """For a model: a mask that cannot be mistaken for what stood there when it is written back."""
-        return redact(text, self.known, mask=hidden) if self.on else text
+        return masked_text(text, self.known, self.maskers, hidden) if self.on else text
 
-    def stream(self) -> Redactor | None:
+    def stream(self) -> MaskingStream | None:
         """For text that comes in pieces; None when nothing is to be masked."""
-        return Redactor(self.known, mask=mask) if self.on else None
+        return self.always_stream() if self.on else None
+
+    def always_stream(self, *, people: bool = False) -> MaskingStream:
+        """The same, whatever the settings say; with names for ``people`` too."""
+
+        def named(secret: str, whole: bool) -> str:
+            number = secret[:1] == "+" and secret[1:].isdigit()  # hidden as a secret is, and a person's
+            return self.people(secret) if number else mask(secret, whole)
+
+        if people:
+            return MaskingStream(self.known, self.maskers, mask=named, after=self.people)
+        return MaskingStream(self.known, self.maskers)
 
     def data(self, value: JSON) -> JSON:
         """Every text in a value that is to become JSON; what stands under a secret's name counts as one."""
@@ -67,11 +115,47 @@ class Masks:
         return [self.data(item) for item in value] if isinstance(value, list | tuple) else value
 
     def _under(self, key: str, value: JSON) -> JSON:
-        from hermes_core.redaction.named import is_named_secret
-
-        if isinstance(value, str) and is_named_secret(key, value):
+        if isinstance(value, str) and any(masker.is_secret(value, key) for masker in self.maskers):
             return mask(value)
         return self.data(value)
+
+    def is_token(self, value: str) -> bool:
+        """Whether a value is a secret by its look."""
+        return any(masker.is_secret(value) for masker in self.maskers)
+
+    def people(self, text: str) -> str:
+        """The text with names that stand for people; where nobody knows people, nothing of it is shown.
+
+        Raises UserError when the key of the names cannot be kept.
+        """
+        told: str | None = text if self.maskers else None
+        for masker in self.maskers:
+            told = told if told is None else masker.people(told, self.name)
+        return re.sub(UNJUDGED, "***", text) if told is None else told
+
+    def name(self, kind: str, value: str) -> str:
+        """What stands for a person: the same in all texts of a home; without one, of this process. Raises UserError."""
+        import hashlib
+        import hmac
+
+        return f"{kind}-{hmac.new(self._key, value.encode('utf-8', 'replace'), hashlib.sha256).hexdigest()[:12]}"
+
+    @cached_property
+    def _key(self) -> bytes:
+        from hermes_core.config.files import explain, read_bytes, write_atomic
+
+        if self._home is None or not self._home.root.is_dir():
+            return os.urandom(32)
+        path = self._home.root / "data" / "pseudonyms.key"
+        key = read_bytes(path)
+        if not key:
+            key = os.urandom(32)
+            try:
+                path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                write_atomic(path, key)
+            except OSError as error:
+                raise explain(error, "keep the key of pseudonyms in", path) from error
+        return key
 
 
 def known_values(secrets: Secrets, config: Any = None, environ: Mapping[str, str] | None = None) -> list[str]:
@@ -98,25 +182,3 @@ def _secret_settings(value: Any) -> Iterator[str]:
     elif isinstance(value, list):
         for item in value:
             yield from _secret_settings(item)
-
-
-def pseudonyms(home: Home | None) -> "Pseudonyms":
-    """Names for people that are the same in all texts of a home; without one, for this process only.
-
-    Raises UserError when the key cannot be kept.
-    """
-    from hermes_core.config.files import explain, read_bytes, write_atomic
-    from hermes_core.redaction.pii import Pseudonyms
-
-    if home is None or not home.root.is_dir():
-        return Pseudonyms(os.urandom(32))
-    path = home.root / "data" / "pseudonyms.key"
-    key = read_bytes(path)
-    if not key:
-        key = os.urandom(32)
-        try:
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            write_atomic(path, key)
-        except OSError as error:
-            raise explain(error, "keep the key of pseudonyms in", path) from error
-    return Pseudonyms(key)

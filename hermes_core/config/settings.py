@@ -78,7 +78,7 @@ class Settings:
         """What takes secrets out of texts: for good as the settings said when this was made."""
         from hermes_core.config.masks import Masks
 
-        return Masks(self.secrets, self.config, on=self.config.security.redact_secrets)
+        return Masks(self.secrets, self.config, home=self.home, on=self.config.security.redact_secrets)
 
     def section(self, path: str, cls: type[T]) -> T:
         """A plugin's section (``platforms.cli``) as an object of its class; a missing section is an empty one.

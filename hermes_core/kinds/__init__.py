@@ -8,6 +8,7 @@ from hermes_core.kinds.backend import Backend, Process, Workspace
 from hermes_core.kinds.beside import Completer, Jobs
 from hermes_core.kinds.desk import Desk, SessionDesk, SettingsDesk
 from hermes_core.kinds.engine import TurnQueue
+from hermes_core.kinds.masker import Masker
 from hermes_core.kinds.memory import Memory
 from hermes_core.kinds.platform import Platform
 from hermes_core.kinds.provider import Provider
@@ -18,6 +19,7 @@ __all__ = [
     "Completer",
     "Desk",
     "Jobs",
+    "Masker",
     "Memory",
     "Platform",
     "Process",

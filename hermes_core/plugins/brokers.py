@@ -10,12 +10,14 @@ from hermes_core.context import (
     DocumentsBroker,
     HistoryBroker,
     LlmBroker,
+    MasksBroker,
     MessagesBroker,
     PluginContext,
     PluginPaths,
     SecretsBroker,
     SessionsBroker,
     StoreBroker,
+    TextStream,
     TurnsBroker,
 )
 from hermes_core.errors import UserError
@@ -24,6 +26,7 @@ from hermes_core.plugins.loader import config_class
 from hermes_core.types import JSON, Document, HistoryEntry, Hit, Message, Principal, Request, Response, Session, Target
 
 if TYPE_CHECKING:
+    from hermes_core.config.masks import Masks
     from hermes_core.config.secrets import Secrets
     from hermes_core.config.settings import Settings
     from hermes_core.store.documents import Documents, Scope
@@ -176,6 +179,17 @@ class _Store(StoreBroker):
         return self._address()
 
 
+class _Masks(MasksBroker):
+    def __init__(self, masks: "Masks") -> None:
+        self._masks = masks
+
+    def text(self, text: str) -> str:
+        return self._masks.always(text)
+
+    def stream(self, *, people: bool = False) -> TextStream:
+        return self._masks.always_stream(people=people)
+
+
 def make_context(
     installed: Installed,
     settings: "Settings",
@@ -223,4 +237,5 @@ def make_context(
             blocked=tuple(settings.config.security.blocked_sites),
             is_secret=settings.secrets.held_in,
         ),
+        masks=_Masks(settings.masks),
     )

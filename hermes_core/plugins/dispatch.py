@@ -208,12 +208,15 @@ class Dispatch:
         seconds = self._deadlines["observe"]
         answer, error = await call_in_time(call, seconds, lambda _held: None, self._left_behind)
         if error:
-            log.error("%s failed in %s", label, where, exc_info=error)
-            self.counts[label, where, type(error).__name__] += 1
-            if self.counts[label, where, type(error).__name__] == 1:
-                fault = Fault(plugin=label, phase="call", where=where, error=one_line(error), hint=_off(label))
-                self.record(fault)
+            self.failed(label, where, error)
         return answer
+
+    def failed(self, label: str, where: str, error: BaseException) -> None:
+        """Log that a contributed thing failed, and record the first time of each kind."""
+        log.error("%s failed in %s", label, where, exc_info=error)
+        self.counts[label, where, type(error).__name__] += 1
+        if self.counts[label, where, type(error).__name__] == 1:
+            self.record(Fault(plugin=label, phase="call", where=where, error=one_line(error), hint=_off(label)))
 
     def _failed(self, one: Implementation, error: BaseException, *, phase: Phase = "call", hint: str = "") -> None:
         log.error("%s failed in %s", one.label, one.hook, exc_info=error)

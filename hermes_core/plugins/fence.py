@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import Any
 
 from hermes_core.errors import HermesError, PluginError
-from hermes_core.redaction import redact
+from hermes_core.masking import masked
 
 Call = Callable[[], Coroutine[Any, Any, Any]]
 Outcome = tuple[Any, BaseException | None]
@@ -25,16 +25,16 @@ class Late(HermesError):
 def one_line(error: BaseException) -> str:
     """An error in one line for people, without secrets; the traceback belongs into the log."""
     if isinstance(error, PluginError):
-        text = error.cause
+        text = masked(error.cause)
     elif isinstance(error, HermesError):
-        text = error.text
+        text = masked(error.text)
     elif isinstance(error, SystemExit):
-        text = f"called sys.exit({error.code!r})"
+        text = masked(f"called sys.exit({error.code!r})")
     elif isinstance(error, ModuleNotFoundError):
         text = str(error)
     else:
-        text = f"{type(error).__name__}: {error}".rstrip(": ")
-    lines = redact(text).strip().splitlines() or [type(error).__name__]
+        text = f"{type(error).__name__}: {masked(str(error))}".rstrip(": ")
+    lines = text.strip().splitlines() or [type(error).__name__]
     return lines[0][:300] + (" …" if len(lines) > 1 or len(lines[0]) > 300 else "")
 
 

@@ -244,6 +244,8 @@ def _keep(cache_file: str, key: "JSON", found: list[Installed]) -> None:
 
     if os.path.dirname(cache_file) in sys.path:  # writing there would change the key
         return
+    if not os.path.isdir(os.path.dirname(os.path.dirname(cache_file))):  # to be looked at, a home is not made
+        return
     rows = [{**vars(one), "manifest": one.manifest and one.manifest.data} for one in found]
     try:
         os.makedirs(os.path.dirname(cache_file), mode=0o700, exist_ok=True)

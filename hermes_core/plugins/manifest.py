@@ -15,7 +15,7 @@ FILE = "hermes-plugin.toml"
 KINDS = ("provider", "tool", "backend", "platform", "memory")
 TABLES = (
     "providers", "tools", "backends", "platforms", "memories", "engines", "commands", "slash", "jobs", "completers",
-    "skills",
+    "maskers", "skills",
 )  # fmt: skip
 # The next two repeat hooks.py and context.py, which cost too much to import here. A test holds them equal.
 HOOKS = (

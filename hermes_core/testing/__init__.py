@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from hermes_core.testing.bench import Bench
     from hermes_core.testing.contract_backend import BackendContract
     from hermes_core.testing.contract_base import PluginContract
+    from hermes_core.testing.contract_masker import MaskerContract
     from hermes_core.testing.contract_memory import MemoryContract
     from hermes_core.testing.contract_platform import PlatformContract
     from hermes_core.testing.contract_provider import ProviderContract
@@ -34,6 +35,7 @@ __all__ = [
     "FakeService",
     "FakeToolContext",
     "FakeWorkspace",
+    "MaskerContract",
     "MemoryContract",
     "PlatformContract",
     "PluginContract",
@@ -62,6 +64,7 @@ _HOMES = {
     "FakeService": "fakes",
     "FakeToolContext": "fake_context",
     "FakeWorkspace": "fakes",
+    "MaskerContract": "contract_masker",
     "MemoryContract": "contract_memory",
     "PlatformContract": "contract_platform",
     "PluginContract": "contract_base",

@@ -42,6 +42,7 @@ TABLES = {
     "slash": "register_slash_commands",
     "jobs": "register_jobs",
     "completers": "register_completers",
+    "maskers": "register_maskers",
 }
 KINDS = {
     "providers": "Provider",
@@ -52,6 +53,7 @@ KINDS = {
     "engines": "TurnQueue",
     "jobs": "Jobs",
     "completers": "Completer",
+    "maskers": "Masker",
 }
 
 _IMPORT = """

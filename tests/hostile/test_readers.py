@@ -15,9 +15,14 @@ from hermes_backend_kit.output import Capture
 from hermes_backend_kit.shell import parse_exports
 from hermes_core.fetching import _Unpacker
 from hermes_core.gateway.outward.split import split_text
-from hermes_core.redaction import Redactor
+from hermes_core.masking.known import Known
+from hermes_core.masking.stream import MaskingStream
+from hermes_core.masking.watched import Watched
 from hermes_core.testing import Steps
 from hermes_tool_kit.injection import scan
+from hermes_tool_redaction.masker import Secrets
+
+MASKERS = [Watched("tool/redaction", Secrets())]
 
 
 @given(data=st.binary(max_size=400), cuts=st.lists(st.integers(0, 400)), limit=st.integers(0, 500))
@@ -58,15 +63,15 @@ def test_a_file_is_judged_soon(unit):
 
 
 def test_lines_of_nothing_but_beginnings_of_secrets_are_looked_through_soon():
-    redactor, line, secret = Redactor(), "sk-" * 40_000, "ghp_" + "aB3dE5fG7h" * 4
-    shown = redactor.feed(f"{line}\n{line}\n{secret}\n") + redactor.close()
+    stream, line, secret = MaskingStream(Known(), MASKERS), "sk-" * 40_000, "ghp_" + "aB3dE5fG7h" * 4
+    shown = stream.feed(f"{line}\n{line}\n{secret}\n") + stream.close()
     assert shown == f"{line}\n{line}\n{secret[:6]}…{secret[-4:]}\n"
 
 
 def test_a_token_of_any_length_is_hidden_whole():
     for size in (60, 298, 299, 300, 301, 2_000):
         token = "sk-" + ("aB3dE5fG7hJ9kL1m" * 200)[:size]
-        shown = (redactor := Redactor()).feed(f"see {token} there\n") + redactor.close()
+        shown = (stream := MaskingStream(Known(), MASKERS)).feed(f"see {token} there\n") + stream.close()
         assert shown == f"see {token[:6]}…{token[-4:]} there\n"
 
 

@@ -41,8 +41,9 @@ layers =
     context
     fetching
     addresses | places | autorun
+    masking
     kinds | options | environment
-    redaction | trace | notices
+    trace | notices
     types | errors
     values
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from hermes_core.errors import UserError
-from hermes_core.redaction import redact
 from hermes_core.types import (
     Blob,
     Message,
@@ -42,6 +41,11 @@ def worked(number: int, name: str, output: str, **arguments: object) -> list[Mes
     call = ToolCall(id=f"c{number}", name=name, arguments=arguments, meta={"p": {"raw": 1}})
     result = ToolResult(call_id=call.id, name=name, parts=(Text(text=output),))
     return [Message(role="assistant", parts=(call,), meta={"p": {"id": 1}}), Message(role="tool", parts=(result,))]
+
+
+def masked(text: str) -> str:
+    """What the kernel would give for the secrets of these tests."""
+    return text.replace("sk-proj-abcdefghijklmnop1234", "***").replace("hunter2hunter2", "***")
 
 
 def words(messages: list[Message]) -> list[str]:
@@ -152,34 +156,6 @@ def test_large_arguments_thoughts_and_pictures_go_and_a_changed_message_loses_it
     assert set(call.arguments) == {"shortened"}
 
 
-SECRETS = [
-    "sk-proj-abcdefghijklmnop1234",
-    "ghp_" + "aB3dE5fG7" * 4,
-    "xoxb-123456789012-abc",
-    "AKIA" + "ABCDEFGHIJKLMNOP",
-    "eyJhbGciOiJI.eyJzdWIiOiIx.SflKxwRJSMeK",
-    "-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----",
-    "hunter2hunter2",
-]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [f"it is {secret} ok" for secret in SECRETS[:-1]]
-    + ["DB_PASSWORD=hunter2hunter2", '"api_key": "hunter2hunter2"', "https://me:hunter2hunter2@host/x"]
-    + ["Authorization: Bearer hunter2hunter2hunter2"],
-)
-def test_what_looks_like_a_secret_is_taken_out(text: str) -> None:
-    kept = redact(text)
-    assert kept != text
-    assert not any(secret in kept for secret in SECRETS)
-
-
-@pytest.mark.parametrize("text", ["a token of love", "the secret is out", "password reset page", "key: C major"])
-def test_plain_words_stay(text: str) -> None:
-    assert redact(text) == text
-
-
 def conversation(turns: int) -> list[Message]:
     made = []
     for n in range(turns):
@@ -191,7 +167,7 @@ def conversation(turns: int) -> list[Message]:
 def test_the_request_for_a_summary_holds_what_it_must() -> None:
     middle = [*conversation(3), said("user", "use sk-proj-abcdefghijklmnop1234")]
     request = request_for(
-        middle, earlier="## Goal\nOld.", focus="the tests", budget=2_000, room=9_000, today="2026-11-20"
+        middle, earlier="## Goal\nOld.", focus="the tests", budget=2_000, room=9_000, today="2026-11-20", mask=masked
     )
     system, asked = words(list(request.messages))
     assert "## Goal" in system
@@ -213,7 +189,7 @@ def test_the_request_for_a_summary_holds_what_it_must() -> None:
 @pytest.mark.parametrize("room", [500, 2_000, 8_000])
 def test_the_request_for_a_summary_fits_its_own_window(room: int) -> None:
     middle = [message for n in range(40) for message in conversation(3)]
-    request = request_for(middle, earlier="", focus="", budget=1_000, room=room + 700, today="")
+    request = request_for(middle, earlier="", focus="", budget=1_000, room=room + 700, today="", mask=masked)
     assert tokens.of_request(request) <= room + 900
 
 
@@ -234,21 +210,21 @@ def replied(text: str, reason: str = "stop", *more: ToolCall) -> Response:
 )
 def test_a_reply_that_is_no_summary_is_refused(response: Response, why: str) -> None:
     with pytest.raises(SummaryFailed, match=why):
-        text_of(response, 1_000)
+        text_of(response, 1_000, masked)
 
 
 def test_a_summary_is_taken_without_secrets() -> None:
-    assert text_of(replied(" ## Goal\ntoken=hunter2hunter2 "), 1_000) == "## Goal\ntoken=***"
+    assert text_of(replied(" ## Goal\ntoken=hunter2hunter2 "), 1_000, masked) == "## Goal\ntoken=***"
 
 
 @pytest.mark.parametrize("most", [600, 8_000])
 def test_the_list_that_stands_in_is_bounded_and_ends_with_the_newest(most: int) -> None:
-    text = handoff(conversation(300), earlier="## Goal\nOld. " * 500, most=most)
+    text = handoff(conversation(300), earlier="## Goal\nOld. " * 500, most=most, mask=masked)
     assert len(text) <= most
     assert "did 299" in text
     assert "older entries are left out" in text
     assert text.startswith("## Goal")
-    assert "- terminal 'do 1': ok; out 1" in handoff(conversation(3), earlier="", most=8_000)
+    assert "- terminal 'do 1': ok; out 1" in handoff(conversation(3), earlier="", most=8_000, mask=masked)
 
 
 def test_calls_and_results_are_never_parted_and_the_request_stays() -> None:

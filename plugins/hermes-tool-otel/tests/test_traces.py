@@ -171,6 +171,7 @@ async def test_what_was_said_is_sent_when_it_is_wished_but_no_secret(hermes, scr
     hermes.tmp_plugin(scripted(Call("look"), f"It is {KEY}."))
     hermes.tmp_plugin(look)
     hermes.tmp_plugin("hermes_tool_otel")
+    hermes.tmp_plugin("hermes_tool_redaction")
     await play(hermes, f"Is it {KEY}?")
     sent = b"".join(span.SerializeToString() for span in collector.spans)
     assert KEY.encode() not in sent
@@ -249,7 +250,7 @@ async def test_a_dead_collector_costs_no_turn(hermes, scripted, capfd, silent) -
 async def test_what_a_dead_collector_does_not_take_is_dropped_and_not_kept_for_ever() -> None:
     with socket.create_server(("127.0.0.1", 0)) as deaf:
         url = f"http://127.0.0.1:{deaf.getsockname()[1]}/v1/traces"
-        spans = open_spans(Config(endpoint=url, queue=64), str, logging.getLogger("test"))
+        spans = open_spans(Config(endpoint=url, queue=64), str, logging.getLogger("test"), str)
         for number in range(5000):
             session = Session(id=f"s{number}", origin="cli", turn="t")
             spans.began(session, Message(role="user", parts=()))
@@ -259,7 +260,7 @@ async def test_what_a_dead_collector_does_not_take_is_dropped_and_not_kept_for_e
 
 
 async def test_turns_that_never_end_are_ended(collector) -> None:
-    spans = open_spans(Config(endpoint=collector.url), str, logging.getLogger("test"))
+    spans = open_spans(Config(endpoint=collector.url), str, logging.getLogger("test"), str)
     for number in range(1200):
         spans.began(Session(id=f"s{number}", origin="cli", turn="t"), Message(role="user", parts=()))
     assert len(spans._turns) == 1000
@@ -269,7 +270,7 @@ async def test_turns_that_never_end_are_ended(collector) -> None:
 
 
 async def test_a_childs_turn_is_below_its_parents(collector) -> None:
-    spans = open_spans(Config(endpoint=collector.url), str, logging.getLogger("test"))
+    spans = open_spans(Config(endpoint=collector.url), str, logging.getLogger("test"), str)
     said, over = Message(role="user", parts=()), TurnEnd(reason="interrupted", usage=Usage(), seconds=0.0)
     spans.began(Session(id="a", origin="cli", turn="1"), said)
     spans.began(Session(id="b", origin="child", parent="a", turn="2"), said)
@@ -290,10 +291,10 @@ async def test_no_turn_is_sent_when_none_is_wished(hermes, scripted, collector) 
 
 def test_long_conversations_are_cut_to_their_end() -> None:
     said = [Message(role="user", parts=(Text(text=f"{n} {'x' * 3000}"),)) for n in range(20)]
-    kept = json.loads(messages(said))
+    kept = json.loads(messages(said, str))
     assert kept[-1]["parts"][0]["content"].startswith("19 ")
-    assert len(messages(said)) <= LONGEST
-    assert len(messages([Message(role="user", parts=(Text(text="y" * 50_000),))])) == LONGEST + 1
+    assert len(messages(said, str)) <= LONGEST
+    assert len(messages([Message(role="user", parts=(Text(text="y" * 50_000),))], str)) == LONGEST + 1
 
 
 def test_the_sdk_complains_seldom_and_into_our_log(caplog) -> None:

@@ -11,7 +11,6 @@ from attrs import define, evolve, frozen
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import ContextTooLong, HermesError, UserError
-from hermes_core.redaction import redact
 from hermes_core.types import Message, Request, Response, Session, Text, ToolResult
 from hermes_memory_compressor import tokens
 from hermes_memory_compressor.block import Block, assemble, is_ours
@@ -66,6 +65,7 @@ class Compressor:
         self.pins = Pins(ctx.paths.data)
         self.meter = meter_of(ctx)
         self._ctx, self._clock = ctx, clock
+        self._mask = ctx.masks.text
         self._past: dict[str, Past] = {}
 
     def past(self, session_id: str) -> Past:
@@ -158,7 +158,7 @@ class Compressor:
             if not stand_in:
                 raise
             how, why = "handoff", str(failure)
-            summary = handoff(plan.middle, earlier=earlier, most=min(MOST_HANDOFF, found.threshold))
+            summary = handoff(plan.middle, earlier=earlier, most=min(MOST_HANDOFF, found.threshold), mask=self._mask)
         block = Block(summary=summary, pins=pins, kept=plan.kept, date=_today())
         made = _fit(assemble(head, block, plan.rest), found.threshold - beside, plan)
         return Compacted(messages=made, how=how, plan=plan, counts=counts, why=why)
@@ -166,8 +166,9 @@ class Compressor:
     async def _summary(self, session: Session, plan: Plan, found: Limits, earlier: str, focus: str) -> str:
         """Raises SummaryFailed."""
         budget = found.summary(tokens.of_messages(plan.middle) + tokens.of_text(earlier))
-        room, focus = found.window - budget * 2, redact(focus)
-        request = request_for(plan.middle, earlier=earlier, focus=focus, budget=budget, room=room, today=_today())
+        room, focus = found.window - budget * 2, self._mask(focus)
+        bounds = {"budget": budget, "room": room}
+        request = request_for(plan.middle, earlier=earlier, focus=focus, today=_today(), mask=self._mask, **bounds)
         try:
             async with asyncio.timeout(self.config.summary_seconds):
                 response = await self._complete(session, request)
@@ -175,7 +176,7 @@ class Compressor:
             raise SummaryFailed(f"no summary came within {self.config.summary_seconds:g} s") from None
         except HermesError as error:
             raise SummaryFailed(error.text) from error
-        return text_of(response, budget)
+        return text_of(response, budget, self._mask)
 
     async def _complete(self, session: Session, request: Request) -> Response:
         """The model for this task, else the person's own. A kernel that knows no tasks has only the latter."""

@@ -21,5 +21,6 @@ async def spans_of(ctx: PluginContext) -> "Spans":
     """The spans. A plugin hears its events one after another, so they are opened once."""
     if "spans" not in ctx.state:
         module = await asyncio.to_thread(import_module, "hermes_tool_otel.spans")
-        ctx.state["spans"] = await asyncio.to_thread(module.open_spans, ctx.config, ctx.secrets.resolve, ctx.log)
+        given = (ctx.config, ctx.secrets.resolve, ctx.log, ctx.masks.text)
+        ctx.state["spans"] = await asyncio.to_thread(module.open_spans, *given)
     return cast("Spans", ctx.state["spans"])

@@ -43,7 +43,9 @@ class _Ids(RandomIdGenerator):
             return super().generate_trace_id()
 
 
-def open_spans(config: Config | None, resolve: Callable[[str], str], log: logging.Logger) -> "Spans":
+def open_spans(
+    config: Config | None, resolve: Callable[[str], str], log: logging.Logger, mask: content.Mask
+) -> "Spans":
     """Spans that go to the collector, in a thread of their own."""
     config = config or Config()
     complaints = tell_quietly(log)
@@ -64,14 +66,14 @@ def open_spans(config: Config | None, resolve: Callable[[str], str], log: loggin
         exporter, max_queue_size=config.queue, max_export_batch_size=batch, schedule_delay_millis=2000
     )
     provider.add_span_processor(processor)
-    return Spans(provider, complaints, contents=config.capture_content)
+    return Spans(provider, complaints, mask, contents=config.capture_content)
 
 
 class Spans:
     """The spans of one process: a turn's is open while it runs, those below it are made when they are over."""
 
-    def __init__(self, provider: TracerProvider, complaints: Complaints, *, contents: bool) -> None:
-        self._provider, self._complaints, self._contents = provider, complaints, contents
+    def __init__(self, provider: TracerProvider, complaints: Complaints, mask: content.Mask, *, contents: bool) -> None:
+        self._provider, self._complaints, self._mask, self._contents = provider, complaints, mask, contents
         self._tracer = provider.get_tracer("hermes", __version__)
         self._turns: dict[str, Span] = {}  # by session, in which one turn runs at a time
 
@@ -88,7 +90,7 @@ class Spans:
             "hermes.origin": session.origin,
         }
         if self._contents and message.parts:
-            attributes["gen_ai.input.messages"] = content.messages([message])
+            attributes["gen_ai.input.messages"] = content.messages([message], self._mask)
         self._turns[session.id] = self._tracer.start_span(
             "invoke_agent hermes",
             self._above(session, message),
@@ -114,9 +116,9 @@ class Spans:
         }
         if self._contents:
             system, said = content.split(request.messages)
-            attributes["gen_ai.system_instructions"] = content.messages(system)
-            attributes["gen_ai.input.messages"] = content.messages(said)
-            attributes["gen_ai.output.messages"] = content.messages([response.message])
+            attributes["gen_ai.system_instructions"] = content.messages(system, self._mask)
+            attributes["gen_ai.input.messages"] = content.messages(said, self._mask)
+            attributes["gen_ai.output.messages"] = content.messages([response.message], self._mask)
         self._below(session, f"chat {model}", SpanKind.CLIENT, attributes, seconds)
 
     def ran(self, session: Session, call: ToolCall, result: ToolResult, outcome: str, seconds: float) -> None:
@@ -130,8 +132,8 @@ class Spans:
             "hermes.outcome": outcome,
         }
         if self._contents:
-            attributes["gen_ai.tool.call.arguments"] = content.arguments(call)
-            attributes["gen_ai.tool.call.result"] = content.text(result.parts)
+            attributes["gen_ai.tool.call.arguments"] = content.arguments(call, self._mask)
+            attributes["gen_ai.tool.call.result"] = content.text(result.parts, self._mask)
         wrong = "" if outcome == "ok" else outcome
         self._below(session, f"execute_tool {call.name}", SpanKind.INTERNAL, attributes, seconds, wrong)
 

@@ -219,9 +219,9 @@ async def run_safely(
 
 def tell(fault: BaseException, hint: str) -> None:
     """One line for the person; the traceback is in the log."""
-    from hermes_core.redaction import redact
+    from hermes_core.masking import masked
 
-    text = plain(redact(str(fault)), 160)
+    text = plain(masked(str(fault)), 160)
     name = type(fault).__name__
     line = f"The full screen stopped: {name}{': ' if text else ''}{text.rstrip('.')}. See: {hint}"
     with contextlib.suppress(OSError, ValueError):

@@ -3,7 +3,7 @@
 import json
 import re
 
-from hermes_core.redaction import redact
+from hermes_core.masking import masked
 from hermes_core.types.base import JSON
 
 __all__ = ["page_title", "sentence_in", "without_secrets"]
@@ -55,5 +55,5 @@ def without_secrets(text: str, key: str) -> str:
     """The text without the key, secrets, and what looks like a short or half hidden key, as services quote them."""
     if len(key) >= 4:
         text = text.replace(key, "…")
-    text = redact(text)
+    text = masked(text)
     return re.sub(_KEYLIKE, lambda found: found[1] + "…", text)

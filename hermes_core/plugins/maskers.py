@@ -1,0 +1,49 @@
+"""Who finds secrets in texts: the maskers of the enabled plugins, for a kernel, and for a command that starts none."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NoReturn
+
+from hermes_core.context import PluginContext
+from hermes_core.errors import UserError
+from hermes_core.masking.watched import Watched
+from hermes_core.plugins.brokers import make_context
+from hermes_core.plugins.consent import Consent
+from hermes_core.plugins.dispatch import Dispatch
+from hermes_core.plugins.index import Index, Installed
+from hermes_core.plugins.loader import Loader
+
+if TYPE_CHECKING:
+    from hermes_core.config.settings import Settings
+
+__all__ = ["find_maskers", "loader_alone", "owners_of_maskers"]
+
+
+def owners_of_maskers(index: Index, consent: Consent) -> Sequence[Installed]:
+    """The plugins that were enabled and declare a masker; also one that asks for more now, and is off until agreed."""
+    declared = (plugin for plugin in index.plugins if plugin.manifest and plugin.manifest.contributes["maskers"])
+    return [one for one in declared if (state := consent.state(one)).usable or state == "changed"]
+
+
+def find_maskers(index: Index, consent: Consent, loader: Loader, dispatch: Dispatch) -> Sequence[Watched]:
+    """Load what declares maskers, and ask it for them. An owner that gives none stands in the row with nothing."""
+    owners = owners_of_maskers(index, consent)
+    for one in owners:
+        loader.load(one)
+    given = dispatch.contributions("register_maskers")
+    missing = {one.label for one in owners} - {label for label, _ in given}
+    found = [Watched(label, masker, dispatch.failed) for label, masker in given]
+    return [*found, *(Watched(label, None) for label in sorted(missing))]
+
+
+def loader_alone(settings: "Settings", index: Index, consent: Consent) -> tuple[Loader, Dispatch]:
+    """What loads plugins where there is no kernel: they reach neither the store nor a model there."""
+    dispatch = Dispatch()
+
+    def context(installed: Installed) -> PluginContext:
+        return make_context(installed, settings, store=_nothing, complete=_nothing)
+
+    return Loader(index, consent, dispatch, context=context, crumbs=settings.home.cache / "crumbs"), dispatch
+
+
+async def _nothing(*_: object) -> NoReturn:
+    raise UserError("Nothing is kept, and no model answers, where a text is only masked.")
