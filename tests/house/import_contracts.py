@@ -41,9 +41,11 @@ layers =
     context
     fetching
     addresses | places | autorun
-    kinds | options | environment
-    redaction | trace | notices
+    kinds | options
+    trace | notices
     types | errors
+    environment
+    redaction
     values
 
 [importlinter:contract:independence]
