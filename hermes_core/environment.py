@@ -5,23 +5,26 @@ look. This is help against accidents, not a wall: a command can still read the f
 """
 
 import os
-import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 
-__all__ = ["PASSWORD_IN_URL", "is_secret", "switched_on", "without_secrets"]
+from hermes_core.patterns import pattern
 
-_SECRET_NAME = re.compile(
+__all__ = ["MARK", "PASSWORD_IN_URL", "for_commands", "is_secret", "switched_on", "without_secrets"]
+
+MARK = "HERMES_RUN"  # a variable of every command that a tool runs, and of all that it starts
+_SECRET_NAME = pattern(
     r"KEY|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|CREDS|AUTH|DSN|WEBHOOK|BEARER|COOKIE|JWT|CONN(ECTION)?_?STR"
     r"|SERVICE_ACCOUNT|_PWD$|_PAT$|(^|_)(PASS|PW|PIN|OTP|SALT|PRIVATE)($|_)"
 )
-_SECRET_VALUE = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY|AccountKey=|\"private_key\"")
+_SECRET_VALUE = pattern(r"-----BEGIN [A-Z ]*PRIVATE KEY|AccountKey=|\"private_key\"")
 # Names that hold one of those words and no secret: without them git, ssh-agent and X programs stop working.
 _HARMLESS = frozenset(
     {"SSH_AUTH_SOCK", "XAUTHORITY", "GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_AUTHOR_DATE", "KEYBOARD_LAYOUT"}
 )
 _HARMLESS_PREFIXES = ("LC_", "XDG_", "CONDA_PREFIX", "CONDA_DEFAULT_ENV")
 looks_secret: Callable[[str], bool] | None = None  # what maskers of plugins say of a value; set by ``masking``
-PASSWORD_IN_URL = re.compile(r"://[^/@\s:]*:[^/@\s]+@")
+PASSWORD_IN_URL = pattern(r"://[^/@\s:]*:[^/@\s]+@")
 
 
 def switched_on(name: str) -> bool:
@@ -50,3 +53,13 @@ def without_secrets(environ: Mapping[str, str], passthrough: Iterable[str] = ())
     """A copy of an environment without its secrets, except for the names the user lets through."""
     wanted = frozenset(passthrough)
     return {name: value for name, value in environ.items() if name in wanted or not is_secret(name, value)}
+
+
+def for_commands() -> Mapping[str, str]:
+    """The variables that a command of this machine begins with: those of this process without its secrets."""
+    return _for_commands(tuple(os.environ.items()), looks_secret)
+
+
+@lru_cache(maxsize=1)  # every command asks, and hardly ever has anything changed
+def _for_commands(environ: tuple[tuple[str, str], ...], _judge: Callable[[str], bool] | None) -> Mapping[str, str]:
+    return without_secrets(dict(environ))

@@ -8,12 +8,17 @@ from uuid import uuid4
 
 import pytest
 
+from hermes_core.environment import MARK
 from hermes_core.errors import ToolError
 from hermes_core.kinds import Backend
 from hermes_core.testing.contract_base import PluginContract
 from hermes_core.testing.leftovers import Traces
 from hermes_core.testing.places import (
+    EVERY_BYTE,
+    ODD_FILES,
+    ODD_WORDS,
     TREE,
+    in_each_way,
     make_folder,
     opened,
     read_until,
@@ -26,7 +31,7 @@ from hermes_core.types import ExecRequest, Feature
 
 __all__ = ["BackendContract"]
 
-EVERY_BYTE = bytes(range(256))
+PLANTED = ("HERMES_PLANTED_API_KEY", f"planted-{uuid4().hex}")
 
 
 class BackendContract(PluginContract):
@@ -38,6 +43,11 @@ class BackendContract(PluginContract):
 
     kind = "backend"
     patience: ClassVar[float] = 1.0
+
+    @pytest.fixture(autouse=True)
+    def planted(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A secret in the environment of Hermes, from before the backend is made."""
+        monkeypatch.setenv(*PLANTED)
 
     @pytest.fixture
     def backend(self, contributed: Mapping[str, list[Any]]) -> Backend:
@@ -86,11 +96,10 @@ class BackendContract(PluginContract):
         async with opened(backend, key) as workspace:
             try:
                 result = await workspace.run(ExecRequest(argv=("hermes-no-such-program",), seconds=60.0))
-            except ToolError as error:
-                said = str(error)
-            else:
                 assert result.status in (126, 127), f"a missing program gave status {result.status}"
                 said = result.output.decode(errors="replace")
+            except ToolError as error:
+                said = str(error)
             assert "hermes-no-such-program" in said, f"the message does not name the program: {said!r}"
 
     @pytest.mark.asyncio
@@ -99,22 +108,10 @@ class BackendContract(PluginContract):
 
         If this fails: pass the list, or quote each argument (shlex.quote) where the way there is a shell.
         """
-        words = [
-            "a b",
-            "$HOME",
-            "'single'",
-            '"double"',
-            "semi;colon & pipe|",
-            "back\\slash",
-            "new\nline",
-            "",
-            "*",
-            "안녕",
-        ]
         async with opened(backend, key) as workspace:
-            argv = ("sh", "-c", 'for word in "$@"; do printf "%s\\0" "$word"; done', "sh", *words)
+            argv = ("sh", "-c", 'for word in "$@"; do printf "%s\\0" "$word"; done', "sh", *ODD_WORDS)
             result = await workspace.run(ExecRequest(argv=argv, seconds=60.0))
-        assert result.output.decode().split("\0")[:-1] == words
+        assert result.output.decode().split("\0")[:-1] == ODD_WORDS
 
     @pytest.mark.asyncio
     async def test_stdin_arrives_and_ends(self, backend: Backend, key: str) -> None:
@@ -124,12 +121,12 @@ class BackendContract(PluginContract):
         """
         async with opened(backend, key) as workspace:
             data = EVERY_BYTE * 1_000
-            result = await workspace.run(ExecRequest(argv=("cat",), stdin=data, seconds=60.0))
-            assert result.output == data, f"{len(data)} bytes went in, {len(result.output)} came out"
+            same = (await workspace.run(ExecRequest(argv=("cat",), stdin=data, seconds=60.0))).output
+            assert same == data, f"{len(data)} bytes went in, {len(same)} came out"
             nothing = await workspace.run(ExecRequest(argv=("cat",), seconds=60.0))
             assert (nothing.status, nothing.output) == (0, b""), f"without stdin cat gave {nothing}"
-            unread = await workspace.run(ExecRequest(argv=("true",), stdin=data, seconds=60.0))
-            assert unread.status == 0, "a command that does not read its stdin failed"
+            unread = ExecRequest(argv=("true",), stdin=data, seconds=60.0)
+            assert (await workspace.run(unread)).status == 0, "a command that does not read its stdin failed"
 
     @pytest.mark.asyncio
     async def test_both_streams_are_joined(self, backend: Backend, key: str) -> None:
@@ -197,8 +194,7 @@ class BackendContract(PluginContract):
         async with opened(backend, key) as workspace:
             result = await workspace.run(ExecRequest(argv=("sh", "-c", TREE), seconds=self.patience))
             assert result.status == 124, f"a time-out gave status {result.status}"
-            await wait_until_gone(workspace, "parent")
-            await wait_until_gone(workspace, "child")
+            await wait_until_gone(workspace, "parent", "child")
 
     @pytest.mark.asyncio
     async def test_a_cancelled_command_leaves_the_workspace_usable(self, backend: Backend, key: str) -> None:
@@ -214,10 +210,8 @@ class BackendContract(PluginContract):
             running.cancel()
             await asyncio.wait([running])
             assert running.cancelled(), f"a cancelled run came to {running}"
-            await wait_until_gone(workspace, "parent")
-            await wait_until_gone(workspace, "child")
-            left = await before.left()
-            assert not left, "after a cancelled run: " + "; ".join(left)
+            await wait_until_gone(workspace, "parent", "child")
+            assert not (left := await before.left()), "after a cancelled run: " + "; ".join(left)
             assert (await sh(workspace, "echo again")).output == b"again\n"
 
     @pytest.mark.asyncio
@@ -228,16 +222,35 @@ class BackendContract(PluginContract):
         """
         async with opened(backend, key) as workspace:
             assert workspace.cwd, "the workspace does not say its cwd"
-            await sh(workspace, "mkdir -p 'sub folder'")
-            here = (await sh(workspace, "pwd -P")).output.decode().strip()
+            here = (await sh(workspace, "mkdir -p 'sub folder'; pwd -P")).output.decode().strip()
             there = await sh(workspace, "pwd -P", cwd=f"{workspace.cwd}/sub folder")
             assert there.output.decode().strip() == f"{here}/sub folder"
             value = "two words, 'quotes', $HOME"
             seen = await sh(workspace, 'printf "%s" "$HERMES_TEST"; test -n "$PATH"', env={"HERMES_TEST": value})
             assert seen.output.decode() == value, f"the variable arrived as {seen.output!r}"
             assert seen.status == 0, "PATH is gone"
-            after = await sh(workspace, 'printf "%s" "$HERMES_TEST"')
-            assert after.output == b"", "a variable of one request is seen by the next"
+            after = (await sh(workspace, 'printf "%s" "$HERMES_TEST"')).output
+            assert after == b"", "a variable of one request is seen by the next"
+
+    @pytest.mark.asyncio
+    async def test_each_command_bears_its_mark(self, backend: Backend, key: str) -> None:
+        """Every command, also one in the background, sees ``HERMES_RUN`` as its request has it.
+
+        If this fails: pass ``request.environment`` on, or ``request.env`` beside the variables of a place elsewhere.
+        """
+        async with opened(backend, key) as workspace:
+            async for request, said in in_each_way(workspace, 'printf "%s" "$HERMES_RUN"'):
+                assert request.env[MARK] in said, f"the mark of the request is {request.env[MARK]}, it saw {said!r}"
+
+    @pytest.mark.asyncio
+    async def test_secrets_of_hermes_stay_with_it(self, backend: Backend, key: str) -> None:
+        """No command, also none in the background, sees a secret that is in the environment of Hermes.
+
+        If this fails: never pass ``os.environ`` on. ``request.environment`` is the same without secrets.
+        """
+        async with opened(backend, key) as workspace:
+            async for _, said in in_each_way(workspace, "export -p"):
+                assert PLANTED[1] not in said, f"a command saw {PLANTED[0]}: the backend passes os.environ on"
 
     @pytest.mark.asyncio
     async def test_the_shell_lasts_if_claimed(self, backend: Backend, key: str) -> None:
@@ -279,20 +292,10 @@ class BackendContract(PluginContract):
 
         If this fails: the defaults of Workspace do it over ``run``; if you override them, decode nothing, quote names.
         """
-        files = {
-            "plain.txt": b"text\n",
-            "made/on/the way.bin": EVERY_BYTE,
-            "empty": b"",
-            'quote\'d "name".txt': b"q",
-            "line\nbreak": b"l",
-            "-dash": b"d",
-            "한국어 파일.txt": "내용".encode(),
-            "large.bin": EVERY_BYTE * 4_000,
-        }
         async with opened(backend, key) as workspace:
-            for name, data in files.items():
+            for name, data in ODD_FILES.items():
                 await workspace.write(name, data)
-            for name, data in files.items():
+            for name, data in ODD_FILES.items():
                 assert await workspace.read(name) == data, f"{name!r} came back changed"
             await workspace.write("plain.txt", b"new")
             assert await workspace.read("plain.txt") == b"new", "a second write did not replace the file"
@@ -307,11 +310,9 @@ class BackendContract(PluginContract):
         """
         async with opened(backend, key) as workspace:
             await workspace.write("file", b"")
-            for path, work in (
-                ("not-there.txt", workspace.read("not-there.txt")),
-                (".", workspace.read(".")),
-                ("file/below", workspace.write("file/below", b"")),
-            ):
+            missing, folder = workspace.read("not-there.txt"), workspace.read(".")
+            below = workspace.write("file/below", b"")
+            for path, work in (("not-there.txt", missing), (".", folder), ("file/below", below)):
                 with pytest.raises(ToolError) as raised:
                     await work
                 assert path in str(raised.value), f"the message does not name {path}: {raised.value}"
@@ -334,8 +335,7 @@ class BackendContract(PluginContract):
             assert await process.poll() is None, "it has not ended, and poll gives a status"
             await wait_for_file(workspace, "child", None)
             await process.kill()
-            await wait_until_gone(workspace, "parent")
-            await wait_until_gone(workspace, "child")
+            await wait_until_gone(workspace, "parent", "child")
             assert await process.poll() is not None, "after kill, poll gives no status"
             ended = await workspace.start(ExecRequest(argv=("sh", "-c", "echo done; exit 3"), seconds=60.0))
             assert await wait_for_status(workspace, ended) == 3, "poll does not give the exit status"

@@ -109,7 +109,7 @@ async def _run_here(request: ExecRequest, folder: Path) -> ExecResult:
             stdout=pipe,
             stderr=asyncio.subprocess.STDOUT,
             cwd=folder / request.cwd,
-            env={**os.environ, **request.env},
+            env=request.environment,
             start_new_session=True,
         )
     except OSError as error:

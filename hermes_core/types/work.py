@@ -1,23 +1,38 @@
 """Commands that run, and things that are remembered."""
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 
-from attrs import Factory
+from attrs import field
 
+from hermes_core.environment import MARK, for_commands
 from hermes_core.values import frozen
+
+
+def _marked(env: Mapping[str, str]) -> Mapping[str, str]:
+    return {**env, MARK: os.urandom(16).hex()}
 
 
 @frozen(kw_only=True)
 class ExecRequest:
-    """A command to run. ``argv`` is never passed through a shell; ``on_output`` gets output as it comes."""
+    """A command to run. ``argv`` is never passed through a shell; ``on_output`` gets output as it comes.
+
+    ``env`` are variables that it has beside those of the place it runs in. ``HERMES_RUN`` is always among them, new for
+    each request: by it the processes of this command are found, and ``hermes`` knows that no person runs it.
+    """
 
     argv: Sequence[str]
     stdin: bytes = b""
     cwd: str = ""
-    env: Mapping[str, str] = Factory(dict)
+    env: Mapping[str, str] = field(factory=dict, converter=_marked)
     seconds: float = 180.0
     limit: int = 1_000_000  # bytes of output kept in memory; head and tail are kept, the middle is dropped
     on_output: Callable[[bytes], None] | None = None
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """All variables of a command of this machine: those of Hermes but for secrets, and ``env``."""
+        return {**for_commands(), **self.env}
 
 
 @frozen(kw_only=True)

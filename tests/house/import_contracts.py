@@ -42,9 +42,10 @@ layers =
     fetching
     addresses | places | autorun
     masking
-    kinds | options | environment
+    kinds | options
     trace | notices
     types | errors
+    environment
     values
 
 [importlinter:contract:independence]

@@ -214,8 +214,10 @@ BACKEND = [
     backend("test_a_time_out_ends_the_whole_tree", KILL, ONLY),
     backend("test_a_time_out_ends_the_whole_tree", "status = 124", "status = 1"),
     backend("test_a_cancelled_command_leaves_the_workspace_usable", KILL, ONLY),
-    backend("test_folder_and_variables_are_those_asked_for", ", **request.env", ""),
+    backend("test_folder_and_variables_are_those_asked_for", "request.environment", "dict(os.environ)"),
     backend("test_folder_and_variables_are_those_asked_for", "request.cwd or self.cwd", "self.cwd"),
+    backend("test_each_command_bears_its_mark", "request.environment", '{**request.environment, "HERMES_RUN": "1"}'),
+    backend("test_secrets_of_hermes_stay_with_it", "request.environment", "{**os.environ, **request.env}"),
     backend("test_the_shell_lasts_if_claimed", "class Here(Workspace):\n", FEATURES.format("PERSISTENT_SHELL")),
     backend("test_two_workspaces_do_not_see_each_other", "return Here(key)", "return Here(os.path.dirname(key))"),
     backend("test_what_is_written_is_read", "async def run", """\

@@ -26,7 +26,7 @@ VARIABLES = {
     "Points: " + ", ".join(f"`{name}` ({meaning})" for name, meaning in POINTS.items()) + ".",
 }
 INNER = {
-    "HERMES_RUN": "Set for a command by every backend: a time-out finds all it started, `hermes` knows its own tools.",
+    "HERMES_RUN": "In each command of a tool: a time-out finds all it started by it, `hermes` knows its own tools.",
     "HERMES_WARDEN": "Set in a container for the process that ends what a Hermes started there, once it is gone.",
     "HERMES_SH": "Carries a script into a container; the command does not see it.",
     "HERMES_PATH": "Carries a command's own `PATH` into a container; the command sees it as `PATH`.",

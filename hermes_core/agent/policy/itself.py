@@ -9,9 +9,10 @@ from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 
+from hermes_core.environment import MARK
+
 __all__ = ["run_by_tool", "runs_itself", "widens"]
 
-_MARK = b"HERMES_RUN="  # what backends put into the environment of the commands they run
 # Commands that change what may be done, or answer for a person; those that only look are not among them.
 _WIDENERS = {
     "approvals": {"allow", "deny"},
@@ -69,9 +70,9 @@ def run_by_tool(brand: str = "hermes") -> bool:
 
     The mark may have been taken out of the environment; the processes above tell too.
     """
-    if "HERMES_RUN" in os.environ:
+    if MARK in os.environ:
         return True
-    pid = os.getppid()
+    pid, mark = os.getppid(), f"{MARK}=".encode()
     while pid > 1:
         place = Path(f"/proc/{pid}")
         try:
@@ -80,7 +81,7 @@ def run_by_tool(brand: str = "hermes") -> bool:
         except (OSError, ValueError, IndexError):  # another system: nothing can be said
             return False
         with suppress(OSError):  # another user's process, as sudo is: those above it may still tell
-            marked = any(one.startswith(_MARK) for one in place.joinpath("environ").read_bytes().split(b"\0"))
+            marked = any(one.startswith(mark) for one in place.joinpath("environ").read_bytes().split(b"\0"))
             if marked or _is_itself(words, os.readlink(place / "cwd"), brand):  # noqa: PTH115
                 return True
         pid = above

@@ -173,6 +173,7 @@ async def test_an_ordinary_user_has_the_same_walls(tmp_path_factory):
     import attr
 
     import hermes_backend_bubblewrap
+    import hermes_backend_kit
     import hermes_core
 
     base = Path(f"/var/tmp/hermes-ordinary-{os.getpid()}")
@@ -180,7 +181,7 @@ async def test_an_ordinary_user_has_the_same_walls(tmp_path_factory):
         for name in ("work", "person/.ssh", "lib"):
             (base / name).mkdir(parents=True)
         (base / "person/.ssh/key").write_text("PRIVATE-4c1f9")
-        for module in (hermes_core, hermes_backend_bubblewrap, attr):
+        for module in (hermes_core, hermes_backend_bubblewrap, hermes_backend_kit, attr):
             subprocess.run(["cp", "-r", Path(module.__file__).parent, base / "lib"], check=True)
         subprocess.run(["cp", "-r", Path(attr.__file__).parent.with_name("attrs"), base / "lib"], check=True)
         for name in ("pluggy", "click", "cattrs"):

@@ -14,8 +14,9 @@ from hermes_core.types import ExecRequest, ExecResult, Feature
 
 
 @pytest.fixture
-async def place(tmp_path: Path):
-    workspace = await Local(environ={"PATH": os.environ["PATH"], "HOME": str(tmp_path)}).open(str(tmp_path))
+async def place(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(os, "environ", {"PATH": os.environ["PATH"], "HOME": str(tmp_path)})
+    workspace = await Local().open(str(tmp_path))
     yield workspace
     await workspace.close()
 
@@ -191,6 +192,7 @@ async def test_an_empty_key_is_the_current_folder():
     assert (await Local().open("")).cwd == str(Path.cwd())
 
 
-async def test_without_bash_nothing_persistent_is_promised(tmp_path):
-    place = await Local(environ={"PATH": str(tmp_path)}).open(str(tmp_path))
+async def test_without_bash_nothing_persistent_is_promised(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    place = await Local().open(str(tmp_path))
     assert place.features == {Feature.BACKGROUND, Feature.LOCAL}

@@ -1,7 +1,6 @@
 """What lasts from one bash command to the next, and what commands do not get to see."""
 
 import asyncio
-import os
 from pathlib import Path
 
 import pytest
@@ -14,8 +13,9 @@ from hermes_core.types import ExecRequest
 
 
 @pytest.fixture
-async def place(tmp_path: Path):
-    return await Local(environ={"PATH": os.environ["PATH"], "KEPT": "yes"}).open(str(tmp_path))
+async def place(tmp_path: Path, monkeypatch):
+    monkeypatch.setenv("KEPT", "yes")
+    return await Local().open(str(tmp_path))
 
 
 async def sh(place, script, **more):
@@ -57,7 +57,7 @@ async def test_a_folder_that_is_gone_is_left_for_the_first_one(place, tmp_path):
 
 
 async def test_two_workspaces_do_not_see_each_other(place, tmp_path):
-    other = await Local(environ={"PATH": os.environ["PATH"]}).open(str(tmp_path))
+    other = await Local().open(str(tmp_path))
     await sh(place, "cd /; export A=1")
     assert await sh(other, 'echo "$PWD$A"') == f"{tmp_path}\n"
 
@@ -84,21 +84,22 @@ async def test_the_state_is_not_in_the_output_nor_the_marker_in_the_next_command
 @settings(max_examples=40, deadline=None)
 @given(st.text(st.characters(exclude_characters="\0", exclude_categories=("Cs",)), max_size=30))
 async def test_any_value_survives(value):
-    place = await Local(environ={"PATH": os.environ["PATH"]}).open("/")
+    place = await Local().open("/")
     await sh(place, "export VALUE=$(cat; echo x); VALUE=${VALUE%x}", stdin=value.encode())
     result = await place.run(ExecRequest(argv=("bash", "-c", 'printf %s "$VALUE"')))
     assert result.output == value.encode()
 
 
-async def test_secrets_do_not_reach_commands(tmp_path):
+async def test_secrets_do_not_reach_commands(tmp_path, monkeypatch):
     environ = {
-        "PATH": os.environ["PATH"],
         "OPENAI_API_KEY": "sk-1",
         "DATABASE_URL": "postgres://me:hunter2@db/x",
         "GITHUB_TOKEN": "gh-1",
         "LET_THROUGH_TOKEN": "ok-1",
     }
-    place = await Local(["LET_THROUGH_TOKEN"], environ).open(str(tmp_path))
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+    place = await Local(["LET_THROUGH_TOKEN"]).open(str(tmp_path))
     seen = await sh(place, "env")
     seen += (await place.run(ExecRequest(argv=("env",)))).output.decode()
     assert not [s for s in ("sk-1", "hunter2", "gh-1") if s in seen]

@@ -9,6 +9,7 @@ from hermes_backend_bubblewrap.sandbox import Sandbox
 from hermes_backend_bubblewrap.shell import DESCRIPTOR
 from hermes_backend_kit.endings import GRACE, KILLED
 from hermes_backend_kit.pipes import Pipes
+from hermes_core.environment import MARK
 from hermes_core.errors import ToolError
 
 
@@ -18,12 +19,14 @@ class Job:
     def __init__(self, sandbox: Sandbox, sink: Callable[[bytes], None]) -> None:
         self._sandbox = sandbox
         self._number = 0
+        self._mark = ""
         self._pipes = Pipes(sink)
         self.finished = self._pipes.finished
         self.gone = asyncio.Event()
 
     async def start(self, request: Mapping[str, Any], stdin: bytes | None, trace: int = -1) -> None:
         """Start it. ``stdin`` None: more may come through ``write``. Raises ToolError."""
+        self._mark = request["env"].get(MARK, "")
         inner = self._pipes.open(stdin)
         try:
             asked = {**request, "stdin": len(inner) == 2, "trace": DESCRIPTOR}
@@ -66,7 +69,7 @@ class Job:
     async def end(self, grace: float = GRACE) -> None:
         """End the command and all it started: politely, and after ``grace`` seconds for good. Leaves nothing behind."""
         try:
-            await self._sandbox.end(self._number, grace)
+            await self._sandbox.end(self._number, grace, self._mark)
             if self._sandbox.alive:
                 # Beyond this the launcher has killed everything inside; if even that is not told, it goes itself.
                 async with asyncio.timeout(grace + 5.0):

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 TICK = 0.02  # seconds between looks at what is being ended
 PATIENCE = 2.0  # seconds of killing one by one before all goes at once
 WATCH = 0.2  # seconds between looks at the number of processes, where nothing else bounds it
-MARKER = "HERMES_RUN"
+MARK = b"HERMES_RUN="  # Hermes gives it to every command, with a value that no other one has
 ENVIRON_LIMIT = 100_000
 DUMPABLE = 4  # PR_SET_DUMPABLE
 DEAF_TO = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -43,12 +43,11 @@ DEAF_TO = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 class Jobs:
     """The commands of one sandbox."""
 
-    def __init__(self, control: socket.socket, token: str, most: int) -> None:
+    def __init__(self, control: socket.socket, most: int) -> None:
         self.control = control
-        self.token = token  # what no command can know before it is started
         self.most = most  # processes that may be, counted here; 0: something else bounds them
         self.leaders: dict[int, int] = {}  # pid -> job
-        self.ending: dict[int, list[float]] = {}  # job -> [time to kill, time to kill all]
+        self.ending: dict[int, tuple[bytes, float, float]] = {}  # job -> its mark, time to kill, time to kill all
 
     def take(self) -> None:
         """One request. Ends the process, and so the sandbox, when Hermes is gone."""
@@ -63,16 +62,15 @@ class Jobs:
         if words[0] == b"start":
             self.start(int(words[1]), list(fds))
         elif words[0] == b"end":
-            now = clock()
-            self.ending[int(words[1])] = [now + float(words[2]), now + float(words[2]) + PATIENCE]
-            self.signal(int(words[1]), signal.SIGTERM)
+            job, grace, mark = int(words[1]), float(words[2]), b"".join(words[3:])
+            self.ending[job] = (mark, clock() + grace, clock() + grace + PATIENCE)
+            self.signal(job, mark, signal.SIGTERM)
 
     def start(self, job: int, fds: list[int]) -> None:
         """Start a command, or a file's work; its body and pipes are descriptors."""
         with open(fds[0], "rb") as file:
             file.seek(0)
             request = json.loads(file.read())
-        request["env"][MARKER] = f"{self.token}.{job}"
         try:
             self.leaders[_work(request, fds[1:])] = job
         except OSError as error:
@@ -98,28 +96,28 @@ class Jobs:
     def tick(self) -> None:
         """Go on with what is being ended."""
         now = clock()
-        for job, (soon, at_last) in list(self.ending.items()):
-            if not self.members(job):
+        for job, (mark, soon, at_last) in list(self.ending.items()):
+            if not self.members(job, mark):
                 del self.ending[job]
                 self.say(job, ended=True)
             elif now > at_last:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(-1, signal.SIGKILL)
             elif now > soon:
-                self.signal(job, signal.SIGKILL)
+                self.signal(job, mark, signal.SIGKILL)
         if self.most and self.leaders and sum(name.isdigit() for name in os.listdir("/proc")) > self.most:
             os.kill(-1, signal.SIGKILL)
 
-    def signal(self, job: int, number: int) -> None:
+    def signal(self, job: int, mark: bytes, number: int) -> None:
         """Signal a command and all it started."""
-        for pid in self.members(job):
+        for pid in self.members(job, mark):
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, number)
 
-    def members(self, job: int) -> set[int]:
-        """The living processes of a command: by group, session, descent, and the marker in their environment."""
+    def members(self, job: int, mark: bytes) -> set[int]:
+        """The living processes of a command: by group, session, descent, and the mark in their environment."""
         leader = next((pid for pid, its in self.leaders.items() if its == job), 0)
-        marker = f"{MARKER}={self.token}.{job}".encode()
+        entry = MARK + mark
         rows: list[tuple[int, int]] = []
         found: set[int] = set()
         for name in os.listdir("/proc"):
@@ -136,7 +134,7 @@ class Jobs:
                     found.add(int(name))
                     continue
                 with open(f"/proc/{name}/environ", "rb") as file:
-                    if marker in file.read(ENVIRON_LIMIT).split(b"\0"):
+                    if mark and entry in file.read(ENVIRON_LIMIT).split(b"\0"):
                         found.add(int(name))
             except (OSError, ValueError):
                 continue
@@ -334,7 +332,7 @@ def main() -> None:
     os.set_blocking(wake, False)
     signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
-    jobs = Jobs(control, settings["token"], settings["most"])
+    jobs = Jobs(control, settings["most"])
     control.send(json.dumps({"ready": done}).encode())
     poll = select.poll()
     poll.register(control, select.POLLIN)

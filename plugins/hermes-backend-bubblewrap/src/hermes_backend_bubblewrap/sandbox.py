@@ -14,7 +14,6 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
 from hermes_backend_bubblewrap import bwrap, limits, seccomp
 from hermes_backend_bubblewrap.config import Config
@@ -82,7 +81,6 @@ class Sandbox:
             "limits": limits.process_limits(self._config),
             "most": self._config.processes if limits.needs_watching(self._config, self._groups) else 0,
             "scope": self._config.network,
-            "token": uuid4().hex,
         }
         launcher = str(Path(__file__).with_name("launcher.py"))
         words += ["--", python()[0], "-I", "-S", "-B", launcher, str(fd), json.dumps(settings)]
@@ -169,10 +167,10 @@ class Sandbox:
             os.close(body)
         return number
 
-    async def end(self, number: int, grace: float) -> None:
-        """Ask for the end of a job and all it started."""
+    async def end(self, number: int, grace: float, mark: str) -> None:
+        """Ask for the end of a job and all it started, which bears its mark."""
         with contextlib.suppress(ToolError):
-            await self._send(f"end {number} {grace}".encode(), [])
+            await self._send(f"end {number} {grace} {mark}".encode(), [])
 
     async def _send(self, message: bytes, fds: Sequence[int]) -> None:
         for _ in range(500):

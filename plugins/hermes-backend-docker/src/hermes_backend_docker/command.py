@@ -15,7 +15,6 @@ from hermes_backend_kit.files import sh
 
 __all__ = ["Command", "Site", "wrapped"]
 
-MARKER = "HERMES_RUN"
 STARTS = 5.0  # seconds a command that was ordered may take to appear before it is ended
 INPUT = 65_536  # bytes of input sent at once
 
@@ -51,11 +50,14 @@ def wrapped(
 
 
 class Command:
-    """A command that runs. Await ``finished`` for its marks; without ``status`` in them it was lost."""
+    """A command that runs. Await ``ended`` for its marks; without ``status`` in them it was lost.
 
-    def __init__(self, site: Site, sink: Callable[[bytes], None], *, lasting: bool = False) -> None:
+    ``run`` is the mark that the kernel gave it; in the container it says too whose it is, so that all are found.
+    """
+
+    def __init__(self, site: Site, sink: Callable[[bytes], None], run: str = "", *, lasting: bool = False) -> None:
         self.token = uuid4().hex
-        self.marker = f"{site.owner}.{uuid4().hex}"
+        self.run = f"{site.owner}.{run}"
         self._lasting = lasting
         self.marks = Marks(self.token, sink)
         self._site = site

@@ -10,11 +10,12 @@ from uuid import uuid4
 from attrs import evolve
 
 from hermes_backend_docker import scripts
-from hermes_backend_docker.command import MARKER, Command, Site
+from hermes_backend_docker.command import Command, Site
 from hermes_backend_docker.container import Plan, ensure
 from hermes_backend_docker.daemon import Address, blocking, said
 from hermes_backend_docker.wire import Refused
 from hermes_backend_kit.files import sh
+from hermes_core.environment import MARK
 from hermes_core.errors import UserError
 
 __all__ = ["Lease"]
@@ -75,7 +76,7 @@ class Lease:
         told = bytearray()
         site = evolve(self.site, container=container, init="")
         warden = Command(site, told.extend, lasting=True)
-        words = sh(scripts.EVAL, warden.token, f"{MARKER}={self._owner}.")
+        words = sh(scripts.EVAL, warden.token, f"{MARK}={self._owner}.")
         env = {"HERMES_WARDEN": self._owner}
         try:
             async with asyncio.timeout(PROBE):
@@ -162,16 +163,16 @@ class Lease:
             return
         await command.settle()
         if command.marks.started or not command.over:
-            await self._end(f"{MARKER}={command.marker}", grace, [command])
+            await self._end(f"{MARK}={command.run}", grace, [command])
 
     async def end_mine(self, grace: int, commands: Sequence[Command]) -> None:
         """End all that this workspace started."""
-        await self._end(f"{MARKER}={self._owner}.", grace, commands)
+        await self._end(f"{MARK}={self._owner}.", grace, commands)
 
-    async def _end(self, marker: str, grace: int, commands: Sequence[Command]) -> None:
+    async def _end(self, mark: str, grace: int, commands: Sequence[Command]) -> None:
         left = bytearray()
         killer = Command(self.site, left.extend)
-        words = sh(scripts.EVAL, killer.token, marker, str(grace), self.site.init)
+        words = sh(scripts.EVAL, killer.token, mark, str(grace), self.site.init)
         try:
             async with asyncio.timeout(ENDING):
                 await killer.begin(words, {}, script=scripts.KILL)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
 from hermes_backend_docker.background import Background
-from hermes_backend_docker.command import MARKER, Command, wrapped
+from hermes_backend_docker.command import Command, wrapped
 from hermes_backend_docker.lease import Lease
 from hermes_backend_docker.shell import NOT_KEPT, state_of, wrap
 from hermes_backend_docker.wire import Refused
@@ -15,6 +15,7 @@ from hermes_backend_kit.files import read_by, write_by
 from hermes_backend_kit.output import Capture
 from hermes_backend_kit.places import absolute
 from hermes_backend_kit.shell import Shell, is_shell
+from hermes_core.environment import MARK
 from hermes_core.errors import ToolError, UserError
 from hermes_core.kinds import Process, Workspace
 from hermes_core.types import ExecRequest, ExecResult, Feature
@@ -124,11 +125,11 @@ class Inside(Workspace):
                 site = await self._lease.ready()
             except UserError as error:
                 raise ToolError(error.text, hint=error.hint) from error
-            command = Command(site, sink)
+            command = Command(site, sink, env[MARK])
             running.append(command)
             words = wrapped(site, command.token, argv, cwd=cwd, stdin=stdin, open_input=open_input, state=state)
             marked = {("HERMES_PATH" if name == "PATH" else name): value for name, value in env.items()}
-            marked[MARKER] = command.marker
+            marked[MARK] = command.run
             try:
                 await command.begin(words, marked, stdin=stdin, open_input=open_input)
                 if await command.appeared():

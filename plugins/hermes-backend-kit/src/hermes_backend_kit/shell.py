@@ -9,11 +9,13 @@ import os
 import re
 from collections.abc import Collection, Mapping, Sequence
 
+from hermes_core.environment import MARK
+
 __all__ = ["NOT_KEPT", "TELL", "Shell", "is_shell", "parse_exports", "trapped"]
 
 # The folder, a NUL, and the variables as `parse_exports` reads them. Without the mark they are the same each time.
-TELL = 'set +x; builtin export -n HERMES_RUN; builtin printf "%s\\0" "$PWD"; builtin export -p'
-NOT_KEPT = frozenset({"_", "SHLVL", "PWD", "HERMES_RUN"})
+TELL = f'set +x; builtin export -n {MARK}; builtin printf "%s\\0" "$PWD"; builtin export -p'
+NOT_KEPT = frozenset({"_", "SHLVL", "PWD", MARK})
 _DECLARED = re.compile(
     rb"""declare\ -[a-wyzA-Z]*x[a-zA-Z]*\ (?P<name>[A-Za-z_][A-Za-z0-9_]*)
          =(?: "(?P<plain>(?:[^"\\]|\\.)*)" | \$'(?P<coded>(?:[^'\\]|\\.)*)' )\n""",

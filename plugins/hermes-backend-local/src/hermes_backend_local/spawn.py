@@ -11,11 +11,11 @@ import os
 import signal
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
-from uuid import uuid4
 
 from hermes_backend_kit.endings import GRACE
 from hermes_backend_kit.pipes import Pipes
 from hermes_backend_local import tree
+from hermes_core.environment import MARK
 from hermes_core.errors import ToolError
 
 
@@ -33,7 +33,7 @@ class Spawned:
         pass_fds: Sequence[int] = (),
     ) -> None:
         self._loop = asyncio.get_running_loop()
-        self._marker = uuid4().hex
+        self._mark = env[MARK]
         self._pipes = Pipes(sink)
         self.finished = self._pipes.finished
         self._pidfd = -1
@@ -45,7 +45,7 @@ class Spawned:
                 stdout=writing,
                 stderr=subprocess.STDOUT,
                 cwd=cwd,
-                env={**env, tree.MARKER: self._marker},
+                env=env,
                 start_new_session=True,
                 pass_fds=pass_fds,
             )
@@ -116,7 +116,7 @@ class Spawned:
 
     def _alive(self) -> set[int]:
         self._popen.poll()
-        return tree.members(self._popen.pid, self._marker)
+        return tree.members(self._popen.pid, self._mark)
 
     def close(self) -> None:
         """Let go of pipes and watches; the command itself is left alone."""

@@ -1,7 +1,7 @@
 """Finding and ending everything a command started.
 
 A process group is not enough: a shell with job control makes new groups, and ``setsid`` makes a new session. So a
-command's processes are known by group, by session, by descent, and by a marker in their environment, which survives
+command's processes are known by group, by session, by descent, and by the mark in their environment, which survives
 a double fork.
 """
 
@@ -12,16 +12,16 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-MARKER = "HERMES_RUN"
+from hermes_core.environment import MARK
 
 Row = tuple[int, int, int, int]  # pid, parent, group, session
 
 
-def members(leader: int, marker: str) -> set[int]:
+def members(leader: int, mark: str) -> set[int]:
     """The living processes that a command started, itself included."""
     rows = list(_linux_rows() if sys.platform == "linux" else _ps_rows())
     found = {pid for pid, _, group, session in rows if leader in (pid, group, session)}
-    token = f"{MARKER}={marker}".encode()
+    token = f"{MARK}={mark}".encode()
     found |= {pid for pid, *_ in rows if pid not in found and token in _environment(pid)}
     grown = True
     while grown:

@@ -15,7 +15,6 @@ from hermes_backend_local import disk
 from hermes_backend_local.background import Background
 from hermes_backend_local.shell import Exports, Trace
 from hermes_backend_local.spawn import Spawned
-from hermes_core.environment import without_secrets
 from hermes_core.kinds import Backend, Process, Workspace
 from hermes_core.places import PathRules
 from hermes_core.types import ExecRequest, ExecResult, Feature
@@ -26,13 +25,13 @@ SMALL = 1_000_000  # bytes that a disk takes or gives quicker than a thread star
 class Here(Workspace):
     """A folder of this machine. ``cwd`` stays where it was opened; only bash commands carry their own folder on."""
 
-    def __init__(self, cwd: str, env: Mapping[str, str], guarded: Iterable[Path] = ()) -> None:
+    def __init__(self, cwd: str, passthrough: Iterable[str] = (), guarded: Iterable[Path] = ()) -> None:
         self.cwd = cwd
         self._rules = PathRules(cwd=cwd, guarded=tuple(guarded), spelled=True)
         self.features = frozenset({Feature.BACKGROUND, Feature.LOCAL})
-        if shutil.which("bash", path=env.get("PATH")):
+        if shutil.which("bash", path=os.environ.get("PATH")):
             self.features |= {Feature.PERSISTENT_SHELL}
-        self._env = dict(env)
+        self._passed = {name: os.environ[name] for name in passthrough if name in os.environ}
         self._shell = Shell(cwd)
         self._exports = Exports()
         self._background: list[Background] = []
@@ -50,9 +49,9 @@ class Here(Workspace):
     async def run(self, request: ExecRequest) -> ExecResult:
         """Run a command to its end."""
         if not is_shell(request.argv):
-            return await self._run(request, self._folder(request.cwd), {**self._env, **request.env})
+            return await self._run(request, self._folder(request.cwd), self._passed | request.environment)
         began_in = self._folder(request.cwd or self._shell_folder())
-        began_with = {**self._shell.over(self._env), **request.env}
+        began_with = self._shell_env(request)
         trace = Trace()
         try:
             result = await self._run(request, began_in, began_with, trace)
@@ -92,8 +91,8 @@ class Here(Workspace):
         """Start a command in the background. It begins where the shell is, and leaves no state."""
         shell = is_shell(request.argv)
         cwd = self._folder(request.cwd or (self._shell_folder() if shell else ""))
-        env = {**(self._shell.over(self._env) if shell else self._env), **request.env, "PWD": cwd}
-        process = Background(request, cwd, env)
+        env = self._shell_env(request) if shell else self._passed | request.environment
+        process = Background(request, cwd, {**env, "PWD": cwd})
         self._background = [p for p in self._background if p.running] + [process]
         return process
 
@@ -124,6 +123,9 @@ class Here(Workspace):
     def _folder(self, path: str) -> str:
         return self._path(path) if path else self.cwd
 
+    def _shell_env(self, request: ExecRequest) -> dict[str, str]:
+        return {**self._shell.over(self._passed | request.environment), **request.env}
+
     def _shell_folder(self) -> str:
         if not Path(self._shell.cwd).is_dir():  # removed in the meantime
             self._shell.cwd = self.cwd
@@ -136,14 +138,8 @@ class Local(Backend):
     name = "local"
     features = frozenset({Feature.BACKGROUND, Feature.LOCAL})
 
-    def __init__(
-        self,
-        passthrough: Iterable[str] = (),
-        environ: Mapping[str, str] | None = None,
-        guarded: Iterable[Path] = (),
-    ) -> None:
+    def __init__(self, passthrough: Iterable[str] = (), guarded: Iterable[Path] = ()) -> None:
         self._passthrough, self._guarded = tuple(passthrough), tuple(guarded)
-        self._environ = os.environ if environ is None else environ
 
     async def ready(self) -> bool:
         """This machine is always there."""
@@ -151,5 +147,4 @@ class Local(Backend):
 
     async def open(self, key: str) -> Workspace:
         """Open a folder; an empty key means the current one. Raises UserError."""
-        environ = without_secrets(self._environ, self._passthrough)
-        return Here(os.path.normpath(folder_here(key)), environ, self._guarded)
+        return Here(os.path.normpath(folder_here(key)), self._passthrough, self._guarded)

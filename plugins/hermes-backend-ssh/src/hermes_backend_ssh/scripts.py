@@ -14,12 +14,12 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # the token in front: so nothing the command prints can be taken for ours, and a lost connection is not a status.
 _RUN = """printf '%s start %s\\n' {token} "$$" >&2
 cd -- {cwd} 2>/dev/null || {{ printf '%s nofolder\\n' {token} >&2; exit 1; }}
-export HERMES_RUN={token} {env}
+{env}
 (exec {argv}) 2>&1
 printf '%s end %s\\n' {token} "$?" >&2
 """
 
-# Everything a command started: by session, group, descent, and by the marker in its environment where /proc shows it.
+# Everything a command started: by session, group, descent, and by the mark in its environment where /proc shows it.
 KILL = r"""
 members() {
   marked=$(grep -lsazx "HERMES_RUN=$1" /proc/[0-9]*/environ 2>/dev/null | tr '\n' ' ')
@@ -53,7 +53,7 @@ def wrapped(argv: Sequence[str], cwd: str, env: Mapping[str, str], token: str) -
     script = _RUN.format(
         token=token,
         cwd=quote(cwd),
-        env=" ".join(f"{name}={quote(value)}" for name, value in env.items()),
+        env=f"export {words}" if (words := " ".join(f"{n}={quote(v)}" for n, v in env.items())) else "",
         argv=" ".join(map(quote, argv)),
     )
     text = f"exec sh -c {quote(script)}"

@@ -13,6 +13,7 @@ from hermes_backend_ssh import scripts
 from hermes_backend_ssh.config import Config
 from hermes_backend_ssh.connection import Problem, command, explain, socket_folder
 from hermes_backend_ssh.remote import Remote
+from hermes_core.environment import MARK
 from hermes_core.errors import ToolError, UserError
 from hermes_core.kinds import Backend, Workspace
 from hermes_core.types import ExecRequest, ExecResult
@@ -76,10 +77,10 @@ class There(Workspace):
         try:
             await remote.run(request.stdin)
         except ExceptionGroup as group:
-            await self._end(token, remote.leader)
+            await self._end(request.env[MARK], remote.leader)
             raise group.exceptions[0] from group  # the listener's own error, as it was raised
         except asyncio.CancelledError:
-            await self._end(token, remote.leader)
+            await self._end(request.env[MARK], remote.leader)
             raise
         if remote.status is None and not remote.no_folder:
             said = remote.said.decode(errors="replace")
@@ -91,9 +92,9 @@ class There(Workspace):
             raise explain(self._host, said)
         return remote
 
-    async def _end(self, token: str, leader: int) -> None:
+    async def _end(self, mark: str, leader: int) -> None:
         """End everything a command started over there, through the connection that is still open."""
-        words = sh(scripts.KILL, token, str(leader))
+        words = sh(scripts.KILL, mark, str(leader))
         ending = Remote([*self._ssh, scripts.wrapped(words, "/", {}, uuid4().hex)], "-", lambda _: None)
         try:
             async with asyncio.timeout(PATIENCE):

@@ -15,7 +15,7 @@ class Here(Workspace):
         self.cwd = folder
 
     async def run(self, request):
-        place = {"cwd": request.cwd or self.cwd, "env": {**os.environ, **request.env}, "start_new_session": True}
+        place = {"cwd": request.cwd or self.cwd, "env": request.environment, "start_new_session": True}
         try:
             process = await create_subprocess_exec(*request.argv, stdin=PIPE, stdout=PIPE, stderr=STDOUT, **place)
         except OSError as error:
