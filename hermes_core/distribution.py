@@ -108,6 +108,7 @@ HERMES = Distribution(
         "hermes-tool-persona",
         "hermes-tool-recall",
         "hermes-tool-references",
+        "hermes-tool-search",
         "hermes-tool-skills",
         "hermes-tool-terminal",
         "hermes-tool-todo",
