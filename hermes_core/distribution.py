@@ -109,6 +109,7 @@ HERMES = Distribution(
         "hermes-tool-recall",
         "hermes-tool-redaction",
         "hermes-tool-references",
+        "hermes-tool-search",
         "hermes-tool-skills",
         "hermes-tool-terminal",
         "hermes-tool-todo",

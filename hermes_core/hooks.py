@@ -31,6 +31,7 @@ from hermes_core.types import (
     Envelope,
     Fault,
     Message,
+    Offer,
     Principal,
     Prompt,
     Question,
@@ -222,6 +223,16 @@ async def transform_incoming(
 @transform
 async def transform_prompt(ctx: PluginContext, session: Session, prompt: Prompt) -> Prompt | None:
     """Change the system prompt. Called once per session; the result is stored and its bytes never change."""
+
+
+@transform
+async def offer_tools(ctx: PluginContext, session: Session, offer: Offer) -> Offer | None:
+    """Choose which tools a model is told of. Called when a session is taken up, before its first request.
+
+    Give back the offer with other ``tools``, taken from what is told and what is behind, and ``why`` the rest is not
+    told. Words may change, schemas may not. What was ``sent`` stays told, in its order: an offer without it is dropped
+    and recorded. This saves room in a request; it locks nothing, as a tool behind can still be called.
+    """
 
 
 @transform

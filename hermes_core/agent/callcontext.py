@@ -4,11 +4,13 @@ import asyncio
 from collections import Counter
 from collections.abc import Iterable
 
+from hermes_core.agent.arguments import tool_spec
 from hermes_core.agent.capabilities import refused
+from hermes_core.agent.indirect import CALL
 from hermes_core.agent.outputs import seen_in
 from hermes_core.errors import ToolError
 from hermes_core.kinds import Tool, ToolContext
-from hermes_core.types import ChildResult, ChildTask, Effect, Progress, Question, ToolCall, Verdict
+from hermes_core.types import ChildResult, ChildTask, Effect, Offer, Progress, Question, ToolCall, Verdict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -89,6 +91,13 @@ class CallContext(ToolContext):
             work.cancel()
         if left:
             await asyncio.wait(left)
+
+    def offer(self) -> Offer:
+        names = {spec.name for spec in self._runner.told}
+        tools = {name: tool for name, tool in self._runner.tools.items() if name != CALL}
+        behind = tuple(tool_spec(tool) for name, tool in tools.items() if name not in names)
+        toolsets = {name: tool.toolset for name, tool in tools.items()}
+        return Offer(tools=self._runner.told, behind=behind, toolsets=toolsets, sent=self._runner.told)
 
     def from_outside(self) -> None:
         self.outside = self.told = True

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from attrs import evolve
 
-from hermes_core.agent import toolsearch
+from hermes_core.agent import indirect
 from hermes_core.agent.budget import Allowance
 from hermes_core.agent.live import Live
 from hermes_core.agent.parts import Parts
@@ -92,15 +92,15 @@ class Exchange:
         store, turn = await self._rows.get()
         appended = request.messages[1 + len(rewriting.context) :]
         self.compacted = rewriting.summary(before=len(self.messages))
-        context = [toolsearch.unwrapped(message) for message in rewriting.context]
+        context = [indirect.unwrapped(message) for message in rewriting.context]
         self.messages = await store.compact(turn, context, rewriting.by)
         die_at("compacted")
         return evolve(request, messages=(request.messages[0], *self._said(), *appended))
 
     def _said(self) -> Sequence[Message]:
         """The history as the model knows it."""
-        searched = any(spec.name == toolsearch.CALL for spec in self.specs)
-        return toolsearch.wrapped(self.messages) if searched else self.messages
+        through = any(spec.name == indirect.CALL for spec in self.specs)
+        return indirect.wrapped(self.messages) if through else self.messages
 
     async def _respond(self, request: Request) -> Message:
         """One reply, stored. Raises BudgetReached, and Refused when the model answers nothing."""
@@ -112,7 +112,7 @@ class Exchange:
                 raise
             unbooked = self._allowance.unbooked
             self.note = " ".join(filter(None, (_CUT if response.reason == "length" else "", self._stood_in)))
-            said = evolve(toolsearch.unwrapped(response.message), untrusted=outside(self.messages))
+            said = evolve(indirect.unwrapped(response.message), untrusted=outside(self.messages))
             response = evolve(response, message=said, usage=unbooked)
             store, turn = await self._rows.get()
             request, seconds = self._calls[-1].request, sum(call.seconds for call in self._calls)

@@ -12,6 +12,7 @@ from attrs import define, evolve, field
 from hermes_core import trace
 from hermes_core.agent.capabilities import Permitted
 from hermes_core.agent.incoming import enveloped
+from hermes_core.agent.offering import offered
 from hermes_core.agent.parts import Parts
 from hermes_core.agent.prompt import prompt_text
 from hermes_core.errors import UnknownName, UserError
@@ -131,13 +132,10 @@ class LiveSessions:
         )
         session = evolve(session, provider=route.name, model=route.model, backend=parts.backend(owner))
         begun = _read_specs(stored[1]) if stored else ()
-        window = parts.settings.config.model.context_length
-        specs = parts.toolbox().specs(session, window=window, begun=begun)
+        specs = tuple((await offered(parts, session, begun)).tools)
         if stored:
             if begun == specs:
                 begun = specs  # one copy is enough
-            elif [s.name for s in begun] == [s.name for s in specs]:
-                specs = begun  # the same tools: then the request's first bytes stay what they were
             live = Live(session, stored[0], specs, begun, known=True, stored=True)
         else:
             prompt = await parts.prompt(session, system)

@@ -211,8 +211,6 @@ class Parts:
                 toolsets=(*self._toolsets, *(t.toolset for t in self._own_tools)) if self._toolsets else (),
                 disabled=self.settings.config.agent.disabled_tools,
                 off_on=self.settings.config.agent.disabled_on,
-                core=self.settings.config.agent.core_toolsets,
-                search=self.settings.config.agent.tool_search,
                 only=self.bounds.tools if self.bounds else None,
                 report=self.report,
             )

@@ -3,21 +3,18 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
-from hermes_core.agent import toolsearch
+from hermes_core.agent import indirect
 from hermes_core.agent.arguments import tool_spec
 from hermes_core.agent.bounds import permits
 from hermes_core.errors import UnknownName
 from hermes_core.kinds import Tool
-from hermes_core.types import Session, ToolSpec
+from hermes_core.types import Offer, Session, ToolSpec
 
 __all__ = ["Toolbox"]
 
 
 class Toolbox:
-    """The tools offered in this process, by name, in a fixed order (the order is part of the prompt's bytes).
-
-    Toolsets outside of ``core`` are offered by search when ``search`` is on, or auto and their schemas are long.
-    """
+    """The tools offered in this process, by name, in a fixed order (the order is part of the prompt's bytes)."""
 
     def __init__(
         self,
@@ -26,8 +23,6 @@ class Toolbox:
         toolsets: Sequence[str] = (),
         disabled: Sequence[str] = (),
         off_on: Mapping[str, Sequence[str]] = {},
-        core: Sequence[str] = (),
-        search: str = "off",
         only: AbstractSet[str] | None = None,
         report: Callable[[Tool, BaseException], None] = lambda _tool, _error: None,
     ) -> None:
@@ -47,7 +42,7 @@ class Toolbox:
         tools = [t for t in tools if only is None or t.name in only]
         self._installed = {t.name: t for t in tools}
         self._tools = {t.name: t for t in tools if not toolsets or t.toolset in toolsets}
-        self._core, self._search = frozenset(core), search
+        self._through = indirect.call_tool()
         self._made_by: dict[str, Tool] = {}
         self._off_on = off_on
 
@@ -74,24 +69,30 @@ class Toolbox:
     def _may_appear(self, name: str) -> bool:
         return name not in self._taken and (self._only is None or name in self._only)
 
-    def specs(self, session: Session, *, window: int = 0, begun: Sequence[ToolSpec] = ()) -> tuple[ToolSpec, ...]:
-        """What the model is told of them. ``window`` is what fits into the model, ``begun`` what it was told before:
-        whether tools are searched for does not change in a session."""
-        known = {s.name for s in begun}
-        offered = self.offered(session, known)
-        if begun:  # what appeared since is called through tool_call: the first bytes of requests stay what they were
-            made = {n: t for n, t in self._made(session).items() if n in known}
-            offered = {**{n: t for n, t in offered.items() if n in self._tools}, **made}
-        behind = {n: t for n, t in offered.items() if t.toolset not in self._core}
-        specs = tuple(tool_spec(t) for t in offered.values())
-        if begun:
-            search = toolsearch.SEARCH in known
-        else:
-            long = self._search == "auto" and toolsearch.worth_it([s for s in specs if s.name in behind], window)
-            search = self._search == "on" or long
-        if not search or not behind:
-            return (*specs, toolsearch.call_spec()) if any(t.name in offered for t in self._makers) else specs
-        return toolsearch.by_search([s for s in specs if s.name not in behind], [*behind.values()])
+    def offer(self, session: Session, *, window: int = 0, begun: Sequence[ToolSpec] = ()) -> Offer:
+        """All of them, to choose from. ``begun`` is what a model was told before: what is still there of it comes
+        first, as it was, and what was made since stays behind."""
+        known = {s.name: s for s in begun}
+        offered = self.offered(session, known.keys())
+        made = {n for n in offered if begun and n not in self._tools and n not in known}
+        fresh = {n: tool_spec(t) for n, t in offered.items()}
+        through = indirect.call_spec()
+        if indirect.CALL in known or any(t.name in offered for t in self._makers):
+            fresh[through.name] = through
+        sent = [fresh[n] if fresh[n] == s else s for n, s in known.items() if n in fresh]  # one copy is enough
+        behind = [fresh[n] for n in made] + ([through] if through.name not in fresh else [])
+        return Offer(
+            tools=(*sent, *(s for n, s in fresh.items() if n not in known and n not in made)),
+            behind=tuple(behind),
+            toolsets={n: t.toolset for n, t in offered.items()},
+            sent=tuple(begun),
+            context=window,
+        )
+
+    def unmet(self, session: Session) -> dict[str, str]:
+        """The tools that cannot be used now, each with what it needs."""
+        needs = {n: t.needs(session) for n, t in self._tools.items() if t.needs}
+        return {name: reason for name, reason in needs.items() if reason is not None}
 
     def callable(self, told: Sequence[ToolSpec], session: Session) -> Mapping[str, Tool]:
         """The tools that calls of a session may name: those on offer, and those it was told of that are still there."""
@@ -99,10 +100,7 @@ class Toolbox:
         off = set(self._off_on.get(session.origin, ())) - names
         tools = {n: t for n, t in self._installed.items() if n in self._tools or n in names} | self._made(session)
         tools = {n: t for n, t in tools.items() if n not in off}
-        if toolsearch.CALL not in names:
-            return tools
-        search = toolsearch.search_tools({n: t for n, t in tools.items() if n not in names})
-        return {**{n: t for n, t in search.items() if n in names}, **tools}
+        return {indirect.CALL: self._through, **tools} if indirect.CALL in names else tools
 
     def has(self, told: Sequence[ToolSpec], session: Session) -> bool:
         """Whether every tool that a session was told of is still there."""

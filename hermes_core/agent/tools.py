@@ -39,6 +39,7 @@ from hermes_core.types import (
     Text,
     ToolCall,
     ToolResult,
+    ToolSpec,
     Usage,
     Verdict,
 )
@@ -72,6 +73,7 @@ class CallRunner:
     workspace: Workspace
     doors: dict[str, Permitted]  # to the workspace, by tool
     tools: Mapping[str, Tool]
+    told: Sequence[ToolSpec]  # of them, those the model was told of
     emit: Callable[[Event], None]
     asker: Asker
     loops: Loops

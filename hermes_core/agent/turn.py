@@ -291,6 +291,7 @@ class TurnRun:
             workspace=live.workspace,
             doors=live.permitted,
             tools=parts.toolbox().callable(self._model.specs, live.session),
+            told=self._model.specs,
             emit=self._emit,
             asker=self._asker,
             loops=self._loops,

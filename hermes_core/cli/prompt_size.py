@@ -37,6 +37,7 @@ def _row(part: str, size: int, total: int) -> dict[str, Any]:
 
 
 async def _sizes(scope: Scope, message: str) -> list[tuple[str, int]]:
+    from hermes_core.agent.offering import offered
     from hermes_core.agent.prompt import ordered, prompt_text
 
     async with scope.hermes() as hermes:
@@ -44,7 +45,7 @@ async def _sizes(scope: Scope, message: str) -> list[tuple[str, int]]:
         session = await runtime.take_up(origin="cli")
         prompt, route = await runtime.prompt(session), await runtime.routed()
         said = (Message(role="system", parts=(Text(text=prompt_text(prompt)),)), _said(message))
-        specs = runtime.toolbox().specs(session)
+        specs = (await offered(runtime, session)).tools
         request = Request(model=route.model, messages=said, tools=specs, options=runtime.options())
         sizes = [*_blocks(ordered(prompt.blocks)), *await _tools(route.provider, request)]
         sizes.append(("message", _inside(message)))

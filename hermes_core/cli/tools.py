@@ -1,7 +1,8 @@
 """``hermes tools``: what the model may call, and what it called."""
 
+import asyncio
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from shutil import get_terminal_size
 
 import click
@@ -11,7 +12,7 @@ from hermes_core.cli.sessions import with_store
 from hermes_core.cli.table import ago, emit, json_option
 from hermes_core.errors import UnknownName
 from hermes_core.kinds import Tool
-from hermes_core.types import HistoryEntry, Principal
+from hermes_core.types import HistoryEntry, Principal, Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,19 +38,35 @@ def tools(context: click.Context, platform: str) -> None:
 @json_option
 @click.pass_obj
 def list_(scope: Scope, platform: str, as_json: bool) -> None:
-    """List tools, what they may touch, and whether they are on."""
+    """List tools, what they may touch, and whether they are on. What a new conversation is not told of says why."""
     off = _off(scope, platform) | _off(scope, "")
+    hidden = asyncio.run(_hidden(scope, platform))
     rows = [
         {
             "tool": t.name,
-            "on": "off" if t.name in off else "on",
+            "on": "off" if t.name in off else "hidden" if t.name in hidden else "on",
             "toolset": t.toolset,
             "may": ", ".join(sorted(e.value for e in t.effects)) or "nothing outside",
             "description": t.description.splitlines()[0],
+            "why": "" if t.name in off else hidden.get(t.name, ""),
         }
         for t in _all_tools(scope).values()
     ]
     emit(rows, ("tool", "on", "toolset", "may", "description"), as_json=as_json, empty="No tool plugin is enabled.")
+    for row in () if as_json else rows:
+        if row["why"]:
+            click.echo(f"{row['tool']} is hidden: {row['why']}.", err=True)
+
+
+async def _hidden(scope: Scope, platform: str) -> Mapping[str, str]:
+    """The tools that a conversation begun here is not told of, and why not."""
+    from hermes_core.agent.offering import hidden
+
+    async with scope.hermes() as hermes:
+        runtime = hermes.runtime
+        runtime.load_hooks()
+        cwd = runtime.sessions.folder("", runtime.owner)
+        return await hidden(runtime, Session(id="", origin=platform or "cli", owner=runtime.owner, cwd=cwd))
 
 
 def _all_tools(scope: Scope) -> dict[str, Tool]:

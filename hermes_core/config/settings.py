@@ -18,6 +18,7 @@ from hermes_core.config.paths import Home
 from hermes_core.config.schema import (
     PLATFORM_KEYS,
     PLUGIN_SPACES,
+    SHARED_KEYS,
     Config,
     EndpointSettings,
     ModelSettings,
@@ -82,6 +83,8 @@ class Settings:
 
     def section(self, path: str, cls: type[T]) -> T:
         """A plugin's section (``platforms.cli``) as an object of its class; a missing section is an empty one.
+
+        Of a section of the kernel a class has what is shared of it.
 
         Raises ConfigError with file and line for every problem in it.
         """
@@ -228,6 +231,8 @@ def read_kernel(raw: dict[str, JSON], secrets: Secrets) -> tuple[Config | None, 
 def read_section(raw: JSON, secrets: Secrets, path: str, cls: type[T]) -> tuple[T | None, list[Problem]]:
     """One plugin's section of a mapping, or every problem in it; a missing section is an empty one."""
     section = _at(raw, path)
+    if path in SHARED_KEYS and isinstance(section, dict):
+        section = {key: value for key, value in section.items() if key in SHARED_KEYS[path]}
     if path.startswith("platforms.") and isinstance(section, dict):
         own = {field.name for field in fields(cls)} if has(cls) else set()
         section = {key: value for key, value in section.items() if key in own or key not in PLATFORM_KEYS}

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, get_type_hints, overload
 
 from hermes_core.kinds.backend import Workspace
-from hermes_core.types import ChildResult, ChildTask, Effect, Part, Question, Session, Verdict
+from hermes_core.types import ChildResult, ChildTask, Effect, Offer, Part, Question, Session, Verdict
 from hermes_core.values import frozen
 
 __all__ = ["Tool", "ToolContext", "ToolOutput", "tool"]
@@ -41,6 +41,10 @@ class ToolContext(ABC):
         cancelling ends it. Run again after a crash, the same call finds the child it had. Several may run side by side.
         Raises ToolError when the tool does not declare Effect.DELEGATE.
         """
+
+    @abstractmethod
+    def offer(self) -> Offer:
+        """The tools of this conversation now: those its model is told of, and those behind them, also new ones."""
 
     @abstractmethod
     def from_outside(self) -> None:

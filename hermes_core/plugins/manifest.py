@@ -21,7 +21,8 @@ TABLES = (
 HOOKS = (
     "on_gateway_start", "on_session_start", "on_session_end", "on_turn_start", "on_turn_end",
     "post_llm_call", "post_tool_call", "on_fault",
-    "transform_incoming", "transform_prompt", "pre_llm_call", "transform_tool_result", "transform_outgoing",
+    "transform_incoming", "transform_prompt", "offer_tools", "pre_llm_call", "transform_tool_result",
+    "transform_outgoing",
     "admit", "pre_tool_call", "approve",
 )  # fmt: skip
 KERNEL = (

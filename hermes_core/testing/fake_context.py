@@ -29,6 +29,7 @@ from hermes_core.types import (
     HistoryEntry,
     Hit,
     Message,
+    Offer,
     Principal,
     Question,
     Request,
@@ -97,7 +98,7 @@ class FakeToolContext(ToolContext):
 
     ``verdict`` is the person's answer to every question; without one nobody is there and it is deny.
     ``children`` are the results of child agents in the order they are started, or what plays them; without one a child
-    says back what it was given. What they were given is in ``tasks``.
+    says back what it was given. What they were given is in ``tasks``. ``tools`` is what ``offer`` gives.
     """
 
     def __init__(
@@ -107,6 +108,7 @@ class FakeToolContext(ToolContext):
         session: Session | None = None,
         verdict: Verdict | None = None,
         children: Iterable[ChildResult | Callable[[ChildTask], Awaitable[ChildResult]]] = (),
+        tools: Offer | None = None,
     ) -> None:
         self.workspace = workspace
         self.session = session or Session(id="test", origin="embed", cwd=workspace.cwd)
@@ -117,6 +119,7 @@ class FakeToolContext(ToolContext):
         self.interrupted = self.untrusted = False
         self.tasks: list[ChildTask] = []
         self.children = list(children)
+        self.tools = tools or Offer(tools=())
         self._verdict = verdict or Verdict(outcome="deny", reason="Nobody is there to ask.")
 
     def progress(self, text: str) -> None:
@@ -133,6 +136,10 @@ class FakeToolContext(ToolContext):
         path = f"/spilled/{name}"
         self.spilled[path] = data
         return path
+
+    def offer(self) -> Offer:
+        """What this context was made with."""
+        return self.tools
 
     def from_outside(self) -> None:
         """Keep that it was said in ``untrusted``."""

@@ -44,6 +44,23 @@ class ToolSpec:
 
 
 @frozen(kw_only=True)
+class Offer:
+    """The tools of a conversation: those its models are told of, and those behind them.
+
+    ``tools`` are told, in this order. ``behind`` are not: a model calls one through ``tool_call`` once it knows the
+    name. ``toolsets`` says to which set each belongs, ``why`` what keeps one behind. ``sent`` holds what was told
+    before, empty in a new conversation. ``context`` is how many tokens fit into the model, 0 when nobody knows.
+    """
+
+    tools: Sequence[ToolSpec]
+    behind: Sequence[ToolSpec] = ()
+    toolsets: Mapping[str, str] = Factory(dict)
+    why: Mapping[str, str] = Factory(dict)
+    sent: Sequence[ToolSpec] = ()
+    context: int = 0
+
+
+@frozen(kw_only=True)
 class Request:
     """One model call. The prompt is ``messages[0]`` with role ``system``.
 

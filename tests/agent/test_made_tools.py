@@ -147,6 +147,7 @@ async def test_one_that_fails_to_say_what_it_made_is_told_of_and_costs_nothing_e
 
 
 async def test_it_is_found_by_search_where_tools_are_searched_for(hermes, scripted):
+    hermes.tmp_plugin("hermes_tool_search")
     provider = kit(
         hermes, scripted, Shop("own_x"), Call("tool_search", {"query": "own_x"}), through("own_x"), "done",
         **{"agent.tool_search": "on", "agent.core_toolsets": []},

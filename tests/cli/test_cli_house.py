@@ -182,10 +182,20 @@ def test_a_person_chooses_from_a_list(cli):
 
 def test_tools_are_listed_with_what_they_may_touch(cli):
     rows = {r["tool"]: r for r in cli("tools", "list", "--json").rows}
-    assert rows["terminal"].keys() == {"tool", "on", "toolset", "may", "description"}
+    assert rows["terminal"].keys() == {"tool", "on", "toolset", "may", "description", "why"}
     assert rows["terminal"]["may"] == "execute"
     assert rows["read_file"]["toolset"] == "files"
-    assert {r["on"] for r in rows.values()} == {"on"}
+    hidden = {name: row["why"] for name, row in rows.items() if row["on"] == "hidden"}
+    assert hidden == {
+        "message": "nobody has written from a chat yet",
+        "tool_search": "every tool is told of as it is, so nothing is searched for",
+        "tool_describe": "every tool is told of as it is, so nothing is searched for",
+    }
+    assert {r["on"] for name, r in rows.items() if name not in hidden} == {"on"}
+    assert "message is hidden: nobody has written from a chat yet." in cli("tools", "list").err
+    assert cli("config", "set", "agent.tool_search", "on").status == 0
+    rows = {r["tool"]: r["on"] for r in cli("tools", "list", "--json").rows}
+    assert (rows["tool_write"], rows["tool_search"], rows["read_file"]) == ("hidden", "on", "on")
 
 
 def test_a_tool_that_is_off_is_not_offered(cli):
@@ -362,7 +372,7 @@ def test_tools_are_switched_off_on_one_platform(cli):
     assert cli("tools", "disable", "terminal", "todo", "--platform", "telegram").status == 0
     rows = {r["tool"]: r["on"] for r in cli("tools", "list", "--platform", "telegram", "--json").rows}
     assert (rows["terminal"], rows["todo"], rows["read_file"]) == ("off", "off", "on")
-    assert {r["on"] for r in cli("tools", "list", "--json").rows} == {"on"}
+    assert "off" not in {r["on"] for r in cli("tools", "list", "--json").rows}
     assert cli("tools", "enable", "terminal", "todo", "--platform", "telegram").status == 0
     assert "telegram" not in (cli.home / "config.yaml").read_text()
     done = cli("tools", "disable", "terminal", "--platform", "telegraph")

@@ -20,9 +20,9 @@ def manifests() -> list[Manifest]:
 
 
 def sections() -> Iterator[tuple[Manifest, type]]:
-    """Each manifest that has settings, with their class."""
+    """Each manifest that has settings of its own, with their class."""
     for one in manifests():
-        if one.config_class:
+        if "." in one.config_section:  # else it reads a section of the kernel
             module, _, name = one.config_class.partition(":")
             yield one, getattr(importlib.import_module(module), name)
 

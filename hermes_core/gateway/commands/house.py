@@ -4,6 +4,7 @@ import platform
 import sys
 
 from hermes_core import __version__
+from hermes_core.agent.offering import hidden
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.gateway.commands.deck import Room
 from hermes_core.types import Session
@@ -29,8 +30,10 @@ class House(Room):
             return f"{', '.join(names)}: {done} on {session.origin}, in conversations that begin from now on."
         if verb:
             raise UserError("Write /tools, /tools enable NAME or /tools disable NAME.")
-        offered = runtime.toolbox().offered(session).values()
+        kept = await hidden(runtime, session)
+        offered = (t for t in runtime.toolbox().offered(session).values() if t.name not in kept)
         lines = [f"    {t.name:<16}{t.description.splitlines()[0]}" for t in offered]
+        lines += [f"    {name:<16}(hidden: {why})" for name, why in sorted(kept.items())]
         off = set(runtime.settings.config.agent.disabled_on.get(session.origin, ()))
         return (
             "\n".join([*lines, *(f"    {name:<16}(switched off here)" for name in sorted(off))])

@@ -39,6 +39,7 @@ def kit(hermes, scripted, *steps, count: int = 300, **settings):
     hermes.tmp_plugin(provider)
     hermes.tmp_plugin(look)
     hermes.tmp_plugin(*(make(n, ran) for n in range(count)), name="many")
+    hermes.tmp_plugin("hermes_tool_search")
     hermes.configure({"policy.mode": "off", **settings})
     return provider, ran
 

@@ -1,0 +1,83 @@
+"""Calling tools that a model was not told of with its request: by name, through ``tool_call``.
+
+What is called through it is, for everything in the house, a call of the tool itself: checked, judged, run and written
+down under its real name. Only the model sees its own words again, so that what it was sent stays the same.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from attrs import evolve
+
+from hermes_core.agent.reply import read_arguments
+from hermes_core.errors import ToolError
+from hermes_core.kinds import Tool, tool
+from hermes_core.options import option, settings
+from hermes_core.types import Message, Part, ToolCall, ToolResult, ToolSpec
+
+__all__ = ["CALL", "call_spec", "call_tool", "unwrapped", "wrapped"]
+
+CALL = "tool_call"
+
+
+@settings
+class Call:
+    """What to call."""
+
+    name: str = option("The tool's name.")
+    arguments: dict[str, Any] = option("Its arguments.", factory=dict)
+
+
+def call_spec() -> ToolSpec:
+    """What the model is told of ``tool_call``."""
+    schema = {"name": {"type": "string"}, "arguments": {"type": "object"}}
+    return ToolSpec(
+        name=CALL,
+        description="Call a tool that appeared in this conversation.",
+        schema={"type": "object", "properties": schema, "required": ["name"]},
+    )
+
+
+def call_tool() -> Tool:
+    """What answers a ``tool_call`` that names no tool; any other is a call of the tool it names."""
+
+    @tool(name=CALL, toolset="tools", touches=lambda _: ())
+    async def called(wanted: Call) -> str:
+        """Call a found tool by its name."""
+        raise ToolError("tool_call needs the name of a tool and an object of arguments.")
+
+    return called
+
+
+def unwrapped(message: Message) -> Message:
+    """A reply in which what goes through ``tool_call`` is a call of the tool itself."""
+    return evolve(message, parts=tuple(_inner(p) if isinstance(p, ToolCall) else p for p in message.parts))
+
+
+def _inner(call: ToolCall) -> ToolCall:
+    name, given = call.arguments.get("name"), call.arguments.get("arguments", {})
+    if call.name != CALL or call.invalid or not isinstance(name, str) or name in ("", CALL):
+        return call
+    arguments, invalid = read_arguments(given if isinstance(given, str) else json.dumps(given))
+    outer = {"name": call.name, "arguments": call.arguments}
+    ours = {**dict(call.meta.get("hermes") or {}), "through": outer}
+    return evolve(call, name=name, arguments=arguments, invalid=invalid, meta={**call.meta, "hermes": ours})
+
+
+def wrapped(messages: Sequence[Message]) -> list[Message]:
+    """The messages as the model wrote them, and results under the name it called."""
+    shown, through = [], set[str]()
+    for message in messages:
+        parts: list[Part] = []
+        for part in message.parts:
+            if isinstance(part, ToolCall) and (outer := (part.meta.get("hermes") or {}).get("through")):
+                through.add(part.id)
+                meta = {k: v for k, v in part.meta.items() if k != "hermes"}
+                parts.append(evolve(part, **outer, invalid="", meta=meta))
+            elif isinstance(part, ToolResult) and part.call_id in through:
+                parts.append(evolve(part, name=CALL))
+            else:
+                parts.append(part)
+        shown.append(evolve(message, parts=tuple(parts)))
+    return shown

@@ -1,0 +1,48 @@
+"""The offer of tools to the models of a conversation: what there is, as plugins choose from it."""
+
+from collections.abc import Mapping, Sequence
+
+from attrs import evolve
+
+from hermes_core.agent.indirect import CALL
+from hermes_core.agent.parts import Parts
+from hermes_core.errors import ContractError, NotPermitted
+from hermes_core.plugins.index import Installed
+from hermes_core.types import Offer, Session, ToolSpec
+
+__all__ = ["hidden", "offered"]
+
+
+async def offered(parts: Parts, session: Session, begun: Sequence[ToolSpec] = ()) -> Offer:
+    """What the models of a session are told of. ``begun`` is what they were told before: that stays as it was."""
+    window = parts.settings.config.model.context_length
+    offer = parts.toolbox().offer(session, window=window, begun=begun)
+    return await parts.dispatch.transform("offer_tools", "offer", offer, judge=_judge, session=session)
+
+
+async def hidden(parts: Parts, session: Session) -> Mapping[str, str]:
+    """The tools that a new conversation is not told of, and why not."""
+    offer = await offered(parts, session)
+    unsaid = {spec.name: offer.why.get(spec.name, "not told of") for spec in offer.behind if spec.name != CALL}
+    return {**parts.toolbox().unmet(session), **unsaid}
+
+
+def _judge(plugin: Installed, before: Offer, after: Offer) -> Offer:
+    """The offer that stands. Raises NotPermitted, ContractError."""
+    there = {spec.name: spec for spec in (*before.tools, *before.behind)}
+    names = [spec.name for spec in after.tools]
+    if strange := [n for n in names if n not in there or names.count(n) > 1 or _other_schema(after, there[n])]:
+        raise plugin.error(
+            ContractError, f"its offer was not used: {strange[0]} is none of the tools there, twice there, or changed"
+        )
+    sent = [spec for spec in before.tools if spec in before.sent]
+    if list(after.tools[: len(sent)]) != sent:
+        hint = "Keep what was sent at the beginning, as it is; add behind it."
+        raise plugin.error(NotPermitted, "changed which tools a model was told of before", hint)
+    behind = tuple(spec for name, spec in there.items() if name not in names)
+    why = {name: str(reason) for name, reason in after.why.items() if name not in names}
+    return evolve(before, tools=tuple(after.tools), behind=behind, why=why)
+
+
+def _other_schema(offer: Offer, spec: ToolSpec) -> bool:
+    return any(one.name == spec.name and one.schema != spec.schema for one in offer.tools)

@@ -1,0 +1,25 @@
+"""Finds tools among hundreds, so that their schemas need not fill every request."""
+
+from collections.abc import Sequence
+
+from hermes_core.context import PluginContext
+from hermes_core.hooks import hookimpl
+from hermes_core.kinds import Tool
+from hermes_core.types import Offer, Session
+
+
+@hookimpl
+def register_tools(ctx: PluginContext) -> Sequence[Tool]:
+    """The tools ``tool_search`` and ``tool_describe``; what they find is called through the kernel's ``tool_call``."""
+    from hermes_tool_search.tools import tool_describe, tool_search
+
+    return [tool_search, tool_describe]
+
+
+@hookimpl
+async def offer_tools(ctx: PluginContext, session: Session, offer: Offer) -> Offer:
+    """Put the tools outside of the core behind a search, where they would take much of the model's window."""
+    from hermes_tool_search.config import Config
+    from hermes_tool_search.offering import by_search
+
+    return by_search(offer, ctx.config or Config())
