@@ -144,6 +144,7 @@ class Parts:
             own=own_code(self._code),
             trusted=rules.trusted_hosts,
             brand=settings.home.brand,
+            records=self.index.commands,
             machine=settings.config.terminal.backend,
             store=self.store,
             fixed=fixed,

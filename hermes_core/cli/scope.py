@@ -4,11 +4,9 @@ import gc
 from functools import cached_property
 from typing import Any
 
-import click
-
 from hermes_core.distribution import HERMES
 from hermes_core.environment import switched_on
-from hermes_core.errors import HermesError, PluginError
+from hermes_core.errors import HermesError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +18,7 @@ if TYPE_CHECKING:
     from hermes_core.embed import Hermes
     from hermes_core.plugins.consent import Consent
     from hermes_core.plugins.index import Index
+    from hermes_core.plugins.records import CommandRecord
     from hermes_core.types import JSON
 
 __all__ = ["Scope"]
@@ -98,39 +97,15 @@ class Scope:
             index=self.index,
         )
 
-    def plugin_commands(self) -> dict[str, str]:
-        """The words of every plugin command -> the plugin's label; from manifests, nothing is imported."""
+    def plugin_commands(self) -> "list[CommandRecord]":
+        """What enabled plugins add, from their manifests: nothing is imported, and a broken home has none."""
         try:
             consent, plugins = self.consent(), self.index.plugins
         except HermesError:
-            return {}  # help must work in a broken home
-        return {
-            words: p.label
+            return []  # help must work there too
+        return [
+            one
             for p in plugins
-            if p.manifest and p.manifest.contributes["commands"] and consent.state(p).usable
-            for words in p.manifest.contributes["commands"]
-        }
-
-    def plugin_command(self, name: str) -> click.Command | None:
-        """The command, or group of commands, that enabled plugins add under a name; imports those plugins.
-
-        Raises PluginError when they cannot be used.
-        """
-        owners = {label for words, label in self.plugin_commands().items() if words.split()[0] == name}
-        if not owners:
-            return None
-        runtime = self.hermes().runtime
-        for label in owners:
-            runtime.loader.load(runtime.index.resolve(label), named=True)
-        group = click.Group(name)
-        for owner, command in runtime.dispatch.contributions("register_cli_commands"):
-            first, _, second = command.name.partition(" ")
-            if owner in owners and first == name:
-                made: click.Command = command.build()
-                if not second:
-                    return made
-                group.add_command(made, second)
-        if not group.commands:
-            fault = next((f for f in runtime.dispatch.faults if f.plugin in owners), None)
-            raise PluginError(", ".join(owners), fault.error if fault else f"it adds no command {name}")
-        return group
+            if p.manifest and p.manifest.commands and not p.problem and consent.state(p).usable
+            for one in p.manifest.commands.values()
+        ]

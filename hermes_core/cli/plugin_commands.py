@@ -1,0 +1,137 @@
+"""Commands of plugins: known from manifests, imported when one is used, and run with a live kernel where they ask."""
+
+import asyncio
+import signal
+from collections.abc import Callable, Coroutine, Iterable
+from contextlib import suppress
+from copy import copy
+from functools import partial, wraps
+from inspect import iscoroutinefunction
+from typing import Any
+
+import click
+
+from hermes_core.cli.scope import Scope
+from hermes_core.errors import ContractError, PluginError, UserError
+from hermes_core.plugins.records import CommandRecord
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hermes_core.agent.runtime import Runtime
+    from hermes_core.embed import Hermes
+    from hermes_core.plugins.index import Installed
+
+__all__ = ["awaited", "find_command"]
+
+Run = Callable[[Coroutine[Any, Any, Any]], Any]
+# Words of commands that plugins of ours add, for who has not installed them.
+_ELSEWHERE: dict[str, str] = {}
+
+
+def find_command(scope: Scope, name: str) -> click.Command | None:
+    """The command, or group of commands, that enabled plugins add under a name; imports those plugins.
+
+    Raises PluginError when they cannot be used, UserError when the plugin that has it is not enabled or installed.
+    """
+    records = [one for one in scope.plugin_commands() if one.first == name]
+    if not records:
+        _why_not(scope, name)
+        return None
+    hermes = scope.hermes()
+    runtime = hermes.runtime
+    labels = {one.owner for one in records}
+    for label in sorted(labels):
+        runtime.loader.load(runtime.index.resolve(label), named=True)
+    return _built(name, records, labels, runtime, partial(_in_kernel, hermes))
+
+
+def _built(
+    name: str, records: Iterable[CommandRecord], labels: set[str], runtime: "Runtime", run: Run
+) -> click.Command:
+    told = {one.words: one.summary for one in records}
+    group = click.Group(name, help=told.get(name))
+    for owner, command in runtime.dispatch.contributions("register_cli_commands"):
+        first, _, second = command.name.partition(" ")
+        if owner in labels and first == name:
+            made = awaited(command.build(), run, owner)
+            made.short_help = told.get(command.name, "")
+            if not second:
+                return made
+            group.add_command(made, second)
+    if not group.commands:
+        fault = next((f for f in runtime.dispatch.faults if f.plugin in labels), None)
+        raise PluginError(", ".join(sorted(labels)), fault.error if fault else f"it adds no command {name}")
+    return group
+
+
+def awaited(command: click.Command, run: Run, owner: str) -> click.Command:
+    """A copy of a command in which ``run`` is given what an ``async def`` makes, and those below it alike.
+
+    Raises ContractError for a group that is itself ``async def``: its commands have a kernel each.
+    """
+    made, function = copy(command), command.callback
+    if isinstance(made, click.Group):
+        if iscoroutinefunction(function):
+            raise ContractError(owner, f"the group {made.name} is an 'async def'", hint="Only its commands may be.")
+        made.commands = {name: awaited(one, run, owner) for name, one in made.commands.items()}
+    elif iscoroutinefunction(function):
+        made.callback = _plain(function, run)
+    return made
+
+
+def _plain(function: Callable[..., Coroutine[Any, Any, Any]], run: Run) -> Callable[..., Any]:
+    @wraps(function)
+    def call(*arguments: Any, **options: Any) -> Any:
+        return run(function(*arguments, **options))
+
+    return call
+
+
+def _in_kernel(hermes: "Hermes", work: Coroutine[Any, Any, Any]) -> Any:
+    """Run the work of a command while the kernel lives. It is closed at the end, also after Ctrl-C and SIGTERM."""
+
+    ended = False
+
+    async def live() -> Any:
+        task = asyncio.current_task()
+        assert task
+
+        def end() -> None:
+            nonlocal ended
+            ended = True
+            task.cancel()
+
+        loop = asyncio.get_running_loop()
+        with suppress(NotImplementedError, RuntimeError, ValueError):  # beside the main thread, or another system
+            loop.add_signal_handler(signal.SIGTERM, end)
+        async with hermes:
+            return await work
+
+    try:
+        return asyncio.run(live())
+    except asyncio.CancelledError:
+        if ended:
+            raise KeyboardInterrupt from None  # it is told as Ctrl-C is
+        raise
+    finally:
+        work.close()  # it may not have begun
+
+
+def _why_not(scope: Scope, name: str) -> None:
+    """Say where a command is that cannot be used. Raises UserError; nothing where nobody has such a command."""
+    consent = scope.consent()
+    for installed in scope.index.plugins:
+        if _has(installed, name) and not consent.state(installed).usable:
+            reason = consent.state(installed).reason
+            label = installed.label
+            raise UserError(
+                f"`{scope.name} {name}` is a command of the plugin {label}, which is not enabled: {reason}.",
+                hint="" if scope.safe_mode else f"{scope.name} plugins enable {label}",
+            )
+    if package := _ELSEWHERE.get(name):
+        hint = f"{scope.name} plugins install {package}"
+        raise UserError(f"`{scope.name} {name}` is a command of {package}, which is not installed.", hint=hint)
+
+
+def _has(installed: "Installed", name: str) -> bool:
+    return installed.manifest is not None and any(one.first == name for one in installed.manifest.commands.values())
