@@ -15,11 +15,25 @@ from attrs import Factory, field
 from hermes_core import notices
 from hermes_core.addresses import UrlRules
 from hermes_core.errors import UserError
-from hermes_core.types import Endpoint, HistoryEntry, Hit, Message, Principal, Request, Response, Session, Target
+from hermes_core.types import (
+    JSON,
+    Endpoint,
+    HistoryEntry,
+    Hit,
+    Message,
+    Principal,
+    Request,
+    Response,
+    Session,
+    SessionRow,
+    Target,
+    UsageRow,
+)
 from hermes_core.values import frozen
 
 __all__ = [
     "KERNEL_PERMISSIONS",
+    "ArchiveBroker",
     "HistoryBroker",
     "LlmBroker",
     "MessagesBroker",
@@ -81,6 +95,44 @@ class SessionsBroker(ABC):
     @abstractmethod
     async def tool_history(self, owner: Principal, session_id: str, *, limit: int = 50) -> Sequence[HistoryEntry]:
         """Tool calls of a session, newest first."""
+
+
+class ArchiveBroker(ABC):
+    """The sessions of one owner as a whole. Needs ``sessions.read``; what changes them needs ``sessions.write``."""
+
+    @abstractmethod
+    async def rows(
+        self, owner: Principal, *, limit: int = 20, origin: str = "", children: bool = False
+    ) -> Sequence[SessionRow]:
+        """Sessions as lists show them, last used first: of one origin, and those of child agents if wanted."""
+
+    @abstractmethod
+    async def find(self, owner: Principal, words: str) -> Session:
+        """One by its id, the start of it, its title, or ``latest``. Raises UnknownName, UserError when unclear."""
+
+    @abstractmethod
+    async def past(self, owner: Principal, session_id: str) -> Sequence[Message]:
+        """All messages of a session, oldest first. Raises UnknownName."""
+
+    @abstractmethod
+    async def export(self, owner: Principal, session_id: str) -> Sequence[JSON]:
+        """The same in OpenAI's shape, one or more for each, after the prompt it began with. Raises UnknownName."""
+
+    @abstractmethod
+    async def usage(self, owner: Principal, *, days: int = 30) -> Sequence[UsageRow]:
+        """What was used on each of the last days, by model and task."""
+
+    @abstractmethod
+    async def rename(self, owner: Principal, session_id: str, title: str) -> None:
+        """Give one another title. Raises UnknownName, UserError when another one has it."""
+
+    @abstractmethod
+    async def delete(self, owner: Principal, session_id: str) -> None:
+        """Delete one with all it holds. Raises UnknownName, Busy while a turn runs in it."""
+
+    @abstractmethod
+    async def prune(self, owner: Principal, *, before: float, dry_run: bool = False) -> Sequence[str]:
+        """Delete those that were last used before an instant, and say which; ``dry_run`` only says it."""
 
 
 class LlmBroker(ABC):
@@ -170,8 +222,8 @@ class PluginContext:
 
     ``config`` is an instance of the manifest's config class, or None. ``endpoints`` holds what the user wrote under
     ``providers`` for the names this plugin contributes. ``state`` is the plugin's own, to share what it made among its
-    hooks while this kernel lives: two kernels in one process have two. ``urls`` is what the person allows to be
-    opened; hand it to ``hermes_core.fetching.fetch``.
+    hooks while this kernel lives: two kernels in one process have two. ``owner`` is whose Hermes this is. ``urls`` is
+    what the person allows to be opened; hand it to ``hermes_core.fetching.fetch``.
     """
 
     name: str
@@ -181,6 +233,7 @@ class PluginContext:
     paths: PluginPaths
     log: logging.Logger
     sessions: SessionsBroker
+    archive: ArchiveBroker
     llm: LlmBroker
     history: HistoryBroker
     messages: MessagesBroker
@@ -189,6 +242,7 @@ class PluginContext:
     strict: bool = field(default=False)
     state: dict[str, Any] = Factory(dict)
     urls: UrlRules = Factory(UrlRules)
+    owner: Principal = Factory(Principal)
 
     def tell(self, text: str) -> None:
         """Say one line to the person whose turn is under way; where none is, it goes to the log."""

@@ -314,6 +314,7 @@ class Parts:
             messages=self.messages,
             skills=skills,
             guarded=guarded,
+            owner=self.owner,
         )
 
     async def complete(self, request: Request, task: str = "", session: Session | None = None) -> Response:

@@ -19,13 +19,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.agent.runtime import Runtime
     from hermes_core.embed import Hermes
-    from hermes_core.plugins.index import Installed
 
 __all__ = ["awaited", "find_command"]
 
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
 # Words of commands that plugins of ours add, for who has not installed them.
-_ELSEWHERE: dict[str, str] = {}
+_ELSEWHERE = dict.fromkeys(("insights", "logs", "sessions"), "hermes-platform-cli")
 
 
 def find_command(scope: Scope, name: str) -> click.Command | None:
@@ -37,8 +36,7 @@ def find_command(scope: Scope, name: str) -> click.Command | None:
     if not records:
         _why_not(scope, name)
         return None
-    hermes = scope.hermes()
-    runtime = hermes.runtime
+    runtime = (hermes := scope.hermes()).runtime
     labels = {one.owner for one in records}
     for label in sorted(labels):
         runtime.loader.load(runtime.index.resolve(label), named=True)
@@ -75,16 +73,8 @@ def awaited(command: click.Command, run: Run, owner: str) -> click.Command:
             raise ContractError(owner, f"the group {made.name} is an 'async def'", hint="Only its commands may be.")
         made.commands = {name: awaited(one, run, owner) for name, one in made.commands.items()}
     elif iscoroutinefunction(function):
-        made.callback = _plain(function, run)
+        made.callback = wraps(function)(lambda *given, **options: run(function(*given, **options)))
     return made
-
-
-def _plain(function: Callable[..., Coroutine[Any, Any, Any]], run: Run) -> Callable[..., Any]:
-    @wraps(function)
-    def call(*arguments: Any, **options: Any) -> Any:
-        return run(function(*arguments, **options))
-
-    return call
 
 
 def _in_kernel(hermes: "Hermes", work: Coroutine[Any, Any, Any]) -> Any:
@@ -121,17 +111,11 @@ def _why_not(scope: Scope, name: str) -> None:
     """Say where a command is that cannot be used. Raises UserError; nothing where nobody has such a command."""
     consent = scope.consent()
     for installed in scope.index.plugins:
-        if _has(installed, name) and not consent.state(installed).usable:
-            reason = consent.state(installed).reason
-            label = installed.label
-            raise UserError(
-                f"`{scope.name} {name}` is a command of the plugin {label}, which is not enabled: {reason}.",
-                hint="" if scope.safe_mode else f"{scope.name} plugins enable {label}",
-            )
+        records, label = installed.manifest.commands if installed.manifest else {}, installed.label
+        if any(one.first == name for one in records.values()) and not consent.state(installed).usable:
+            hint = "" if scope.safe_mode else f"{scope.name} plugins enable {label}"
+            why = f"which is not enabled: {consent.state(installed).reason}."
+            raise UserError(f"`{scope.name} {name}` is a command of the plugin {label}, {why}", hint=hint)
     if package := _ELSEWHERE.get(name):
         hint = f"{scope.name} plugins install {package}"
         raise UserError(f"`{scope.name} {name}` is a command of {package}, which is not installed.", hint=hint)
-
-
-def _has(installed: "Installed", name: str) -> bool:
-    return installed.manifest is not None and any(one.first == name for one in installed.manifest.commands.values())

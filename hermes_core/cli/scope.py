@@ -10,7 +10,8 @@ from hermes_core.errors import HermesError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Awaitable, Callable, Mapping
+    from typing import TypeVar
 
     from hermes_core.config.paths import Home
     from hermes_core.config.settings import Settings
@@ -19,7 +20,10 @@ if TYPE_CHECKING:
     from hermes_core.plugins.consent import Consent
     from hermes_core.plugins.index import Index
     from hermes_core.plugins.records import CommandRecord
-    from hermes_core.types import JSON
+    from hermes_core.store.journal import Store
+    from hermes_core.types import JSON, Principal
+
+    T = TypeVar("T")
 
 __all__ = ["Scope"]
 
@@ -96,6 +100,16 @@ class Scope:
             safe_mode=self.safe_mode,
             index=self.index,
         )
+
+    def with_store(self, work: "Callable[[Store, Principal], Awaitable[T]]") -> "T":
+        """Run work on the store of this command's home."""
+        import asyncio
+
+        async def go() -> "T":
+            async with self.hermes() as hermes:
+                return await work(await hermes.runtime.store(), hermes.runtime.owner)
+
+        return asyncio.run(go())
 
     def plugin_commands(self) -> "list[CommandRecord]":
         """What enabled plugins add, from their manifests: nothing is imported, and a broken home has none."""

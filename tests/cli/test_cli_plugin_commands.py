@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from hermes_core.distribution import Distribution
+from hermes_core.plugins.index import Index
+
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "cron.py"
 WAITING = """
 import asyncio, os, pathlib
@@ -72,6 +75,22 @@ def test_one_that_is_not_enabled_says_how_to_enable_it(cron):
     assert "cron" not in cron("--help").out
 
 
+class Alone(Distribution):
+    """The kernel, with nothing beside it."""
+
+    def installed(self, *_, **__) -> Index:
+        return Index(())
+
+
+@pytest.mark.parametrize("name", ["sessions", "insights", "logs"])
+def test_the_kernel_alone_says_what_to_install(cli, name):
+    done = cli(name, "list", distribution=Alone(name="hermes"))
+    assert (done.status, done.out) == (2, "")
+    assert f"`hermes {name}` is a command of hermes-platform-cli, which is not installed." in done.err
+    assert "hermes plugins install hermes-platform-cli" in done.err
+    assert name not in cli("--help", distribution=Alone(name="hermes")).out.split()
+
+
 def test_a_group_cannot_wait(cli):
     code = WAITING.replace("click.command()", "click.group()").replace('    @click.argument("what")\n', "")
     path = cli.plugin("tool/wait", code, contributes={"commands": ["wait"]}, permissions={"kernel": ["sessions.read"]})
@@ -112,3 +131,12 @@ def test_one_that_is_interrupted_ends_in_good_order(waiting, number):
         said, told = process.communicate(timeout=50)
     assert (process.returncode, said, told.strip()) == (130, "", "Interrupted.")
     assert (waiting.work / "ended").exists()
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+@pytest.mark.parametrize("words", [(), ("sessions",), ("skills",)], ids=" ".join)
+def test_the_screens_of_help(cli, snapshot, monkeypatch, words, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    screen = cli(*words, "--help").out
+    assert max(map(len, screen.splitlines())) <= columns
+    assert screen == snapshot
