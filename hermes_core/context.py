@@ -1,56 +1,33 @@
 """What a plugin gets instead of the kernel: a small frozen context with one broker for each enforced permission.
 
-A broker checks the manifest's ``[permissions] kernel`` list and raises NotPermitted; a plugin cannot reach the
-store, other plugins' settings or undeclared secrets through it.
+A plugin cannot reach the store, other plugins' settings or undeclared secrets through it.
 """
 
 import logging
-from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import Any
 
 from attrs import Factory, field
 
-from hermes_core import masking, notices
+from hermes_core import notices
 from hermes_core.addresses import UrlRules
-from hermes_core.errors import Conflict, UserError
-from hermes_core.types import (
-    JSON,
-    Document,
-    Endpoint,
-    Event,
-    HistoryEntry,
-    Hit,
-    Message,
-    PastTurn,
-    Principal,
-    Request,
-    Response,
-    Session,
-    Target,
-    TurnOrder,
+from hermes_core.brokers import (
+    ArchiveBroker,
+    DocumentsBroker,
+    HistoryBroker,
+    LlmBroker,
+    MasksBroker,
+    MessagesBroker,
+    SecretsBroker,
+    SessionsBroker,
+    StoreBroker,
+    TurnsBroker,
 )
+from hermes_core.types import Endpoint, Principal
 from hermes_core.values import frozen
 
-if TYPE_CHECKING:
-    from hermes_core.kinds.desk import AskPerson
-
-__all__ = [
-    "KERNEL_PERMISSIONS",
-    "DocumentsBroker",
-    "HistoryBroker",
-    "LlmBroker",
-    "MasksBroker",
-    "MessagesBroker",
-    "PluginContext",
-    "PluginPaths",
-    "SecretsBroker",
-    "SessionsBroker",
-    "StoreBroker",
-    "TextStream",
-    "TurnsBroker",
-]
+__all__ = ["KERNEL_PERMISSIONS", "PluginContext", "PluginPaths"]
 
 KERNEL_PERMISSIONS = (
     "sessions.read",
@@ -63,289 +40,6 @@ KERNEL_PERMISSIONS = (
     "tools.override",
     "settings.write",
 )
-
-
-class SecretsBroker(ABC):
-    """Secrets by name; only those the manifest declares."""
-
-    @abstractmethod
-    def get(self, name: str) -> str:
-        """The secret, or an empty string when it is not set. Raises NotPermitted for an undeclared name."""
-
-    def set(self, name: str, value: str) -> None:
-        """Keep a secret of one's own, such as a key that was made. Raises NotPermitted, and UserError as it says."""
-        raise UserError(f"The secret {name} cannot be kept here.")
-
-    @abstractmethod
-    def resolve(self, value: str) -> str:
-        """A setting's value with ``env:NAME`` followed. Raises NotPermitted for an undeclared name."""
-
-
-class SessionsBroker(ABC):
-    """Past conversations of one owner. Needs ``sessions.read``."""
-
-    @abstractmethod
-    async def search(
-        self, owner: Principal, words: str, *, limit: int = 10, sort: Literal["newest", "oldest"] = "newest"
-    ) -> Sequence[Hit]:
-        """Messages that hold all the words."""
-
-    @abstractmethod
-    async def recent(self, owner: Principal, *, limit: int = 20) -> Sequence[Session]:
-        """Sessions, last used first."""
-
-    @abstractmethod
-    async def read(
-        self, owner: Principal, session_id: str, *, around: int = 0, window: int = 10
-    ) -> Sequence[tuple[int, Message]]:
-        """Messages with their numbers: ``window`` on each side of message ``around``, or the last ones when it is 0."""
-
-    @abstractmethod
-    async def tool_history(self, owner: Principal, session_id: str, *, limit: int = 50) -> Sequence[HistoryEntry]:
-        """Tool calls of a session, newest first."""
-
-
-class LlmBroker(ABC):
-    """Model calls on the user's account. Needs ``llm.call``."""
-
-    @abstractmethod
-    async def complete(self, request: Request, task: str = "", session: Session | None = None) -> Response:
-        """One whole reply; an empty ``request.model`` means the user's model. Raises ProviderError.
-
-        ``task`` names what it is for (``compression``, ``title``): the user may set up a model for it, under
-        ``auxiliary``, and sees what it cost. ``session`` is the one it is done for.
-        """
-
-
-class HistoryBroker(ABC):
-    """What a model is told of a session's past, between its turns. Needs ``history.rewrite``."""
-
-    @abstractmethod
-    async def read(self, owner: Principal, session_id: str) -> Sequence[Message]:
-        """The context in force: the stored messages, or what they were compacted to and those after. UnknownName."""
-
-    @abstractmethod
-    async def replace(self, owner: Principal, session_id: str, messages: Sequence[Message]) -> None:
-        """Put another context in its place; the stored messages stay and can be searched.
-
-        Raises Busy while a turn runs, UnknownName, and UserError when the new one is not valid for every provider, not
-        smaller, without the last thing the person said, or with a call nobody made. Then nothing changed.
-        """
-
-
-class MessagesBroker(ABC):
-    """Messages to the chats of one owner. Needs ``messages.send``."""
-
-    @abstractmethod
-    async def targets(self, owner: Principal) -> Sequence[Target]:
-        """The chats of an owner, last used first."""
-
-    @abstractmethod
-    async def find(self, owner: Principal, target: str, session: Session | None = None) -> Sequence[Target]:
-        """The chats that a target means.
-
-        ``origin`` is the one that ``session`` was last asked in; ``local`` and an origin that is no chat mean none.
-        ``all`` is home on every platform, ``PLATFORM`` home on that; else ``PLATFORM:CHAT[:THREAD]`` or a name.
-        Raises UnknownName for what is no chat of the owner's, UserError for one that cannot be reached.
-        """
-
-    @abstractmethod
-    async def send(
-        self, owner: Principal, target: str, message: Message, session: Session | None = None, key: str = ""
-    ) -> Sequence[Target]:
-        """Write a message down to be sent, and say to which chats; raises as ``find``.
-
-        What is sent twice with one ``key`` is sent once. Where the chat is not the one that ``session`` was asked in,
-        the conversation there is told of it too. A message of what comes from outside says so (``untrusted``).
-        """
-
-
-class TurnsBroker:
-    """Turns that a plugin orders, as durable as those a person asks for. Needs ``turns.run``.
-
-    A message is written down with its order before anything is done. A process that dies leaves a turn that ``resume``,
-    ``hermes resume`` or the gateway's next start plays to its end, within the same bounds. ``owner`` is whose turn it
-    is, the owner of this Hermes if unsaid. Every method raises UnknownName for a session that is not theirs.
-
-    A turn is in ``session`` (an id; one that is free becomes a new one's), in a new copy of the session ``fork``, or,
-    without both, in a new session, to whose prompt ``system`` is added and which works in ``folder``. ``event`` is a
-    name of the plugin's own, such as a job and its instant: what was ordered under it before is not ordered again.
-    """
-
-    def run(
-        self,
-        message: str | Message,
-        *,
-        owner: Principal | None = None,
-        session: str = "",
-        fork: str = "",
-        system: str = "",
-        folder: str = "",
-        order: TurnOrder | None = None,
-        event: str = "",
-        ask: "AskPerson | None" = None,
-    ) -> AsyncGenerator[Event, None]:
-        """Order a turn and play it here; yields its events, an Ended last. Closing it interrupts the turn.
-
-        Yields nothing for an ``event`` that came before: see ``past``. ``ask`` puts questions to a person; without it
-        nobody is there, and what needs a yes is refused. Raises UserError for an order that cannot be kept, and
-        where there are no turns.
-        """
-        raise _no_turns()
-
-    async def queue(
-        self,
-        message: str | Message,
-        *,
-        owner: Principal | None = None,
-        session: str = "",
-        fork: str = "",
-        system: str = "",
-        folder: str = "",
-        order: TurnOrder | None = None,
-        event: str = "",
-    ) -> str:
-        """Order a turn and play it not now: a gateway does, or ``resume``. Its session; empty for an old ``event``."""
-        raise _no_turns()
-
-    async def steer(self, session: str, message: str | Message, *, owner: Principal | None = None) -> None:
-        """Say something to the running turn: its model hears it with the next tool result, else as the next message."""
-        raise _no_turns()
-
-    async def interrupt(self, session: str, *, owner: Principal | None = None) -> bool:
-        """Stop the turn that runs in a session in this process; False when none does."""
-        raise _no_turns()
-
-    async def busy(self, session: str, *, owner: Principal | None = None) -> bool:
-        """Whether a turn runs in a session, in whatever process."""
-        raise _no_turns()
-
-    def resume(
-        self, session: str, *, owner: Principal | None = None, ask: "AskPerson | None" = None
-    ) -> AsyncGenerator[Event, None]:
-        """Play the turn that a death cut off in a session, else the message that waits there longest; or nothing."""
-        raise _no_turns()
-
-    async def past(self, event: str, *, owner: Principal | None = None) -> PastTurn | None:
-        """What became of an ``event`` of this plugin; None when none was ordered."""
-        raise _no_turns()
-
-
-def _no_turns() -> UserError:
-    return UserError("No turn can be run from here.")
-
-
-class DocumentsBroker(ABC):
-    """Small JSON values of the plugin in the kernel's store. Needs no permission: no plugin sees another's.
-
-    A document belongs to an ``owner``, to an owner's session (``session_id`` too), or, with neither, to the plugin
-    alone. One of a session is deleted with it, and copied when the whole session is forked.
-    """
-
-    @abstractmethod
-    async def get(self, name: str, *, owner: Principal | None = None, session_id: str = "") -> Document | None:
-        """The document of a name, or None."""
-
-    @abstractmethod
-    async def put(
-        self,
-        name: str,
-        value: JSON,
-        *,
-        version: int | None = None,
-        owner: Principal | None = None,
-        session_id: str = "",
-    ) -> Document:
-        """Write a document whole; committed when this returns.
-
-        With a ``version`` only over that version, 0 when there must be none: else raises Conflict. Raises UnknownName
-        for another's session, UserError for what is not JSON, above one mebibyte, or the 257th document of one place.
-        """
-
-    @abstractmethod
-    async def delete(
-        self, name: str, *, version: int | None = None, owner: Principal | None = None, session_id: str = ""
-    ) -> bool:
-        """Delete a document; whether there was one. Raises Conflict when the ``version`` is another."""
-
-    @abstractmethod
-    async def list(self, *, owner: Principal | None = None, session_id: str = "") -> Sequence[Document]:
-        """The documents of exactly one place, by name."""
-
-    @abstractmethod
-    async def export(self, owner: Principal) -> Sequence[Document]:
-        """All of an owner, those of their sessions included."""
-
-    @abstractmethod
-    async def erase(self, owner: Principal) -> int:
-        """Delete all of an owner, those of their sessions included; how many there were."""
-
-    async def change(
-        self,
-        name: str,
-        edit: Callable[[JSON | None], JSON | None],
-        *,
-        owner: Principal | None = None,
-        session_id: str = "",
-    ) -> JSON | None:
-        """Replace a document by what ``edit`` makes of it, and return that; None is no document, before and after.
-
-        ``edit`` is called again when somebody else was faster. Raises what it raises, as ``put``, and Conflict when
-        others were faster ten times.
-        """
-        for left in reversed(range(10)):
-            before = await self.get(name, owner=owner, session_id=session_id)
-            after, version = edit(before.value if before else None), before.version if before else 0
-            try:
-                if after is not None:
-                    await self.put(name, after, version=version, owner=owner, session_id=session_id)
-                elif before:
-                    await self.delete(name, version=version, owner=owner, session_id=session_id)
-                return after
-            except Conflict:
-                if not left:
-                    raise
-        return None  # pragma: no cover - the loop returns or raises
-
-
-class StoreBroker(ABC):
-    """The database of the kernel, for an engine that keeps its own tables in it. Needs ``store.connect``."""
-
-    @abstractmethod
-    def address(self) -> str:
-        """The server's address, with its password: it never goes into a text. Empty when the store is a file.
-
-        Raises UserError when ``store.url`` refers to a secret that is not set.
-        """
-
-
-class TextStream(Protocol):
-    """Text in pieces, at whatever places they were cut: what comes out is what the whole text would give."""
-
-    def feed(self, piece: str) -> str:
-        """What of the text so far can be shown. A line that has not ended is held back."""
-
-    def close(self) -> str:
-        """The rest."""
-
-
-class MasksBroker:
-    """Takes secrets out of texts: the values that the kernel knows, and what the maskers of plugins find.
-
-    It does so whatever ``security.redact_secrets`` says. Logs, faults, errors and results are masked by the kernel;
-    this is for what a plugin shows or sends by itself.
-    """
-
-    def text(self, text: str) -> str:
-        """A whole text, masked."""
-        return masking.masked(text)
-
-    def stream(self, *, people: bool = False) -> TextStream:
-        """The same for text that comes in pieces; with short names for ``people`` too, equal in all texts of a home.
-
-        Raises UserError when the key of these names cannot be kept.
-        """
-        raise UserError("Text in pieces cannot be masked here.")
 
 
 @frozen(kw_only=True)
@@ -369,8 +63,8 @@ class PluginContext:
 
     ``config`` is an instance of the manifest's config class, or None. ``endpoints`` holds what the user wrote under
     ``providers`` for the names this plugin contributes. ``state`` is the plugin's own, to share what it made among its
-    hooks while this kernel lives: two kernels in one process have two. ``urls`` is what the person allows to be
-    opened; hand it to ``hermes_core.fetching.fetch``. ``masks`` takes secrets out of texts.
+    hooks while this kernel lives: two kernels in one process have two. ``owner`` is whose Hermes this is. ``urls`` is
+    what the person allows to be opened, for ``hermes_core.fetching.fetch``. ``masks`` takes secrets out of texts.
     """
 
     name: str
@@ -380,6 +74,7 @@ class PluginContext:
     paths: PluginPaths
     log: logging.Logger
     sessions: SessionsBroker
+    archive: ArchiveBroker
     llm: LlmBroker
     history: HistoryBroker
     messages: MessagesBroker
@@ -390,6 +85,7 @@ class PluginContext:
     strict: bool = field(default=False)
     state: dict[str, Any] = Factory(dict)
     urls: UrlRules = Factory(UrlRules)
+    owner: Principal = Factory(Principal)
     masks: MasksBroker = Factory(MasksBroker)
 
     def tell(self, text: str) -> None:

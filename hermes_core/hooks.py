@@ -127,7 +127,7 @@ def register_engines(ctx: PluginContext) -> Iterable[TurnQueue]:  # type: ignore
 
 @contribute
 def register_cli_commands(ctx: PluginContext) -> Iterable[Command]:  # type: ignore[empty-body]
-    """The ``hermes`` commands you add. The manifest names them, so that help needs no import."""
+    """The ``hermes`` commands you add. The manifest says what each does and who may run it; help needs no import."""
 
 
 @contribute

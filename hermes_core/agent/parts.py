@@ -17,10 +17,11 @@ from hermes_core.agent.policy.guests import Guests
 from hermes_core.agent.route.choice import Route, choose
 from hermes_core.agent.route.router import Router
 from hermes_core.agent.surface import Mailbox
+from hermes_core.brokers import TurnsBroker
 from hermes_core.config.files import explain
 from hermes_core.config.gateway import listed
 from hermes_core.config.settings import Settings
-from hermes_core.context import PluginContext, TurnsBroker
+from hermes_core.context import PluginContext
 from hermes_core.environment import switched_on
 from hermes_core.errors import HermesError, UnknownName, UserError
 from hermes_core.kinds import Backend, Memory, Tool, Workspace
@@ -148,6 +149,7 @@ class Parts:
             own=own_code(self._code),
             trusted=rules.trusted_hosts,
             brand=settings.home.brand,
+            records=self.index.commands,
             machine=settings.config.terminal.backend,
             store=self.store,
             fixed=fixed,
@@ -316,6 +318,7 @@ class Parts:
             messages=self.messages,
             skills=skills,
             guarded=guarded,
+            owner=self.owner,
         )
 
     def turns_of(self, installed: Installed) -> TurnsBroker:

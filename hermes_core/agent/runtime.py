@@ -46,7 +46,7 @@ from hermes_core.types import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.agent.turn import TurnRun
-    from hermes_core.context import TurnsBroker
+    from hermes_core.brokers import TurnsBroker
     from hermes_core.plugins.index import Installed
 
 __all__ = ["Runtime"]

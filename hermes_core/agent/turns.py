@@ -11,7 +11,7 @@ from hermes_core.agent.incoming import enveloped
 from hermes_core.agent.live import new_session_id
 from hermes_core.agent.runtime import Runtime
 from hermes_core.agent.surface import Surface
-from hermes_core.context import TurnsBroker
+from hermes_core.brokers import TurnsBroker
 from hermes_core.errors import UserError
 from hermes_core.kinds.desk import AskPerson
 from hermes_core.plugins.index import Installed

@@ -5,10 +5,9 @@ import getpass
 import click
 
 from hermes_core.cli.scope import Scope
-from hermes_core.cli.sessions import with_store
-from hermes_core.cli.table import ago, emit, json_option
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.store.approvals import Approval
+from hermes_core.tables import ago, emit, json_option
 from hermes_core.types import Outcome, Principal, Verdict
 
 TYPE_CHECKING = False
@@ -33,7 +32,7 @@ def approvals(context: click.Context, as_json: bool) -> None:
 @click.pass_obj
 def list_approvals(scope: Scope, closed: bool = False, limit: int = 20, as_json: bool = False) -> None:
     """List open questions, newest first."""
-    rows = with_store(scope, lambda store, owner: store.list_approvals(owner, closed=closed, limit=limit, admin=True))
+    rows = scope.with_store(lambda store, owner: store.list_approvals(owner, closed=closed, limit=limit, admin=True))
     shown = [
         {**_facts(row), "asked": row.asked if as_json else ago(row.asked), "risk": row.risk, "call": row.subject}
         for row in rows
@@ -47,7 +46,7 @@ def list_approvals(scope: Scope, closed: bool = False, limit: int = 20, as_json:
 @click.pass_obj
 def show(scope: Scope, which: str, as_json: bool) -> None:
     """Print a question in full: what would run, why it is asked, what a lasting yes would cover."""
-    row = with_store(scope, lambda store, owner: store.find_approval(owner, which, admin=True))
+    row = scope.with_store(lambda store, owner: store.find_approval(owner, which, admin=True))
     if as_json:
         emit([{**_facts(row), "asked": row.asked, "risk": row.risk, "call": row.subject}], (), as_json=True, empty="")
         return
@@ -102,7 +101,7 @@ def _answer(scope: Scope, which: str, outcome: Outcome, choice: str, as_json: bo
             raise UserError(f"{found.id} is already {settled.told}.", hint="The first answer counts.")
         return settled
 
-    row = with_store(scope, settle)
+    row = scope.with_store(settle)
     if as_json:
         emit([{**_facts(row), "asked": row.asked, "risk": row.risk, "call": row.subject}], (), as_json=True, empty="")
     elif row.verdict != "allow":
@@ -127,7 +126,7 @@ def grants(context: click.Context, as_json: bool) -> None:
 @click.pass_obj
 def list_grants(scope: Scope, as_json: bool = False) -> None:
     """List what you allowed for conversations and for good."""
-    rows = with_store(scope, lambda store, owner: store.grants(owner, every=True))
+    rows = scope.with_store(lambda store, owner: store.grants(owner, every=True))
     shown = [
         {
             "id": row.id,
@@ -151,7 +150,7 @@ def forget(scope: Scope, numbers: tuple[int, ...]) -> None:
         async def take(store: "Store", owner: Principal, number: int = number) -> bool:
             return await store.forget_grant(owner, number)
 
-        if not with_store(scope, take):
+        if not scope.with_store(take):
             raise UnknownName("grant", str(number), hint=f"See: {scope.name} grants")
         click.echo(f"Grant {number} is taken back.", err=True)
 

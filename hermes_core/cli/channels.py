@@ -4,8 +4,7 @@ import click
 
 from hermes_core.cli.approvals import visible
 from hermes_core.cli.scope import Scope
-from hermes_core.cli.sessions import with_store
-from hermes_core.cli.table import ago, emit, json_option
+from hermes_core.tables import ago, emit, json_option
 
 __all__ = ["channels"]
 
@@ -19,7 +18,7 @@ def channels(scope: Scope, platform: str, as_json: bool) -> None:
 
     TARGET is what a message can be sent to with the tool `message`, by the person it belongs to.
     """
-    known = with_store(scope, lambda store, owner: store.list_chats(None, platform=platform))
+    known = scope.with_store(lambda store, owner: store.list_chats(None, platform=platform))
     rows: list[dict[str, object]] = [
         {
             "target": chat.address if as_json else visible(chat.address),

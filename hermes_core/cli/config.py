@@ -9,13 +9,13 @@ import click
 
 from hermes_core.agent.policy.rules import idle
 from hermes_core.cli.scope import Scope
-from hermes_core.cli.table import emit, json_option
 from hermes_core.config.describe import plain
 from hermes_core.config.schema import Config
 from hermes_core.config.secrets import Secrets
 from hermes_core.config.settings import config_problems as problems_in
 from hermes_core.config.settings import get_value
 from hermes_core.errors import ConfigError, UserError
+from hermes_core.tables import emit, json_option
 
 
 @click.group()

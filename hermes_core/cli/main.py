@@ -5,7 +5,7 @@ import gc
 import io
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -15,34 +15,15 @@ from hermes_core.agent.policy.itself import run_by_tool, widens
 from hermes_core.cli.scope import Scope
 from hermes_core.environment import switched_on
 from hermes_core.errors import HermesError, PluginError, UnknownName, UserError
+from hermes_core.plugins.records import KERNEL, CommandRecord, grouped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.distribution import Distribution
 
-__all__ = ["COMMANDS", "root", "run"]
+__all__ = ["root", "run"]
 
-# name -> (module under hermes_core.cli, summary)
-COMMANDS = {
-    "setup": ("setup", "The first minutes: who answers, and where commands run."),
-    "chat": ("chat", "Talk, or answer one message (-q)."),
-    "gateway": ("gateway", "Be reached on chat services: run, start, stop, status, pair, install."),
-    "resume": ("resume", "Finish turns that were cut off when Hermes was killed."),
-    "sessions": ("sessions", "List, show, search, export, rename, delete, prune."),
-    "approvals": ("approvals", "Questions that wait for your yes; answer them here."),
-    "grants": ("approvals", "What you allowed beyond single calls."),
-    "config": ("config", "Show, read, change and check settings."),
-    "model": ("model", "List models, choose one, show the chosen."),
-    "plugins": ("plugins", "Install, enable, check and write plugins."),
-    "tools": ("tools", "List tools, switch them, see what they did."),
-    "profile": ("profile", "Separate settings, keys, memory and sessions."),
-    "doctor": ("doctor", "Check everything and say how to mend it."),
-    "prompt-size": ("prompt_size", "Where the tokens of an empty session go."),
-    "why": ("why", "What became of a message, and where it stopped."),
-    "logs": ("insights", "Show what was logged."),
-    "insights": ("insights", "Tokens, cost and turns over time."),
-    "completion": ("main", "Shell completion for bash, zsh and fish."),
-}
+_RECORDS = {one.words: one for one in KERNEL if one.module}
 
 
 def run(distribution: "Distribution | None" = None, arguments: Sequence[str] | None = None) -> None:
@@ -70,7 +51,7 @@ def _utf8(word: str) -> str:
 def _status(distribution: "Distribution | None", arguments: list[str]) -> int:
     scope = Scope(distribution)
     try:
-        _refuse_tools(scope.name, arguments)
+        _refuse_tools(scope.name, arguments, KERNEL)
         result = root.main(arguments, prog_name=scope.name, standalone_mode=False, obj=scope)
     except (click.exceptions.Abort, KeyboardInterrupt):
         print("Interrupted.", file=sys.stderr)
@@ -99,9 +80,9 @@ def _status(distribution: "Distribution | None", arguments: list[str]) -> int:
     return result if isinstance(result, int) else 0
 
 
-def _refuse_tools(name: str, arguments: Sequence[str]) -> None:
-    """What widens what may be done is for people. Raises UserError when a tool of this program runs it."""
-    if (switched_on("HERMES_YOLO") or widens(arguments)) and run_by_tool(name):
+def _refuse_tools(name: str, arguments: Sequence[str], records: Iterable[CommandRecord]) -> None:
+    """What only a person may do is for people. Raises UserError when a tool of this program runs it."""
+    if (switched_on("HERMES_YOLO") or widens(arguments, records)) and run_by_tool(name):
         raise UserError(
             f"This was started by a tool of {name}, and may not change what {name} may do or answer for a person.",
             hint="Run it yourself, in a terminal of your own.",
@@ -123,28 +104,33 @@ class LazyGroup(click.Group):
     """Knows its commands by name; imports one when it runs. Plugins' commands come from their manifests."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*COMMANDS, *sorted({words.split()[0] for words in _scope(ctx).plugin_commands()} - set(COMMANDS))]
+        return [*_RECORDS, *sorted({one.first for one in _scope(ctx).plugin_commands()} - set(_RECORDS))]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
+        if cmd_name not in _RECORDS:
+            from hermes_core.cli.plugin_commands import find_command
+
             gc.enable()  # whatever it does, it may take long
-            return _scope(ctx).plugin_command(cmd_name)
-        module = import_module(f"hermes_core.cli.{COMMANDS[cmd_name][0]}")
+            return find_command(_scope(ctx), cmd_name)
+        module = import_module(f"hermes_core.cli.{_RECORDS[cmd_name].module}")
         command: click.Command = getattr(module, cmd_name.replace("-", "_"))
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
-        if theirs := _scope(ctx).plugin_commands():
-            with formatter.section("Commands of plugins"):
-                formatter.write_dl(sorted(theirs.items()))
+        groups = grouped([*_RECORDS.values(), *_scope(ctx).plugin_commands()])
+        width = max(len(one.words) for rows in groups.values() for one in rows)
+        for group, rows in groups.items():
+            with formatter.section(group):
+                formatter.write_dl([(one.words.ljust(width), one.summary) for one in rows])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        _scope(ctx).flags.update(ctx.params)  # which command there is depends on the profile and on safe mode
+        scope = _scope(ctx)
+        scope.flags.update(ctx.params)  # which command there is depends on the profile and on safe mode
         name, *rest = args
+        if name not in _RECORDS:
+            _refuse_tools(scope.name, args, scope.plugin_commands())
         command = self.get_command(ctx, name)
         if command is None:
             raise UnknownName("command", name, self.list_commands(ctx), hint="`hermes --help` lists all commands.")

@@ -8,12 +8,12 @@ from attrs import asdict
 
 from hermes_core.agent.route import choice as routes
 from hermes_core.cli.scope import Scope
-from hermes_core.cli.table import emit, json_option
 from hermes_core.config.edit import set_value, unset_value
 from hermes_core.config.paths import Home
 from hermes_core.config.schema import split_model
 from hermes_core.config.settings import Settings
 from hermes_core.errors import HermesError, UnknownName, UserError
+from hermes_core.tables import emit, json_option
 
 
 @click.group(invoke_without_command=True)

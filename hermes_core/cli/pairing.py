@@ -6,12 +6,11 @@ import time
 import click
 
 from hermes_core.cli.scope import Scope
-from hermes_core.cli.sessions import with_store
-from hermes_core.cli.table import ago, emit, json_option
 from hermes_core.errors import UnknownName
 from hermes_core.gateway.people.access import OWNER
 from hermes_core.gateway.people.pairing import approve as let_in
 from hermes_core.store.people import Pairing, Person
+from hermes_core.tables import ago, emit, json_option
 from hermes_core.types import Principal
 
 TYPE_CHECKING = False
@@ -35,7 +34,7 @@ def list_pairs(scope: Scope, as_json: bool) -> None:
     async def look(store: "Store", _owner: Principal) -> tuple[list[Person], list[Pairing]]:
         return await store.people(), await store.pairings()
 
-    people, waiting = with_store(scope, look)
+    people, waiting = scope.with_store(look)
     rows: list[dict[str, object]] = [
         {**_account(one), "state": one.role, "person": one.person, "by": one.by, "since": _when(one.since, as_json)}
         for one in people
@@ -65,7 +64,7 @@ def approve(scope: Scope, code: str, person: str, admin: bool, as_json: bool) ->
     async def decide(store: "Store", _owner: Principal) -> Person:
         return await let_in(store, code, by=by, where="terminal", person=person, admin=admin, profile=profile)
 
-    known = with_store(scope, decide)
+    known = scope.with_store(decide)
     if as_json:
         emit([{**_account(known), "person": known.person, "role": known.role}], (), as_json=True, empty="")
         return
@@ -86,7 +85,7 @@ def revoke(scope: Scope, platform: str, sender: str, as_json: bool) -> None:
         there: list[Person | Pairing] = [*await store.people(), *await store.pairings()]
         return await store.forget_person(platform, sender), [f"{one.platform} {one.sender}" for one in there]
 
-    gone, known = with_store(scope, forget)
+    gone, known = scope.with_store(forget)
     if not gone:
         raise UnknownName("account", f"{platform} {sender}", known, hint=f"See: {scope.name} gateway pair list")
     if as_json:

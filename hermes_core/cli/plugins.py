@@ -5,11 +5,11 @@ from pathlib import Path
 import click
 
 from hermes_core.cli.scope import Scope
-from hermes_core.cli.table import confirm, emit, json_option
 from hermes_core.errors import PluginError
 from hermes_core.plugins import install as installer
 from hermes_core.plugins.consent import disclosed, enforced
 from hermes_core.plugins.index import Installed
+from hermes_core.tables import confirm, emit, json_option
 
 
 @click.group()

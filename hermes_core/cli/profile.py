@@ -3,8 +3,8 @@
 import click
 
 from hermes_core.cli.scope import Scope
-from hermes_core.cli.table import confirm, emit, json_option
 from hermes_core.config.profiles import create_profile, delete_profile, list_profiles, use_profile
+from hermes_core.tables import confirm, emit, json_option
 
 
 @click.group()

@@ -9,8 +9,8 @@ import click
 from attrs import evolve
 
 from hermes_core.cli.scope import Scope
-from hermes_core.cli.table import emit, json_option
 from hermes_core.kinds import Provider
+from hermes_core.tables import emit, json_option
 from hermes_core.types import JSON, Message, PromptBlock, Request, Text
 
 _TOKEN = 4  # bytes of a request in a token, roughly

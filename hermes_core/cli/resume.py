@@ -8,8 +8,8 @@ import click
 
 from hermes_core.cli.chat import show_answer
 from hermes_core.cli.scope import Scope
-from hermes_core.cli.table import emit, json_option
 from hermes_core.embed import Hermes
+from hermes_core.tables import emit, json_option
 from hermes_core.types import Ended, Failed
 
 __all__ = ["resume"]

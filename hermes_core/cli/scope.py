@@ -5,15 +5,14 @@ import gc
 from functools import cached_property
 from typing import Any
 
-import click
-
 from hermes_core.distribution import HERMES
 from hermes_core.environment import switched_on
-from hermes_core.errors import HermesError, PluginError
+from hermes_core.errors import HermesError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from typing import TypeVar
 
     from hermes_core.config.paths import Home
     from hermes_core.config.settings import Settings
@@ -24,7 +23,11 @@ if TYPE_CHECKING:
     from hermes_core.plugins.dispatch import Dispatch
     from hermes_core.plugins.index import Index
     from hermes_core.plugins.loader import Loader
-    from hermes_core.types import JSON
+    from hermes_core.plugins.records import CommandRecord
+    from hermes_core.store.journal import Store
+    from hermes_core.types import JSON, Principal
+
+    T = TypeVar("T")
 
 __all__ = ["Scope"]
 
@@ -146,48 +149,39 @@ class Scope:
         )
         return self._hermes
 
-    def plugin_commands(self) -> dict[str, str]:
-        """The words of every plugin command -> the plugin's label; from manifests, nothing is imported."""
+    @property
+    def kernel(self) -> "Hermes":
+        """The Hermes of this command, the same each time."""
+        return self._hermes or self.hermes()
+
+    def with_store(self, work: "Callable[[Store, Principal], Awaitable[T]]") -> "T":
+        """Run work on the store of this command's home."""
+        import asyncio
+
+        async def go() -> "T":
+            async with self.hermes() as hermes:
+                return await work(await hermes.runtime.store(), hermes.runtime.owner)
+
+        return asyncio.run(go())
+
+    def plugin_commands(self) -> "list[CommandRecord]":
+        """What enabled plugins add, from their manifests: nothing is imported, and a broken home has none."""
         try:
             consent, plugins = self.consent(), self.index.plugins
         except HermesError:
-            return {}  # help must work in a broken home
-        return {
-            words: p.label
+            return []  # help must work there too
+        return [
+            one
             for p in plugins
-            if p.manifest and p.manifest.contributes["commands"] and consent.state(p).usable
-            for words in p.manifest.contributes["commands"]
-        }
+            if p.manifest and p.manifest.commands and not p.problem and consent.state(p).usable
+            for one in p.manifest.commands.values()
+        ]
 
-    def _loading(self, owners: set[str]) -> "tuple[Loader, Dispatch]":
+    def loading(self, owners: set[str]) -> "tuple[Loader, Dispatch]":
         """What loads the plugins of a command. Where a person cleans a text no kernel is needed, nor a sound home."""
         from hermes_core.plugins.maskers import owners_of_maskers
 
         if owners <= {one.label for one in owners_of_maskers(self.index, self.consent())}:
             return self._alone
-        runtime = self.hermes().runtime
+        runtime = self.kernel.runtime
         return runtime.loader, runtime.dispatch
-
-    def plugin_command(self, name: str) -> click.Command | None:
-        """The command, or group of commands, that enabled plugins add under a name; imports those plugins.
-
-        Raises PluginError when they cannot be used.
-        """
-        owners = {label for words, label in self.plugin_commands().items() if words.split()[0] == name}
-        if not owners:
-            return None
-        loader, dispatch = self._loading(owners)
-        for label in owners:
-            loader.load(self.index.resolve(label), named=True)
-        group = click.Group(name)
-        for owner, command in dispatch.contributions("register_cli_commands"):
-            first, _, second = command.name.partition(" ")
-            if owner in owners and first == name:
-                made: click.Command = command.build()
-                if not second:
-                    return made
-                group.add_command(made, second)
-        if not group.commands:
-            fault = next((f for f in dispatch.faults if f.plugin in owners), None)
-            raise PluginError(", ".join(owners), fault.error if fault else f"it adds no command {name}")
-        return group

@@ -14,10 +14,9 @@ from pathlib import Path
 import click
 
 from hermes_core.cli.scope import Scope
-from hermes_core.cli.sessions import with_store
-from hermes_core.cli.table import ago, emit, json_option
 from hermes_core.errors import ConfigError, UserError
 from hermes_core.gateway.supervision.processes import here, running
+from hermes_core.tables import ago, emit, json_option
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -206,7 +205,7 @@ def status(scope: Scope, as_json: bool) -> None:
             "outbox": dict(states),
         }
 
-    found = with_store(scope, look)
+    found = scope.with_store(look)
     if as_json:
         emit([found], (), as_json=True, empty="")
         return

@@ -10,7 +10,6 @@ import click
 
 from hermes_core.cli.model import provider_rows, set_aside
 from hermes_core.cli.scope import Scope
-from hermes_core.cli.table import emit
 from hermes_core.cli.wishes import Wishes, ask_interface, asked, hermes_with, kept, tell
 from hermes_core.config.draft import drafted
 from hermes_core.config.edit import set_value
@@ -18,6 +17,7 @@ from hermes_core.config.secrets import Secrets
 from hermes_core.embed import Hermes
 from hermes_core.errors import HermesError, UnknownName, UserError
 from hermes_core.kinds import Backend
+from hermes_core.tables import emit
 from hermes_core.types import Feature, Message, Request, Text
 from hermes_core.values import frozen
 

@@ -8,10 +8,9 @@ from shutil import get_terminal_size
 import click
 
 from hermes_core.cli.scope import Scope
-from hermes_core.cli.sessions import with_store
-from hermes_core.cli.table import ago, emit, json_option
 from hermes_core.errors import UnknownName
 from hermes_core.kinds import Tool
+from hermes_core.tables import ago, emit, json_option
 from hermes_core.types import HistoryEntry, Principal, Session
 
 TYPE_CHECKING = False
@@ -174,7 +173,7 @@ def history(scope: Scope, session: str, name: str, limit: int, as_json: bool) ->
             "arguments": dict(e.arguments),
             "output": e.output if as_json else e.output[:200],
         }
-        for e in with_store(scope, read)
+        for e in scope.with_store(read)
     ]
     columns = ("when", "session", "tool", "outcome", "seconds", "arguments", "output")
     emit(rows, columns, as_json=as_json, empty="No tool was called yet.")

@@ -8,11 +8,10 @@ import attrs
 import click
 
 from hermes_core.cli.scope import Scope
-from hermes_core.cli.sessions import with_store
-from hermes_core.cli.table import emit, json_option
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.gateway.commands.why import clock, steps, verdict
 from hermes_core.store.paths import Path
+from hermes_core.tables import emit, json_option
 
 
 @click.command()
@@ -26,7 +25,7 @@ def why(scope: Scope, message: str, as_json: bool) -> int:
     row of the outbox, or `latest`. The last line says where it stopped, and what to do. Ends with status 1 when the
     answer has not arrived.
     """
-    found = with_store(scope, lambda store, owner: store.paths(message, owner, everybody=True))
+    found = scope.with_store(lambda store, owner: store.paths(message, owner, everybody=True))
     if not found:
         hint = f"`{scope.name} logs --json` shows traces; `{scope.name} why` the last message."
         raise UnknownName("message", message, hint=hint)

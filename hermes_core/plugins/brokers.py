@@ -5,21 +5,22 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from hermes_core import types
 from hermes_core.addresses import UrlRules
-from hermes_core.context import (
+from hermes_core.brokers import (
+    ArchiveBroker,
     DocumentsBroker,
     HistoryBroker,
     LlmBroker,
     MasksBroker,
     MessagesBroker,
-    PluginContext,
-    PluginPaths,
     SecretsBroker,
     SessionsBroker,
     StoreBroker,
     TextStream,
     TurnsBroker,
 )
+from hermes_core.context import PluginContext, PluginPaths
 from hermes_core.errors import UserError
 from hermes_core.plugins.index import Installed
 from hermes_core.plugins.loader import config_class
@@ -75,6 +76,49 @@ class _Sessions(SessionsBroker):
 
     async def tool_history(self, owner: Principal, session_id: str, *, limit: int = 50) -> Sequence[HistoryEntry]:
         return await (await self._open()).tool_history(owner, session_id=session_id, limit=limit)
+
+
+class _Archive(ArchiveBroker):
+    def __init__(self, installed: Installed, store: "OpenStore") -> None:
+        self._installed, self._store = installed, store
+
+    async def _open(self, permission: str = "sessions.read", did: str = "read past conversations") -> "Store":
+        self._installed.require("permissions", "kernel", permission, did)
+        return await self._store()
+
+    async def rows(
+        self, owner: Principal, *, limit: int = 20, origin: str = "", children: bool = False
+    ) -> Sequence[types.SessionRow]:
+        return await (await self._open()).list_sessions(owner, limit=limit, origin=origin, children=children)
+
+    async def find(self, owner: Principal, words: str) -> Session:
+        return await (await self._open()).find_session(words, owner)
+
+    async def past(self, owner: Principal, session_id: str) -> Sequence[Message]:
+        store = await self._open()
+        return await store.history((await store.session(session_id, owner)).id, whole=True)
+
+    async def export(self, owner: Principal, session_id: str) -> Sequence[types.JSON]:
+        from hermes_core.store.codec import to_openai
+
+        past, prompt = await self.past(owner, session_id), await (await self._open()).load_prompt(session_id)
+        began = [{"role": "system", "content": prompt[0]}] if prompt and prompt[0] else []
+        return [*began, *(shape for message in past for shape in to_openai(message))]
+
+    async def usage(self, owner: Principal, *, days: int = 30) -> Sequence[types.UsageRow]:
+        return await (await self._open()).usage(owner, days=days)
+
+    async def _change(self) -> "Store":
+        return await self._open("sessions.write", "changed past conversations")
+
+    async def rename(self, owner: Principal, session_id: str, title: str) -> None:
+        await (await self._change()).rename_session(session_id, title, owner)
+
+    async def delete(self, owner: Principal, session_id: str) -> None:
+        await (await self._change()).delete_session(session_id, owner)
+
+    async def prune(self, owner: Principal, *, before: float, dry_run: bool = False) -> Sequence[str]:
+        return await (await self._change()).prune_sessions(owner, before=before, dry_run=dry_run)
 
 
 class _Llm(LlmBroker):
@@ -201,11 +245,13 @@ def make_context(
     address: Callable[[], str] = str,
     skills: Sequence[tuple[str, Path]] = (),
     guarded: Sequence[Path] = (),
+    owner: Principal | None = None,
 ) -> PluginContext:
     """The context of one plugin. Raises ConfigError when its section of the settings is wrong, UserError.
 
     ``store`` opens the store when first needed, ``address`` says where its server is; ``complete`` makes one model
-    call; ``turns`` are those of a plugin; ``messages`` sends them; ``skills`` and ``guarded`` are as in PluginPaths.
+    call; ``turns`` are those of a plugin; ``messages`` sends them; ``skills`` and ``guarded`` are as in PluginPaths,
+    and ``owner`` as in PluginContext.
     """
     manifest = installed.manifest
     assert manifest, f"{installed.label} has no manifest"
@@ -225,12 +271,14 @@ def make_context(
         ),
         log=logging.getLogger(f"hermes.plugin.{manifest.kind}.{manifest.name}"),
         sessions=_Sessions(installed, store),
+        archive=_Archive(installed, store),
         llm=_Llm(installed, complete),
         history=_History(installed, store),
         messages=_Messages(installed, messages),
         turns=turns(installed),
         documents=KeptDocuments(installed.label, store),
         store=_Store(installed, address),
+        owner=owner or Principal(),
         endpoints={name: endpoint for name, endpoint in endpoints.items() if endpoint},
         urls=UrlRules(
             allow_private=settings.config.security.allow_private_urls,

@@ -11,6 +11,7 @@ import sys
 
 from hermes_core import __version__
 from hermes_core.plugins.manifest import FILE, TABLES, Manifest
+from hermes_core.plugins.records import KERNEL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from hermes_core.errors import PluginError
+    from hermes_core.plugins.records import CommandRecord
     from hermes_core.types import JSON, Fault, Phase
 
     E = TypeVar("E", bound=PluginError)
@@ -113,6 +115,12 @@ class Index:
     def offered(self, table: str) -> set[str]:
         """The names that installed plugins declare in a table of their manifests."""
         return {name for p in self.plugins if p.manifest for name in p.manifest.contributes[table]}
+
+    @property
+    def commands(self) -> "tuple[CommandRecord, ...]":
+        """All that is known of commands: the kernel's, then those of every plugin, enabled or not."""
+        theirs = (one for p in self.plugins if p.manifest for one in p.manifest.commands.values())
+        return (*KERNEL, *theirs)
 
     def resolve(self, words: str) -> Installed:
         """The plugin a person means: its label, name or distribution. Raises UnknownName, UserError when unclear."""

@@ -3,6 +3,8 @@
 Reading one imports only the standard library: ``hermes plugins list`` must not pay for attrs or pluggy.
 """
 
+from hermes_core.plugins.records import WHO, CommandRecord
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -34,15 +36,16 @@ PERMISSIONS = ("secrets", "kernel", "network", "processes", "files")
 _SHAPE: "dict[str, dict[str, type]]" = {
     "": {
         "api": int, "name": str, "kind": str, "summary": str, "homepage": str,
-        "contributes": dict, "hooks": dict, "config": dict, "permissions": dict,
+        "contributes": dict, "commands": dict, "hooks": dict, "config": dict, "permissions": dict,
     },
     "contributes": dict.fromkeys(TABLES, list),
     "hooks": {"use": list},
     "config": {"section": str, "class": str},
     "permissions": dict.fromkeys(PERMISSIONS, list),
 }  # fmt: skip
+_COMMAND: "dict[str, type]" = {"summary": str, "group": str, "who": str}  # of each table in [commands]
 _TYPES = {int: "a whole number", str: "a text", list: "a list of texts", dict: "a table"}
-_CHOICES: "dict[str, tuple[str, ...]]" = {"kind": KINDS, "hooks.use": HOOKS, "permissions.kernel": KERNEL}
+_CHOICES: "dict[str, tuple[str, ...]]" = {"kind": KINDS, "hooks.use": HOOKS, "permissions.kernel": KERNEL, "who": WHO}
 _PATTERNS = {
     "name": (r"[a-z0-9][a-z0-9_-]*", "must be lower-case letters, digits, - and _"),
     "summary": (r".*\S.*", "is missing: one sentence that says what the plugin does"),
@@ -63,12 +66,25 @@ class Manifest:
         self.kind: str = data["kind"]
         self.summary: str = data["summary"]
         self.homepage: str = data.get("homepage", "")
-        self.contributes: Mapping[str, tuple[str, ...]] = {t: tuple(contributes.get(t, ())) for t in TABLES}
+        self.contributes: dict[str, tuple[str, ...]] = {t: tuple(contributes.get(t, ())) for t in TABLES}
+        self.commands: Mapping[str, CommandRecord] = self._records(data.get("commands", {}))
+        names = (one.words for one in self.commands.values() if not any(map(one.heads, self.commands.values())))
+        self.contributes["commands"] = tuple(names)
         self.hooks: tuple[str, ...] = tuple(data.get("hooks", {}).get("use", ()))
         self.config_section: str = config.get("section", "")
         self.config_class: str = config.get("class", "")
         wanted = (tuple(asked.get(table, ())) for table in PERMISSIONS)
         self.secrets, self.kernel, self.network, self.processes, self.files = wanted
+
+    def _records(self, told: "Mapping[str, JSON]") -> "dict[str, CommandRecord]":
+        """Its commands by their words, headings among them; one whose table names no group stands in its heading's."""
+        found = {}
+        for words in (*self.contributes["commands"], *told):
+            row, heading = told.get(words, {}), told.get(words.partition(" ")[0], {})
+            group = row.get("group") or heading.get("group", "")
+            who = row.get("who", "everyone")
+            found[words] = CommandRecord(words, row.get("summary", self.summary), group, who=who, owner=self.label)
+        return found
 
     @property
     def label(self) -> str:
@@ -77,7 +93,7 @@ class Manifest:
 
     def declares(self, key: str, name: str, table: str = "contributes") -> bool:
         """Whether ``[table] key`` holds a name. ``prefix*`` declares names that are only known at run time."""
-        names = self.data.get(table, {}).get(key, ())
+        names = self.contributes.get(key, ()) if table == "contributes" else self.data.get(table, {}).get(key, ())
         return name in names or any(n.endswith("*") and name.startswith(n[:-1]) for n in names)
 
 
@@ -144,9 +160,28 @@ def _problems(data: "Mapping[str, JSON]") -> "Iterator[str]":
             for key, value in found.items():
                 if table or not key.startswith("x-"):
                     yield from _key_problems(f"{table}.{key}" if table else key, key, value, known)
+    commands = data.get("commands", {})
+    for words, row in commands.items() if isinstance(commands, dict) else ():
+        yield from _command_problems(words, row)
     config = data.get("config", {})
     if isinstance(config, dict) and len(config) == 1:
         yield "config needs both section and class"
+
+
+def _command_problems(words: str, row: "JSON") -> "Iterator[str]":
+    """What is wrong with one table of [commands]."""
+    import re
+
+    path = f'commands."{words}"'
+    if not re.fullmatch(r"[a-z0-9][a-z0-9-]*( [a-z0-9][a-z0-9-]*)?", words):
+        yield f"{path} must be one or two words of lower-case letters, digits and -"
+    if not isinstance(row, dict):
+        yield f"{path} must be a table"
+        return
+    if "summary" not in row:
+        yield f"{path}.summary is missing: one sentence that says what the command does"
+    for key, value in row.items():
+        yield from _key_problems(f"{path}.{key}", key, value, _COMMAND)
 
 
 def _key_problems(path: str, key: str, value: "JSON", known: "Mapping[str, type]") -> "Iterator[str]":
@@ -155,7 +190,7 @@ def _key_problems(path: str, key: str, value: "JSON", known: "Mapping[str, type]
     from hermes_core.errors import nearest
 
     values = value if isinstance(value, list) else [value]
-    choices = _CHOICES.get(path, ())
+    choices = _CHOICES.get(path) or _CHOICES.get(key, ())
     pattern, complaint = _PATTERNS.get(key, ("", ""))
     if key not in known:
         close = nearest(key, known)

@@ -1,5 +1,8 @@
 """A kernel for one test: an empty index, a throwaway home, and plugins that are put in by hand."""
 
+import contextlib
+import inspect
+import io
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -78,6 +81,22 @@ class Bench(Hermes):
         )
         self._index = Index(self._put_in)
         return found.label
+
+    async def command(self, name: str, *words: str) -> str:
+        """Run a command of a plugin that was put in, by its name, and give what it says on stdout.
+
+        Raises what it raises, and UserError when none has that name.
+        """
+        runtime = self.runtime
+        runtime.loader.load_contributing("commands")
+        found = {one.name: one for _, one in runtime.dispatch.contributions("register_cli_commands")}
+        if name not in found:
+            raise UserError(f"No plugin adds the command {name!r}.")
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            done = found[name].build().main([*words], prog_name=f"hermes {name}", standalone_mode=False)
+            if inspect.isawaitable(done):
+                await done
+        return said.getvalue()
 
     def configure(self, settings: Mapping[str, JSON]) -> None:
         """Set dotted settings, as if they stood in the user's file: ``{"policy.mode": "off"}``."""

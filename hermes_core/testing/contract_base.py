@@ -176,6 +176,23 @@ class PluginContract:
         absent = [s for s in manifest.contributes.get("skills", ()) if not (folder / s).is_dir()]
         assert not absent, f"[contributes] skills names folders that are not beside the manifest: {absent}"
 
+    def test_its_commands_explain_themselves(self, manifest: "Manifest", contributed: Mapping[str, list[Any]]) -> None:
+        """Each command is described in the manifest, and can be made; only single commands are ``async def``.
+
+        If this fails: write [commands."its words"] with a summary into the manifest: help and the policy read it there.
+        Give the click function a docstring, and keep a group of commands a plain ``def``.
+        """
+        import click
+
+        described = manifest.data.get("commands", {})
+        for command in contributed.get("commands", []):
+            assert command.name in described, f'{command.name} has no table [commands."{command.name}"] in the manifest'
+            made = command.build()
+            assert isinstance(made, click.Command), f"build of {command.name} gives {made!r}, not a click command"
+            assert made.help, f"{command.name} has no docstring, which is its --help"
+            waits = isinstance(made, click.Group) and inspect.iscoroutinefunction(made.callback)
+            assert not waits, f"the group {command.name} is an 'async def'; only its commands may be"
+
     def test_importing_it_is_light(self) -> None:
         """Importing the plugin's module imports no third-party module and no private room of the kernel.
 

@@ -6,23 +6,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from hermes_core.addresses import UrlRules
-from hermes_core.context import (
+from hermes_core.brokers import (
+    ArchiveBroker,
     DocumentsBroker,
     HistoryBroker,
     LlmBroker,
     MessagesBroker,
-    PluginContext,
-    PluginPaths,
     SecretsBroker,
     SessionsBroker,
     StoreBroker,
     TurnsBroker,
 )
+from hermes_core.context import PluginContext, PluginPaths
 from hermes_core.errors import NotPermitted, ProviderError, UnknownName, UserError
 from hermes_core.kinds import ToolContext, Workspace
 from hermes_core.testing.fake_documents import FakeDocuments
 from hermes_core.testing.fake_turns import FakeTurns
 from hermes_core.types import (
+    JSON,
     ChildResult,
     ChildTask,
     Endpoint,
@@ -35,7 +36,9 @@ from hermes_core.types import (
     Request,
     Response,
     Session,
+    SessionRow,
     Target,
+    UsageRow,
     Verdict,
 )
 
@@ -81,6 +84,7 @@ def plugin_context(
         paths=PluginPaths(home=home, data=data, cache=cache, skills=skills),
         log=logging.getLogger(f"hermes.test.{manifest.name}"),
         sessions=sessions or _NoSessions(manifest),
+        archive=_NoArchive(manifest),
         llm=_Replies(manifest, replies),
         history=_Histories(manifest, histories or {}),
         messages=messages or _NoChats(manifest),
@@ -226,6 +230,44 @@ class _NoSessions(SessionsBroker):
 
     async def tool_history(self, owner: Principal, session_id: str, *, limit: int = 50) -> Sequence[HistoryEntry]:
         _require(self._manifest, "sessions.read")
+        return ()
+
+
+class _NoArchive(ArchiveBroker):
+    def __init__(self, manifest: "Manifest") -> None:
+        self._manifest = manifest
+
+    async def rows(
+        self, owner: Principal, *, limit: int = 20, origin: str = "", children: bool = False
+    ) -> Sequence[SessionRow]:
+        _require(self._manifest, "sessions.read")
+        return ()
+
+    async def find(self, owner: Principal, words: str) -> Session:
+        _require(self._manifest, "sessions.read")
+        raise UnknownName("session", words)
+
+    async def past(self, owner: Principal, session_id: str) -> Sequence[Message]:
+        await self.find(owner, session_id)
+        return ()
+
+    async def export(self, owner: Principal, session_id: str) -> Sequence[JSON]:
+        await self.find(owner, session_id)
+        return ()
+
+    async def usage(self, owner: Principal, *, days: int = 30) -> Sequence[UsageRow]:
+        _require(self._manifest, "sessions.read")
+        return ()
+
+    async def rename(self, owner: Principal, session_id: str, title: str) -> None:
+        await self.delete(owner, session_id)
+
+    async def delete(self, owner: Principal, session_id: str) -> None:
+        _require(self._manifest, "sessions.write")
+        raise UnknownName("session", session_id)
+
+    async def prune(self, owner: Principal, *, before: float, dry_run: bool = False) -> Sequence[str]:
+        _require(self._manifest, "sessions.write")
         return ()
 
 

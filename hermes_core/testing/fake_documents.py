@@ -4,7 +4,7 @@ import json
 import time
 from collections.abc import Sequence
 
-from hermes_core.context import DocumentsBroker
+from hermes_core.brokers import DocumentsBroker
 from hermes_core.errors import Conflict, UserError
 from hermes_core.types import JSON, Document, Principal
 

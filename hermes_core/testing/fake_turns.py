@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
 
-from hermes_core.context import TurnsBroker
+from hermes_core.brokers import TurnsBroker
 from hermes_core.errors import NotPermitted, UnknownName
 from hermes_core.kinds.desk import AskPerson
 from hermes_core.types import Ended, Event, Message, PastTurn, Principal, Said, Started, Text, TurnOrder, Usage

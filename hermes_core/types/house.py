@@ -15,10 +15,13 @@ if TYPE_CHECKING:
 
 @frozen(kw_only=True)
 class Command:
-    """A CLI command. ``name`` is its words (``telegram login``); ``build`` makes the click command when it is used."""
+    """A command of the command line. ``name`` is its words (``telegram login``); the manifest says what it does.
+
+    ``build`` makes the click command when it is used. Where its function is ``async def``, it runs in a live kernel:
+    every broker of ``ctx`` works until it returns, and all is closed after it, also on an error and on Ctrl-C.
+    """
 
     name: str
-    summary: str
     build: Callable[[], "click.Command"]
 
 

@@ -332,7 +332,7 @@ def test_what_was_used_is_counted_by_model_and_task(cli):
     [((0.0, 0.0, 2, 2), "unknown"), ((0.5, 0.5, 0, 2), "~$0.5000"), ((0.5, 0.0, 1, 2), "$0.5000 + 1 unknown")],
 )
 def test_an_unknown_cost_is_never_shown_as_nothing(figures, shown):
-    from hermes_core.cli.insights import _cost
+    from hermes_platform_cli.commands.usage import _cost
 
     assert _cost(*figures) == shown
 

@@ -22,7 +22,7 @@ def build():
 
 @hookimpl
 def register_cli_commands():
-    return [Command(name="hail", summary="Greet.", build=build)]
+    return [Command(name="hail", build=build)]
 """
 
 
@@ -147,7 +147,10 @@ def greeting(cli, body='click.echo(f"Hail, {name}!")', words="hail", code=GREETI
 
 def test_a_command_of_a_plugin_works_once_the_plugin_is_enabled(cli):
     greeting(cli)
-    assert cli("hail", "Ann").status == 2
+    done = cli("hail", "Ann")
+    assert (done.status, done.out) == (2, "")
+    assert "tool/greeting, which is not enabled" in done.err
+    assert "hermes plugins enable tool/greeting" in done.err
     assert "hail" not in cli("--help").out
     cli("plugins", "enable", "greeting", "--yes")
     assert cli("hail", "Ann").out == "Hail, Ann!\n"
@@ -162,6 +165,25 @@ def test_a_command_of_a_plugin_may_have_two_words(cli):
     assert cli("greeting", "hail", "Ann").out == "Hail, Ann!\n"
     assert "hail" in cli("greeting", "--help").out
     assert cli("greeting", "nosuch").status == 2
+
+
+def test_help_shows_what_commands_of_plugins_do_in_their_groups(cli):
+    words = "greeting hail"
+    records = {words: {"summary": "Greet somebody.", "group": "Manners"}, "hello": {"summary": "Say hello."}}
+    code = GREETING.replace('name="hail"', f'name="{words}"').format(body="pass")
+    path = cli.plugin("tool/greeting", code)
+    tables = "".join(
+        f'# [commands."{name}"]\n' + "".join(f'# {key} = "{text}"\n' for key, text in table.items())
+        for name, table in {"greeting": {"summary": "Greetings.", "group": "Look back"}, **records}.items()
+    )
+    path.write_text(path.read_text().replace("# ///\n", f"{tables}# ///\n", 1).replace("# /// hermes", "# /// hermes"))
+    cli("plugins", "enable", "greeting", "--yes")
+    helped = cli("--help").out
+    before, _, after = helped.partition("Look back:")
+    assert "  greeting     Greetings." in after.partition("\n\n")[0]
+    assert "  hello        Say hello." in helped.partition("More:")[2]
+    assert "greeting" not in before
+    assert "Greet somebody." in cli("greeting", "--help").out
 
 
 def test_help_imports_no_plugin(cli):

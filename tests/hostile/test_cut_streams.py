@@ -9,7 +9,7 @@ import pytest
 from hostile_mutants import SAID, WIRES, body_of
 
 from hermes_core.agent.reply import Reply
-from hermes_core.context import SecretsBroker
+from hermes_core.brokers import SecretsBroker
 from hermes_core.errors import Unavailable
 from hermes_core.testing.wire_replies import reply_of
 from hermes_core.types import Endpoint, Message, Request, Text

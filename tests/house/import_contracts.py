@@ -39,10 +39,11 @@ layers =
     store | config
     hooks
     context
+    brokers
     fetching
     addresses | places | autorun
     masking
-    kinds | options
+    kinds | options | tables
     trace | notices
     types | errors
     environment

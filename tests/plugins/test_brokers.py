@@ -67,6 +67,46 @@ async def test_past_conversations_need_the_permission(context):
     assert await made.sessions.tool_history(OWNER, "s1") == []
 
 
+async def test_the_archive_reads_with_one_permission_and_changes_with_another(context):
+    reader = context(kernel=["sessions.read"]).archive
+    (row,) = await reader.rows(OWNER)
+    assert (row.session.id, row.messages, row.preview) == ("s1", 1, "find the walrus")
+    assert (await reader.find(OWNER, "latest")).id == (await reader.find(OWNER, "First")).id == "s1"
+    (message,) = await reader.past(OWNER, "s1")
+    assert message.role == "user"
+    assert list(await reader.export(OWNER, "s1")) == [{"role": "user", "content": "find the walrus"}]
+    assert await reader.usage(OWNER) == []
+    for ask in (reader.rename(OWNER, "s1", "x"), reader.delete(OWNER, "s1"), reader.prune(OWNER, before=0.0)):
+        with pytest.raises(NotPermitted, match="changed past conversations"):
+            await ask
+
+
+async def test_the_archive_changes_what_is_named(context):
+    archive = context(kernel=["sessions.read", "sessions.write"]).archive
+    await archive.rename(OWNER, "s1", "Second")
+    assert (await archive.find(OWNER, "Second")).id == "s1"
+    assert list(await archive.prune(OWNER, before=9e9, dry_run=True)) == ["s1"]
+    await archive.delete(OWNER, "s1")
+    assert await archive.rows(OWNER) == []
+    for ask in (archive.past(OWNER, "s1"), archive.export(OWNER, "s1"), archive.find(OWNER, "s1")):
+        with pytest.raises(UnknownName):
+            await ask
+    stranger = Principal(person="somebody")
+    assert await archive.rows(stranger) == []
+
+
+async def test_the_archive_is_shut_without_a_permission(context):
+    archive = context().archive
+    asked = (
+        archive.rows(OWNER), archive.find(OWNER, "s1"), archive.past(OWNER, "s1"), archive.export(OWNER, "s1"),
+        archive.usage(OWNER), archive.rename(OWNER, "s1", "x"), archive.delete(OWNER, "s1"),
+        archive.prune(OWNER, before=0.0),
+    )  # fmt: skip
+    for ask in asked:
+        with pytest.raises(NotPermitted):
+            await ask
+
+
 async def test_without_the_permission_every_door_is_shut(context):
     made = context()
     request = Request(model="m", messages=())

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hermes_core.context import DocumentsBroker
+from hermes_core.brokers import DocumentsBroker
 from hermes_core.errors import Conflict, UserError
 from hermes_core.plugins.brokers import KeptDocuments
 from hermes_core.store.journal import Store, open_store

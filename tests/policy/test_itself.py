@@ -392,7 +392,8 @@ RUNNING = [
 def test_a_command_that_runs_this_program_is_known() -> None:
     assert [row for row in RUNNING if runs_itself(row[0].split(), "acme-bot") is not row[1]] == []
     assert not runs_itself(["acme-bot"], "other")
-    wide = ["approvals deny", "gateway install", "gateway uninstall", "pair approve", "pair revoke", "plugins sync"]
+    wide = ["approvals deny", "gateway install", "gateway uninstall", "gateway pair approve", "gateway pair revoke"]
+    wide += ["plugins sync", "setup --provider x", "tools --platform cli disable x", "-p x --json config set"]
     wide += [
         "plugins disable x",
         "plugins remove",
@@ -402,10 +403,47 @@ def test_a_command_that_runs_this_program_is_known() -> None:
         "tools",
         "tools disable",
     ]
-    wide += ["config edit", "--verbose config set", "x --yolo"]
+    wide += ["config edit", "--verbose config set", "x --yolo", "tools --platform cli"]
     assert [one for one in wide if not widens(one.split())] == []
-    narrow = ["setup x", "tools list", "pair list", "config get", "", "set", "yolo", "deny", "profile"]
+    narrow = ["tools list", "gateway pair list", "config get", "", "set", "yolo", "deny", "profile", "chat -q"]
+    narrow += ["sessions search setup", "sessions search config set"]
     assert [one for one in narrow if widens(one.split())] == []
+
+
+WITH_THEIRS = Distribution(name="hermes", own=(*OWN, "hermes-tool-skills", "hermes-tool-workshop"))
+THEIRS = [
+    "skills enable evil --yes", "skills --json approve 1", "workshop accept own_evil", "workshop enable own_evil",
+    "-p other workshop rollback own_evil 1",
+]  # fmt: skip
+
+
+async def test_what_plugins_keep_for_a_person_is_refused_to_a_tool_as_well(tmp_path, monkeypatch, capsys) -> None:
+    house = House(tmp_path, WITH_THEIRS)
+    lines = [*(f"hermes {words}" for words in THEIRS), "uv run hermes skills enable evil"]
+    lines += ["env -u HERMES_RUN python3 -m hermes_core workshop accept own_evil", "sh -c 'hermes skills enable evil'"]
+    results = await house.run(*(["terminal", {"command": line}] for line in lines))
+    said = dict(zip(lines, results, strict=True))
+    assert [line for line, one in said.items() if "may do is a person's to change" not in one] == []
+    monkeypatch.setenv("HERMES_HOME", str(house.home))
+    monkeypatch.setenv("HERMES_RUN", "1")
+    for words in THEIRS[:-1]:
+        assert _status(WITH_THEIRS, words.split()) == 2
+        assert "started by a tool of hermes" in capsys.readouterr().err, words
+    for words in ("skills list", "workshop list"):
+        assert _status(WITH_THEIRS, words.split()) == 0
+        assert "started by a tool" not in capsys.readouterr().err
+
+
+async def test_a_plugin_from_elsewhere_keeps_its_own_for_a_person(tmp_path) -> None:
+    house = House(tmp_path)
+    about = ["api = 1", 'name = "cron"', 'kind = "tool"', 'summary = "Jobs."']
+    about += ['[commands."cron run"]', 'summary = "Run one."', 'who = "person"']
+    about += ['[commands."cron list"]', 'summary = "List them."']
+    (house.home / "plugins" / "cron.py").write_text(
+        "\n".join(("# /// hermes", *(f"# {one}" for one in about), "# ///"))
+    )
+    results = await house.run(*(["terminal", {"command": f"hermes cron {word}"}] for word in ("run 1", "list")))
+    assert ["never allowed" in result for result in results] == [True, False]
 
 
 async def test_a_person_who_is_a_tool_is_none(tmp_path, monkeypatch) -> None:

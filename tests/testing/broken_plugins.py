@@ -96,6 +96,22 @@ FAILING = """
 SECTION = ("[contributes]", '[config]\nsection = "providers.echo"\nclass = "MODULE:Config"\n\n[contributes]')
 CLASS = "@settings\nclass Config:\n    '''C.'''\n    speed: float = {}\n\n\nclass Echo(Provider):"
 
+COMMAND = '''
+@hookimpl
+def register_cli_commands():
+    import click
+    from hermes_core.types import Command
+
+    @click.command()
+    def x():
+        """Do it."""
+
+    return [Command(name="x", build=lambda: x)]
+
+
+@hookimpl'''
+DESCRIBED = "[commands.x]\nsummary = 'Do it.'\n\n[contributes]"
+
 BASE = [
     provider("test_the_manifest_is_valid", manifest=('kind = "provider"', 'kind = "tool"')),
     provider("test_the_manifest_is_valid", manifest=("api = 1", "api = 1\nkindd = 1")),
@@ -122,6 +138,30 @@ BASE = [
     ),
     provider(
         "test_every_hook_matches_its_spec", "@hookimpl", "@hookimpl\nasync def on_fault():\n    pass\n\n\n@hookimpl"
+    ),
+    provider(
+        "test_its_commands_explain_themselves",
+        "@hookimpl",
+        COMMAND,
+        manifest=("[contributes]", "[contributes]\ncommands = ['x']"),
+    ),
+    provider(
+        "test_its_commands_explain_themselves",
+        "@hookimpl",
+        COMMAND.replace('"""Do it."""', "pass"),
+        manifest=("[contributes]", DESCRIBED),
+    ),
+    provider(
+        "test_its_commands_explain_themselves",
+        "@hookimpl",
+        COMMAND.replace("build=lambda: x", "build=lambda: None"),
+        manifest=("[contributes]", DESCRIBED),
+    ),
+    provider(
+        "test_its_commands_explain_themselves",
+        "@hookimpl",
+        COMMAND.replace("click.command()", "click.group()").replace("def x", "async def x"),
+        manifest=("[contributes]", DESCRIBED),
     ),
     provider(
         "test_its_settings_are_sound",

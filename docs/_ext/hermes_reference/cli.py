@@ -6,9 +6,10 @@ from pathlib import Path
 
 import click
 
-from hermes_core.cli.main import COMMANDS, root
+from hermes_core.cli.main import root
 from hermes_core.cli.scope import Scope
 from hermes_core.gateway.commands.slash import Conversation, deck_of
+from hermes_core.plugins.records import KERNEL
 from hermes_core.testing import Bench
 from hermes_core.types import SlashCommand
 from hermes_reference.config import manifests
@@ -19,7 +20,7 @@ def commands() -> Iterator[tuple[tuple[str, ...], click.Command]]:
     """Every command of the kernel by its words, groups before what is in them."""
     yield (), root
     context = click.Context(root, info_name="hermes", obj=Scope(None), **root.context_settings)
-    for name in COMMANDS:
+    for name in (one.words for one in KERNEL if one.module):
         command = root.get_command(context, name)
         if command is None:
             raise LookupError(name)
@@ -30,16 +31,25 @@ def commands() -> Iterator[tuple[tuple[str, ...], click.Command]]:
 
 def page() -> str:
     """Every command with its options, and the exit status."""
-    plugins = [f"- `hermes {words}` from {m.label}" for m in manifests() for words in m.contributes["commands"]]
+    plugins = [
+        (
+            code(f"hermes {words}"),
+            m.commands[words].summary,
+            "persons" if m.commands[words].who == "person" else "",
+            m.label,
+        )
+        for m in manifests()
+        for words in m.contributes["commands"]
+    ]
     return joined(
         "# Command line",
         "Answers go to stdout, everything else to stderr. The flags of `hermes` itself stand before the command. "
         "Exit status: {doc}`errors`.",
         *(_command(words, command) for words, command in commands()),
         "## Commands of plugins",
-        "\n".join(plugins)
-        or "The plugins of this repository add none. A plugin's commands stand in its manifest, "
-        "so that `hermes --help` lists them without importing it.",
+        "They stand in manifests, so that `hermes --help` lists them without importing anything; "
+        "{doc}`../how-to/own-commands` shows how to add one. What is for persons is refused to every tool.",
+        table(("command", "meaning", "for", "from"), plugins),
     )
 
 

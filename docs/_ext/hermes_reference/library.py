@@ -8,6 +8,7 @@ import attrs
 from hermes_core import (
     addresses,
     autorun,
+    brokers,
     context,
     distribution,
     embed,
@@ -29,7 +30,8 @@ KIT = "Contract"
 
 def context_page() -> str:
     """What a plugin is handed, and how options are declared."""
-    shown = [show_class(getattr(context, n)) for n in context.__all__ if inspect.isclass(getattr(context, n))]
+    public = [getattr(module, name) for module in (context, brokers) for name in module.__all__]
+    shown = [show_class(one) for one in public if inspect.isclass(one)]
     permissions = "\n".join(f"- `{name}`" for name in context.KERNEL_PERMISSIONS)
     return joined(
         "# Context and options",

@@ -18,7 +18,10 @@ MEANINGS = {
     "contributes.engines": "Turn queues that `register_engines` gives.",
     "contributes.jobs": "Work beside conversations that `register_jobs` gives.",
     "contributes.completers": "Ways to go on typing that `register_completers` gives.",
-    "contributes.commands": "`hermes` commands, by their words: `telegram login`.",
+    "contributes.commands": "`hermes` commands, by their words, where nothing is said of them.",
+    "commands.WORDS.summary": 'What the `hermes` command of these words does: `[commands."telegram login"]`.',
+    "commands.WORDS.group": "Under which heading of `hermes --help` it stands.",
+    "commands.WORDS.who": "Who may run it; `person`: no tool of Hermes.",
     "contributes.slash": "Slash commands, without the slash.",
     "contributes.skills": "Folders beside the manifest.",
     "hooks.use": "Hooks that need the plugin during a session: every hook that is not `register_*`.",
@@ -37,6 +40,7 @@ def keys() -> dict[str, type]:
     """Every key a manifest may hold, dotted, with its type."""
     shape = manifest._SHAPE
     top = {key: kind for key, kind in shape[""].items() if kind is not dict}
+    top |= {f"commands.WORDS.{key}": kind for key, kind in manifest._COMMAND.items()}
     return top | {f"{t}.{key}": kind for t, inner in shape.items() if t for key, kind in inner.items()}
 
 
@@ -62,11 +66,11 @@ def page() -> str:
 
 
 def _must(key: str) -> str:
-    return "required" if key in ("api", "name", "kind", "summary") else ""
+    return "required" if key in ("api", "name", "kind", "summary", "commands.WORDS.summary") else ""
 
 
 def _choices(key: str) -> str:
     if key == "hooks.use":
         return " See {doc}`hooks`."
-    found = manifest._CHOICES.get(key, ())
+    found = manifest._CHOICES.get(key) or manifest._CHOICES.get(key.rpartition(".")[2], ())
     return f" One of: {', '.join(code(c) for c in found)}." if found else ""

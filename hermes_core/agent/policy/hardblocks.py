@@ -12,8 +12,9 @@ from itertools import pairwise
 from pathlib import Path
 
 from hermes_core.agent.policy.guarded import NO_NAME, Clear, expanded, guarded_path, guarded_text, guarded_words
-from hermes_core.agent.policy.itself import runs_itself, widens
+from hermes_core.agent.policy.itself import is_for_a_person
 from hermes_core.patterns import pattern
+from hermes_core.plugins.records import KERNEL, CommandRecord
 
 __all__ = ["CODE", "blocked_command", "guarded_path", "pieces", "program_words", "vital_place"]
 
@@ -44,11 +45,16 @@ _SPLIT = pattern(r"(?:\|\||&&|(?<![<>])&|(?<!>)\||[;\n])")
 
 
 def blocked_command(
-    command: str, cwd: str, guarded: Sequence[Path], brand: str = "hermes", opened: Sequence[str] = ()
+    command: str,
+    cwd: str,
+    guarded: Sequence[Path],
+    brand: str = "hermes",
+    opened: Sequence[str] = (),
+    records: Iterable[CommandRecord] = KERNEL,
 ) -> str:
     """Why a shell command is never run, or an empty string. ``brand`` is what this program is called.
 
-    ``opened`` are folders among the guarded ones that it may read.
+    ``opened`` are folders among the guarded ones that it may read; ``records`` are the commands of this program.
     """
     if reason := _as_a_whole(command):
         return reason
@@ -71,7 +77,9 @@ def blocked_command(
             clear = Clear()
             seen.clear()
             cwd = os.path.normpath(os.path.join(cwd, expanded(words[1] if len(words) > 1 else "~")))  # noqa: PTH118
-        if reason := _blocked_words(words, cwd, guarded, brand, opened, clear):
+        if is_for_a_person(words, brand, records):
+            return f"what {brand} may do is a person's to change"
+        if reason := _blocked_words(words, cwd, guarded, opened, clear):
             return reason
         if CODE.match(_name(words[0])):
             named = guarded_text(command, guarded, opened) if named is None else named
@@ -156,16 +164,12 @@ def _name(word: str) -> str:
     return word.rpartition("/")[2]
 
 
-def _blocked_words(
-    words: list[str], cwd: str, guarded: Sequence[Path], brand: str, opened: Sequence[str], clear: Clear
-) -> str:
+def _blocked_words(words: list[str], cwd: str, guarded: Sequence[Path], opened: Sequence[str], clear: Clear) -> str:
     program = _name(words[0])
     if _NEVER.match(program):
         return f"{program} destroys a file system"
     if any("/dev/" in word for word in words) and (target := _device(program, words)):
         return f"it writes to the raw device {target}"
-    if runs_itself(words, brand) and widens(words[1:]):
-        return f"what {brand} may do is a person's to change"
     if reason := guarded_words(words, cwd, guarded, opened, sweeps=_takes_all(program, words), clear=clear):
         return reason
     if program in _WIPERS and _is_sweeping(program, words):

@@ -4,36 +4,33 @@ import os
 import re
 import sys
 import sysconfig
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 
 from hermes_core.environment import MARK
+from hermes_core.plugins.records import KERNEL, CommandRecord, for_a_person
 
-__all__ = ["run_by_tool", "runs_itself", "widens"]
+__all__ = ["is_for_a_person", "run_by_tool", "runs_itself", "widens"]
 
-# Commands that change what may be done, or answer for a person; those that only look are not among them.
-_WIDENERS = {
-    "approvals": {"allow", "deny"},
-    "config": {"edit", "set", "unset"},
-    "gateway": {"install", "uninstall"},
-    "grants": {"forget"},
-    "model": {"choose"},
-    "pair": {"approve", "revoke"},
-    "plugins": {"disable", "enable", "install", "remove", "sync"},
-    "profile": {"create", "delete", "use"},
-    "setup": {""},
-    "tools": {"", "disable", "enable"},
-}
 _PYTHON = re.compile(r"(python|pypy)[\d.]*$")
 _RUNNERS = re.compile(r"((python|pypy)[\d.]*|uv|uvx|pipx)$")
 
 
-def widens(words: Sequence[str]) -> bool:
+def widens(words: Sequence[str], records: Iterable[CommandRecord] = KERNEL) -> bool:
     """Whether the words behind the program's name change what it may do, or answer for a person."""
-    given = [*words, ""]
-    return "--yolo" in words or any(two in _WIDENERS.get(one, ()) for one, two in pairwise(given))
+    return "--yolo" in words or for_a_person(words, records)
+
+
+def is_for_a_person(words: Sequence[str], brand: str, records: Iterable[CommandRecord]) -> bool:
+    """Whether a command of a shell runs this program to do what only a person may do."""
+    if not runs_itself(words, brand):
+        return False
+    known, rest = tuple(records), words[1:]
+    # Where something else runs this program, its name stands among the words.
+    starts = range(len(rest)) if _RUNNERS.match(words[0].rpartition("/")[2]) else range(min(1, len(rest)))
+    return any(widens(rest[start:], known) for start in starts)
 
 
 def runs_itself(words: Sequence[str], brand: str) -> bool:

@@ -5,7 +5,7 @@ the mode wants one, a person. Only a person, outside the agent, can widen it.
 """
 
 import os
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
@@ -22,6 +22,7 @@ from hermes_core.agent.policy.taint import Seen, brings_in, concern
 from hermes_core.errors import OutOfReach, UserError
 from hermes_core.kinds import Tool, Workspace
 from hermes_core.plugins.dispatch import Dispatch
+from hermes_core.plugins.records import KERNEL, CommandRecord
 from hermes_core.types import Effect, Feature, Principal, Question, Session, ToolCall, Verdict
 
 TYPE_CHECKING = False
@@ -40,9 +41,9 @@ class Policy:
     """Judges calls of one process. ``guarded`` are files and folders that no tool may touch, ``readable`` the folders
     among them that the calls of a session may read. ``own`` tells of a path whether it is code that Hermes runs.
 
-    ``brand`` is what the program is called, ``machine`` the backend that its commands run on. ``store`` keeps what a
-    person granted. A mode that is ``fixed`` cannot be changed in a conversation. ``guests`` tells what holds for others
-    than the owner.
+    ``brand`` is what the program is called, ``records`` are its commands, ``machine`` is the backend that its tools run
+    on. ``store`` keeps what a person granted. A mode that is ``fixed`` cannot be changed in a conversation. ``guests``
+    tells what holds for others than the owner.
     """
 
     def __init__(
@@ -55,6 +56,7 @@ class Policy:
         guarded: Sequence[Path],
         trusted: Sequence[str] = (),
         brand: str = "hermes",
+        records: Iterable[CommandRecord] = KERNEL,
         machine: str = "local",
         store: "Callable[[], Awaitable[Store]] | None" = None,
         fixed: bool = False,
@@ -67,7 +69,7 @@ class Policy:
         self.deny, self.allow = tuple(deny), tuple(allow)
         self._guarded, self._trusted = tuple(guarded), tuple(trusted)
         self._readable, self._own, self._guests = readable, own, guests
-        self._brand, self._machine, self._store = brand, machine, store
+        self._brand, self._records, self._machine, self._store = brand, tuple(records), machine, store
 
     def mode(self, session_id: str = "", owner: Principal | None = None) -> str:
         """The mode a session is in, until the program ends; the one that was set up where nobody changed it.
@@ -224,7 +226,7 @@ class Policy:
             for value in call.arguments.values():
                 if not isinstance(value, str):
                     continue
-                if reason := blocked_command(value, folder, guarded, self._brand, opened):
+                if reason := blocked_command(value, folder, guarded, self._brand, opened, self._records):
                     return f"{subject_of(call)!r} was blocked because {reason}"
         return ""
 

@@ -12,7 +12,7 @@ from attrs import evolve
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
-from hermes_core.context import LlmBroker
+from hermes_core.brokers import LlmBroker
 from hermes_core.errors import ContextTooLong, Unavailable
 from hermes_core.plugins.manifest import read_manifest
 from hermes_core.store.validity import misfit, valid

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from hermes_core.context import LlmBroker, PluginContext
+from hermes_core.brokers import LlmBroker
+from hermes_core.context import PluginContext
 from hermes_core.errors import Unavailable, UserError
 from hermes_core.plugins.manifest import read_manifest
 from hermes_core.testing.contract_base import manifest_path

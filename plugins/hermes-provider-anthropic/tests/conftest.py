@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hermes_core.context import SecretsBroker
+from hermes_core.brokers import SecretsBroker
 from hermes_core.testing.model_service import ModelService, http, model_service
 from hermes_core.testing.wire_replies import Said, events_of
 from hermes_core.types import (

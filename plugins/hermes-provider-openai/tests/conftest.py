@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hermes_core.context import SecretsBroker
+from hermes_core.brokers import SecretsBroker
 from hermes_core.testing.model_service import ModelService, http, model_service
 from hermes_core.testing.wire_replies import Said, events_of, stream_of
 from hermes_core.types import (

@@ -13,6 +13,8 @@ import pytest
 from click.testing import CliRunner
 
 from hermes_core.errors import ToolError, UserError
+from hermes_core.plugins.manifest import read_manifest
+from hermes_core.testing.contract_base import manifest_path
 from hermes_core.types import Principal, Session
 from hermes_tool_workshop.checks import checks
 from hermes_tool_workshop.commands import commands
@@ -42,8 +44,7 @@ class Terminal:
 
 
 @pytest.fixture
-def say(bench, monkeypatch):
-    monkeypatch.delenv("HERMES_RUN", raising=False)
+def say(bench):
     return Terminal(bench)
 
 
@@ -167,12 +168,10 @@ async def test_code_that_is_none_is_not_accepted(bench, say):
         say("accept shout")
 
 
-@pytest.mark.parametrize("line", ["accept shout", "enable shout", "rollback shout 1"])
-async def test_the_agent_does_not_do_it_for_a_person(bench, say, monkeypatch, line):
-    await two(bench)
-    monkeypatch.setenv("HERMES_RUN", "x")
-    with pytest.raises(UserError, match="for a person to decide"):
-        say(line)
+def test_what_widens_is_for_a_person():
+    manifest = read_manifest(manifest_path("hermes_tool_workshop"))
+    kept = {words for words, one in manifest.commands.items() if one.who == "person"}
+    assert kept == {"workshop accept", "workshop enable", "workshop rollback"}
 
 
 async def test_doctor_is_content_or_says_what_to_do(bench):
@@ -191,4 +190,3 @@ def test_every_command_says_what_it_does(bench):
         built = command.build()
         assert isinstance(built, click.Command)
         assert built.help
-        assert command.summary.endswith(".")

@@ -23,4 +23,4 @@ def register_cli_commands() -> Iterable[Command]:
     """``hermes api``."""
     from hermes_platform_api.command import build
 
-    return [Command(name="api", summary="Serve the OpenAI-compatible HTTP API.", build=build)]
+    return [Command(name="api", build=build)]

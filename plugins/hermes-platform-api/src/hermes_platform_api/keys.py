@@ -5,7 +5,7 @@ import re
 import secrets
 from collections.abc import Mapping
 
-from hermes_core.context import SecretsBroker
+from hermes_core.brokers import SecretsBroker
 from hermes_core.errors import UserError
 
 __all__ = ["MAIN", "Keys"]

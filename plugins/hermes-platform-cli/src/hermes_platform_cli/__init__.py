@@ -1,12 +1,13 @@
-"""The classic terminal conversation."""
+"""The classic terminal conversation, and the commands that look back on what was said."""
 
 from collections.abc import Iterable
 
 from hermes_core import hookimpl
 from hermes_core.context import PluginContext
 from hermes_core.kinds import Platform
+from hermes_core.types import Command
 
-__all__ = ["register_platforms"]
+__all__ = ["register_cli_commands", "register_platforms"]
 
 
 @hookimpl
@@ -16,3 +17,11 @@ def register_platforms(ctx: PluginContext) -> Iterable[Platform]:
     from hermes_platform_cli.platform import Cli
 
     return [Cli(ctx.config or Config(), ctx.paths.data)]
+
+
+@hookimpl
+def register_cli_commands(ctx: PluginContext) -> Iterable[Command]:
+    """``hermes sessions …``, ``insights`` and ``logs``."""
+    from hermes_platform_cli.commands import commands
+
+    return commands(ctx)

@@ -10,7 +10,7 @@ from hermes_platform_telegram.failures import Lost, Refused, as_service
 from hermes_platform_telegram.platform import connect
 
 if TYPE_CHECKING:
-    from hermes_core.context import SecretsBroker
+    from hermes_core.brokers import SecretsBroker
 
 __all__ = ["check_bot"]
 

@@ -27,7 +27,8 @@ from hermes_platform_telegram.updates import ALLOWED, Me
 from hermes_platform_telegram.webhook import Webhook
 
 if TYPE_CHECKING:
-    from hermes_core.context import PluginPaths, SecretsBroker
+    from hermes_core.brokers import SecretsBroker
+    from hermes_core.context import PluginPaths
 
 __all__ = ["Telegram", "connect"]
 

@@ -24,4 +24,4 @@ def register_cli_commands(ctx: PluginContext) -> Iterable[Command]:
     """``hermes web``."""
     from hermes_platform_tui.web import build
 
-    return [Command(name="web", summary="The full screen in a browser on this machine.", build=build)]
+    return [Command(name="web", build=build)]

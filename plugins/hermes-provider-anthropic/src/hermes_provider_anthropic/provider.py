@@ -9,7 +9,7 @@ from hermes_core.types import Delta, Endpoint, Model, Price, Request
 from hermes_provider_anthropic.listed import LISTED, Listed
 
 if TYPE_CHECKING:
-    from hermes_core.context import SecretsBroker
+    from hermes_core.brokers import SecretsBroker
     from hermes_provider_anthropic.line import Line
 
 __all__ = ["Messages", "all_providers"]

@@ -14,7 +14,7 @@ from hermes_provider_openai.entry import Entry
 if TYPE_CHECKING:
     import httpx2
 
-    from hermes_core.context import SecretsBroker
+    from hermes_core.brokers import SecretsBroker
 
 __all__ = ["HOSTED_SECONDS", "LOCAL_SECONDS", "Line", "open_line"]
 

@@ -23,14 +23,14 @@ _MB = 1_000_000
 
 def commands(store: Store, notes: Notes) -> Sequence[Command]:
     """The five commands."""
-    made: tuple[tuple[str, str, Callable[[], click.Command]], ...] = (
-        ("list", "Snapshots of a folder, newest first.", lambda: _list(store)),
-        ("show", "What changed in a folder since a snapshot.", lambda: _show(store)),
-        ("restore", "Bring a folder, or files in it, back to a snapshot.", lambda: _restore(store, notes)),
-        ("prune", "Drop what is too old or too much.", lambda: _prune(store)),
-        ("status", "Which folders have snapshots, and how much they take.", lambda: _status(store)),
+    made: tuple[tuple[str, Callable[[], click.Command]], ...] = (
+        ("list", lambda: _list(store)),
+        ("show", lambda: _show(store)),
+        ("restore", lambda: _restore(store, notes)),
+        ("prune", lambda: _prune(store)),
+        ("status", lambda: _status(store)),
     )
-    return [Command(name=f"checkpoints {name}", summary=summary, build=build) for name, summary, build in made]
+    return [Command(name=f"checkpoints {name}", build=build) for name, build in made]
 
 
 def _folder(command: Any) -> Any:

@@ -28,7 +28,6 @@ def register_cli_commands(ctx: PluginContext) -> Iterable[Command]:
     return [
         Command(
             name="guard check",
-            summary="Say what the guard thinks of shell commands.",
             build=lambda: make_check(str(ctx.paths.home)),
         )
     ]

@@ -1,6 +1,6 @@
 """What a call of the tool really does: a look sends nothing, and what only its person reads needs no yes."""
 
-from hermes_core.context import MessagesBroker
+from hermes_core.brokers import MessagesBroker
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.types import Effect, Session, ToolCall, Verdict
 

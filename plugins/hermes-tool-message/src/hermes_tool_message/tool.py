@@ -7,7 +7,8 @@ from typing import Literal
 
 from attrs import field, frozen
 
-from hermes_core.context import MessagesBroker, PluginPaths
+from hermes_core.brokers import MessagesBroker
+from hermes_core.context import PluginPaths
 from hermes_core.errors import ToolError, UserError
 from hermes_core.kinds import Tool, ToolContext, tool
 from hermes_core.places import PathRules, check_path, spell

@@ -26,7 +26,6 @@ def register_cli_commands(ctx: PluginContext) -> Iterable[Command]:
     return [
         Command(
             name="metrics",
-            summary="Print what the running gateway counted.",
             build=lambda: make_metrics(ctx.config or Config()),
         )
     ]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from attrs import evolve, frozen
 
-from hermes_core.context import DocumentsBroker
+from hermes_core.brokers import DocumentsBroker
 from hermes_core.errors import Conflict, UserError
 from hermes_core.types import JSON, Envelope, Message, Principal, Text
 

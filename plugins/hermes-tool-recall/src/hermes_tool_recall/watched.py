@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from hermes_core.context import SessionsBroker
+from hermes_core.brokers import SessionsBroker
 from hermes_core.types import HistoryEntry, Hit, Message, Principal, Session
 
 

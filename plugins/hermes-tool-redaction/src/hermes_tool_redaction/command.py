@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 import click
 
-from hermes_core.context import MasksBroker, TextStream
+from hermes_core.brokers import MasksBroker, TextStream
 
 __all__ = ["make_redact"]
 

@@ -21,34 +21,25 @@ def commands(ctx: PluginContext) -> Sequence[Command]:
     """All commands; each is put together when it is used."""
     from hermes_tool_skills import deeds, past
 
-    made: tuple[tuple[str, str, Build], ...] = (
-        ("list", "All skills, and what stands in the way of each.", _list),
-        ("show", "Everything about one skill.", _show),
-        ("install", "Get a skill, look at it, keep it. It is not enabled by this.", deeds.install_command),
-        ("enable", "Use a skill, or accept how it is now.", deeds.enable_command),
-        ("disable", "Stop using a skill; it stays where it is.", deeds.disable_command),
-        ("remove", "Take a skill away; its versions stay.", deeds.remove_command),
-        ("pin", "Keep the agent from deleting a skill.", deeds.pin_command),
-        ("verify", "Compare every skill with what was accepted.", _verify),
-        ("history", "The versions of a skill: who, when, why.", _history),
-        ("diff", "What changed in a skill.", _diff),
-        ("rollback", "Bring back a version.", past.rollback_command),
-        ("pending", "Changes of the agent's that wait for you.", _pending),
-        ("approve", "Make a change that waits.", past.approve_command),
-        ("reject", "Drop a change that waits.", past.reject_command),
-        ("new", "Begin a skill of your own.", past.new_command),
-        ("scan", "What speaks against a skill, without installing it.", _scan),
+    made: tuple[tuple[str, Build], ...] = (
+        ("list", _list),
+        ("show", _show),
+        ("install", deeds.install_command),
+        ("enable", deeds.enable_command),
+        ("disable", deeds.disable_command),
+        ("remove", deeds.remove_command),
+        ("pin", deeds.pin_command),
+        ("verify", _verify),
+        ("history", _history),
+        ("diff", _diff),
+        ("rollback", past.rollback_command),
+        ("pending", _pending),
+        ("approve", past.approve_command),
+        ("reject", past.reject_command),
+        ("new", past.new_command),
+        ("scan", _scan),
     )
-    return [
-        Command(name=f"skills {name}", summary=summary, build=partial(_built, build, ctx, summary))
-        for name, summary, build in made
-    ]
-
-
-def _built(build: Build, ctx: PluginContext, summary: str) -> "click.Command":
-    command = build(ctx)
-    command.short_help = summary
-    return command
+    return [Command(name=f"skills {name}", build=partial(build, ctx)) for name, build in made]
 
 
 def _list(ctx: PluginContext) -> "click.Command":

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from hermes_core.context import DocumentsBroker
+from hermes_core.brokers import DocumentsBroker
 from hermes_core.errors import Conflict, ToolError, UserError
 from hermes_core.types import JSON, Session
 from hermes_tool_todo.plan import STATUSES, Item, Plan

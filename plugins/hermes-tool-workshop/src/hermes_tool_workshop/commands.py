@@ -1,7 +1,6 @@
 """``hermes workshop``: what a person does with the tools that the agent wrote."""
 
 import json
-import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -30,17 +29,17 @@ class Found:
 
 def commands(data: Path) -> Sequence[Command]:
     """The eight commands."""
-    made: tuple[tuple[str, str, Callable[[], click.Command]], ...] = (
-        ("list", "The tools that the agent wrote.", lambda: _list(data)),
-        ("show", "A tool's code, and what it may do.", lambda: _show(data)),
-        ("diff", "What changed between two versions of a tool.", lambda: _diff(data)),
-        ("rollback", "Put an earlier version of a tool in force.", lambda: _rollback(data)),
-        ("disable", "Let nobody call a tool.", lambda: _switch(data, on=False)),
-        ("enable", "Let a tool be called again.", lambda: _switch(data, on=True)),
-        ("remove", "Take a tool away; its versions go to the archive.", lambda: _remove(data)),
-        ("accept", "Say yes to a tool as it is on the disk now.", lambda: _accept(data)),
+    made: tuple[tuple[str, Callable[[], click.Command]], ...] = (
+        ("list", lambda: _list(data)),
+        ("show", lambda: _show(data)),
+        ("diff", lambda: _diff(data)),
+        ("rollback", lambda: _rollback(data)),
+        ("disable", lambda: _switch(data, on=False)),
+        ("enable", lambda: _switch(data, on=True)),
+        ("remove", lambda: _remove(data)),
+        ("accept", lambda: _accept(data)),
     )
-    return [Command(name=f"workshop {name}", summary=summary, build=build) for name, summary, build in made]
+    return [Command(name=f"workshop {name}", build=build) for name, build in made]
 
 
 def _find(data: Path, name: str, person: str) -> Found:
@@ -184,7 +183,6 @@ def _rollback(data: Path) -> "click.Command":
     import click
 
     def act(found: Found, number: int) -> tuple[dict[str, Any], str]:
-        _by_a_person()
         ledger = found.shelf.switch(found.name, number)
         return _said(found, ledger, f"Version {number} of {found.name} is in force.")
 
@@ -194,8 +192,6 @@ def _rollback(data: Path) -> "click.Command":
 
 def _switch(data: Path, *, on: bool) -> "click.Command":
     def act(found: Found) -> tuple[dict[str, Any], str]:
-        if on:
-            _by_a_person()
         ledger = found.shelf.change(found.name, lambda now: evolve(now, state="on" if on else "off", why=""))
         if on:
             Record(found.shelf.folder / found.name).forgiven(ledger.version)
@@ -221,7 +217,6 @@ def _accept(data: Path) -> "click.Command":
     def act(found: Found) -> tuple[dict[str, Any], str]:
         import click
 
-        _by_a_person()
         ledger = found.shelf.ledger(found.name)
         version = found.shelf.version(found.name, ledger.version)
         if version.intact:
@@ -244,9 +239,3 @@ def _readable(found: Found, code: str, permissions: Any) -> None:
     shape, problems = read_code(code, permissions)
     if shape is None or problems:
         raise UserError(f"{found.name} cannot be accepted:\n- " + "\n- ".join(problems), hint="Correct the file first.")
-
-
-def _by_a_person() -> None:
-    """Raises UserError when this very command was started by the agent. Help against accidents, not a wall."""
-    if os.environ.get("HERMES_RUN"):
-        raise UserError("This is for a person to decide, not for the agent.", hint="Type it in a terminal of your own.")

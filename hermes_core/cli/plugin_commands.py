@@ -1,0 +1,120 @@
+"""Commands of plugins: known from manifests, imported when one is used, and run with a live kernel where they ask."""
+
+import asyncio
+import signal
+from collections.abc import Callable, Coroutine, Iterable
+from contextlib import suppress
+from copy import copy
+from functools import partial, wraps
+from inspect import iscoroutinefunction
+from typing import Any
+
+import click
+
+from hermes_core.cli.scope import Scope
+from hermes_core.errors import ContractError, PluginError, UserError
+from hermes_core.plugins.records import CommandRecord
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hermes_core.plugins.dispatch import Dispatch
+
+__all__ = ["awaited", "find_command"]
+
+Run = Callable[[Coroutine[Any, Any, Any]], Any]
+# Words of commands that plugins of ours add, for who has not installed them.
+_ELSEWHERE = dict.fromkeys(("insights", "logs", "sessions"), "hermes-platform-cli")
+
+
+def find_command(scope: Scope, name: str) -> click.Command | None:
+    """The command, or group of commands, that enabled plugins add under a name; imports those plugins.
+
+    Raises PluginError when they cannot be used, UserError when the plugin that has it is not enabled or installed.
+    """
+    records = [one for one in scope.plugin_commands() if one.first == name]
+    if not records:
+        _why_not(scope, name)
+        return None
+    labels = {one.owner for one in records}
+    loader, dispatch = scope.loading(labels)
+    for label in sorted(labels):
+        loader.load(scope.index.resolve(label), named=True)
+    return _built(name, records, labels, dispatch, partial(_in_kernel, scope))
+
+
+def _built(
+    name: str, records: Iterable[CommandRecord], labels: set[str], dispatch: "Dispatch", run: Run
+) -> click.Command:
+    told = {one.words: one.summary for one in records}
+    group = click.Group(name, help=told.get(name))
+    for owner, command in dispatch.contributions("register_cli_commands"):
+        first, _, second = command.name.partition(" ")
+        if owner in labels and first == name:
+            made = awaited(command.build(), run, owner)
+            made.short_help = told.get(command.name, "")
+            if not second:
+                return made
+            group.add_command(made, second)
+    if not group.commands:
+        fault = next((f for f in dispatch.faults if f.plugin in labels), None)
+        raise PluginError(", ".join(sorted(labels)), fault.error if fault else f"it adds no command {name}")
+    return group
+
+
+def awaited(command: click.Command, run: Run, owner: str) -> click.Command:
+    """A copy of a command in which ``run`` is given what an ``async def`` makes, and those below it alike.
+
+    Raises ContractError for a group that is itself ``async def``: its commands have a kernel each.
+    """
+    made, function = copy(command), command.callback
+    if isinstance(made, click.Group):
+        if iscoroutinefunction(function):
+            raise ContractError(owner, f"the group {made.name} is an 'async def'", hint="Only its commands may be.")
+        made.commands = {name: awaited(one, run, owner) for name, one in made.commands.items()}
+    elif iscoroutinefunction(function):
+        made.callback = wraps(function)(lambda *given, **options: run(function(*given, **options)))
+    return made
+
+
+def _in_kernel(scope: Scope, work: Coroutine[Any, Any, Any]) -> Any:
+    """Run the work of a command while the kernel lives. It is closed at the end, also after Ctrl-C and SIGTERM."""
+
+    ended = False
+
+    async def live() -> Any:
+        task = asyncio.current_task()
+        assert task
+
+        def end() -> None:
+            nonlocal ended
+            ended = True
+            task.cancel()
+
+        loop = asyncio.get_running_loop()
+        with suppress(NotImplementedError, RuntimeError, ValueError):  # beside the main thread, or another system
+            loop.add_signal_handler(signal.SIGTERM, end)
+        async with scope.kernel:
+            return await work
+
+    try:
+        return asyncio.run(live())
+    except asyncio.CancelledError:
+        if ended:
+            raise KeyboardInterrupt from None  # it is told as Ctrl-C is
+        raise
+    finally:
+        work.close()  # it may not have begun
+
+
+def _why_not(scope: Scope, name: str) -> None:
+    """Say where a command is that cannot be used. Raises UserError; nothing where nobody has such a command."""
+    consent = scope.consent()
+    for installed in scope.index.plugins:
+        records, label = installed.manifest.commands if installed.manifest else {}, installed.label
+        if any(one.first == name for one in records.values()) and not consent.state(installed).usable:
+            hint = "" if scope.safe_mode else f"{scope.name} plugins enable {label}"
+            why = f"which is not enabled: {consent.state(installed).reason}."
+            raise UserError(f"`{scope.name} {name}` is a command of the plugin {label}, {why}", hint=hint)
+    if package := _ELSEWHERE.get(name):
+        hint = f"{scope.name} plugins install {package}"
+        raise UserError(f"`{scope.name} {name}` is a command of {package}, which is not installed.", hint=hint)

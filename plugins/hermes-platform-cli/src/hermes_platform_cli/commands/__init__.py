@@ -1,0 +1,37 @@
+"""The commands that look back. Each is put together when it is used."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from hermes_core.context import PluginContext
+from hermes_core.types import Command
+
+if TYPE_CHECKING:
+    import click
+
+# words -> where it is made, below this package
+_MADE = {
+    "sessions list": "sessions:make_list",
+    "sessions show": "sessions:make_show",
+    "sessions search": "sessions:make_search",
+    "sessions export": "sessions:make_export",
+    "sessions rename": "sessions:make_rename",
+    "sessions delete": "sessions:make_delete",
+    "sessions prune": "sessions:make_prune",
+    "insights": "usage:make_insights",
+    "logs": "logs:make_logs",
+}
+
+
+def commands(ctx: PluginContext) -> Iterator[Command]:
+    """All of them."""
+    for words, place in _MADE.items():
+        yield Command(name=words, build=partial(_built, place, ctx))
+
+
+def _built(place: str, ctx: PluginContext) -> "click.Command":
+    module, _, name = place.partition(":")
+    make: Callable[[PluginContext], click.Command] = getattr(import_module(f"{__name__}.{module}"), name)
+    return make(ctx)

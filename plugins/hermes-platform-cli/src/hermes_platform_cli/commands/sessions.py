@@ -1,0 +1,194 @@
+"""``hermes sessions``: look at, search, carry away and clear past conversations.
+
+A session is named by its id, the start of it, its title, or ``latest``.
+"""
+
+import json
+import re
+import time
+
+import click
+
+from hermes_core.context import PluginContext
+from hermes_core.errors import UserError
+from hermes_core.tables import ago, confirm, emit, json_option
+from hermes_core.types import Message, Text, ToolCall, ToolResult
+
+_UNITS = {"h": 3600.0, "d": 86_400.0, "w": 604_800.0}
+
+
+def make_list(ctx: PluginContext) -> click.Command:
+    """``sessions list``."""
+
+    @click.command()
+    @click.option(
+        "-n", "--limit", default=20, type=click.IntRange(min=1), show_default=True, help="How many, last used first."
+    )
+    @click.option("--source", default="", help="Only those that came in this way (cli, oneshot, a platform).")
+    @click.option("--all", "children", is_flag=True, help="Those of child agents too.")
+    @json_option
+    async def command(limit: int, source: str, children: bool, as_json: bool) -> None:
+        """List sessions, last used first."""
+        rows = await ctx.archive.rows(ctx.owner, limit=limit, origin=source, children=children)
+        shown = [
+            {
+                "id": r.session.id,
+                "title": r.session.title or (r.preview if not as_json else ""),
+                "source": r.session.origin,
+                "parent": r.session.parent,
+                "state": r.state,
+                "messages": r.messages,
+                "tool_calls": r.tool_calls,
+                "model": r.session.model,
+                "provider": r.session.provider,
+                "created": r.session.created,
+                "updated": r.updated if as_json else ago(r.updated),
+                "tokens": r.usage.input + r.usage.output,
+                "cost": r.usage.cost,
+                "preview": r.preview,
+            }
+            for r in rows
+        ]
+        columns = ("id", "updated", "state", "source", "messages", "model", "title")
+        emit(shown, columns, as_json=as_json, empty="No session yet. Start one: hermes")
+
+    return command
+
+
+def make_show(ctx: PluginContext) -> click.Command:
+    """``sessions show``."""
+
+    @click.command()
+    @click.argument("which", default="latest")
+    @json_option
+    async def command(which: str, as_json: bool) -> None:
+        """Print a session, message by message. With --json: as `export` does.
+
+        WHICH is its id, the start of it, its title, or `latest`.
+        """
+        if as_json:
+            await _export(ctx, which)
+            return
+        session = await ctx.archive.find(ctx.owner, which)
+        click.secho(f"{session.id}  {session.title}  {session.provider}/{session.model}", bold=True)
+        for message in await ctx.archive.past(ctx.owner, session.id):
+            _show(message)
+
+    return command
+
+
+def _show(message: Message) -> None:
+    for part in message.parts:
+        if isinstance(part, Text):
+            click.secho(f"\n{message.role}{f', quoting {part.quotes}' if part.quotes else ''}", fg="cyan")
+            click.echo(part.text.strip("\n") if part.quotes else part.text)
+        elif isinstance(part, ToolCall):
+            click.secho(f"  ┊ {part.name} {json.dumps(part.arguments, ensure_ascii=False)[:200]}", dim=True)
+        elif isinstance(part, ToolResult):
+            text = " ".join(p.text for p in part.parts if isinstance(p, Text))
+            click.secho(f"  ┊ {'✗' if part.failed else '✓'} {' '.join(text.split())[:200]}", dim=True)
+
+
+def make_search(ctx: PluginContext) -> click.Command:
+    """``sessions search``."""
+
+    @click.command()
+    @click.argument("words", nargs=-1, required=True)
+    @click.option(
+        "-n", "--limit", default=20, type=click.IntRange(min=1), show_default=True, help="How many messages at most."
+    )
+    @json_option
+    async def command(words: tuple[str, ...], limit: int, as_json: bool) -> None:
+        """Find messages that hold all the words, newest first."""
+        shown = [
+            {
+                "session_id": h.session_id,
+                "message_id": h.message_id,
+                "role": h.role,
+                "when": ago(h.created),
+                "created": h.created,
+                "title": h.title,
+                "snippet": h.snippet,
+            }
+            for h in await ctx.sessions.search(ctx.owner, " ".join(words), limit=limit)
+        ]
+        columns = ("session_id", "when", "role", "snippet")
+        emit(shown, columns, as_json=as_json, empty=f"No message holds {' '.join(words)!r}.")
+
+    return command
+
+
+def make_export(ctx: PluginContext) -> click.Command:
+    """``sessions export``."""
+
+    @click.command()
+    @click.argument("which", default="latest")
+    @click.option("--format", "_form", type=click.Choice(["jsonl"]), default="jsonl", show_default=True)
+    async def command(which: str, _form: str) -> None:
+        """Write a session out, one OpenAI-shaped message a line: the prompt, tool calls and results included.
+
+        WHICH is its id, the start of it, its title, or `latest`.
+        """
+        await _export(ctx, which)
+
+    return command
+
+
+async def _export(ctx: PluginContext, which: str) -> None:
+    session = await ctx.archive.find(ctx.owner, which)
+    for shape in await ctx.archive.export(ctx.owner, session.id):
+        click.echo(json.dumps(shape, ensure_ascii=False))
+
+
+def make_rename(ctx: PluginContext) -> click.Command:
+    """``sessions rename``."""
+
+    @click.command()
+    @click.argument("which")
+    @click.argument("title", nargs=-1, required=True)
+    async def command(which: str, title: tuple[str, ...]) -> None:
+        """Give a session a title."""
+        session = await ctx.archive.find(ctx.owner, which)
+        await ctx.archive.rename(ctx.owner, session.id, " ".join(title))
+
+    return command
+
+
+def make_delete(ctx: PluginContext) -> click.Command:
+    """``sessions delete``."""
+
+    @click.command()
+    @click.argument("which")
+    @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+    async def command(which: str, yes: bool) -> None:
+        """Delete a session with everything in it. This cannot be undone."""
+        session = await ctx.archive.find(ctx.owner, which)
+        confirm(f"Delete session {session.id} {session.title}?", yes=yes)
+        await ctx.archive.delete(ctx.owner, session.id)
+        click.echo(f"Deleted {session.id}.", err=True)
+
+    return command
+
+
+def make_prune(ctx: PluginContext) -> click.Command:
+    """``sessions prune``."""
+
+    @click.command()
+    @click.option(
+        "--older-than", "age", required=True, metavar="90d", help="By last use: hours (h), days (d), weeks (w)."
+    )
+    @click.option("--dry-run", is_flag=True, help="Only list what would go.")
+    @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+    async def command(age: str, dry_run: bool, yes: bool) -> None:
+        """Delete sessions that were not used for a while."""
+        match = re.fullmatch(r"(\d+)([hdw])", age)
+        if not match:
+            raise UserError(f"{age!r} is no age.", hint="Write a number and a unit: 12h, 90d, 8w.")
+        before = time.time() - int(match[1]) * _UNITS[match[2]]
+        found = await ctx.archive.prune(ctx.owner, before=before, dry_run=True)
+        click.echo("\n".join(found) or "No session is that old.", err=not found)
+        if found and not dry_run:
+            confirm(f"Delete these {len(found)} sessions?", yes=yes)
+            await ctx.archive.prune(ctx.owner, before=before)
+
+    return command

@@ -1,0 +1,142 @@
+"""Commands of plugins that work with a kernel: it is opened before them, and closed whatever becomes of them."""
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from hermes_core.distribution import Distribution
+from hermes_core.plugins.index import Index
+
+EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "cron.py"
+WAITING = """
+import asyncio, os, pathlib
+import click
+from hermes_core import hookimpl
+from hermes_core.types import Command, Principal
+
+@hookimpl
+def register_cli_commands(ctx):
+    @click.command()
+    @click.argument("what")
+    async def wait(what):
+        await ctx.sessions.recent(Principal())
+        pathlib.Path(os.environ["MARK"], "open").touch()
+        if what == "raise":
+            raise ValueError("no such thing")
+        if what == "leave":
+            return 7
+        try:
+            await asyncio.sleep(60)
+        finally:
+            await ctx.sessions.recent(Principal())  # the kernel lives until the command has ended
+            pathlib.Path(os.environ["MARK"], "ended").touch()
+    return [Command(name="wait", build=lambda: wait)]
+"""
+
+
+@pytest.fixture
+def cron(cli):
+    (cli.home / "plugins").mkdir()
+    (cli.home / "plugins" / "cron.py").write_text(EXAMPLE.read_text())
+    cli("plugins", "enable", "cron", "--yes")
+    return cli
+
+
+def test_a_command_of_a_third_party_asks_a_model(cron):
+    done = cron("cron", "run", "evening")
+    assert (done.status, done.err) == (0, "")
+    assert done.out.strip()
+    row = cron("insights", "--json").row
+    assert (row["task"], row["calls"], row["provider"]) == ("cron", 1, "offline")
+
+
+def test_what_it_raises_is_told_as_ever(cron):
+    done = cron("cron", "run", "noon")
+    assert (done.status, done.out) == (2, "")
+    assert "There is no job named 'noon'" in done.err
+
+
+def test_the_words_of_a_group_are_explained(cron):
+    helped = cron("cron", "--help").out
+    assert "Questions that are asked again and again" in helped
+    assert "run   Ask one of them now." in helped
+    assert "cron         Questions that are asked again and again: list, run." in cron("--help").out
+
+
+def test_one_that_is_not_enabled_says_how_to_enable_it(cron):
+    cron("plugins", "disable", "cron")
+    done = cron("cron", "list")
+    assert (done.status, done.out) == (2, "")
+    assert "hermes plugins enable tool/cron" in done.err
+    assert "cron" not in cron("--help").out
+
+
+class Alone(Distribution):
+    """The kernel, with nothing beside it."""
+
+    def installed(self, *_, **__) -> Index:
+        return Index(())
+
+
+@pytest.mark.parametrize("name", ["sessions", "insights", "logs"])
+def test_the_kernel_alone_says_what_to_install(cli, name):
+    done = cli(name, "list", distribution=Alone(name="hermes"))
+    assert (done.status, done.out) == (2, "")
+    assert f"`hermes {name}` is a command of hermes-platform-cli, which is not installed." in done.err
+    assert "hermes plugins install hermes-platform-cli" in done.err
+    assert name not in cli("--help", distribution=Alone(name="hermes")).out.split()
+
+
+def test_a_group_cannot_wait(cli):
+    code = WAITING.replace("click.command()", "click.group()").replace('    @click.argument("what")\n', "")
+    path = cli.plugin("tool/wait", code, contributes={"commands": ["wait"]}, permissions={"kernel": ["sessions.read"]})
+    cli("plugins", "enable", "wait", "--yes")
+    done = cli("wait")
+    assert (done.status, done.out) == (3, "")
+    assert "the group wait is an 'async def'" in done.err
+    assert path.exists()
+
+
+@pytest.fixture
+def waiting(cli, monkeypatch):
+    cli.plugin("tool/wait", WAITING, contributes={"commands": ["wait"]}, permissions={"kernel": ["sessions.read"]})
+    cli("plugins", "enable", "wait", "--yes")
+    monkeypatch.setenv("MARK", str(cli.work))
+    return cli
+
+
+def test_its_exit_status_is_what_it_returns(waiting):
+    assert waiting("wait", "leave").status == 7
+
+
+def test_a_fault_in_it_is_told_without_a_traceback(waiting):
+    done = waiting("wait", "raise")
+    assert (done.status, done.out) == (1, "")
+    assert "no such thing" in done.err
+    assert "Traceback" not in done.err
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_one_that_is_interrupted_ends_in_good_order(waiting, number):
+    words = [sys.executable, "-m", "hermes_core", "wait", "long"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        until = time.monotonic() + 50
+        while not (waiting.work / "open").exists() and time.monotonic() < until:
+            time.sleep(0.05)
+        process.send_signal(number)
+        said, told = process.communicate(timeout=50)
+    assert (process.returncode, said, told.strip()) == (130, "", "Interrupted.")
+    assert (waiting.work / "ended").exists()
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+@pytest.mark.parametrize("words", [(), ("sessions",), ("skills",)], ids=" ".join)
+def test_the_screens_of_help(cli, snapshot, monkeypatch, words, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    screen = cli(*words, "--help").out
+    assert max(map(len, screen.splitlines())) <= columns
+    assert screen == snapshot
