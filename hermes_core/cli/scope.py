@@ -93,9 +93,14 @@ class Scope:
         from hermes_core.masking import masked
 
         try:
-            return self._settings_at_all.masks.always(text)
+            masks = self._settings_at_all.masks
         except HermesError:
             return masked(text)
+        shown = masks.always(text)
+        if not masks.missing or shown == text:
+            return shown
+        blind = ", ".join(filter(None, masks.missing)) or "A plugin"
+        return f"{shown}\n{blind} finds secrets and could not be loaded, so this is hidden. See: {self.name} doctor"
 
     @cached_property
     def index(self) -> "Index":

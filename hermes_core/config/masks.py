@@ -14,7 +14,7 @@ from hermes_core.config.paths import Home
 from hermes_core.config.secrets import Secrets
 from hermes_core.environment import is_secret
 from hermes_core.errors import UserError
-from hermes_core.masking import UNJUDGED, put_to_use
+from hermes_core.masking import UNJUDGED, might_be_secret, put_to_use
 from hermes_core.masking.known import Known
 from hermes_core.masking.stream import MaskingStream, hidden, mask, masked_text
 from hermes_core.masking.watched import Watched
@@ -115,13 +115,18 @@ class Masks:
         return [self.data(item) for item in value] if isinstance(value, list | tuple) else value
 
     def _under(self, key: str, value: JSON) -> JSON:
-        if isinstance(value, str) and any(masker.is_secret(value, key) for masker in self.maskers):
-            return mask(value)
-        return self.data(value)
+        found = {masker.is_secret(value, key) for masker in self.maskers} if isinstance(value, str) else set()
+        return mask(value, None in found) if found - {False} else self.data(value)
 
     def is_token(self, value: str) -> bool:
         """Whether a value is a secret by its look."""
-        return any(masker.is_secret(value) for masker in self.maskers)
+        found = {masker.is_secret(value) for masker in self.maskers}
+        return True in found or (None in found and might_be_secret(value))
+
+    @property
+    def missing(self) -> Sequence[str]:
+        """The plugins whose maskers should be there and are not, so that every text is hidden."""
+        return [masker.label for masker in self.maskers if masker.missing]
 
     def people(self, text: str) -> str:
         """The text with names that stand for people; where nobody knows people, nothing of it is shown.

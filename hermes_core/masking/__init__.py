@@ -24,7 +24,7 @@ if TYPE_CHECKING:
             """Whether a value is a secret by its look."""
 
 
-__all__ = ["MASKED", "UNJUDGED", "masked", "put_to_use", "stood_in"]
+__all__ = ["MASKED", "UNJUDGED", "masked", "might_be_secret", "put_to_use"]
 
 MASKED = "⟦secret"  # how the mask begins that models are shown
 UNJUDGED = r"[^\r\n]*\S[^\r\n]*"  # a line that holds something
@@ -57,6 +57,6 @@ def _is_token(value: str) -> bool:
     return bool((masks := _in_use and _in_use()) and masks.is_token(value))
 
 
-def stood_in(value: str) -> bool:
+def might_be_secret(value: str) -> bool:
     """Whether a value might be a secret, where the plugin that knows could not be asked: a long word with a digit."""
     return _CODE(value) is not None and any(sign.isdigit() for sign in value)

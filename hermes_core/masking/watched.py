@@ -4,8 +4,6 @@ from collections.abc import Callable, Iterable
 from time import thread_time
 from typing import TypeVar
 
-from hermes_core.masking import stood_in
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.kinds import Masker
@@ -49,11 +47,15 @@ class Watched:
 
         return ask
 
-    def is_secret(self, value: str, name: str = "") -> bool:
-        """Whether a value is a secret: by the name of its field, or without one by its look."""
+    def is_secret(self, value: str, name: str = "") -> bool | None:
+        """Whether a value is a secret: by the name of its field, or without one by its look. None: nobody knows."""
         masker = self._masker
-        found = self._tried("is_secret", lambda: bool(masker.is_secret(value, name))) if masker else None
-        return bool(name) or stood_in(value) if found is None else found
+        return self._tried("is_secret", lambda: bool(masker.is_secret(value, name))) if masker else None
+
+    @property
+    def missing(self) -> bool:
+        """Whether the masker could not be had at all, so that nothing can be judged."""
+        return self._masker is None
 
     def people(self, text: str, name: Callable[[str, str], str]) -> str | None:
         """The text with names for the people in it; None when that cannot be done."""

@@ -90,6 +90,8 @@ class Loader:
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # sys.exit and assert at import too: it costs this plugin only
+            # First, as telling it may ask for maskers of secrets, and this may be the plugin of one.
+            self._failed[installed.label] = installed.error(LoadError, type(error).__name__)
             failed = self._failed[installed.label] = self._explained(installed, phase, error)
             if self._strict:
                 raise

@@ -2,6 +2,9 @@
 
 import json
 import logging
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,7 +14,7 @@ from hermes_core.cli.log import start_logging
 from hermes_core.environment import is_secret
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import Masker, ToolContext, tool
-from hermes_core.masking import masked, stood_in, watched
+from hermes_core.masking import masked, might_be_secret, watched
 from hermes_core.masking.known import Known
 from hermes_core.masking.stream import MaskingStream, masked_text
 from hermes_core.masking.watched import Watched
@@ -152,11 +155,17 @@ def test_every_masker_is_asked_and_the_known_values_with_them() -> None:
 
 def test_a_word_that_might_be_a_secret_where_nobody_knows() -> None:
     words = ("a1b2c3d4e5f6g7h8", "/usr/bin/python3.13-x", "abcdefghijklmnopq", "a1b2c3", "two words of 16 1")
-    assert [stood_in(word) for word in words] == [True, False, False, False, False]
-    one = Watched("tool/fish", Unsure())
-    assert one.is_secret("a", "password")
-    assert one.is_secret(words[0])
-    assert not one.is_secret("/usr/bin")
+    assert [might_be_secret(word) for word in words] == [True, False, False, False, False]
+
+
+def test_where_nobody_knows_of_a_field_nothing_of_it_is_shown(hermes) -> None:
+    masks = hermes.runtime.settings.masks
+    for masker in (None, Unsure()):
+        masks.use(lambda masker=masker: [Watched("tool/fish", masker)])
+        assert masks.data({"event": "a long event with many words", "n": 1}) == {"event": "***", "n": 1}
+        assert masks.is_token("a1b2c3d4e5f6g7h8")
+        assert not masks.is_token("/usr/bin")
+        assert masks.missing == ([] if masker else ["tool/fish"])
 
 
 async def test_a_turn_is_masked_by_what_is_installed(hermes, scripted, tmp_path: Path) -> None:
@@ -243,3 +252,29 @@ def test_maskers_that_cannot_be_found_hide_everything(hermes) -> None:
     masks.use(source)
     assert masks.always("anything") == "***"
     assert masks.people("anything") == "***"
+
+
+def test_a_command_says_why_it_hides_what_it_says(tmp_path: Path) -> None:
+    plugins = tmp_path / "plugins"
+    plugins.mkdir()
+    head = 'api = 1\nname = "fish"\nkind = "tool"\nsummary = "Finds fish."\n\n[contributes]\nmaskers = ["fish"]'
+    block = "".join(f"# {line}".rstrip() + "\n" for line in head.splitlines())
+    (plugins / "fish.py").write_text(f"# /// hermes\n{block}# ///\nraise RuntimeError('swordfish')\n")
+
+    def run(*words: str, given: str = "") -> subprocess.CompletedProcess[str]:
+        env = {k: v for k, v in os.environ.items() if not k.startswith("HERMES")} | {"HERMES_HOME": str(tmp_path)}
+        command = [sys.executable, "-m", "hermes_core", *words]
+        return subprocess.run(command, input=given, env=env, capture_output=True, text=True, check=False)
+
+    assert run("plugins", "enable", "fish", "--yes").returncode == 3
+    done = run("config", "get", "no.such")
+    assert (
+        done.stderr == "***\ntool/fish finds secrets and could not be loaded, so this is hidden. See: hermes doctor\n"
+    )
+    assert run("redact", given="anything\n").stdout == "***\n"
+    doctor = run("doctor")
+    assert doctor.stdout.count("tool/fish") == 2, "the fault, and its mend"
+    assert "import: RuntimeError: ***" in doctor.stdout
+    assert "swordfish" not in doctor.stdout + (tmp_path / "logs" / "hermes.log").read_text()
+    assert run("plugins", "disable", "fish").returncode == 0
+    assert "no.such" in run("config", "get", "no.such").stderr
