@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes_core.commands import Capture, parse_exports
+from hermes_backend_kit.output import Capture
+from hermes_backend_kit.shell import parse_exports
 from hermes_core.fetching import _Unpacker
 from hermes_core.gateway.outward.split import split_text
 from hermes_core.redaction import Redactor

@@ -15,7 +15,7 @@ from hermes_backend_docker.config import Config
 from hermes_backend_docker.container import plan
 from hermes_backend_docker.daemon import Address, alive, explain, find
 from hermes_backend_docker.mounts import inside, mountable
-from hermes_backend_docker.shell import Shell, is_shell
+from hermes_backend_docker.shell import state_of, wrap
 from hermes_core.errors import UserError
 
 
@@ -180,30 +180,17 @@ def test_a_profile_has_containers_of_its_own(tmp_path):
     assert [p.labels["hermes.profile"] for p in plans] == ["default", "work", "default"]
 
 
-def test_only_bash_with_a_script_is_a_shell_that_lasts():
-    assert is_shell(("bash", "-c", "x"))
-    assert is_shell(("/usr/bin/bash", "-c", "x"))
-    assert not is_shell(("sh", "-c", "x"))
-    assert not is_shell(("bash", "-c", "x", "name"))
-
-
-def test_a_shell_keeps_what_changed_and_only_that():
-    shell = Shell("/w")
-    saw = {"HOME": "/root", "GONE": "1", "ONCE": "asked"}
-    state = b"/w/sub\0HOME=/root\0NEW=a=b\nc\0ONCE=asked\0PWD=/w/sub\0SHLVL=2\0BAD=\xff\0BASH_FUNC_f%%=() { :; }\0"
-    shell.learn(state, "/w", saw)
-    assert (shell.cwd, shell.env, shell.removed) == ("/w/sub", {"NEW": "a=b\nc"}, {"GONE"})
-    shell.learn(b"", "/w", saw)
-    shell.learn(b"/w\0GONE=2\0NEW=x\0", "/w", {"NEW": "a=b\nc"})
-    assert (shell.cwd, shell.env, shell.removed) == ("/w/sub", {"NEW": "x", "GONE": "2"}, set())
+def test_of_what_a_shell_tells_the_daemon_gets_text_only():
+    assert state_of(b"") is None
+    told = b"/w/sub\0HOME=/root\0NEW=a=b\nc\0BAD=\xff\0BASH_FUNC_f%%=() { :; }\0"
+    assert state_of(told) == ("/w/sub", {"HOME": "/root", "NEW": "a=b\nc"})
+    assert state_of(b"/w/\xff\0A=1\0") == ("", {"A": "1"})
 
 
 def test_a_shells_trap_is_plain_shell():
-    shell = Shell("/w")
-    shell.removed = {"A", "B"}
-    argv, file = shell.wrap(("bash", "-c", "echo 'x'"), "/bin/bash", {"A": "1"})
+    argv, file = wrap(("bash", "-c", "echo 'x'"), "/bin/bash", {"B", "C"})
     assert argv[:2] == ("/bin/bash", "-c")
-    assert argv[2].startswith("unset -v B; trap ")
+    assert argv[2].startswith("unset -v B C; trap ")
     assert file in argv[2]
     assert "\n" not in argv[2]
     subprocess.run(["bash", "-n", "-c", argv[2]], check=True)

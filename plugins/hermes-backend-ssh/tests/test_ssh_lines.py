@@ -1,13 +1,8 @@
-"""What comes back from over there: output as it is, and lines about it of which only ours count."""
+"""What comes back from over there: lines about a command's output, of which only ours count."""
 
 from pathlib import Path
 
-from hypothesis import given
-from hypothesis import strategies as st
-
-from hermes_backend_ssh.capture import Capture
 from hermes_backend_ssh.remote import HEARD, Remote
-from hermes_core.testing import Steps
 
 TOKEN = "0123456789abcdef"
 
@@ -44,18 +39,3 @@ async def test_of_what_ssh_says_not_more_is_kept_than_anybody_reads(tmp_path):
     remote, seen = await heard(tmp_path, b"a word\n" * 20_000)
     assert (remote.leader, remote.status, seen) == (0, None, b"out")
     assert HEARD <= len(remote.said) < HEARD + 10
-
-
-@given(data=st.binary(max_size=400), cut=st.integers(0, 400), limit=st.integers(0, 500))
-def test_what_is_kept_of_an_output_does_not_depend_on_its_pieces(data, cut, limit):
-    whole, pieces, single = Capture(limit), Capture(limit), Capture(limit)
-    with Steps(len(data), each=20):
-        whole.add(data)
-        pieces.add(data[:cut])
-        pieces.add(data[cut:])
-        for at in range(len(data)):
-            single.add(data[at : at + 1])
-        kept = whole.joined()
-        assert kept == pieces.joined() == single.joined()
-    assert len(kept) <= limit
-    assert kept == data or whole.truncated

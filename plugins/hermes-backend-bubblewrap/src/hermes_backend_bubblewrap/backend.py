@@ -12,6 +12,7 @@ from hermes_backend_bubblewrap.config import Config
 from hermes_backend_bubblewrap.sandbox import Sandbox
 from hermes_backend_bubblewrap.view import WHOLE, listed
 from hermes_backend_bubblewrap.workspace import Inside
+from hermes_backend_kit.places import folder_here
 from hermes_core.errors import HermesError, UserError
 from hermes_core.kinds import Backend, Workspace
 from hermes_core.types import Feature
@@ -55,13 +56,7 @@ class Bubblewrap(Backend):
         """Open a folder; an empty key means the current one. Raises UserError when it cannot be shown alone."""
         await asyncio.sleep(0)
         bwrap.program()
-        try:
-            folder = Path(key).expanduser().absolute() if key else Path.cwd()
-        except (OSError, RuntimeError) as error:
-            raise UserError(f"The folder {key or 'Hermes was started in'} cannot be found: {error}.") from error
-        if not folder.is_dir():
-            what = "is not a folder" if folder.exists() else "does not exist"
-            raise UserError(f"The folder {folder} {what}.", hint="Name another one, or make it first.")
+        folder = folder_here(key)
         named, source = os.path.normpath(folder), os.path.realpath(folder)
         self._must_be_one_project(named, source)
         listed(self._config)

@@ -1,18 +1,17 @@
 """Commands that run on in the background."""
 
 import asyncio
-from collections import deque
 from collections.abc import Mapping
 from typing import Any
 from uuid import uuid4
 
 from hermes_backend_bubblewrap.job import Job
 from hermes_backend_bubblewrap.sandbox import Sandbox
+from hermes_backend_kit.endings import KILLED
+from hermes_backend_kit.output import Unread
 from hermes_core.errors import ToolError
 from hermes_core.kinds import Process
 from hermes_core.types import ExecRequest
-
-LOST = 137
 
 
 class Background(Process):
@@ -20,12 +19,8 @@ class Background(Process):
 
     def __init__(self, sandbox: Sandbox, request: ExecRequest) -> None:
         self.id = uuid4().hex[:12]
-        self._limit = request.limit
-        self._listener = request.on_output
-        self._unread: deque[bytes] = deque()
-        self._size = 0
-        self._lost = 0
-        self._job = Job(sandbox, self._take)
+        self._unread = Unread(request.limit, request.on_output)
+        self._job = Job(sandbox, self._unread.take)
 
     async def start(self, request: Mapping[str, Any], stdin: bytes) -> None:
         """Start it. Raises ToolError."""
@@ -38,24 +33,10 @@ class Background(Process):
         """Whether it has not ended yet."""
         return not self._job.finished.done()
 
-    def _take(self, data: bytes) -> None:
-        self._unread.append(data)
-        self._size += len(data)
-        while self._size > self._limit and len(self._unread) > 1:
-            gone = self._unread.popleft()
-            self._size -= len(gone)
-            self._lost += len(gone)
-        if self._listener:
-            self._listener(data)
-
     async def read(self) -> bytes:
-        """Output since the last read, with a note where some was dropped. Raises ToolError when it never began."""
+        """Output since the last read, with a note where some was dropped."""
         await asyncio.sleep(0)  # let the loop hand over what is waiting in the pipe
-        note = f"[... {self._lost} bytes left out ...]\n".encode() if self._lost else b""
-        data = note + b"".join(self._unread)
-        self._unread.clear()
-        self._size = self._lost = 0
-        return data
+        return self._unread.read()
 
     async def poll(self) -> int | None:
         """The exit status, or None while it runs; 137 where the sandbox ended under it."""
@@ -65,9 +46,9 @@ class Background(Process):
         try:
             return self._job.finished.result()
         except ToolError as error:
-            if not self._size and not self._lost:
-                self._take(f"{error.text}\n".encode())
-            return LOST
+            if not self._unread:
+                self._unread.take(f"{error.text}\n".encode())
+            return KILLED
 
     async def write(self, data: bytes) -> None:
         """Send to its standard input."""

@@ -1,25 +1,23 @@
-"""What lasts from one bash command to the next: the folder and the exported variables.
+"""The file in memory that a bash command leaves its folder and its exported variables in.
 
-Each ``bash -c`` gets an exit trap that writes where it ended up into a file in memory, which cannot grow: what comes
-from inside is never trusted to be small. A command that replaces the trap or the shell simply leaves no trace.
+It cannot grow: what comes from inside is never trusted to be small.
 """
 
 import fcntl
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from hermes_core.commands import parse_exports
+from hermes_backend_kit.shell import TELL, parse_exports, trapped
 
 # A command may use low descriptors itself (exec 3>file), so the trap's one is far away from those.
 DESCRIPTOR = 100
 ROOM = 1 << 20
-NOT_KEPT = frozenset({"_", "SHLVL", "PWD", "HERMES_RUN"})
 END = b"="  # after it the state is whole
 USUAL = 1 << 16
 
 
 class Trace:
-    """The file one command leaves its state in."""
+    """What one command leaves."""
 
     def __init__(self) -> None:
         self.descriptor = os.memfd_create("hermes-shell", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
@@ -28,11 +26,8 @@ class Trace:
 
     @staticmethod
     def wrap(argv: Sequence[str]) -> list[str]:
-        """The command with the trap in front, on the same line, so that bash counts lines as before."""
-        state = 'set +x; builtin export -n HERMES_RUN; builtin printf "%s\\0" "$PWD"; builtin export -p; '
-        state += 'builtin printf "\\0="'
-        save = f"{{ {state}; }} >&{DESCRIPTOR} 2>/dev/null"
-        return [argv[0], argv[1], f"trap '{save}' EXIT; {argv[2]}"]
+        """The command with the trap that writes it."""
+        return trapped(argv, f'{TELL}; builtin printf "\\0="', f">&{DESCRIPTOR}")
 
     def read(self) -> tuple[str, dict[str, str]] | None:
         """Folder and exported variables at the end, or None when the command left none."""
@@ -47,28 +42,3 @@ class Trace:
     def close(self) -> None:
         """Forget it."""
         os.close(self.descriptor)
-
-
-class Shell:
-    """The state that lasts, as changes to where the workspace began."""
-
-    def __init__(self, cwd: str, env: Mapping[str, str]) -> None:
-        self.cwd = cwd
-        self.env = dict(env)
-
-    def learn(self, trace: Trace, began_in: str, began_with: Mapping[str, str]) -> None:
-        """Take over what one command changed, and only that: others may run beside it."""
-        state = trace.read()
-        if state is None:
-            return
-        folder, variables = state
-        if folder != began_in:
-            self.cwd = folder
-        for name in (began_with.keys() | variables.keys()) - NOT_KEPT:
-            value = variables.get(name)
-            if value == began_with.get(name):
-                continue
-            if value is None:
-                self.env.pop(name, None)
-            else:
-                self.env[name] = value

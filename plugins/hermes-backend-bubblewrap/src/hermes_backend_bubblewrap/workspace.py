@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import posixpath
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -10,16 +9,18 @@ from typing import Any
 
 from hermes_backend_bubblewrap.background import Background
 from hermes_backend_bubblewrap.config import Config
-from hermes_backend_bubblewrap.job import SHORT_GRACE, Job
+from hermes_backend_bubblewrap.job import Job
 from hermes_backend_bubblewrap.sandbox import Sandbox
-from hermes_backend_bubblewrap.shell import Shell, Trace
-from hermes_core.commands import Capture, is_shell
+from hermes_backend_bubblewrap.shell import Trace
+from hermes_backend_kit.endings import SHORT_GRACE, TIMED_OUT
+from hermes_backend_kit.files import PART, READ_LIMIT
+from hermes_backend_kit.output import Capture
+from hermes_backend_kit.places import absolute
+from hermes_backend_kit.shell import Shell, is_shell
 from hermes_core.errors import ToolError, UserError
 from hermes_core.kinds import Process, Workspace
 from hermes_core.types import ExecRequest, ExecResult, Feature
 
-TIMED_OUT = 124
-READ_LIMIT = 100_000_000
 FILE_SECONDS = 120.0
 
 
@@ -42,7 +43,7 @@ class Inside(Workspace):
         self._sandbox: Sandbox | None = None
         self._making = asyncio.Lock()
         self._env: dict[str, str] = {}
-        self._shell = Shell(folder, {})
+        self._shell = Shell(folder)
         self._background: list[Background] = []
         self._redirects = self._redirected()
 
@@ -68,9 +69,7 @@ class Inside(Workspace):
                 except UserError as error:
                     raise ToolError(error.text, hint=error.hint, retry=False) from error
                 self._sandbox = sandbox
-                if not self._env:
-                    self._env = sandbox.environment
-                    self._shell = Shell(self.cwd, self._env)
+                self._env = self._env or sandbox.environment
             return self._sandbox
 
     async def run(self, request: ExecRequest) -> ExecResult:
@@ -79,15 +78,16 @@ class Inside(Workspace):
         sandbox = await self._ready()
         if not is_shell(request.argv):
             env = {**self._env, **request.env}
-            return await self._run(sandbox, request, self._asked(request.argv, self._folder(request.cwd), env))
-        began_in = self._folder(request.cwd or self._shell.cwd)
-        began_with = {**self._shell.env, **request.env}
+            return await self._run(sandbox, request, self._asked(request.argv, self._path(request.cwd), env))
+        began_in = self._path(request.cwd or self._shell.cwd)
+        began_with = {**self._shell.over(self._env), **request.env}
         trace = Trace()
         try:
             asked = self._asked(trace.wrap(request.argv), began_in, began_with)
             asked["else"] = "" if request.cwd else self.cwd  # the last command may have removed where it was
             result = await self._run(sandbox, request, asked, trace.descriptor)
-            self._shell.learn(trace, began_in, began_with)
+            if state := trace.read():
+                self._shell.learn(*state, began_in, began_with)
             return result
         finally:
             trace.close()
@@ -99,15 +99,8 @@ class Inside(Workspace):
     async def _run(
         self, sandbox: Sandbox, request: ExecRequest, asked: Mapping[str, Any], trace: int = -1
     ) -> ExecResult:
-        capture = Capture(request.limit)
-        listener = request.on_output
-
-        def sink(data: bytes) -> None:
-            capture.add(data)
-            if listener:
-                listener(data)
-
-        job = Job(sandbox, sink)
+        capture = Capture(request.limit, request.on_output)
+        job = Job(sandbox, capture.take)
         try:
             await job.start(asked, request.stdin, trace)
             async with asyncio.timeout(request.seconds):
@@ -125,15 +118,15 @@ class Inside(Workspace):
             job.forget()
         if said := self._unredirect():
             capture.add(said)
-        return ExecResult(status=status, output=capture.joined(), truncated=capture.truncated)
+        return capture.result(status)
 
     async def start(self, request: ExecRequest) -> Process:
         """Start a command in the background. It begins where the shell is, and leaves no state."""
         _must_be_sayable(request)
         sandbox = await self._ready()
         shell = is_shell(request.argv)
-        cwd = self._folder(request.cwd or (self._shell.cwd if shell else ""))
-        env = {**(self._shell.env if shell else self._env), **request.env}
+        cwd = self._path(request.cwd or (self._shell.cwd if shell else ""))
+        env = {**(self._shell.over(self._env) if shell else self._env), **request.env}
         process = Background(sandbox, request)
         await process.start(self._asked(request.argv, cwd, env), request.stdin)
         self._background = [p for p in self._background if p.running] + [process]
@@ -145,7 +138,7 @@ class Inside(Workspace):
         if result.truncated:
             raise ToolError(
                 f"Cannot read {path}: it has more than {READ_LIMIT:,} bytes.",
-                hint="Look at a part of it with a command such as head, tail, sed -n or grep.",
+                hint=PART,
             )
         return result.output
 
@@ -200,12 +193,7 @@ class Inside(Workspace):
         return b""
 
     def _path(self, path: str) -> str:
-        if path == "~" or path.startswith("~/"):
-            path = self._home + path[1:]
-        return posixpath.normpath(posixpath.join(self.cwd, path))
-
-    def _folder(self, path: str) -> str:
-        return self._path(path) if path else self.cwd
+        return absolute(path, self.cwd, self._home)
 
 
 def _must_be_sayable(request: ExecRequest) -> None:

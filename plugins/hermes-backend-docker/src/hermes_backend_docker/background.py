@@ -1,18 +1,17 @@
 """Commands that run on in the background."""
 
 import asyncio
-from collections import deque
 from collections.abc import Awaitable, Callable
 from uuid import uuid4
 
 from hermes_backend_docker.command import Command
+from hermes_backend_kit.endings import KILLED
+from hermes_backend_kit.output import Unread
 from hermes_core.errors import ToolError
 from hermes_core.kinds import Process
 from hermes_core.types import ExecRequest
 
 __all__ = ["Background"]
-
-KILLED = 137
 
 
 class Background(Process):
@@ -22,11 +21,8 @@ class Background(Process):
         self.id = uuid4().hex[:12]
         self.command: Command
         self._end = end
-        self._limit = request.limit
-        self._listener = request.on_output
-        self._unread: deque[bytes] = deque()
-        self._size = 0
-        self._lost = 0
+        self._unread = Unread(request.limit, request.on_output)
+        self.take = self._unread.take  # its next output
         self._killed = False
 
     @property
@@ -34,25 +30,10 @@ class Background(Process):
         """Whether it has not ended yet."""
         return not self.command.over
 
-    def take(self, data: bytes) -> None:
-        """Keep its next output."""
-        self._unread.append(data)
-        self._size += len(data)
-        while self._size > self._limit and len(self._unread) > 1:
-            gone = self._unread.popleft()
-            self._size -= len(gone)
-            self._lost += len(gone)
-        if self._listener:
-            self._listener(data)
-
     async def read(self) -> bytes:
         """Output since the last read, with a note where some was dropped."""
         await asyncio.sleep(0)
-        note = f"[... {self._lost} bytes left out ...]\n".encode() if self._lost else b""
-        data = note + b"".join(self._unread)
-        self._unread.clear()
-        self._size = self._lost = 0
-        return data
+        return self._unread.read()
 
     async def poll(self) -> int | None:
         """The exit status, or None while it runs; 137 when it was killed, also with its container."""

@@ -11,8 +11,9 @@ from hermes_backend_docker import scripts
 from hermes_backend_docker.daemon import Address
 from hermes_backend_docker.marks import Marks
 from hermes_backend_docker.wire import Attached, attach
+from hermes_backend_kit.files import sh
 
-__all__ = ["Command", "Site", "helper", "wrapped"]
+__all__ = ["Command", "Site", "wrapped"]
 
 MARKER = "HERMES_RUN"
 STARTS = 5.0  # seconds a command that was ordered may take to appear before it is ended
@@ -33,11 +34,6 @@ class Site:
     home: str = "/"
 
 
-def helper(script: str, *words: str) -> Sequence[str]:
-    """A script with its arguments as a command."""
-    return ("sh", "-c", script, "sh", *words)
-
-
 def wrapped(
     site: Site,
     token: str,
@@ -50,7 +46,7 @@ def wrapped(
 ) -> Sequence[str]:
     """A command inside our shell, and that inside the init that adopts what it leaves behind."""
     count = "-" if open_input else str(len(stdin))
-    words = helper(scripts.EVAL, token, cwd, state, count, *argv)
+    words = sh(scripts.EVAL, token, cwd, state, count, *argv)
     return (site.init, "-s", "--", *words) if site.init else words
 
 

@@ -12,12 +12,12 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from hermes_backend_docker.command import helper
 from hermes_backend_docker.config import Config
 from hermes_backend_docker.daemon import Address, said
 from hermes_backend_docker.image import pull
 from hermes_backend_docker.mounts import inside, mountable
 from hermes_backend_docker.scripts import MAIN
+from hermes_backend_kit.files import sh
 from hermes_core.errors import UserError
 
 __all__ = ["Plan", "ensure", "plan", "sweep"]
@@ -204,7 +204,7 @@ def _create(client: Any, wanted: Plan) -> None:
     client.create_container(
         wanted.image,
         name=wanted.name,
-        entrypoint=list(helper(MAIN, str(made["lifetime"]), str(step))),
+        entrypoint=list(sh(MAIN, str(made["lifetime"]), str(step))),
         command=[],
         environment=environment,
         host_config=host,

@@ -10,10 +10,11 @@ from uuid import uuid4
 from attrs import evolve
 
 from hermes_backend_docker import scripts
-from hermes_backend_docker.command import MARKER, Command, Site, helper
+from hermes_backend_docker.command import MARKER, Command, Site
 from hermes_backend_docker.container import Plan, ensure
 from hermes_backend_docker.daemon import Address, blocking, said
 from hermes_backend_docker.wire import Refused
+from hermes_backend_kit.files import sh
 from hermes_core.errors import UserError
 
 __all__ = ["Lease"]
@@ -74,7 +75,7 @@ class Lease:
         told = bytearray()
         site = evolve(self.site, container=container, init="")
         warden = Command(site, told.extend, lasting=True)
-        words = helper(scripts.EVAL, warden.token, f"{MARKER}={self._owner}.")
+        words = sh(scripts.EVAL, warden.token, f"{MARKER}={self._owner}.")
         env = {"HERMES_WARDEN": self._owner}
         try:
             async with asyncio.timeout(PROBE):
@@ -170,7 +171,7 @@ class Lease:
     async def _end(self, marker: str, grace: int, commands: Sequence[Command]) -> None:
         left = bytearray()
         killer = Command(self.site, left.extend)
-        words = helper(scripts.EVAL, killer.token, marker, str(grace), self.site.init)
+        words = sh(scripts.EVAL, killer.token, marker, str(grace), self.site.init)
         try:
             async with asyncio.timeout(ENDING):
                 await killer.begin(words, {}, script=scripts.KILL)

@@ -5,7 +5,7 @@ made by printf, so a command that prints all command lines of the container does
 the first script come in a variable, which they take away again, so that such a list stays readable.
 """
 
-__all__ = ["EVAL", "KILL", "MAIN", "READ", "RUN", "WARDEN", "WRITE"]
+__all__ = ["EVAL", "KILL", "MAIN", "RUN", "WARDEN"]
 
 EVAL = 'eval "$HERMES_SH"'
 
@@ -159,24 +159,3 @@ printf '\036%s\036end %s %s\n' "$token" "$status" "$killed"
 printf '\036%s\036eof\n' "$token"
 """
 )
-
-READ = r"""
-[ -e "$1" ] || { echo "no such file"; exit 44; }
-[ ! -d "$1" ] || { echo "it is a folder"; exit 44; }
-[ -f "$1" ] || { echo "it is a device, pipe or socket, not a file"; exit 44; }
-exec cat -- "$1"
-"""
-
-# cp -p takes mode and owner along. The count guards against input that was cut off with the connection.
-WRITE = r"""
-p=$1
-[ ! -L "$p" ] || p=$(readlink -f -- "$p") || { echo "its link leads nowhere"; exit 1; }
-[ ! -e "$p" ] || [ -f "$p" ] || { echo "it is not a regular file"; exit 1; }
-d=$(dirname -- "$p"); mkdir -p -- "$d" || exit 1
-t=$(mktemp "$d/.hermes.XXXXXX") || exit 1
-trap 'rm -f -- "$t"' EXIT
-if [ -e "$p" ]; then cp -p -- "$p" "$t"; else chmod "$(printf %o $((0666 & ~0$(umask))))" "$t"; fi || exit 1
-cat >"$t" || exit 1
-[ "$(wc -c <"$t")" -eq "$2" ] || { echo "the connection was cut"; exit 1; }
-mv -f -- "$t" "$p"
-"""

@@ -2,25 +2,25 @@
 
 import asyncio
 import os
-import posixpath
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
-from hermes_backend_docker import scripts
 from hermes_backend_docker.background import Background
-from hermes_backend_docker.command import MARKER, Command, helper, wrapped
+from hermes_backend_docker.command import MARKER, Command, wrapped
 from hermes_backend_docker.lease import Lease
-from hermes_backend_docker.shell import Shell, is_shell
+from hermes_backend_docker.shell import NOT_KEPT, state_of, wrap
 from hermes_backend_docker.wire import Refused
-from hermes_core.commands import Capture
+from hermes_backend_kit.endings import TIMED_OUT
+from hermes_backend_kit.files import read_by, write_by
+from hermes_backend_kit.output import Capture
+from hermes_backend_kit.places import absolute
+from hermes_backend_kit.shell import Shell, is_shell
 from hermes_core.errors import ToolError, UserError
 from hermes_core.kinds import Process, Workspace
 from hermes_core.types import ExecRequest, ExecResult, Feature
 
 __all__ = ["Inside"]
 
-TIMED_OUT = 124
-READ_LIMIT = 100_000_000
 AT_ONCE = 16  # commands; each is three processes of the limit
 LONGEST_WORD = 131_071  # bytes of one argument that Linux takes
 LONGEST = 1_500_000  # bytes of all of them
@@ -62,11 +62,12 @@ class Inside(Workspace):
             return await self._run(request, request.argv, self._path(request.cwd), {**self._forward, **request.env})
         began_in = self._path(request.cwd) if request.cwd else self._shell.cwd
         own = {**self._forward, **self._shell.env, **request.env}
-        argv, file = self._shell.wrap(request.argv, self._lease.site.bash, own)
+        argv, file = wrap(request.argv, self._lease.site.bash, self._shell.removed - own.keys())
         saw = {n: v for n, v in self._lease.site.base.items() if n not in self._shell.removed} | own
 
-        def learn(state: bytes) -> None:
-            self._shell.learn(state, began_in, saw)
+        def learn(told: bytes) -> None:
+            if state := state_of(told):
+                self._shell.learn(state[0] or began_in, state[1], began_in, saw, NOT_KEPT)
 
         try:
             return await self._run(request, argv, began_in, own, file, learn)
@@ -85,20 +86,13 @@ class Inside(Workspace):
         state: str = "",
         learn: Callable[[bytes], None] = lambda _: None,
     ) -> ExecResult:
-        capture = Capture(request.limit)
-        listener = request.on_output
-
-        def sink(data: bytes) -> None:
-            capture.add(data)
-            if listener:
-                listener(data)
-
+        capture = Capture(request.limit, request.on_output)
         status = TIMED_OUT
         running: list[Command] = []
         try:
             async with asyncio.timeout(request.seconds), self._slots:
-                command = await self._begin(running, sink, argv, cwd, env, stdin=request.stdin, state=state)
-                status = await self._status(command, request, cwd, sink)
+                command = await self._begin(running, capture.take, argv, cwd, env, stdin=request.stdin, state=state)
+                status = await self._status(command, request, cwd, capture.take)
                 learn(command.marks.state)
         except TimeoutError:
             await self._end_all(running, GRACE)
@@ -108,7 +102,7 @@ class Inside(Workspace):
         finally:
             for one in running:
                 await one.close()
-        return ExecResult(status=status, output=capture.joined(), truncated=capture.truncated)
+        return capture.result(status)
 
     async def _begin(
         self,
@@ -193,23 +187,11 @@ class Inside(Workspace):
 
     async def read(self, path: str) -> bytes:
         """The bytes of a file. It is opened inside, so a link leads to what it means there."""
-        request = ExecRequest(argv=helper(scripts.READ, self._path(path)), limit=READ_LIMIT)
-        result = await self.run(request)
-        if result.status:
-            raise ToolError(f"Cannot read {path}: {_why(result)}.")
-        if result.truncated:
-            raise ToolError(
-                f"Cannot read {path}: it has more than {READ_LIMIT:,} bytes.",
-                hint="Look at a part of it with a command such as head, tail, sed -n or grep.",
-            )
-        return result.output
+        return await read_by(self.run, self._path(path), path)
 
     async def write(self, path: str, data: bytes) -> None:
         """Replace a file as a whole; a lost connection leaves the old one."""
-        argv = helper(scripts.WRITE, self._path(path), str(len(data)))
-        result = await self.run(ExecRequest(argv=argv, stdin=data))
-        if result.status:
-            raise ToolError(f"Cannot write {path}: {_why(result)}.")
+        await write_by(self.run, self._path(path), path, data)
 
     async def close(self) -> None:
         """End what runs, and let go of the container. It stops by itself when nobody uses it."""
@@ -222,9 +204,7 @@ class Inside(Workspace):
         await self._lease.close()
 
     def _path(self, path: str) -> str:
-        if path == "~" or path.startswith("~/"):
-            path = self._lease.site.home + path[1:]
-        return posixpath.normpath(posixpath.join(self.cwd, path)) if path else self.cwd
+        return absolute(path, self.cwd, self._lease.site.home)
 
 
 class _NoFolder(ToolError):
@@ -241,10 +221,6 @@ def _must_fit(argv: Sequence[str], env: Mapping[str, str]) -> None:
         "".join(argv).encode()
     except UnicodeEncodeError:
         raise ToolError("Cannot run this: only UTF-8 reaches a container; use stdin for other bytes.") from None
-
-
-def _why(result: ExecResult) -> str:
-    return result.output.decode(errors="replace").strip()[-300:].rstrip(".") or f"exit {result.status}"
 
 
 def _plain(trouble: str) -> str:

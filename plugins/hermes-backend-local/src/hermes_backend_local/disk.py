@@ -4,10 +4,9 @@ import os
 import stat
 from contextlib import suppress
 
+from hermes_backend_kit.files import PART, READ_LIMIT
 from hermes_core.errors import ToolError
 from hermes_core.places import PathRules, open_parent, open_path
-
-READ_LIMIT = 100_000_000
 
 
 def read_file(path: str, rules: PathRules) -> bytes:
@@ -21,7 +20,7 @@ def read_file(path: str, rules: PathRules) -> bytes:
         if size > READ_LIMIT:
             raise ToolError(
                 f"Cannot read {path}: it has {size:,} bytes, more than {READ_LIMIT:,}.",
-                hint="Look at a part of it with a command such as head, tail, sed -n or grep.",
+                hint=PART,
             )
         with open(descriptor, "rb", closefd=False) as file:
             return file.read(READ_LIMIT)

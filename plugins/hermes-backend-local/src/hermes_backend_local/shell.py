@@ -1,24 +1,18 @@
-"""What lasts from one shell command to the next: the folder and the exported variables.
-
-No shell is kept running. Each ``bash -c`` gets an exit trap that writes where it ended up, with builtins only, to a
-file in memory; what differs from where it began is kept for the next one. So commands that run side by side do not
-undo each other's changes, and a command that replaces the trap or the shell simply leaves no trace.
-"""
+"""The file in memory that a bash command leaves its folder and its exported variables in."""
 
 import fcntl
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from hermes_core.commands import parse_exports
+from hermes_backend_kit.shell import TELL, parse_exports, trapped
 
 # A command may use low descriptors itself (exec 3>file), so the trap's one is far away from those.
 DESCRIPTOR_FLOOR = 100
-NOT_KEPT = frozenset({"_", "SHLVL", "PWD", "HERMES_RUN"})
 
 
 class Trace:
-    """The file one command leaves its state in."""
+    """What one command leaves."""
 
     def __init__(self) -> None:
         if hasattr(os, "memfd_create"):
@@ -30,11 +24,8 @@ class Trace:
         os.close(first)
 
     def wrap(self, argv: Sequence[str]) -> list[str]:
-        """The command with the trap in front, on the same line, so that bash counts lines as before."""
-        fd = self.descriptor
-        state = 'set +x; builtin export -n HERMES_RUN; builtin printf "%s\\0" "$PWD"; builtin export -p'
-        save = f"{{ {state}; }} >&{fd} 2>/dev/null"
-        return [argv[0], argv[1], f"trap '{save}' EXIT; {argv[2]}"]
+        """The command with the trap that writes it."""
+        return trapped(argv, TELL, f">&{self.descriptor}")
 
     def read(self) -> tuple[str, bytes] | None:
         """Folder and declarations at the end, or None when the command left none."""
@@ -47,30 +38,14 @@ class Trace:
         os.close(self.descriptor)
 
 
-class Shell:
-    """The state that lasts, as changes to where the workspace began."""
+class Exports:
+    """Reads variables out of declarations; most commands change none, and parsing costs more than comparing."""
 
-    def __init__(self, cwd: str, env: Mapping[str, str]) -> None:
-        self.cwd = cwd
-        self.env = dict(env)
+    def __init__(self) -> None:
         self._known: tuple[bytes, dict[str, str]] = (b"", {})
 
-    def learn(self, trace: Trace, began_in: str, began_with: Mapping[str, str]) -> None:
-        """Take over what one command changed."""
-        state = trace.read()
-        if state is None:
-            return
-        folder, declared = state
-        if folder != began_in and folder != os.path.realpath(began_in):
-            self.cwd = folder
-        if declared != self._known[0]:  # most commands change nothing, and parsing costs more than comparing
+    def read(self, declared: bytes) -> dict[str, str]:
+        """The variables."""
+        if declared != self._known[0]:
             self._known = (declared, parse_exports(declared))
-        variables = self._known[1]
-        for name in (began_with.keys() | variables.keys()) - NOT_KEPT:
-            value = variables.get(name)
-            if value == began_with.get(name):
-                continue
-            if value is None:
-                self.env.pop(name, None)
-            else:
-                self.env[name] = value
+        return self._known[1]

@@ -7,18 +7,19 @@ import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from hermes_backend_kit.endings import SHORT_GRACE, TIMED_OUT
+from hermes_backend_kit.output import Capture
+from hermes_backend_kit.places import folder_here
+from hermes_backend_kit.shell import Shell, is_shell
 from hermes_backend_local import disk
 from hermes_backend_local.background import Background
-from hermes_backend_local.shell import Shell, Trace
-from hermes_backend_local.spawn import SHORT_GRACE, Spawned
-from hermes_core.commands import Capture, is_shell
+from hermes_backend_local.shell import Exports, Trace
+from hermes_backend_local.spawn import Spawned
 from hermes_core.environment import without_secrets
-from hermes_core.errors import UserError
 from hermes_core.kinds import Backend, Process, Workspace
 from hermes_core.places import PathRules
 from hermes_core.types import ExecRequest, ExecResult, Feature
 
-TIMED_OUT = 124
 SMALL = 1_000_000  # bytes that a disk takes or gives quicker than a thread starts
 
 
@@ -32,7 +33,8 @@ class Here(Workspace):
         if shutil.which("bash", path=env.get("PATH")):
             self.features |= {Feature.PERSISTENT_SHELL}
         self._env = dict(env)
-        self._shell = Shell(cwd, env)
+        self._shell = Shell(cwd)
+        self._exports = Exports()
         self._background: list[Background] = []
 
     @property
@@ -50,11 +52,13 @@ class Here(Workspace):
         if not is_shell(request.argv):
             return await self._run(request, self._folder(request.cwd), {**self._env, **request.env})
         began_in = self._folder(request.cwd or self._shell_folder())
-        began_with = {**self._shell.env, **request.env}
+        began_with = {**self._shell.over(self._env), **request.env}
         trace = Trace()
         try:
             result = await self._run(request, began_in, began_with, trace)
-            self._shell.learn(trace, began_in, began_with)
+            if state := trace.read():
+                folder = began_in if state[0] == os.path.realpath(began_in) else state[0]
+                self._shell.learn(folder, self._exports.read(state[1]), began_in, began_with)
             return result
         finally:
             trace.close()
@@ -62,19 +66,12 @@ class Here(Workspace):
     async def _run(
         self, request: ExecRequest, cwd: str, env: Mapping[str, str], trace: Trace | None = None
     ) -> ExecResult:
-        capture = Capture(request.limit)
-        listener = request.on_output
-
-        def sink(data: bytes) -> None:
-            capture.add(data)
-            if listener:
-                listener(data)
-
+        capture = Capture(request.limit, request.on_output)
         command = Spawned(
             trace.wrap(request.argv) if trace else request.argv,
             cwd=cwd,
             env={**env, "PWD": cwd},  # else a linked folder would lose its name
-            sink=sink,
+            sink=capture.take,
             stdin=request.stdin,
             pass_fds=(trace.descriptor,) if trace else (),
         )
@@ -89,13 +86,13 @@ class Here(Workspace):
             raise
         finally:
             command.close()
-        return ExecResult(status=status, output=capture.joined(), truncated=capture.truncated)
+        return capture.result(status)
 
     async def start(self, request: ExecRequest) -> Process:
         """Start a command in the background. It begins where the shell is, and leaves no state."""
         shell = is_shell(request.argv)
         cwd = self._folder(request.cwd or (self._shell_folder() if shell else ""))
-        env = {**(self._shell.env if shell else self._env), **request.env, "PWD": cwd}
+        env = {**(self._shell.over(self._env) if shell else self._env), **request.env, "PWD": cwd}
         process = Background(request, cwd, env)
         self._background = [p for p in self._background if p.running] + [process]
         return process
@@ -153,12 +150,6 @@ class Local(Backend):
         return True
 
     async def open(self, key: str) -> Workspace:
-        """Open a folder; an empty key means the current one."""
-        try:
-            folder = Path(key).expanduser().absolute() if key else Path.cwd()
-        except (OSError, RuntimeError) as error:
-            raise UserError(f"The folder {key or 'Hermes was started in'} cannot be found: {error}.") from error
-        if not folder.is_dir():
-            what = "is not a folder" if folder.exists() else "does not exist"
-            raise UserError(f"The folder {folder} {what}.", hint="Name another one, or make it first.")
-        return Here(os.path.normpath(folder), without_secrets(self._environ, self._passthrough), self._guarded)
+        """Open a folder; an empty key means the current one. Raises UserError."""
+        environ = without_secrets(self._environ, self._passthrough)
+        return Here(os.path.normpath(folder_here(key)), environ, self._guarded)

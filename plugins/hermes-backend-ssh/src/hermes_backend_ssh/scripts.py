@@ -44,31 +44,6 @@ exit 0
 
 PROBE = 'cd -- "${1:-$HOME}" 2>/dev/null || exit 44; pwd'
 
-READ = """
-[ -e "$1" ] || { echo "no such file"; exit 44; }
-[ ! -d "$1" ] || { echo "it is a folder"; exit 44; }
-[ -f "$1" ] || { echo "it is a device, pipe or socket, not a file"; exit 44; }
-exec cat -- "$1"
-"""
-
-# cp -p takes mode and owner along. The count guards against input that was cut off with the connection.
-WRITE = """
-p=$1; [ ! -L "$p" ] || p=$(readlink -f -- "$p") || exit 1
-[ ! -e "$p" ] || [ -f "$p" ] || { echo "it is not a regular file"; exit 1; }
-d=$(dirname -- "$p"); mkdir -p -- "$d" || exit 1
-t=$(mktemp "$d/.hermes.XXXXXX") || exit 1
-trap 'rm -f -- "$t"' EXIT
-if [ -e "$p" ]; then cp -p -- "$p" "$t"; else chmod "$(printf %o $((0666 & ~0$(umask))))" "$t"; fi || exit 1
-cat >"$t" || exit 1
-[ "$(wc -c <"$t")" -eq "$2" ] || { echo "the connection was cut"; exit 1; }
-mv -f -- "$t" "$p"
-"""
-
-
-def sh(script: str, *words: str) -> Sequence[str]:
-    """A script with its arguments as a command."""
-    return ("sh", "-c", script, "sh", *words)
-
 
 def wrapped(argv: Sequence[str], cwd: str, env: Mapping[str, str], token: str) -> str:
     """What the login shell over there is given. Raises ToolError when it is too long or cannot be said."""

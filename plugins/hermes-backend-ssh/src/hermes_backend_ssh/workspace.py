@@ -1,13 +1,15 @@
 """The backend ``ssh`` and its workspace."""
 
 import asyncio
-import posixpath
 import shutil
 from collections.abc import Callable, Sequence
 from uuid import uuid4
 
+from hermes_backend_kit.endings import TIMED_OUT
+from hermes_backend_kit.files import read_by, sh, write_by
+from hermes_backend_kit.output import Capture
+from hermes_backend_kit.places import absolute
 from hermes_backend_ssh import scripts
-from hermes_backend_ssh.capture import Capture
 from hermes_backend_ssh.config import Config
 from hermes_backend_ssh.connection import Problem, command, explain, socket_folder
 from hermes_backend_ssh.remote import Remote
@@ -15,8 +17,6 @@ from hermes_core.errors import ToolError, UserError
 from hermes_core.kinds import Backend, Workspace
 from hermes_core.types import ExecRequest, ExecResult
 
-TIMED_OUT = 124
-READ_LIMIT = 100_000_000
 AT_ONCE = 8  # sshd allows ten sessions on one connection; two are left for ending others
 PATIENCE = 15.0  # to reach the host for anything but a command
 
@@ -35,7 +35,7 @@ class There(Workspace):
         try:
             async with asyncio.timeout(2 * PATIENCE):
                 self._home = await self._place("")
-                self.cwd = await self._place(self._full(folder, self._home)) if folder else self._home
+                self.cwd = await self._place(absolute(folder, self._home, self._home)) if folder else self._home
         except Problem as problem:
             raise UserError(problem.text, hint=problem.hint) from problem
         except TimeoutError:
@@ -43,7 +43,7 @@ class There(Workspace):
 
     async def _place(self, folder: str) -> str:
         capture = Capture(10_000)
-        remote = await self._remote(scripts.sh(scripts.PROBE, folder), ExecRequest(argv=()), "/", capture.add)
+        remote = await self._remote(sh(scripts.PROBE, folder), ExecRequest(argv=()), "/", capture.add)
         if remote.status:
             raise Problem(
                 f"There is no folder {folder or 'home'} on {self._host}.",
@@ -53,18 +53,12 @@ class There(Workspace):
 
     async def run(self, request: ExecRequest) -> ExecResult:
         """Run a command to its end."""
-        capture = Capture(request.limit)
-
-        def sink(data: bytes) -> None:
-            capture.add(data)
-            if request.on_output:
-                request.on_output(data)
-
+        capture = Capture(request.limit, request.on_output)
         status = TIMED_OUT
         try:
             async with asyncio.timeout(request.seconds), self._slots:
-                cwd = self._full(request.cwd, self.cwd)
-                remote = await self._remote(request.argv, request, cwd, sink)
+                cwd = self._full(request.cwd)
+                remote = await self._remote(request.argv, request, cwd, capture.take)
                 if remote.no_folder:
                     raise ToolError(f"Cannot run {request.argv[0]}: there is no folder {cwd} on {self._host}.")
                 status = remote.status or 0
@@ -72,7 +66,7 @@ class There(Workspace):
             pass
         except Problem as problem:
             raise ToolError(problem.text, hint=problem.hint) from problem
-        return ExecResult(status=status, output=capture.joined(), truncated=capture.truncated)
+        return capture.result(status)
 
     async def _remote(
         self, argv: Sequence[str], request: ExecRequest, cwd: str, sink: Callable[[bytes], None]
@@ -99,7 +93,7 @@ class There(Workspace):
 
     async def _end(self, token: str, leader: int) -> None:
         """End everything a command started over there, through the connection that is still open."""
-        words = scripts.sh(scripts.KILL, token, str(leader))
+        words = sh(scripts.KILL, token, str(leader))
         ending = Remote([*self._ssh, scripts.wrapped(words, "/", {}, uuid4().hex)], "-", lambda _: None)
         try:
             async with asyncio.timeout(PATIENCE):
@@ -109,33 +103,14 @@ class There(Workspace):
 
     async def read(self, path: str) -> bytes:
         """The bytes of a file."""
-        request = ExecRequest(argv=scripts.sh(scripts.READ, self._file(path)), limit=READ_LIMIT)
-        result = await self.run(request)
-        if result.status:
-            why = result.output.decode(errors="replace").strip()[-300:] or f"exit {result.status}"
-            raise ToolError(f"Cannot read {path} on {self._host}: {why}.")
-        if result.truncated:
-            raise ToolError(
-                f"Cannot read {path}: it has more than {READ_LIMIT:,} bytes.",
-                hint="Look at a part of it with a command such as head, tail, sed -n or grep.",
-            )
-        return result.output
+        return await read_by(self.run, self._full(path), path, f" on {self._host}")
 
     async def write(self, path: str, data: bytes) -> None:
         """Replace a file as a whole; a lost connection leaves the old one."""
-        argv = scripts.sh(scripts.WRITE, self._file(path), str(len(data)))
-        result = await self.run(ExecRequest(argv=argv, stdin=data))
-        if result.status:
-            why = result.output.decode(errors="replace").strip()[-300:] or f"exit {result.status}"
-            raise ToolError(f"Cannot write {path} on {self._host}: {why}.")
+        await write_by(self.run, self._full(path), path, data, f" on {self._host}")
 
-    def _file(self, path: str) -> str:
-        return self._full(path, self.cwd)
-
-    def _full(self, path: str, start: str) -> str:
-        if path == "~" or path.startswith("~/"):
-            path = self._home + path[1:]
-        return posixpath.normpath(posixpath.join(start, path)) if path else start
+    def _full(self, path: str) -> str:
+        return absolute(path, self.cwd, self._home)
 
 
 class Ssh(Backend):
