@@ -9,7 +9,6 @@ from collections.abc import Iterable, Sequence
 from attrs import evolve
 
 from hermes_core.store.codec import dumps, message_to_json
-from hermes_core.store.outside import by_person
 from hermes_core.types import Message, Part, Role, Text, ToolCall, ToolResult
 
 INTERRUPTED = "(This turn was interrupted before an answer was given.)"
@@ -72,7 +71,7 @@ def misfit(before: Sequence[Message], after: Sequence[Message]) -> str:
     """Why a context may not take the place of another; empty when it may. It loses no request and invents no call."""
     if list(after) != valid(after):
         return "it is not valid for every provider: roles must alternate, and each call needs its one result"
-    request, kept = (next((m for m in reversed(list(of)) if by_person(m)), None) for of in (before, after))
+    request, kept = (next((m for m in reversed(list(of)) if m.role == "user"), None) for of in (before, after))
     if request is None or kept is None or _body(kept) != _body(request):
         return "the last thing the person said is not there, word for word"
     if strange := _calls(after) - _calls(before):
