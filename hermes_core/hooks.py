@@ -12,7 +12,8 @@ ask        ask a person               first answer wins        recorded; no answ
 
 Name only the arguments you want; ``ctx`` is your plugin's own. ``contribute`` hooks are plain ``def`` without I/O,
 all others ``async def``.
-A transform of a plugin that may call a model (``llm.call``) has 330 seconds.
+``may_end`` is the one gate whose failure allows. A transform of a plugin that may call a model (``llm.call``) has 330
+seconds.
 They are called in the order of ``plugins.order``, else alphabetically by plugin; ``tryfirst`` and ``trylast`` work
 for observe and transform. Generator wrappers, ``historic`` and ``firstresult`` are refused.
 """
@@ -43,6 +44,7 @@ from hermes_core.types import (
     ToolCall,
     ToolResult,
     TurnEnd,
+    Usage,
     Verdict,
 )
 
@@ -272,6 +274,16 @@ async def pre_tool_call(
     """May this call run? Asked after hard blocks and the user's deny rules, for every call from every door.
 
     ``effects`` are those its tool declares; ``workspace`` is where it would run.
+    """
+
+
+@decide
+async def may_end(ctx: PluginContext, session: Session, answer: str, times: int, usage: Usage) -> Verdict | None:
+    """May this turn end with this answer? A deny sends the model on: its reason is the next thing it is told.
+
+    It is stored before it is said, and shown. ``times`` is how often this turn was sent on before: eight times at most,
+    and never twice with the same reason; then it ends. Asked for no turn that a limit, a person or an error ends. As
+    going on costs, a gate that cannot decide lets the turn end.
     """
 
 

@@ -14,9 +14,9 @@ from hermes_core.agent.reply import read_arguments
 from hermes_core.errors import ToolError
 from hermes_core.kinds import Tool, tool
 from hermes_core.options import option, settings
-from hermes_core.types import Message, Part, ToolCall, ToolResult, ToolSpec
+from hermes_core.types import Message, Part, ToolCall, ToolResult
 
-__all__ = ["CALL", "call_spec", "call_tool", "unwrapped", "wrapped"]
+__all__ = ["CALL", "call_tool", "unwrapped", "wrapped"]
 
 CALL = "tool_call"
 
@@ -29,22 +29,12 @@ class Call:
     arguments: dict[str, Any] = option("Its arguments.", factory=dict)
 
 
-def call_spec() -> ToolSpec:
-    """What the model is told of ``tool_call``."""
-    schema = {"name": {"type": "string"}, "arguments": {"type": "object"}}
-    return ToolSpec(
-        name=CALL,
-        description="Call a tool that appeared in this conversation.",
-        schema={"type": "object", "properties": schema, "required": ["name"]},
-    )
-
-
 def call_tool() -> Tool:
     """What answers a ``tool_call`` that names no tool; any other is a call of the tool it names."""
 
     @tool(name=CALL, toolset="tools", touches=lambda _: ())
     async def called(wanted: Call) -> str:
-        """Call a found tool by its name."""
+        """Call a tool that appeared in this conversation, by its name."""
         raise ToolError("tool_call needs the name of a tool and an object of arguments.")
 
     return called

@@ -76,7 +76,7 @@ class Toolbox:
         offered = self.offered(session, known.keys())
         made = {n for n in offered if begun and n not in self._tools and n not in known}
         fresh = {n: tool_spec(t) for n, t in offered.items()}
-        through = indirect.call_spec()
+        through = tool_spec(self._through)
         if indirect.CALL in known or any(t.name in offered for t in self._makers):
             fresh[through.name] = through
         sent = [fresh[n] if fresh[n] == s else s for n, s in known.items() if n in fresh]  # one copy is enough
@@ -109,10 +109,6 @@ class Toolbox:
     def owner(self, tool: Tool) -> str:
         """The label of the plugin that added a tool."""
         return self._owners.get(self._made_by.get(tool.name, tool).name, tool.toolset)
-
-    def get(self, name: str) -> Tool | None:
-        """A tool by its name."""
-        return self._tools.get(name)
 
     @property
     def tools(self) -> tuple[Tool, ...]:

@@ -21,6 +21,7 @@ from hermes_core.agent import grace
 from hermes_core.agent import usage as usages
 from hermes_core.agent.bounds import Limits, Meter, limits_of
 from hermes_core.agent.budget import Allowance, Budgets
+from hermes_core.agent.ending import Endings
 from hermes_core.agent.exchange import Exchange
 from hermes_core.agent.failed import cause, failed, given_up
 from hermes_core.agent.live import Live, LiveSessions
@@ -33,6 +34,7 @@ from hermes_core.agent.tools import CallRunner, output_room
 from hermes_core.agent.whole import has_calls, text_of
 from hermes_core.errors import BudgetReached, HermesError, ProviderError, UserError
 from hermes_core.store.killpoints import die_at
+from hermes_core.store.outside import by_person
 from hermes_core.store.validity import valid
 from hermes_core.types import (
     JSON,
@@ -84,6 +86,7 @@ class TurnRun:
         limits = Limits(**budgets.limits["turn"]).within(self._bounds)
         self._meter = Meter(limits, workers, lambda: self._allowance.used)
         self._loops = Loops()
+        self._ends = Endings(self._parts, emit)
         self._id = os.urandom(16).hex()
         self._rows = Rows(sessions, live)
         self._model = Exchange(self._parts, live, self._rows, self._allowance, emit)
@@ -130,6 +133,7 @@ class TurnRun:
         if taken is None:
             return False
         self._id, self._model.messages = taken.turn.id, list(taken.history)
+        self._ends.take_up(taken.history)
         self._allowance.used = self._allowance.booked = taken.usage
         await self._as_begun(taken.provider, taken.model)
         steps = self._rest(taken.calls) if taken.resumes < _RESUMES else self._give_up(taken.calls)
@@ -163,7 +167,7 @@ class TurnRun:
         self._live.session = evolve(session, turn=self._id, bounds=self._surface.bounds)
         self._emit(Started(session_id=session.id, turn_id=self._id, provider=route.name, model=route.model))
         self._rows.begin(opening)
-        said = next((m for m in reversed(self._model.messages) if m.role == "user"), Message(role="user", parts=()))
+        said = next((m for m in reversed(self._model.messages) if by_person(m)), Message(role="user", parts=()))
         await self._parts.dispatch.observe("on_turn_start", session=self._live.session, message=said)
         playing = asyncio.create_task(steps)  # of its own, as it may not want to end
         try:
@@ -215,7 +219,9 @@ class TurnRun:
         if last.role == "assistant" and not asked:  # the answer is there, only the turn was not closed
             answer = text_of(last)
             self._emit(Said(text=answer))
-            return answer
+            if not await self._goes_on(last):
+                return answer
+            return await self._steps(1 + self._allowance.used.calls)
         if waiting := [call for call in asked if call.id in calls]:
             await self._call(waiting, started={i for i, state in calls.items() if state == "started"})
             self._model.messages = await store.history(turn.session_id)
@@ -234,11 +240,26 @@ class TurnRun:
                 raise
             calls = [p for p in message.parts if isinstance(p, ToolCall)]
             if not calls:
-                return text_of(message)
+                if not await self._goes_on(message):
+                    return text_of(message)
+                step += 1
+                continue
             await self._call(calls)
             if self._loops.circle and (answer := await self._circling()):
                 return answer
             step += 1
+
+    async def _goes_on(self, reply: Message) -> bool:
+        """Whether plugins send the model on, after a reply that would be the answer; then it is told so next."""
+        more = await self._ends.more(self._live.session, text_of(reply), self._model.messages, self._allowance.used)
+        if more is None:
+            return False
+        store, turn = await self._rows.get()
+        await store.add_word(turn, more)
+        die_at("sent_on")
+        self._model.messages.append(more)
+        self._ends.tell(more)
+        return True
 
     def _out_of_bounds(self) -> HermesError | None:
         """What this turn has used up of what it was given; None when something is left of each."""
@@ -337,7 +358,7 @@ class TurnRun:
         self._emit(Ended(**ids, answer=answer, reason=state, usage=self._allowance.used, note=note))
 
     def _note(self, answer: str) -> str:
-        known = (self._model.note, self._model.compacted) if answer else ()
+        known = (self._model.note, self._model.compacted, self._ends.note) if answer else ()
         return " ".join(filter(None, (self._changed, *known)))
 
     def _noted(self, answer: str) -> str:

@@ -22,7 +22,7 @@ from hermes_core.hooks import Mode
 from hermes_core.plugins.fence import Call, Late, call_in_time, log, one_line
 from hermes_core.plugins.implementation import KINDS, Implementation, expected, implementations
 from hermes_core.plugins.index import Installed, owners
-from hermes_core.types import Fault, Phase, Verdict
+from hermes_core.types import Fault, Outcome, Phase, Verdict
 
 T = TypeVar("T")
 Judge = Callable[[Installed, T, T], T]
@@ -148,11 +148,11 @@ class Dispatch:
                 self._failed(one, error)
         return value
 
-    async def decide(self, hook: str, **arguments: Any) -> Verdict:
-        """Ask the gates: deny beats ask beats allow, the first deny ends it. A gate that cannot decide denies."""
+    async def decide(self, hook: str, *, failing: Outcome = "deny", **arguments: Any) -> Verdict:
+        """Ask the gates: deny beats ask beats allow, the first deny ends it. Who cannot decide says ``failing``."""
         strongest = Verdict(outcome="allow")
         for one in self._hooks["decide", hook]:
-            verdict = self._verdict(one, *await self._run(one, arguments))
+            verdict = self._verdict(one, *await self._run(one, arguments), failing)
             if verdict and verdict.outcome == "deny":
                 return verdict
             if verdict:  # the stronger one counts, and neither hides what the other knows of the effects
@@ -161,7 +161,9 @@ class Dispatch:
                 strongest = evolve(strongest, effects=known[0].union(*known) if known else None)
         return strongest
 
-    def _verdict(self, one: Implementation, answer: Any, error: BaseException | None) -> Verdict | None:
+    def _verdict(
+        self, one: Implementation, answer: Any, error: BaseException | None, failing: Outcome = "deny"
+    ) -> Verdict | None:
         if isinstance(answer, Verdict) and answer.outcome in _STRENGTH:
             return answer if answer.by else evolve(answer, by=one.label)
         if answer is not None:
@@ -170,7 +172,7 @@ class Dispatch:
         if error is None or one.mode != "decide":
             return None
         reason = f"{one.label} could not decide: {one_line(error)}. To go on without it: {_off(one.label)}"
-        return Verdict(outcome="deny", reason=reason, by=one.label)
+        return Verdict(outcome=failing, reason=reason, by=one.label)
 
     async def ask(self, hook: str, **arguments: Any) -> Verdict | None:
         """Ask a person on every surface at once; the first answer wins and the other questions are withdrawn."""

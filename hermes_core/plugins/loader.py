@@ -174,10 +174,7 @@ def inspect_plugin(installed: Installed) -> ModuleType:
 
 
 def config_sections(index: Index, consent: Consent) -> dict[str, type]:
-    """The settings classes of enabled plugins, by the path of their section. One that cannot be had is doctor's.
-
-    Those that read a section of the kernel are not among them: its settings are the kernel's.
-    """
+    """The settings classes of enabled plugins, by the path of their own section. One that cannot be had is doctor's."""
     found: dict[str, type] = {}
     for plugin in index.plugins:
         if plugin.manifest and "." in plugin.manifest.config_section and consent.state(plugin).usable:

@@ -15,6 +15,7 @@ from hermes_core.store.contexts import history_of, stand_for
 from hermes_core.store.documents import copy_documents
 from hermes_core.store.engine import READ, Transaction
 from hermes_core.store.leases import Duplicate, alive, check_free
+from hermes_core.store.outside import by_person
 from hermes_core.store.sessions import get_session, made, owner_number, owner_row, stored, transaction
 from hermes_core.store.validity import said, valid
 from hermes_core.types import Message, PastTurn, Principal, Session, Usage
@@ -141,7 +142,7 @@ class Branches(Approvals):
         last, before = tx.row("context_last", session_id=session_id), history_of(tx, session_id)
         if last and last["plugin"] == by:
             raise Duplicate(by)
-        begins = [place for place, message in enumerate(before) if message.role == "user"][-count:]
+        begins = [place for place, message in enumerate(before) if by_person(message)][-count:]
         if not begins:
             return []
         what = "The last exchange was" if len(begins) == 1 else f"The last {len(begins)} exchanges were"

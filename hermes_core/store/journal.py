@@ -237,6 +237,12 @@ class Store(
         return reply
 
     @transaction()
+    def add_word(self, tx: Transaction, turn: Turn, message: Message) -> int:
+        """Store what a model is told within a turn besides results; the row's id. Raises StaleLease."""
+        leases.hold(tx, turn)
+        return self._append(tx, turn.session_id, message, turn.id)
+
+    @transaction()
     def start_call(self, tx: Transaction, turn: Turn, call_id: str, *, again: bool = False) -> int:
         """Write down that a call begins, before its effect; how often the session made the same call before.
 

@@ -26,6 +26,7 @@ POINTS = {
     "tool_started": "a call is stored as started; it did nothing yet",
     "tool_done": "a call did what it does; its result is not stored",
     "tool_stored": "the result of a call is stored",
+    "sent_on": "what sends a model on is stored, as its turn may not end; it was not asked",
     "answered": "the answer is stored; the turn is not closed",
     "outboxed": "what has to go out is stored; nobody began to send it",
     "sending": "a message is stored as being sent; the service was not asked",

@@ -33,11 +33,12 @@ class Stage:
         self.url = url
         self._player, self.home, self.truth_file = player, folder / "home", folder / "truth"
         self.said: dict[str, str] = {}
-        self.compacts = False
+        self.compacts = self.goes_on = False
 
     def play(self, die_at: str = "", **order) -> bool:
         """Play an order in a process of its own; whether it was killed."""
-        usual = {"resume": False, "patient": False, "person": "", "compacts": self.compacts, "url": self.url}
+        hooks = {"compacts": self.compacts, "goes_on": self.goes_on}
+        usual = {"resume": False, "patient": False, "person": "", **hooks, "url": self.url}
         wanted = {**usual, "die_at": die_at, **order}
         self._player.stdin.write(json.dumps({"home": str(self.home), "truth": str(self.truth_file), **wanted}) + "\n")
         self._player.stdin.flush()

@@ -109,7 +109,13 @@ class Outside:
             so_far = [Message(role=role, parts=(Text(text="so far"),)) for role in ("user", "assistant")]
             return evolve(request, messages=(request.messages[0], *so_far, *request.messages[asked:]))
 
-        return [Planned(self), add, look, *([pre_llm_call] if self.order["compacts"] else [])]
+        @hookimpl
+        async def may_end(answer, times):
+            outside.note("may end", answer, times)
+            return None if times else Verdict(outcome="deny", reason="look again 0")
+
+        hooks = {"compacts": pre_llm_call, "goes_on": may_end}
+        return [Planned(self), add, look, *(hook for wish, hook in hooks.items() if self.order[wish])]
 
 
 class Planned(Provider):
@@ -187,7 +193,16 @@ async def tell(outside: Outside, turn) -> None:
 
 def rehearsal(folder: Path) -> dict:
     own = {"home": str(folder / "home"), "truth": str(folder / "truth"), "say": "hello 3", "event": "e"}
-    return {"resume": False, "patient": False, "person": "", "compacts": False, "url": "", "die_at": "", **own}
+    return {
+        "resume": False,
+        "patient": False,
+        "person": "",
+        "compacts": False,
+        "goes_on": False,
+        "url": "",
+        "die_at": "",
+        **own,
+    }
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from hermes_core.store.killpoints import POINTS
 pytestmark = pytest.mark.long
 
 DELIVERY = ("acked", "outboxed", "sending", "accepted", "receipted")  # tried in tests/delivery
-OTHER = ("migrating", "received", "compacting", "compacted", "asked", "approved", *DELIVERY)
+OTHER = ("migrating", "received", "sent_on", "compacting", "compacted", "asked", "approved", *DELIVERY)
 EVERY_TURN = [p for p in POINTS if p not in OTHER]
 
 

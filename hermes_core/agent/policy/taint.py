@@ -16,7 +16,7 @@ from hermes_core.agent.policy.grants import Case
 from hermes_core.agent.policy.risks import OWN_CODE, inside, writes_own_code
 from hermes_core.autorun import runs_by_itself
 from hermes_core.kinds import Tool, Workspace
-from hermes_core.store.outside import outside
+from hermes_core.store.outside import by_person, outside
 from hermes_core.types import JSON, Effect, Feature, Message, Text, ToolCall, ToolResult
 from hermes_core.values import frozen
 
@@ -52,7 +52,7 @@ class Seen:
         done = {p.call_id for m in self.messages for p in m.parts if isinstance(p, ToolResult) and not p.failed}
         found: set[str] = set()
         for message in self.messages:
-            if message.role == "user" and not message.untrusted:
+            if by_person(message) and not message.untrusted:
                 for part in message.parts:
                     if isinstance(part, Text) and not part.quotes:
                         found |= _hosts_of(part.text) | {m.lower() for m in _DOMAIN.findall(part.text)}
@@ -73,7 +73,7 @@ class Seen:
                     return True
                 if any(isinstance(piece, Text) and whole.search(piece.text) for piece in inside):
                     # The person's words, or a page; not what the model wrote, made of a page or for a child.
-                    return message.role == ("tool" if message.untrusted else "user")
+                    return message.role == "tool" if message.untrusted else by_person(message)
                 if isinstance(part, ToolCall) and any(address in text for text in _texts(part.arguments)):
                     return False
         return False

@@ -7,6 +7,7 @@ from pathlib import Path
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.gateway.commands.deck import Room
 from hermes_core.gateway.commands.slash import QUEUED, STEERED
+from hermes_core.store.outside import by_person
 from hermes_core.types import Message, Session, Text
 
 __all__ = ["Talk", "short"]
@@ -131,7 +132,7 @@ class Talk(Room):
         if last := self._deck.conversation(session.id).last:
             return last.message
         rows = await (await self._runtime.store()).history(session.id)
-        found = next((message for message in reversed(rows) if message.role == "user"), None)
+        found = next((message for message in reversed(rows) if by_person(message)), None)
         return found or "There is no question to ask again."
 
 

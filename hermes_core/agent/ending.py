@@ -1,0 +1,59 @@
+"""Whether a turn may end with the answer it has: plugins may send the model on, so often, and with words of their own.
+
+What sends it on is a row before the model is asked, so a process that takes the turn up goes on, and asks nobody twice.
+"""
+
+from collections.abc import Callable, Sequence
+
+from attrs import evolve
+
+from hermes_core.agent.parts import Parts
+from hermes_core.store.codec import clean
+from hermes_core.store.outside import outside, sent_on
+from hermes_core.types import Event, Message, Noticed, Session, Text, Usage
+
+__all__ = ["Endings"]
+
+_MOST = 8  # times a turn is sent on, whoever wants it
+_LONGEST = 4_000  # characters of what a plugin says
+
+
+class Endings:
+    """The ends that one turn came to. ``note`` is what its person should know of those that were none."""
+
+    def __init__(self, parts: Parts, emit: Callable[[Event], None]) -> None:
+        self._parts, self._emit = parts, emit
+        self._said: list[str] = []
+        self.note = ""
+
+    def take_up(self, messages: Sequence[Message]) -> None:
+        """Know again what sent the turn on before its process died."""
+        for message in messages:
+            if message.role == "user":
+                self._said = [*self._said, _words(message)] if sent_on(message) else []
+
+    async def more(self, session: Session, answer: str, messages: Sequence[Message], usage: Usage) -> Message | None:
+        """What sends the model on, to be stored before it is said; None where the turn may end."""
+        arguments = {"session": session, "answer": answer, "times": len(self._said), "usage": usage}
+        verdict = await self._parts.dispatch.decide("may_end", failing="allow", **arguments)
+        if verdict.outcome != "deny":
+            return None
+        reason = self._parts.settings.masks.for_model(clean(verdict.reason[:_LONGEST]).strip())
+        reason = reason or "the work is not done yet"
+        text = f"Do not end yet, says {verdict.by}: {reason}"
+        if len(self._said) >= _MOST or text in self._said:
+            why = f"{verdict.by} said so again" if text in self._said else f"it was sent on {_MOST} times"
+            self.note = f"It ended although it should not ({reason}), as {why}."
+            return None
+        self._said.append(text)
+        message = Message(role="user", parts=(Text(text=text),), meta={"hermes": {"sent_on": verdict.by}})
+        return evolve(message, untrusted=outside(messages))
+
+    def tell(self, message: Message) -> None:
+        """Say to whoever watches why the turn goes on. It is stored now."""
+        self._emit(Noticed(text=" ".join(_words(message).split())))
+        self.note = f"The turn went on after an answer: {_words(message)}"
+
+
+def _words(message: Message) -> str:
+    return "".join(part.text for part in message.parts if isinstance(part, Text))
