@@ -23,7 +23,18 @@ from typing import Any, Literal, TypeVar
 import pluggy
 
 from hermes_core.context import PluginContext
-from hermes_core.kinds import Backend, Completer, Jobs, Memory, Platform, Provider, Tool, TurnQueue, Workspace
+from hermes_core.kinds import (
+    Backend,
+    Completer,
+    Jobs,
+    Memory,
+    Platform,
+    Provider,
+    StoreDriver,
+    Tool,
+    TurnQueue,
+    Workspace,
+)
 from hermes_core.types import (
     Check,
     Command,
@@ -122,6 +133,11 @@ def register_memories(ctx: PluginContext) -> Iterable[Memory]:  # type: ignore[e
 @contribute
 def register_engines(ctx: PluginContext) -> Iterable[TurnQueue]:  # type: ignore[empty-body]
     """The engines you add: who hands out the turns that wait. ``workers.engine`` names the one in use."""
+
+
+@contribute
+def register_stores(ctx: PluginContext) -> Iterable[StoreDriver]:  # type: ignore[empty-body]
+    """The stores you add: who opens ``store.url``, by the scheme of the address. Asked before anything is stored."""
 
 
 @contribute

@@ -15,7 +15,7 @@ import pluggy
 from hermes_core import hooks
 from hermes_core.context import PluginContext
 from hermes_core.errors import ContractError, nearest
-from hermes_core.kinds import Backend, Completer, Jobs, Memory, Platform, Provider, Tool, TurnQueue
+from hermes_core.kinds import Backend, Completer, Jobs, Memory, Platform, Provider, StoreDriver, Tool, TurnQueue
 from hermes_core.plugins.index import Installed
 from hermes_core.types import Check, Command, SlashCommand
 
@@ -27,6 +27,7 @@ KINDS: dict[str, tuple[str, type]] = {
     "register_platforms": ("platforms", Platform),
     "register_memories": ("memories", Memory),
     "register_engines": ("engines", TurnQueue),
+    "register_stores": ("stores", StoreDriver),
     "register_cli_commands": ("commands", Command),
     "register_slash_commands": ("slash", SlashCommand),
     "register_jobs": ("jobs", Jobs),

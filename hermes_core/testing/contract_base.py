@@ -38,6 +38,7 @@ TABLES = {
     "platforms": "register_platforms",
     "memories": "register_memories",
     "engines": "register_engines",
+    "stores": "register_stores",
     "commands": "register_cli_commands",
     "slash": "register_slash_commands",
     "jobs": "register_jobs",
@@ -50,6 +51,7 @@ KINDS = {
     "platforms": "Platform",
     "memories": "Memory",
     "engines": "TurnQueue",
+    "stores": "StoreDriver",
     "jobs": "Jobs",
     "completers": "Completer",
 }

@@ -41,7 +41,7 @@ layers =
     context
     fetching
     addresses | places | autorun
-    kinds | options | environment | commands
+    kinds | options | database | environment | commands
     redaction | trace | notices
     types | errors
     values

@@ -24,6 +24,7 @@ ORDER = (
     "Completer",
     "Memory",
     "TurnQueue",
+    "StoreDriver",
 )
 
 
