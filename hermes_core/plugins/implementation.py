@@ -47,15 +47,15 @@ class Implementation:
         self.order: tuple[Any, ...] = ()
         self.given: list[Any] | None = None
         self.suspended = False
+        self.on_hang: Callable[[str], None] | None = None  # told when its contribution does not come; None: waited for
 
     def call(self, arguments: Mapping[str, Any]) -> Any:
         """Call the function with the arguments it wants."""
         known = {**arguments, "ctx": self.context}
         return self.function(**{name: known[name] for name in self.wanted})
 
-    def ask(self) -> None:
-        """Let it contribute. Raises what it raises, ContractError or NotPermitted; then it contributes nothing."""
-        self.given = []
+    def ask(self) -> list[Any]:
+        """What it contributes. Raises what it raises, ContractError or NotPermitted; then that is nothing."""
         answer = self.call({})
         if answer is None:
             raise self.installed.error(ContractError, f"{self.hook} returned nothing")
@@ -73,7 +73,7 @@ class Implementation:
             if table:
                 self.installed.require("contributes", table, name, f"{self.hook} adds {name!r}")
             names.append(name)
-        self.given = things
+        return things
 
 
 def implementations(
