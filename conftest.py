@@ -245,12 +245,13 @@ def clusters() -> Iterator[object]:
 @pytest.fixture(scope="session")
 def cluster(clusters) -> Cluster:  # type: ignore[no-untyped-def]
     """The server that most tests share, with a database ``hermes`` that holds the tables at head."""
+    from hermes_backend_postgresql.driver import PostgreSQL
     from hermes_core.store.journal import open_store
 
     made: Cluster = clusters()
     made.start()
     made.sql("CREATE DATABASE hermes TEMPLATE template0")
-    open_store(Path("unused"), url=made.url("hermes")).close()
+    open_store(Path("unused"), url=made.url("hermes"), driver=PostgreSQL()).close()
     return made
 
 

@@ -86,6 +86,7 @@ HERMES = Distribution(
         "hermes-backend-bubblewrap",
         "hermes-backend-docker",
         "hermes-backend-local",
+        "hermes-backend-postgresql",
         "hermes-backend-procrastinate",
         "hermes-backend-ssh",
         "hermes-memory-compressor",

@@ -3,7 +3,7 @@
 ========== ========================== ======================== ================================== ==========
 mode       meaning                    result                   an implementation raises or hangs  deadline
 ========== ========================== ======================== ================================== ==========
-contribute list what you add; ``def``  joined, owner kept       its contributions are dropped      none
+contribute list what you add; ``def``  joined, owner kept       its contributions are dropped      8 s
 observe    something happened         ignored                  recorded                           5 s
 transform  here is a value            chained; None keeps it   recorded; the value before stands  5 s
 decide     may this happen?           deny > ask > allow       **deny**                           10 s
@@ -24,7 +24,19 @@ from typing import Any, Literal, TypeVar
 import pluggy
 
 from hermes_core.context import PluginContext
-from hermes_core.kinds import Backend, Completer, Jobs, Masker, Memory, Platform, Provider, Tool, TurnQueue, Workspace
+from hermes_core.kinds import (
+    Backend,
+    Completer,
+    Jobs,
+    Masker,
+    Memory,
+    Platform,
+    Provider,
+    StoreDriver,
+    Tool,
+    TurnQueue,
+    Workspace,
+)
 from hermes_core.types import (
     Check,
     Command,
@@ -52,6 +64,7 @@ __all__ = [
     "DEADLINES",
     "MODEL_DEADLINE",
     "PROJECT",
+    "REGISTER_DEADLINE",
     "Mode",
     "ask",
     "contribute",
@@ -66,6 +79,7 @@ __all__ = [
 PROJECT = "hermes"
 Mode = Literal["contribute", "observe", "transform", "decide", "ask"]
 DEADLINES: dict[Mode, float] = {"contribute": 0.1, "observe": 5.0, "transform": 5.0, "decide": 10.0, "ask": 300.0}
+REGISTER_DEADLINE = 8.0  # seconds for what a plugin adds; longer than 0.1 is told by ``hermes doctor``
 MODEL_DEADLINE = 330.0  # seconds for a transform of a plugin with the permission ``llm.call``: it may wait for a model
 
 hookimpl = pluggy.HookimplMarker(PROJECT)
@@ -125,6 +139,11 @@ def register_memories(ctx: PluginContext) -> Iterable[Memory]:  # type: ignore[e
 @contribute
 def register_engines(ctx: PluginContext) -> Iterable[TurnQueue]:  # type: ignore[empty-body]
     """The engines you add: who hands out the turns that wait. ``workers.engine`` names the one in use."""
+
+
+@contribute
+def register_stores(ctx: PluginContext) -> Iterable[StoreDriver]:  # type: ignore[empty-body]
+    """The stores you add: who opens ``store.url``, by the scheme of the address. Asked before anything is stored."""
 
 
 @contribute

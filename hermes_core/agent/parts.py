@@ -12,6 +12,7 @@ from attrs import evolve
 
 from hermes_core import hooks
 from hermes_core.agent.bounds import LEVELS, Bounds
+from hermes_core.agent.opening import address_of, driver_for
 from hermes_core.agent.policy.guarded import guarded_paths, read_only, readable
 from hermes_core.agent.policy.guests import Guests
 from hermes_core.agent.route.choice import Route, choose
@@ -23,8 +24,8 @@ from hermes_core.config.gateway import listed
 from hermes_core.config.settings import Settings
 from hermes_core.context import PluginContext
 from hermes_core.environment import switched_on
-from hermes_core.errors import HermesError, UnknownName, UserError
-from hermes_core.kinds import Backend, Memory, Tool, Workspace
+from hermes_core.errors import HermesError, UnknownName
+from hermes_core.kinds import Backend, Memory, StoreDriver, Tool, Workspace
 from hermes_core.kinds.desk import AskPerson
 from hermes_core.masking.watched import Watched
 from hermes_core.plugins.brokers import make_context
@@ -171,31 +172,23 @@ class Parts:
     async def store(self) -> "Store":
         """The open store. It is opened in a thread, so that a request that is under way is not held up."""
         if self._store is None or (self._store.done() and self._store.exception()):  # it may go well by now
-            self._store = asyncio.create_task(asyncio.to_thread(self._open_store))
+            url = address_of(self.settings)
+            driver = driver_for(url, self.index, self.loader, self.dispatch) if url else None
+            self._store = asyncio.create_task(asyncio.to_thread(self._open_store, url, driver))
         return await asyncio.shield(self._store)
 
-    def _open_store(self) -> "Store":
+    def _open_store(self, url: str, driver: StoreDriver | None) -> "Store":
         from hermes_core.store.journal import open_store
 
         config = self.settings.config.store
         return open_store(
             self.home.database,
-            url=self.store_address(),
+            url=url,
+            driver=driver,
             durability=config.durability,
             transcripts=self.home.transcripts if config.transcripts else None,
             clean=self.settings.masks.data,
         )
-
-    def store_address(self) -> str:
-        """Where the store's server is, with its password; empty when it is a file. Raises UserError."""
-        config = self.settings.config.store
-        url = self.settings.secrets.get(config.url.reference) if config.url.reference else config.url
-        if config.url.reference and not url:  # never quietly somewhere else
-            raise UserError(
-                f"store.url refers to {config.url.reference}, which is not set.",
-                hint=f"Set it with: {self.home.brand} config set {config.url.reference} postgresql://…",
-            )
-        return url
 
     def shut_store(self) -> None:
         """Let no more be written, whatever still runs: for a process that must leave everything as it is."""
@@ -312,7 +305,7 @@ class Parts:
             installed,
             self.settings,
             store=self.store,
-            address=self.store_address,
+            address=lambda: address_of(self.settings),
             complete=self.complete,
             turns=self.turns_of,
             messages=self.messages,

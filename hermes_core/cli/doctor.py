@@ -25,7 +25,7 @@ from hermes_core.tables import ago, json_option
 
 _COLORS = {"ok": "green", "fault": "red", "asks": "yellow", "missing": "yellow", "slow": "yellow", "idle": None}
 Row = dict[str, str]
-_PATIENCE = 60  # seconds a plugin's import may take before doctor gives up on it
+_PATIENCE = 10  # seconds a plugin may take to be imported and to register before doctor gives up on it
 _A_DAY = 86_400  # seconds a failed call is remembered here
 _SLOW = 0.5  # seconds of import from which doctor says so
 # A distribution is a value: the probe is the same product in another process.
@@ -225,7 +225,7 @@ def probed(scope: Scope, plugin: Installed) -> list[Row]:
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_PATIENCE, check=False)
     except subprocess.TimeoutExpired:
-        return fault(f"its import did not end within {_PATIENCE} s")
+        return fault(f"its trial did not end within {_PATIENCE} s")
     if done.returncode < 0:
         Crumbs(scope.home.cache / "crumbs").condemn(plugin)
         return fault(f"its import ended the whole process ({signal.Signals(-done.returncode).name})")

@@ -12,6 +12,7 @@ from hermes_core.kinds.masker import Masker
 from hermes_core.kinds.memory import Memory
 from hermes_core.kinds.platform import Platform
 from hermes_core.kinds.provider import Provider
+from hermes_core.kinds.store import StoreDriver
 from hermes_core.kinds.tool import Tool, ToolContext, ToolOutput, tool
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "Provider",
     "SessionDesk",
     "SettingsDesk",
+    "StoreDriver",
     "Tool",
     "ToolContext",
     "ToolOutput",

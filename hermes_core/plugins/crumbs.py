@@ -24,13 +24,13 @@ class Crumbs:
     @contextmanager
     def laid(self, installed: Installed) -> Iterator[None]:
         """Import inside this. Raises LoadError instead when the last import ended the process."""
-        deaths, fresh = self._deaths(installed)
+        deaths, fresh, why = self._deaths(installed)
         if fresh:
             self._write(installed, deaths, importing=False)
         if fresh or deaths >= _LIMIT:
             rest = "so it is skipped this once" if fresh else f"{deaths} times, so it is not tried again"
             again, off = (f"hermes plugins {verb} {installed.label}" for verb in ("enable", "disable"))
-            text = f"its import ended the whole process, {rest}"
+            text = f"{why}, so it is not tried again" if why else f"its import ended the whole process, {rest}"
             raise installed.error(LoadError, text, f"Try again: {again}   Or: {off}")
         self._write(installed, deaths, importing=True)
         try:
@@ -39,9 +39,9 @@ class Crumbs:
             with suppress(OSError):
                 self._path(installed).unlink()
 
-    def condemn(self, installed: Installed) -> None:
-        """Do not try a plugin again, because a trial showed that its import ends the process."""
-        self._write(installed, _LIMIT, importing=False)
+    def condemn(self, installed: Installed, why: str = "") -> None:
+        """Do not try a plugin again, because a trial showed that its import ends the process; or say why else."""
+        self._write(installed, _LIMIT, importing=False, why=why)
 
     def forgive(self, installed: Installed) -> None:
         """Try a plugin again, because the person enabled it anew."""
@@ -50,19 +50,20 @@ class Crumbs:
     def _path(self, installed: Installed) -> Path:
         return self._folder / f"{installed.label.replace('/', '-')}.json"
 
-    def _deaths(self, installed: Installed) -> tuple[int, bool]:
-        """How often importing this very code ended the process, and whether the last time is news."""
+    def _deaths(self, installed: Installed) -> tuple[int, bool, str]:
+        """How often importing this very code ended the process, whether the last time is news, and what else it did."""
         try:
             crumb = json.loads(self._path(installed).read_text(encoding="utf-8"))
             if crumb["code"] != _code(installed):
-                return 0, False
+                return 0, False, ""
             fresh = crumb["importing"] and not _alive(crumb["pid"])
-            return crumb["deaths"] + fresh, fresh
+            return crumb["deaths"] + fresh, fresh, crumb.get("why", "")
         except (OSError, ValueError, KeyError, TypeError):
-            return 0, False
+            return 0, False, ""
 
-    def _write(self, installed: Installed, deaths: int, *, importing: bool) -> None:
-        crumb = {"code": _code(installed), "pid": os.getpid(), "deaths": deaths, "importing": importing}
+    def _write(self, installed: Installed, deaths: int, *, importing: bool, why: str = "") -> None:
+        who = {"code": _code(installed), "pid": os.getpid()}
+        crumb = {**who, "deaths": deaths, "importing": importing, "why": why}
         with suppress(OSError):  # a folder that cannot be written costs this protection, not the plugin
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             write_atomic(self._path(installed), json.dumps(crumb).encode())

@@ -19,7 +19,7 @@ from hermes_core import hooks
 from hermes_core.context import PluginContext
 from hermes_core.errors import ContextTooLong, ContractError, PluginError
 from hermes_core.hooks import Mode
-from hermes_core.plugins.fence import Call, Late, call_in_time, log, one_line
+from hermes_core.plugins.fence import Call, Late, call_in_time, finished, log, one_line
 from hermes_core.plugins.implementation import KINDS, Implementation, expected, implementations
 from hermes_core.plugins.index import Installed, owners
 from hermes_core.types import Fault, Outcome, Phase, Verdict
@@ -56,14 +56,21 @@ class Dispatch:
         self.counts: Counter[tuple[str, str, str]] = Counter()
         self.blocked: dict[str, tuple[int, float]] = {}
 
-    def register(self, installed: Installed, module: ModuleType, context: PluginContext) -> None:
-        """Take up a plugin's hooks, all or none. Raises ContractError or NotPermitted."""
+    def register(
+        self, installed: Installed, module: ModuleType, context: PluginContext, *,
+        on_hang: Callable[[str], None] | None = None,
+    ) -> None:  # fmt: skip
+        """Take up a plugin's hooks, all or none. Raises ContractError or NotPermitted.
+
+        With ``on_hang`` what it contributes is waited for only so long; then that is told there, and all else goes on.
+        """
         found = list(implementations(self._manager, installed, module, context, self._order))
         try:
             self._manager.register(module, name=installed.label)
         except ValueError as error:
             raise installed.error(ContractError, one_line(error)) from error
         for one in found:
+            one.on_hang = on_hang
             line = self._hooks[one.mode, one.hook]
             line.append(one)
             line.sort(key=lambda implementation: implementation.order)
@@ -90,7 +97,8 @@ class Dispatch:
         began = time.perf_counter()
         error: BaseException | None = None
         try:
-            one.ask()
+            one.given = []
+            one.given = finished(one.ask, hooks.REGISTER_DEADLINE) if one.on_hang else one.ask()
         except KeyboardInterrupt:
             raise
         except BaseException as raised:  # noqa: BLE001 - a plugin's fault costs its own feature only
@@ -99,6 +107,8 @@ class Dispatch:
         self._traced(one, taken, error)
         if taken > self._deadlines["contribute"]:
             self._held(one, taken)
+        if isinstance(error, Late) and one.on_hang:
+            one.on_hang(f"{one.hook} did not end within {hooks.REGISTER_DEADLINE:g} s")
         if error:
             signature = f"Write: {expected(one.hook)}" if isinstance(error, ContractError) else ""
             self._failed(one, error, phase="register", hint=getattr(error, "hint", "") or signature)

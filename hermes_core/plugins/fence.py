@@ -2,14 +2,18 @@
 
 import asyncio
 import logging
+import threading
 import types
 from collections.abc import Callable, Coroutine, Generator
+from concurrent.futures import Future
+from contextvars import copy_context
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeVar
 
 from hermes_core.errors import HermesError, PluginError
 from hermes_core.masking import masked
 
+T = TypeVar("T")
 Call = Callable[[], Coroutine[Any, Any, Any]]
 Outcome = tuple[Any, BaseException | None]
 BLOCKING = 0.2  # a step that holds the event loop longer than this is recorded
@@ -36,6 +40,28 @@ def one_line(error: BaseException) -> str:
         text = f"{type(error).__name__}: {masked(str(error))}".rstrip(": ")
     lines = text.strip().splitlines() or [type(error).__name__]
     return lines[0][:300] + (" …" if len(lines) > 1 or len(lines[0]) > 300 else "")
+
+
+def finished(function: Callable[[], T], seconds: float) -> T:
+    """What a plain function gives, called in a thread of its own. Raises what it raises; Late when it hangs.
+
+    What hangs is left behind: its thread keeps no process alive.
+    """
+    made: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            made.set_result(function())
+        except BaseException as error:  # noqa: BLE001 - handed on to who waits
+            made.set_exception(error)
+
+    threading.Thread(target=copy_context().run, args=(run,), name="hermes-register", daemon=True).start()
+    try:
+        return made.result(seconds)
+    except TimeoutError:
+        if made.done():
+            raise
+        raise Late(f"did not end within {seconds:g} s") from None
 
 
 async def call_in_time(

@@ -15,7 +15,7 @@ import pluggy
 from hermes_core import hooks
 from hermes_core.context import PluginContext
 from hermes_core.errors import ContractError, nearest
-from hermes_core.kinds import Backend, Completer, Jobs, Masker, Memory, Platform, Provider, Tool, TurnQueue
+from hermes_core.kinds import Backend, Completer, Jobs, Masker, Memory, Platform, Provider, StoreDriver, Tool, TurnQueue
 from hermes_core.plugins.index import Installed
 from hermes_core.types import Check, Command, SlashCommand
 
@@ -27,6 +27,7 @@ KINDS: dict[str, tuple[str, type]] = {
     "register_platforms": ("platforms", Platform),
     "register_memories": ("memories", Memory),
     "register_engines": ("engines", TurnQueue),
+    "register_stores": ("stores", StoreDriver),
     "register_cli_commands": ("commands", Command),
     "register_slash_commands": ("slash", SlashCommand),
     "register_jobs": ("jobs", Jobs),
@@ -47,15 +48,15 @@ class Implementation:
         self.order: tuple[Any, ...] = ()
         self.given: list[Any] | None = None
         self.suspended = False
+        self.on_hang: Callable[[str], None] | None = None  # told when its contribution does not come; None: waited for
 
     def call(self, arguments: Mapping[str, Any]) -> Any:
         """Call the function with the arguments it wants."""
         known = {**arguments, "ctx": self.context}
         return self.function(**{name: known[name] for name in self.wanted})
 
-    def ask(self) -> None:
-        """Let it contribute. Raises what it raises, ContractError or NotPermitted; then it contributes nothing."""
-        self.given = []
+    def ask(self) -> list[Any]:
+        """What it contributes. Raises what it raises, ContractError or NotPermitted; then that is nothing."""
         answer = self.call({})
         if answer is None:
             raise self.installed.error(ContractError, f"{self.hook} returned nothing")
@@ -73,7 +74,7 @@ class Implementation:
             if table:
                 self.installed.require("contributes", table, name, f"{self.hook} adds {name!r}")
             names.append(name)
-        self.given = things
+        return things
 
 
 def implementations(

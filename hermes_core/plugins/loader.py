@@ -5,6 +5,7 @@ import importlib
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from types import ModuleType
@@ -86,7 +87,8 @@ class Loader:
                 module = import_plugin(installed)
                 seconds = perf_counter() - began
                 phase = "register"
-                self._dispatch.register(installed, module, self._context(installed))
+                hung = None if builtin else partial(self.crumbs.condemn, installed)
+                self._dispatch.register(installed, module, self._context(installed), on_hang=hung)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # sys.exit and assert at import too: it costs this plugin only

@@ -4,10 +4,10 @@ import time
 
 from attrs import asdict, field
 
+from hermes_core.database import READ, Transaction
 from hermes_core.errors import StoreError
 from hermes_core.store import leases
 from hermes_core.store.codec import clean
-from hermes_core.store.engine import READ, Transaction
 from hermes_core.store.sessions import Sessions, made, transaction
 from hermes_core.values import frozen
 

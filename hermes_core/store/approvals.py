@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 from attrs import Factory
 
+from hermes_core.database import READ, Transaction
 from hermes_core.errors import StoreError, UnknownName, UserError
 from hermes_core.store.codec import clean
-from hermes_core.store.engine import READ, Transaction
 from hermes_core.store.sessions import made, owner_number, owner_row, transaction
 from hermes_core.store.spending import Spending
 from hermes_core.types import Outcome, Principal, Session, Verdict

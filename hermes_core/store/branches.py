@@ -8,12 +8,12 @@ point one goes on here and the other begins a branch; and it is only good while 
 import time
 from collections.abc import Sequence
 
+from hermes_core.database import READ, Transaction
 from hermes_core.errors import UserError
 from hermes_core.store.approvals import Approvals
 from hermes_core.store.codec import clean, plain_text
 from hermes_core.store.contexts import history_of, stand_for
 from hermes_core.store.documents import copy_documents
-from hermes_core.store.engine import READ, Transaction
 from hermes_core.store.leases import Duplicate, alive, check_free
 from hermes_core.store.outside import by_person
 from hermes_core.store.sessions import get_session, made, owner_number, owner_row, stored, transaction

@@ -10,9 +10,9 @@ import time
 
 from attrs import Factory
 
+from hermes_core.database import READ, Transaction
 from hermes_core.errors import UnknownName
 from hermes_core.store.codec import clean
-from hermes_core.store.engine import READ, Transaction
 from hermes_core.store.sessions import Sessions, get_session, made, owner_number, owner_row, transaction
 from hermes_core.types import Envelope, Principal
 from hermes_core.values import frozen

@@ -5,26 +5,25 @@ file, the same transaction is tried again in a worker thread, with waiting: the 
 The file is opened once per process: closing a second descriptor would drop the locks of the first (POSIX).
 """
 
-import asyncio
 import os
 import random
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import Executor
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
+from hermes_core import database
+from hermes_core.database import READ, WRITE, Begin, Database, Locked, Transaction
 from hermes_core.errors import StoreError
-from hermes_core.store.bells import Bells
+from hermes_core.store.search import quoted
 from hermes_core.store.versions.head import SQL
 from hermes_core.types import JSON
 
 T = TypeVar("T")
-READ, WRITE = "BEGIN", "BEGIN IMMEDIATE"
-PATIENCE = 30.0  # seconds to wait for another process before giving up
+_BEGIN = {READ: "BEGIN", WRITE: "BEGIN IMMEDIATE"}
 _CAUSES: dict[int, tuple[str, str]] = {
     sqlite3.SQLITE_FULL: ("the disk is full", "Free some space and try again; what was stored before is safe."),
     sqlite3.SQLITE_READONLY: ("it is read-only", "Make the file and its folder writable for you."),
@@ -35,12 +34,8 @@ _CAUSES: dict[int, tuple[str, str]] = {
     sqlite3.SQLITE_IOERR: ("the disk reports an error", "Check free space and the disk; then try again."),
     sqlite3.SQLITE_TOOBIG: ("one value is too big", "Split what is to be stored; the bound is one billion bytes."),
     sqlite3.SQLITE_LOCKED: ("another part of Hermes holds it", "Try again."),
-    sqlite3.SQLITE_BUSY: (f"another program kept it locked for {PATIENCE:.0f} seconds", "Close that program."),
+    sqlite3.SQLITE_BUSY: (f"another program kept it locked for {database.PATIENCE:.0f} seconds", "Close that program."),
 }
-
-
-class Locked(StoreError):
-    """Somebody else holds the file; the transaction did not happen and is tried again while patience lasts."""
 
 
 @contextmanager
@@ -55,54 +50,47 @@ def explained(place: str) -> Iterator[None]:
         raise kind(f"The store {place} cannot be used: {cause}.", hint=hint) from error
 
 
-class Transaction:
-    """What a unit of work may use: statements by name. ``committed`` runs after the commit, in order.
-
-    On a ``server`` others write at the same time; here the file is ours until the commit.
-    """
+class FileTransaction(Transaction):
+    """A transaction in the file, which is ours until the commit."""
 
     server = False
+    dialect = "sqlite"
     sql = SQL
+    connection: sqlite3.Connection
 
     def __init__(self, connection: sqlite3.Connection) -> None:
+        super().__init__()
         self.connection = connection
-        self.committed: list[Callable[[], None]] = []
-        self.told: list[str] = []
 
     def rows(self, name: str, /, **values: JSON) -> list[sqlite3.Row]:
-        """Every row of a query."""
         return self.connection.execute(self.sql[name], values).fetchall()
 
     def row(self, name: str, /, **values: JSON) -> sqlite3.Row | None:
-        """The first row of a query, or None."""
         row: sqlite3.Row | None = self.connection.execute(self.sql[name], values).fetchone()
         return row
 
     def change(self, name: str, /, **values: JSON) -> sqlite3.Cursor:
-        """Insert, update or delete; the cursor knows the new row's id and how many rows it met."""
         return self.connection.execute(self.sql[name], values)
 
-    def tell(self, name: str) -> None:
-        """After the commit, call who watches a name; on a server, in all processes."""
-        self.told.append(name)
+    def add(self, name: str, /, **values: JSON) -> int:
+        done = self.change(name, **values)
+        return int(done.lastrowid or 0) if done.rowcount else 0
 
-    def alone(self, name: str) -> None:
-        """Wait until no other transaction is alone with this name, and keep it until the commit."""
+    def hits(self, phrases: Sequence[str], *, owner: int, oldest: bool, limit: int) -> list[sqlite3.Row]:
+        name = "search_oldest" if oldest else "search_newest"
+        return self.rows(name, query=quoted(phrases), owner=owner, limit=limit)
 
-    def clock(self) -> float:
-        """Seconds on the server's clock; 0 where there is no server, and the clock of the machine is everybody's."""
-        return 0.0
+    def tables(self) -> set[str]:
+        return {row[0] for row in self.connection.execute("SELECT name FROM sqlite_master")}
 
 
-class Engine:
-    """The one connection of a store; ``place`` says where it is."""
-
-    _threads: Executor | None = None  # of its own; or else asyncio's
+class Engine(Database):
+    """The one connection of a store in a file."""
 
     def __init__(self, path: Path, *, durability: str = "normal") -> None:
+        super().__init__()
         self.place = str(path)
         self._lock = threading.RLock()
-        self._bells = Bells()
         with suppress(OSError):  # only ever a new file, which holds no locks yet; sqlite3 says what is wrong
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         with explained(self.place):
@@ -124,15 +112,10 @@ class Engine:
         run("PRAGMA journal_size_limit=33554432")
 
     def close(self) -> None:
-        """Close the connection; closing twice is quiet."""
         with self._lock:
             self.connection.close()
 
-    async def run(self, work: Callable[[Transaction], T], begin: str = WRITE, *, long: bool = False) -> T:
-        """Run a unit of work in one transaction, again if need be; what may take long, in a worker thread.
-
-        Raises StoreError; then nothing happened.
-        """
+    async def run(self, work: Callable[[Transaction], T], begin: Begin = WRITE, *, long: bool = False) -> T:
         if not long and self._lock.acquire(blocking=False):
             try:
                 with explained(self.place):
@@ -141,28 +124,17 @@ class Engine:
                 pass
             finally:
                 self._lock.release()
-        return await self._threaded(work, begin)
+        return await self.in_thread(work, begin)
 
-    async def _threaded(self, work: Callable[[Transaction], T], begin: str) -> T:
-        """Run a unit of work in a worker thread, waiting if need be."""
-        stop, loop = threading.Event(), asyncio.get_running_loop()
-        waiting = loop.run_in_executor(self._threads, self.transact, work, begin, stop)
-        try:
-            return await asyncio.shield(waiting)
-        except asyncio.CancelledError:
-            stop.set()
-            await asyncio.wait([waiting])  # written by now, or never: nothing happens behind the caller's back
-            waiting.exception()
-            raise
-
-    def transact(self, work: Callable[[Transaction], T], begin: str = WRITE, stop: threading.Event | None = None) -> T:
-        """Run a unit of work and block until it is done; for opening and for worker threads. Raises StoreError."""
+    def transact(
+        self, work: Callable[[Transaction], T], begin: Begin = WRITE, stop: threading.Event | None = None
+    ) -> T:
         return self._patiently(lambda: self._attempt(work, begin), stop)
 
     def _patiently(self, attempt: Callable[[], T], stop: threading.Event | None = None) -> T:
         """Try again while another process holds the file; nobody in this one waits for the lock meanwhile."""
         stop = stop or threading.Event()
-        until, pause = time.monotonic() + PATIENCE, 0.001
+        until, pause = time.monotonic() + database.PATIENCE, 0.001
         while not stop.is_set():
             try:
                 with self._lock, explained(self.place):
@@ -174,10 +146,10 @@ class Engine:
             pause = min(pause * 1.5, 0.05)
         raise StoreError("The write was given up before it began.")
 
-    def _attempt(self, work: Callable[[Transaction], T], begin: str) -> T:
-        transaction = Transaction(self.connection)
+    def _attempt(self, work: Callable[[Transaction], T], begin: Begin) -> T:
+        transaction = FileTransaction(self.connection)
         try:
-            self.connection.execute(begin)
+            self.connection.execute(_BEGIN[begin])
             result = work(transaction)
             self.connection.execute("COMMIT")
         except BaseException:
@@ -187,9 +159,5 @@ class Engine:
         for follow in transaction.committed:
             follow()
         if transaction.told:
-            self._bells.ring(*transaction.told)
+            self.notifier.notify(*transaction.told)
         return result
-
-    def watch(self, name: str, ring: Callable[[], None]) -> Callable[[], None]:
-        """Call ``ring`` in this event loop whenever a transaction of this process told a name; what ends that."""
-        return self._bells.hang(name, ring)

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from hermes_core.database import READ, Transaction
 from hermes_core.store import inbox, leases, outbox
-from hermes_core.store.engine import READ, Transaction
 from hermes_core.store.inbox import Waiting
 from hermes_core.store.outbox import Outgoing
 from hermes_core.store.sessions import Sessions, owner_row, transaction

@@ -10,8 +10,8 @@ from typing import Any
 
 from attrs import NOTHING, asdict, evolve, fields
 
+from hermes_core.database import Transaction
 from hermes_core.store.codec import clean, dumps, message_from_json, message_to_json
-from hermes_core.store.engine import Transaction
 from hermes_core.store.leases import Duplicate
 from hermes_core.types import Blob, Envelope, Message, Text, ToolResult, TurnBounds, TurnOrder
 from hermes_core.values import frozen
@@ -60,10 +60,10 @@ def wait(
 ) -> int:
     """Write down a message that waits; its row. Raises Duplicate."""
     row = {**_row(envelope, owner, trace), "session_id": session_id, "mode": mode}
-    done = tx.change("inbox_wait", **row, body=dumps(message_to_json(message)))
-    if not done.rowcount:
+    added = tx.add("inbox_wait", **row, body=dumps(message_to_json(message)))
+    if not added:
         raise _duplicate(envelope)
-    return int(done.lastrowid or 0)
+    return added
 
 
 def waiting(tx: Transaction, session_id: str) -> list[Waiting]:

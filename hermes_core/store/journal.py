@@ -8,12 +8,14 @@ from pathlib import Path
 
 import attrs
 
-from hermes_core.errors import StoreError, UserError
+from hermes_core.database import READ, Database, Transaction
+from hermes_core.errors import StoreError
+from hermes_core.kinds import StoreDriver
 from hermes_core.store import accounts, approvals, branches, chats, inbox, leases, outbox
 from hermes_core.store.codec import canonical, clean, dumps, message_to_json
 from hermes_core.store.contexts import Contexts, history_of, session_facts
 from hermes_core.store.documents import Documents
-from hermes_core.store.engine import READ, Engine, Transaction
+from hermes_core.store.engine import Engine
 from hermes_core.store.heard import Heard
 from hermes_core.store.inbox import Waiting
 from hermes_core.store.leases import Busy, Duplicate, Resumed, StaleLease, Turn
@@ -23,11 +25,12 @@ from hermes_core.store.outside import result_of
 from hermes_core.store.paths import Paths
 from hermes_core.store.people import People
 from hermes_core.store.routes import Routes
-from hermes_core.store.search import index_words, server_words
+from hermes_core.store.search import cut_words, index_words
 from hermes_core.store.sessions import made, owner_row, stored, transaction
 from hermes_core.store.spending import book, sums
 from hermes_core.store.transcripts import Transcripts
 from hermes_core.store.validity import INTERRUPTED, NO_RESULT, NOT_RUN, result_message, said
+from hermes_core.store.versions.head import SQL
 from hermes_core.types import Envelope, Message, SessionRow, ToolCall, ToolResult, Usage
 from hermes_core.types.base import JSON
 
@@ -50,34 +53,28 @@ def open_store(
     database: Path,
     *,
     url: str = "",
+    driver: StoreDriver | None = None,
     durability: str = "normal",
     transcripts: Path | None = None,
     clean: Callable[[JSON], JSON] | None = None,
 ) -> "Store":
     """Open or make the database and bring its tables to head.
 
-    With a ``url`` it is on a PostgreSQL server, and no file is made. Raises UserError for an address that is none or a
-    driver that is missing, and StoreError, in plain words, when file or server cannot be used.
+    With a ``url`` its ``driver`` opens it there, and no file is made. Raises UserError for an address that is none, and
+    StoreError, in plain words, when file or server cannot be used.
     """
-    engine = _server(url) if url else Engine(database, durability=durability)
+    engine: Database
+    if url:
+        assert driver, "who opens a store at an address is its caller's to say"
+        engine = driver.open(url, SQL)
+    else:
+        engine = Engine(database, durability=durability)
     try:
         to_head(engine)
     except BaseException:
         engine.close()
         raise
     return Store(engine, Transcripts(transcripts, clean) if transcripts else None)
-
-
-def _server(url: str) -> Engine:
-    """The connections to a server. The driver is only imported here."""
-    try:
-        from hermes_core.store.postgresql import Server
-    except ImportError as error:
-        raise UserError(
-            f"store.url names a PostgreSQL server, and its driver cannot be used: {error}.",
-            hint="Install it: pip install 'hermes-core[postgresql]', or remove store.url.",
-        ) from error
-    return Server(url)
 
 
 class Store(
@@ -101,7 +98,7 @@ class Store(
         ``outbox``: there is something to send. On a server other processes are heard too. A ring may be lost with a
         connection: look now and then all the same.
         """
-        return self._engine.watch(name, ring)
+        return self._engine.subscribe(name, ring)
 
     def close(self) -> None:
         """Let go of the files; closing twice is quiet."""
@@ -346,10 +343,10 @@ class Store(
         owner, before = session_facts(tx, session_id)
         now, body = time.time(), dumps(message_to_json(message))
         known = {"session_id": session_id, "owner": owner, "turn_id": turn_id, "role": message.role}
-        row = int(tx.change("message_add", **known, body=body, created=now).lastrowid or 0)
+        row = tx.add("message_add", **known, body=body, created=now)
         read = stored(body)  # as it will be read: the index and the transcript must say the same as the row
         words = index_words(read, owner)
-        tx.change("search_add", rowid=row, words=server_words(words) if tx.server else words)
+        tx.change("search_add", rowid=row, words=cut_words(words) if tx.server else words)
         tx.change("session_touch", id=session_id, last=row, updated=now, made=made)
         if self._transcripts:
             files = self._transcripts

@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
+from hermes_core.database import Transaction
 from hermes_core.errors import StoreError, UserError
-from hermes_core.store.engine import Transaction
 from hermes_core.store.killpoints import die_at
 from hermes_core.store.processes import is_running
 from hermes_core.types import Message, Usage

@@ -8,8 +8,8 @@ import re
 import sqlite3
 from typing import TYPE_CHECKING, Any
 
+from hermes_core.database import READ, Database, Transaction
 from hermes_core.errors import StoreError
-from hermes_core.store.engine import READ, Engine, Transaction
 from hermes_core.store.killpoints import die_at
 from hermes_core.store.versions.head import DDL, HEAD
 
@@ -19,13 +19,9 @@ if TYPE_CHECKING:
     from alembic.script import ScriptDirectory
 
 _OURS = {"alembic_version", "owners", "sessions", "messages", "turns", "leases"}
-_TABLES = {
-    False: "SELECT name FROM sqlite_master",
-    True: "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace",
-}
 
 
-def to_head(engine: Engine) -> None:
+def to_head(engine: Database) -> None:
     """Make or migrate the tables. Raises StoreError when the database is not ours, newer, or cannot be migrated."""
     if engine.transact(lambda tx: _revision(tx, engine.place), READ) != HEAD:
         engine.transact(lambda tx: _migrate(tx, engine.place))
@@ -33,7 +29,7 @@ def to_head(engine: Engine) -> None:
 
 def _revision(tx: Transaction, place: str) -> str:
     """The revision of the database, or nothing when it is empty."""
-    tables = {row[0] for row in tx.connection.execute(_TABLES[tx.server])}
+    tables = tx.tables()
     if tx.server:  # there, tables of others may stand beside ours
         tables &= _OURS
     if not tables:
@@ -50,24 +46,15 @@ def _migrate(tx: Transaction, place: str) -> None:
     """Inside the write lock: look again, since another process may have been faster."""
     tx.alone("migration")
     revision = _revision(tx, place)
-    if not revision:
-        for sql in _first(tx):
+    if revision != HEAD and tx.server:
+        for sql in revisions_sql(tx.dialect, revision, place):
             tx.connection.execute(sql)
-    elif revision != HEAD and tx.server:
-        for sql in revisions_sql(revision, place):
+    elif not revision:
+        for sql in DDL:
             tx.connection.execute(sql)
     elif revision != HEAD:
         upgrade(tx.connection, place, revision)
     die_at("migrating")
-
-
-def _first(tx: Transaction) -> list[str]:
-    """What makes the tables at head."""
-    if not tx.server:
-        return DDL
-    from hermes_core.store.versions.head import postgresql
-
-    return postgresql.DDL
 
 
 class _Borrowed:
@@ -108,8 +95,8 @@ def upgrade(connection: sqlite3.Connection, place: str, revision: str = "", to: 
         raise error.orig or error from error  # the driver's own, which the engine puts in plain words
 
 
-def revisions_sql(revision: str = "", place: str = "", to: str = "head") -> list[str]:
-    """What the missing revisions say to a PostgreSQL server, statement by statement. Raises StoreError."""
+def revisions_sql(dialect: str, revision: str = "", place: str = "", to: str = "head") -> list[str]:
+    """What the missing revisions say to a server, statement by statement. Raises StoreError."""
     import io
 
     from alembic.runtime.environment import EnvironmentContext
@@ -124,7 +111,7 @@ def revisions_sql(revision: str = "", place: str = "", to: str = "head") -> list
         starting_rev=revision or None,
     )
     with steps:
-        steps.configure(dialect_name="postgresql", output_buffer=written)
+        steps.configure(dialect_name=dialect, output_buffer=written)
         steps.run_migrations()
     text = re.sub(r"^--.*$", "", written.getvalue(), flags=re.MULTILINE)
     return [" ".join(sql.split()) for sql in text.split(";\n") if sql.strip()]

@@ -3,10 +3,10 @@
 import time
 from collections.abc import Callable
 
+from hermes_core.database import Transaction
 from hermes_core.errors import UnknownName
 from hermes_core.store import outbox
 from hermes_core.store.codec import clean, dumps, message_to_json
-from hermes_core.store.engine import Transaction
 from hermes_core.store.sessions import Sessions, owner_row, stored, transaction
 from hermes_core.types import Message
 

@@ -12,9 +12,9 @@ import time
 from collections.abc import Sequence
 from functools import partial
 
+from hermes_core.database import READ, Transaction
 from hermes_core.store.approvals import Approvals
 from hermes_core.store.codec import clean, dumps, message_from_json, message_to_json
-from hermes_core.store.engine import READ, Transaction
 from hermes_core.store.killpoints import die_at
 from hermes_core.store.sessions import made, owner_number, owner_row, transaction
 from hermes_core.types import Chat, Message, Principal

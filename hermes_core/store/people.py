@@ -5,8 +5,8 @@ A code is kept as a salted hash. What was asked and what was tried are rows, so 
 
 import time
 
+from hermes_core.database import READ, Transaction
 from hermes_core.store.codec import clean
-from hermes_core.store.engine import READ, Transaction
 from hermes_core.store.sessions import Sessions, made, transaction
 from hermes_core.values import frozen
 

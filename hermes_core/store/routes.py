@@ -5,9 +5,9 @@ import sqlite3
 import time
 from collections.abc import Mapping
 
+from hermes_core.database import READ, Transaction
 from hermes_core.store import outbox
 from hermes_core.store.codec import clean, dumps
-from hermes_core.store.engine import READ, Transaction
 from hermes_core.store.sessions import Sessions, get_session, made, owner_number, owner_row, transaction
 from hermes_core.types import JSON, Principal
 from hermes_core.values import frozen

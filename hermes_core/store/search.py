@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Sequence
 
 from hermes_core.store.codec import canonical, plain_text
-from hermes_core.types import JSON, Message, Part, Text, ToolCall, ToolResult
+from hermes_core.types import Message, Part, Text, ToolCall, ToolResult
 
 LONGEST_QUERY = 2048
 _CJK = (
@@ -61,32 +61,23 @@ def _pieces(words: str) -> list[str]:
     return list(dict.fromkeys(piece for piece in pieces if any(c.isalnum() for c in piece)))
 
 
-def _asked(words: str, owner: int | None) -> list[str]:
-    """The phrases that a message must hold. ``owner`` None means there is only one."""
-    asked = [_pairs(piece) if _RUN.match(piece) else piece for piece in _pieces(words)]
-    return [*asked, f"{_OWNER}{owner}"] if asked and owner is not None else asked
+def phrases_of(words: str, owner: int | None, *, cut: bool = False) -> list[str]:
+    """The phrases that a message must hold; none when there is no word in it. ``owner`` None means there is only one.
 
-
-def match_query(words: str, owner: int | None) -> dict[str, JSON]:
-    """A query of FTS5 for messages that hold all the words, or nothing when there is no word in it.
-
-    Everything a person wrote is quoted, so no character of theirs is syntax.
+    They are ``cut`` for an index that does not cut and fold words itself.
     """
-    asked = _asked(words, owner)
-    return {"query": " ".join(f'"{text}"' for text in asked)} if asked else {}
+    asked = [_pairs(piece) if _RUN.match(piece) else piece for piece in _pieces(words)]
+    asked = [*asked, f"{_OWNER}{owner}"] if asked and owner is not None else asked
+    return [text for text in map(cut_words, asked) if text.strip()] if cut else asked
 
 
-def server_query(words: str, owner: int | None) -> dict[str, JSON]:
-    """The same for a server: the words it looks up, and the phrases in which they must stand."""
-    phrases = [_cut(text) for text in _asked(words, owner)]
-    if not any(phrases):
-        return {}
-    found = list(dict.fromkeys(word for phrase in phrases for word in phrase))
-    return {"words": found, "phrases": [f"% {' '.join(phrase)} %" for phrase in phrases if len(phrase) > 1] or ["%"]}
+def quoted(phrases: Sequence[str]) -> str:
+    """A query of FTS5. Everything a person wrote is quoted, so no character of theirs is syntax."""
+    return " ".join(f'"{text}"' for text in phrases)
 
 
-def server_words(words: str) -> str:
-    """What the index gets, for a server, which cuts at spaces: cut and folded as FTS5 does."""
+def cut_words(words: str) -> str:
+    """What an index gets that cuts at spaces: cut and folded as FTS5 does, with a space around each word."""
     return f" {' '.join(_cut(words))} "
 
 

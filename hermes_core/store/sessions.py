@@ -9,11 +9,11 @@ from typing import Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar
 
 import attrs
 
+from hermes_core.database import READ, WRITE, Begin, Database, Transaction
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.store.codec import clean, message_from_json, plain_text
-from hermes_core.store.engine import READ, WRITE, Engine, Transaction
 from hermes_core.store.leases import Busy, alive, check_free
-from hermes_core.store.search import index_words, match_query, searchable, server_query, snippet
+from hermes_core.store.search import index_words, phrases_of, searchable, snippet
 from hermes_core.store.transcripts import Transcripts
 from hermes_core.store.validity import said
 from hermes_core.types import HistoryEntry, Hit, Message, Principal, Role, Session, SessionRow, ToolResult, Usage
@@ -47,10 +47,10 @@ class LastTurn:
 class Stored(Protocol):
     """What lies in the database of an engine."""
 
-    _engine: Engine
+    _engine: Database
 
 
-def transaction(begin: str = WRITE, *, long: bool = False) -> Callable[[Work[S, P, T]], Step[S, P, T]]:
+def transaction(begin: Begin = WRITE, *, long: bool = False) -> Callable[[Work[S, P, T]], Step[S, P, T]]:
     """Make a method that works in a transaction one to await: it runs in one of its own, again if need be.
 
     One that writes is alone with the session that an argument names first (an id, a Session, a Turn).
@@ -74,7 +74,7 @@ def transaction(begin: str = WRITE, *, long: bool = False) -> Callable[[Work[S, 
 class Sessions:
     """Every method is one transaction unless it says otherwise, sees what its owner may see, and raises StoreError."""
 
-    def __init__(self, engine: Engine, transcripts: Transcripts | None) -> None:
+    def __init__(self, engine: Database, transcripts: Transcripts | None) -> None:
         self._engine = engine
         self._transcripts = transcripts
 
@@ -247,12 +247,8 @@ class Sessions:
         """Messages of an owner that hold all the words, newest (or oldest) first."""
         number, words = owner_number(tx, owner), clean(words)
         alone = tx.rows("owner_count")[0][0] == 1
-        query = (server_query if tx.server else match_query)(words, None if alone else number)
-        name = "search_oldest" if sort == "oldest" else "search_newest"
-        asked = {**query, "owner": number, "limit": limit}
-        rows = tx.rows(f"{name}_near", **asked) if query and tx.server else []
-        if query and (len(rows) < limit or not tx.server):
-            rows = tx.rows(name, **asked)
+        phrases = phrases_of(words, None if alone else number, cut=tx.server)
+        rows = tx.hits(phrases, owner=number, oldest=sort == "oldest", limit=limit) if phrases else ()
         found = [(row, stored(row["body"])) for row in rows]
         return [_hit(tx, row, m, words) for row, m in found]
 
@@ -309,7 +305,7 @@ def owner_row(tx: Transaction, owner: Principal) -> int:
     if found >= 0:
         return found
     names = {"profile": clean(owner.profile), "person": clean(owner.person)}
-    return int(tx.change("owner_add", **names).lastrowid or 0)
+    return tx.add("owner_add", **names)
 
 
 def get_session(tx: Transaction, session_id: str, owner: Principal) -> Session:

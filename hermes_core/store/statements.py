@@ -1,8 +1,8 @@
 """Every statement of the store, by name, in SQLAlchemy Core, over the tables that the migrations make.
 
-Importing SQLAlchemy costs a one-shot more than its own work, so what it says for SQLite and for PostgreSQL is written
-down once, in ``versions/head``. A test holds the two equal. After every change of a statement and every new migration
-run ``python -m hermes_core.store.statements``.
+Importing SQLAlchemy costs a one-shot more than its own work, so what it says for SQLite is written down once, in
+``versions/head``. A test holds the two equal. After every change of a statement and every new migration run
+``python -m hermes_core.store.statements``. What a server wants in other words is its driver's business.
 """
 
 import json
@@ -12,19 +12,13 @@ from pathlib import Path
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import sqlite
-from sqlalchemy.dialects.postgresql import psycopg2
-from sqlalchemy.engine import Dialect
 
-from hermes_core.store.migrate import revisions_sql
 from hermes_core.store.sql.documents import DOCUMENTS
 from hermes_core.store.sql.gateway import GATEWAY
 from hermes_core.store.sql.journal import JOURNAL
-from hermes_core.store.sql.journal import SERVER as OTHERS
 from hermes_core.store.sql.tables import database
 
 STATEMENTS: dict[str, sa.Executable] = {**JOURNAL, **GATEWAY, **DOCUMENTS}
-SERVER: dict[str, sa.Executable] = {**STATEMENTS, **OTHERS}
-del SERVER["search_drop"]  # the row goes with its message
 
 
 def frozen_sources() -> dict[Path, str]:
@@ -35,10 +29,8 @@ def frozen_sources() -> dict[Path, str]:
     ddl = [" ".join(sql.split()) for (sql,) in made]
     ddl.append(f"INSERT INTO search (search, rank) VALUES ('automerge', {merge})")  # noqa: S608 - our own
     ddl.append(f"INSERT INTO alembic_version VALUES ('{head}')")  # noqa: S608 - our own
-    local = {"HEAD": head, "DDL": ddl, "SQL": {name: _compiled(one, _LOCAL) for name, one in STATEMENTS.items()}}
-    remote = {"DDL": revisions_sql(), "SQL": {name: _compiled(one, _SERVER) for name, one in SERVER.items()}}
-    folder = Path(__file__).parent / "versions" / "head"
-    return {folder / "__init__.py": _source(local), folder / "postgresql.py": _source(remote)}
+    local = {"HEAD": head, "DDL": ddl, "SQL": {name: _compiled(one) for name, one in STATEMENTS.items()}}
+    return {Path(__file__).parent / "versions" / "head" / "__init__.py": _source(local)}
 
 
 def _source(written: Mapping[str, object]) -> str:
@@ -48,19 +40,14 @@ def _source(written: Mapping[str, object]) -> str:
     return "\n".join([top, *(f"{name} = {json.dumps(value, indent=4)}" for name, value in written.items()), ""])
 
 
-_LOCAL: tuple[Dialect, str] = sqlite.dialect(paramstyle="named"), r":{}\b"
-_SERVER: tuple[Dialect, str] = psycopg2.dialect(paramstyle="pyformat"), r"%\({}\)s"  # type: ignore[no-untyped-call]
-
-
-def _compiled(statement: sa.Executable, how: tuple[Dialect, str]) -> str:
-    dialect, parameter = how
-    compiled = statement.compile(dialect=dialect)  # type: ignore[attr-defined]
+def _compiled(statement: sa.Executable) -> str:
+    compiled = statement.compile(dialect=sqlite.dialect(paramstyle="named"))  # type: ignore[attr-defined]
     sql = " ".join(str(compiled).split())
     for name, value in compiled.params.items():
         if value is not None:  # a constant of ours: written out, so that only named parameters remain
             written = ", ".join(repr(item) for item in (value if isinstance(value, list | tuple) else (value,)))
-            sql = re.sub(rf"{parameter.format(name)}|__\[POSTCOMPILE_{name}\]", written.replace("\\", r"\\"), sql)
-    return sql.replace("LIMIT %(limit)s", "LIMIT nullif(%(limit)s, -1)")  # -1 is SQLite's word for all
+            sql = re.sub(rf":{name}\b|__\[POSTCOMPILE_{name}\]", written.replace("\\", r"\\"), sql)
+    return sql
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from hermes_core.testing.contract_platform import PlatformContract
     from hermes_core.testing.contract_provider import ProviderContract
     from hermes_core.testing.contract_queue import TurnQueueContract
+    from hermes_core.testing.contract_store import StoreDriverContract
     from hermes_core.testing.contract_tool import ToolContract
     from hermes_core.testing.fake_context import FakeToolContext, plugin_context
     from hermes_core.testing.fake_desk import FakeDesk
@@ -43,6 +44,7 @@ __all__ = [
     "Say",
     "ScriptedProvider",
     "Steps",
+    "StoreDriverContract",
     "TooManySteps",
     "ToolContract",
     "TurnQueueContract",
@@ -72,6 +74,7 @@ _HOMES = {
     "Say": "scripted",
     "ScriptedProvider": "scripted",
     "Steps": "steps",
+    "StoreDriverContract": "contract_store",
     "TooManySteps": "steps",
     "ToolContract": "contract_tool",
     "TurnQueueContract": "contract_queue",

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from hermes_backend_postgresql.driver import PostgreSQL
+from hermes_backend_postgresql.server import Server
 from hermes_core.store.journal import open_store
-from hermes_core.store.postgresql import Server
 from hermes_core.store.validity import INTERRUPTED, NOT_RUN
 from hermes_core.types import Principal, Text, ToolCall, ToolResult
 
@@ -65,7 +66,7 @@ class Stage:
 
     def read(self, look):
         """What the store says: ``look`` is given the open store."""
-        store = open_store(self.home / "state.db", url=self.url)
+        store = open_store(self.home / "state.db", url=self.url, driver=PostgreSQL())
         try:
             return asyncio.run(look(store))
         finally:

@@ -19,7 +19,6 @@ from mortal import serve
 
 import hermes_core.agent.runtime
 import hermes_core.store.journal
-import hermes_core.store.postgresql
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import Provider, tool
 from hermes_core.testing.bench import Bench
@@ -161,6 +160,7 @@ async def play(order: dict) -> None:
     label = hermes.tmp_plugin(*outside.plugin(), name="outside", manifest=may)
     if order["url"]:
         hermes.configure({"store.url": order["url"]})
+        hermes.tmp_plugin("hermes_backend_postgresql")
     if order["person"]:
         hermes._ask = outside.person
     async with hermes:

@@ -103,6 +103,7 @@ async def serve_all(order: dict) -> None:
     hermes.configure({"gateway.allow_all_users": True, "gateway.edit_seconds": 0.002, "gateway.edit_chars": 3})
     if order["url"]:
         hermes.configure({"store.url": order["url"]})
+        hermes.tmp_plugin("hermes_backend_postgresql")
     async with hermes:
         gateway, stop = Gateway(hermes.runtime, [wire]), asyncio.Event()
         running = asyncio.create_task(gateway.run(stop))

@@ -11,6 +11,7 @@ from far_end import FarEnd
 from mortal import serve
 from post import Clock, outgoing, send_all
 
+from hermes_backend_postgresql.driver import PostgreSQL
 from hermes_core.gateway.outward.sender import Sender
 from hermes_core.store.journal import open_store
 
@@ -18,7 +19,7 @@ from hermes_core.store.journal import open_store
 async def play(order: dict) -> None:
     random.seed(order["seed"])
     clock = Clock()
-    store = open_store(Path(order["folder"]) / "state.db", url=order["url"])
+    store = open_store(Path(order["folder"]) / "state.db", url=order["url"], driver=PostgreSQL())
     try:
         odds = dict.fromkeys(("lost", "silent", "flood", "cut"), order["fault"])
         file = Path(order["folder"]) / "seen"

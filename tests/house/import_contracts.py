@@ -43,7 +43,7 @@ layers =
     fetching
     addresses | places | autorun
     masking
-    kinds | options | tables
+    kinds | options | tables | database
     trace | notices
     types | errors
     environment

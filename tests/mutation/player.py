@@ -227,7 +227,7 @@ class Player(Failures):
         print(f"{len(self.seconds)} of {len(self.items)} tests are quick and pass: {total:.0f} s", flush=True)
 
     def _watched(self) -> dict[str, Any]:
-        from hermes_core.store.engine import Transaction
+        from hermes_core.store.engine import FileTransaction
 
         lines = self.lines
 
@@ -236,7 +236,7 @@ class Player(Failures):
                 lines.add(("sql", name))
                 return super().__getitem__(name)
 
-        Transaction.sql = Noted(Transaction.sql)
+        FileTransaction.sql = Noted(FileTransaction.sql)
         events, tool = sys.monitoring.events, sys.monitoring.COVERAGE_ID
         sys.monitoring.register_callback(tool, events.LINE, self._line)
         for functions in self.functions.values():
@@ -258,7 +258,7 @@ class Player(Failures):
 
     def _judge(self, one: Mistake) -> None:
         """Play the tests that run what is wrong: those first that noticed the last mistakes in this place."""
-        from hermes_core.store.engine import Transaction
+        from hermes_core.store.engine import FileTransaction
 
         kills = self.kills[one.place]
         tests = ((name, self.seconds[name]) for name in self._who_runs(one))
@@ -278,7 +278,7 @@ class Player(Failures):
             for function, code in swaps:
                 function.__code__ = code
             if isinstance(one, Statement):
-                Transaction.sql[one.place] = one.text
+                FileTransaction.sql[one.place] = one.text
             return self.play([(self.items[name], seconds) for name, seconds in order])
 
         for self.patience in (3.0, 12.0):  # on a machine that is busy a test may be late once for no reason

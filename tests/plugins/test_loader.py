@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 import textwrap
+import time
 
 import pytest
 
@@ -372,3 +373,32 @@ def test_a_crumb_folder_that_cannot_be_written_costs_no_plugin(site):
     site.crumbs.write_text("a file where the folder should be")
     kernel.consent.enable(kernel.index.get("tool/calm"))
     assert kernel.load("tool/calm") is True
+
+
+HANGS = """
+import time
+from hermes_core import hookimpl
+@hookimpl
+def register_tools():
+    time.sleep(60)
+"""
+
+
+def test_a_hang_while_it_registers_costs_only_this_plugin_and_is_remembered(site, monkeypatch):
+    monkeypatch.setattr("hermes_core.hooks.REGISTER_DEADLINE", 0.2)
+    site.package("tool/hangs", HANGS, distribution="other-hangs", tables={"contributes": {"tools": ["x"]}})
+    tool_plugin(site, "good")
+    kernel = Kernel(site)
+    [label] = [p.label for p in kernel.index.plugins if p.label != "tool/good"]
+    kernel.consent.enable(kernel.index.get(label))
+    began = time.monotonic()
+    assert kernel.tools() == ["good"]
+    assert time.monotonic() - began < 20
+    fault = kernel.faults[label]
+    assert (fault.phase, fault.where, fault.error) == ("register", "register_tools", "did not end within 0.2 s")
+    assert "disable" in fault.hint
+    again = Kernel(site)
+    assert again.tools() == ["good"]
+    assert again.faults[label].error == "register_tools did not end within 0.2 s, so it is not tried again"
+    again.loader.crumbs.forgive(again.index.get(label))
+    assert Kernel(site).load(label), "enabled anew, it is tried again"

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from hermes_core.store.engine import Transaction
+from hermes_backend_postgresql.driver import PostgreSQL
+from hermes_core.database import Transaction
 from hermes_core.store.journal import Store, open_store
 
 STORES = ["sqlite", pytest.param("postgresql", marks=pytest.mark.real)]
@@ -39,7 +40,7 @@ def reopen(tmp_path: Path, folder: Path, url: str) -> Iterator[Callable[..., Sto
     made: list[Store] = []
 
     def make(transcripts: Path | None = None) -> Store:
-        made.append(open_store(tmp_path / "state.db", url=url, transcripts=transcripts))
+        made.append(open_store(tmp_path / "state.db", url=url, driver=PostgreSQL(), transcripts=transcripts))
         return made[-1]
 
     yield make

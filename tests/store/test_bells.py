@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from hermes_backend_postgresql.driver import PostgreSQL
+from hermes_core.database import Transaction
 from hermes_core.errors import UserError
-from hermes_core.store.engine import Transaction
 from hermes_core.store.journal import Store, open_store
 from hermes_core.store.outbox import Outgoing
 from hermes_core.types import Chat, Message, Principal, Text
@@ -71,7 +72,7 @@ async def test_what_was_not_written_does_not_ring(file_store: Store) -> None:
 
 @pytest.mark.real
 async def test_another_process_is_heard_also_after_the_connection_was_lost(database_url: str, cluster: Any) -> None:
-    here, there = (open_store(Path("nowhere/state.db"), url=database_url) for _ in range(2))
+    here, there = (open_store(Path("nowhere/state.db"), url=database_url, driver=PostgreSQL()) for _ in range(2))
     bell = Bell()
     here.watch("outbox", bell)
     await bell.heard()  # it listens by now

@@ -153,8 +153,9 @@ async def test_a_session_with_a_live_holder_is_busy(store: Store) -> None:
 async def test_a_holder_whose_process_is_gone_is_replaced_at_once(store: Store, tmp_path: Path, url: str) -> None:
     program = (
         "import asyncio, sys; from pathlib import Path; from hermes_core.store.journal import open_store\n"
+        "from hermes_backend_postgresql.driver import PostgreSQL\n"
         "from hermes_core.types import Message, Text\n"
-        "store = open_store(Path(sys.argv[1]), url=sys.argv[3])\n"
+        "store = open_store(Path(sys.argv[1]), url=sys.argv[3], driver=PostgreSQL())\n"
         "say = Message(role='user', parts=(Text(text='from afar'),))\n"
         "asyncio.run(store.open_turn(sys.argv[2], say, turn_id='far', holder='far', provider='', model=''))\n"
         "import os; os.kill(os.getpid(), 9)"

@@ -1,6 +1,5 @@
 """Each step of a turn is written into the rows of its own session, turn and call, and into nothing else."""
 
-import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -312,22 +311,6 @@ async def test_only_open_turns_of_ones_own_that_somebody_died_over_are_interrupt
     sql("UPDATE leases SET holder='' WHERE session_id = 'left'")
     assert await store.interrupted(ME) == ["first", "second"]
     assert await store.interrupted(YOU) == ["of another"]
-
-
-def test_a_server_is_reached_by_its_driver_or_it_is_said_that_there_is_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def reached(url: str) -> None:
-        raise StoreError(f"reached {url}")
-
-    name = "hermes_core.store.postgresql"
-    monkeypatch.setitem(sys.modules, name, SimpleNamespace(Server=reached))
-    with pytest.raises(StoreError, match="reached postgresql://x"):
-        open_store(tmp_path / "state.db", url="postgresql://x")
-    monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(UserError, match=r"store\.url names a PostgreSQL server, and its driver cannot be used"):
-        open_store(tmp_path / "state.db", url="postgresql://x")
-    assert not (tmp_path / "state.db").exists()
 
 
 async def test_a_closed_store_keeps_no_transcript_open(file_store: Store, folder: Path) -> None:

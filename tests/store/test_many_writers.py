@@ -17,10 +17,11 @@ FIGURES = {"p50": 0.5, "p99": 0.99, "longest": 1}
 WRITER = """
 import asyncio, json, sys, time
 from pathlib import Path
+from hermes_backend_postgresql.driver import PostgreSQL
 from hermes_core.store.journal import open_store
 from hermes_core.types import Message, Session, Text
 async def run(path, url, name, commits):
-    store, texts, times = open_store(Path(path), url=url), [], []
+    store, texts, times = open_store(Path(path), url=url, driver=PostgreSQL()), [], []
     await store.create_session(Session(id=name, origin="cli"))
     sys.stdin.readline()
     for number in range(int(commits)):

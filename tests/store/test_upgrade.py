@@ -11,12 +11,14 @@ from typing import Any
 
 import pytest
 
+from hermes_backend_postgresql.driver import PostgreSQL
+from hermes_backend_postgresql.server import Server
+from hermes_core.database import Database, Transaction
 from hermes_core.errors import StoreError
-from hermes_core.store.engine import Engine, Transaction
+from hermes_core.store.engine import Engine
 from hermes_core.store.journal import open_store
 from hermes_core.store.migrate import revisions_sql, to_head, upgrade
-from hermes_core.store.postgresql import Server
-from hermes_core.store.versions.head import HEAD
+from hermes_core.store.versions.head import HEAD, SQL
 from hermes_core.types import Message, Principal, Session, Text
 
 ME = Principal()
@@ -54,6 +56,7 @@ import json, os, signal, sys
 from pathlib import Path
 import psycopg
 import alembic.runtime.environment
+from hermes_backend_postgresql.driver import PostgreSQL
 from hermes_core.store import engine
 from hermes_core.store.journal import open_store
 
@@ -70,7 +73,7 @@ def play(path, url, at):
     connect, execute = engine.sqlite3.connect, psycopg.Connection.execute
     engine.sqlite3.connect = lambda *a, **k: connect(*a, factory=Traced, **k)
     psycopg.Connection.execute = lambda self, *a, **k: (count(), execute(self, *a, **k))[1]
-    open_store(Path(path), url=url).close()
+    open_store(Path(path), url=url, driver=PostgreSQL()).close()
 
 for line in sys.stdin:
     child = os.fork()
@@ -85,12 +88,12 @@ for line in sys.stdin:
 """
 
 
-def older(engine: Engine) -> None:
+def older(engine: Database) -> None:
     """Make the tables of revision 0001 in an empty database, with rows in each."""
 
     def work(tx: Transaction) -> None:
         if tx.server:
-            for sql in revisions_sql(to="0001"):
+            for sql in revisions_sql(tx.dialect, to="0001"):
                 tx.connection.execute(sql)
         else:
             upgrade(tx.connection, engine.place, to="0001")
@@ -100,7 +103,7 @@ def older(engine: Engine) -> None:
     engine.transact(work)
 
 
-def contents(engine: Engine) -> dict[str, list[dict[str, object]]]:
+def contents(engine: Database) -> dict[str, list[dict[str, object]]]:
     """Every row of every table, by column, and the revision."""
 
     def read(tx: Transaction) -> dict[str, list[dict[str, object]]]:
@@ -124,17 +127,17 @@ def url(request: pytest.FixtureRequest) -> Iterator[str]:
 
 
 @pytest.fixture
-def engine(tmp_path: Path, url: str) -> Iterator[Engine]:
-    made = Server(url) if url else Engine(tmp_path / "state.db")
+def engine(tmp_path: Path, url: str) -> Iterator[Database]:
+    made = Server(url, SQL) if url else Engine(tmp_path / "state.db")
     older(made)
     yield made
     made.close()
 
 
-async def test_an_older_store_is_brought_to_head_with_all_it_holds(engine: Engine, tmp_path: Path, url: str) -> None:
+async def test_an_older_store_is_brought_to_head_with_all_it_holds(engine: Database, tmp_path: Path, url: str) -> None:
     before = contents(engine)
     engine.close()
-    store = open_store(tmp_path / "state.db", url=url)
+    store = open_store(tmp_path / "state.db", url=url, driver=PostgreSQL())
     after = contents(store._engine)
     assert after.pop("revision") == [{"is": HEAD}]
     before.pop("revision")
@@ -154,10 +157,10 @@ async def test_an_older_store_is_brought_to_head_with_all_it_holds(engine: Engin
 
 @pytest.mark.long
 def test_a_fault_at_any_step_of_a_migration_leaves_the_older_store(
-    engine: Engine, tmp_path: Path, url: str, pytestconfig: pytest.Config
+    engine: Database, tmp_path: Path, url: str, pytestconfig: pytest.Config
 ) -> None:
     before = contents(engine)
-    failing: Callable[[int], Engine] = broken_server(url) if url else broken_file(tmp_path / "state.db")
+    failing: Callable[[int], Database] = broken_server(url) if url else broken_file(tmp_path / "state.db")
     for at in range(1, 2000, pytestconfig.getoption("--every")):
         trial = failing(at)
         try:
@@ -177,7 +180,7 @@ COLUMNS = (sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION)
 CATALOGUE = (sqlite3.SQLITE_UPDATE, "sqlite_master")
 
 
-def broken_file(path: Path) -> Callable[[int], Engine]:
+def broken_file(path: Path) -> Callable[[int], Database]:
     """Make engines whose n-th request of a migration is denied."""
 
     def make(at: int) -> Engine:
@@ -195,13 +198,13 @@ def broken_file(path: Path) -> Callable[[int], Engine]:
     return make
 
 
-def broken_server(url: str) -> Callable[[int], Engine]:
+def broken_server(url: str) -> Callable[[int], Database]:
     """Make engines whose n-th statement of a migration fails."""
     import psycopg
 
     class Broken(Server):
         def __init__(self, at: int) -> None:
-            super().__init__(url)
+            super().__init__(url, SQL)
             self.left = at
 
         def _connection(self) -> Any:
@@ -224,7 +227,7 @@ def broken_server(url: str) -> Callable[[int], Engine]:
 
 @pytest.mark.long
 def test_a_death_at_any_statement_of_a_migration_loses_nothing(
-    engine: Engine, tmp_path: Path, url: str, request: pytest.FixtureRequest
+    engine: Database, tmp_path: Path, url: str, request: pytest.FixtureRequest
 ) -> None:
     before = contents(engine)
     engine.close()
@@ -242,12 +245,12 @@ def test_a_death_at_any_statement_of_a_migration_loses_nothing(
             migrator.stdin.write(json.dumps([str(path), place, at]) + "\n")
             migrator.stdin.flush()
             status = int(migrator.stdout.readline())
-            left = Server(place) if url else Engine(path)
+            left = Server(place, SQL) if url else Engine(path)
             found = contents(left)
             left.close()
             if found["revision"] != [{"is": HEAD}]:
                 assert found == before
-            store = open_store(path, url=place)
+            store = open_store(path, url=place, driver=PostgreSQL())
             after = contents(store._engine)
             store.close()
             for name in TABLES:

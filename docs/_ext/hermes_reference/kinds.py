@@ -25,6 +25,7 @@ ORDER = (
     "Masker",
     "Memory",
     "TurnQueue",
+    "StoreDriver",
 )
 
 

@@ -5,7 +5,6 @@ import sqlalchemy as sa
 from hermes_core.store.sql.tables import (
     APPROVAL,
     CALL,
-    END_ROWS,
     GRANT,
     HOLDER,
     LEASE,
@@ -73,16 +72,6 @@ def listed_calls(*more: sa.ColumnElement[bool]) -> sa.Executable:
     )
 
 
-def _used(quarter: sa.ColumnElement[object]) -> sa.Executable:
-    """What was used in each quarter of an hour: no time zone cuts one in two."""
-    return (
-        _get(model_calls, *SPENT)
-        .add_columns(quarter.label("quarter"), *(sa.func.sum(model_calls.c[name]).label(name) for name in USAGE))
-        .where(*_is(model_calls, "owner"), model_calls.c.created >= _b("since"))
-        .group_by(sa.literal_column("quarter"), *(model_calls.c[name] for name in SPENT))
-    )
-
-
 def _whose(of: sa.Table, *rows: sa.ColumnElement[bool]) -> sa.Select[tuple[object, ...]]:
     """The sessions that rows are of, with their owners, and who works on them."""
     return (
@@ -125,19 +114,7 @@ _by_chat = sa.exists().where(*(chats.c[name] == inbox.c[name] for name in ("owne
 _came = sa.exists().where(inbox.c.turn_id == turns.c.id, _by_chat)
 _held = (*_is(leases, "session_id", "fence"), leases.c.holder != "")
 _hits = sa.select(search.c.rowid).where(search.c.search.op("MATCH")(_b("query"))).limit(_b("limit"))
-_held_words = sa.func.string_to_array(search.c.words, sa.literal_column("' '")).op("@>")(_b("words"))
-_in_order = search.c.words.op("LIKE ALL")(sa.text("(:phrases)"))
-_found_there = sa.select(search.c.rowid).where(_held_words, _in_order)
-# Words that are everywhere are in the rows at the end; for all others only the index is fast: the planner is told so.
-_by_index = _found_there.cte("hits").prefix_with("MATERIALIZED")
-_at_end, _at_start = (
-    _found_there.where(edge).limit(_b("limit"))
-    for edge in (
-        search.c.rowid > sa.select(sa.func.max(search.c.rowid) - END_ROWS).scalar_subquery(),
-        search.c.rowid < sa.select(sa.func.min(search.c.rowid) + END_ROWS).scalar_subquery(),
-    )
-)
-_server_hits = sa.select(_by_index.c.rowid).limit(_b("limit"))
+_quarter = sa.cast(model_calls.c.created / 900, sa.Integer).label("quarter")
 _earlier = calls.alias("earlier")
 _same = (_earlier.c[name] == calls.c[name] for name in ("session_id", "mark", "name", "arguments"))
 _repeats = sa.select(sa.func.count()).select_from(_earlier).where(*_same, _earlier.c.id < calls.c.id)
@@ -147,7 +124,7 @@ JOURNAL: dict[str, sa.Executable] = {
     # owners and sessions
     "owner_find": _get(owners, "id").where(*_is(owners, "profile", "person")),
     "owner_add": _add(owners, "profile", "person"),
-    "owner_count": sa.select(sa.func.count()).select_from(_get(owners, "id").limit(2).subquery("some")),
+    "owner_count": sa.select(sa.func.count()).select_from(_get(owners, "id").limit(2).subquery("few")),
     "session_add": _add(sessions, "owner", "updated", *SESSION),
     "session_get": _get(sessions, *SESSION).where(*_is(sessions, "owner", "id")),
     "session_facts": _get(sessions, "owner", "last").where(*_is(sessions, "id")),
@@ -261,7 +238,11 @@ JOURNAL: dict[str, sa.Executable] = {
     "turns_abandon": sa.update(turns)
     .where(*_is(turns, "session_id"), turns.c.state == "open")
     .values({**_given("ended"), "state": "interrupted"}),
-    "usage_by_quarter": _used(sa.cast(model_calls.c.created / 900, sa.Integer)),
+    # what was used in each quarter of an hour: no time zone cuts one in two
+    "usage_by_quarter": _get(model_calls, *SPENT)
+    .add_columns(_quarter, *(sa.func.sum(model_calls.c[name]).label(name) for name in USAGE))
+    .where(*_is(model_calls, "owner"), model_calls.c.created >= _b("since"))
+    .group_by(sa.literal_column("quarter"), *(model_calls.c[name] for name in SPENT)),
     "model_call_add": _add(
         model_calls,
         "owner",
@@ -333,13 +314,4 @@ JOURNAL: dict[str, sa.Executable] = {
     )
     .order_by(grants.c.id),
     "grant_forget": sa.delete(grants).where(*_is(grants, "owner", "id")),
-}
-
-# What a PostgreSQL server is asked in other words.
-SERVER: dict[str, sa.Executable] = {
-    "search_newest": _found(_server_hits, _by_index.c.rowid.desc(), messages.c.id.desc()),
-    "search_oldest": _found(_server_hits, _by_index.c.rowid, messages.c.id),
-    "search_newest_near": _found(_at_end, search.c.rowid.desc(), messages.c.id.desc()),
-    "search_oldest_near": _found(_at_start, search.c.rowid, messages.c.id),
-    "usage_by_quarter": _used(sa.func.floor(model_calls.c.created / 900)),
 }

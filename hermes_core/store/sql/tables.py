@@ -28,7 +28,6 @@ SESSION = [field.name for field in fields(Session) if field.name in sessions.c a
 SPENT = ("provider", "model", "task", "turn_id", "priced")
 HOLDER = ("holder", "place", "pid", "beat")
 LEASE = ("fence", *HOLDER)
-END_ROWS = 2000
 APPROVAL = (
     "session_id", "root", "turn_id", "call_id", "kind", "subject", "risk", "choices", "covers", "rules", "state",
     "verdict", "choice", "reason", "answered_by", "asked", "answered", "addressee",

@@ -109,6 +109,7 @@ async def main() -> None:
         leases.LIFE, rows._BEAT = 3.0, 0.5
     hermes = Bench(FOLDER / ORDER["name"])
     hermes.tmp_plugin("hermes_backend_procrastinate")
+    hermes.tmp_plugin("hermes_backend_postgresql")
     hermes.tmp_plugin(Stepwise(), step, name="steps")
     hermes.configure(
         {

@@ -55,7 +55,7 @@ DDL = [
 SQL = {
     "owner_find": "SELECT owners.id FROM owners WHERE owners.profile = :profile AND owners.person = :person",
     "owner_add": "INSERT INTO owners (profile, person) VALUES (:profile, :person)",
-    "owner_count": "SELECT count(*) AS count_1 FROM (SELECT owners.id AS id FROM owners LIMIT 2 OFFSET 0) AS some",
+    "owner_count": "SELECT count(*) AS count_1 FROM (SELECT owners.id AS id FROM owners LIMIT 2 OFFSET 0) AS few",
     "session_add": "INSERT INTO sessions (id, owner, origin, parent, title, cwd, provider, model, created, updated) VALUES (:id, :owner, :origin, :parent, :title, :cwd, :provider, :model, :created, :updated)",
     "session_get": "SELECT sessions.id, sessions.origin, sessions.parent, sessions.title, sessions.cwd, sessions.provider, sessions.model, sessions.created FROM sessions WHERE sessions.owner = :owner AND sessions.id = :id",
     "session_facts": "SELECT sessions.owner, sessions.last FROM sessions WHERE sessions.id = :id",

@@ -15,9 +15,11 @@ from typing import Any
 import psycopg
 import pytest
 
+from hermes_backend_postgresql.driver import PostgreSQL
+from hermes_backend_postgresql.server import ServerTransaction
+from hermes_core import database
 from hermes_core.errors import HermesError, StoreError, UserError
-from hermes_core.store import engine, leases
-from hermes_core.store import postgresql as server_store
+from hermes_core.store import leases
 from hermes_core.store.journal import Busy, Store, Turn, open_store
 from hermes_core.types import Envelope, Message, Principal, Session, Text
 
@@ -32,7 +34,7 @@ def user(text: str = "hello") -> Message:
 
 
 def opened(url: str) -> Store:
-    return open_store(Path("nowhere/state.db"), url=url)
+    return open_store(Path("nowhere/state.db"), url=url, driver=PostgreSQL())
 
 
 @pytest.fixture
@@ -134,7 +136,8 @@ def test_a_missing_driver_is_said_with_the_mend(tmp_path: Path) -> None:
     program = (
         "import sys; sys.modules['psycopg'] = None\n"
         "from pathlib import Path; from hermes_core.store.journal import open_store\n"
-        "open_store(Path('x'), url='postgresql://h/x')"
+        "from hermes_backend_postgresql.driver import PostgreSQL\n"
+        "open_store(Path('x'), url='postgresql://h/x', driver=PostgreSQL())"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path)
     assert "pip install 'hermes-core[postgresql]'" in done.stderr
@@ -227,7 +230,8 @@ def test_several_processes_may_make_the_same_store_at_once(cluster: Cluster) -> 
     url = cluster.database()
     program = (
         "import sys; from pathlib import Path; from hermes_core.store.journal import open_store\n"
-        "sys.stdin.readline(); open_store(Path('x'), url=sys.argv[1]).close()"
+        "from hermes_backend_postgresql.driver import PostgreSQL\n"
+        "sys.stdin.readline(); open_store(Path('x'), url=sys.argv[1], driver=PostgreSQL()).close()"
     )
     command = [sys.executable, "-c", program, url]
     started = [subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(4)]
@@ -369,7 +373,7 @@ def held_by(store: Store) -> Callable[[], None]:
     """Keep the session locked, as a slow writer does, until the result is called."""
     connection = store._engine._connection()  # type: ignore[attr-defined]
     connection.execute("BEGIN")
-    server_store.ServerTransaction(connection).alone(ID)
+    ServerTransaction(connection, {}).alone(ID)
     return lambda: store._engine._give_back(connection)  # type: ignore[attr-defined]
 
 
@@ -403,7 +407,7 @@ async def test_who_stops_waiting_finds_nothing_written_later(store: Store, other
 
 async def test_what_is_locked_for_too_long_is_said(store: Store, other: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     await store.create_session(Session(id=ID, origin="cli"))
-    monkeypatch.setattr(engine, "PATIENCE", 0.0)
+    monkeypatch.setattr(database, "PATIENCE", 0.0)
     release = held_by(other)
     with pytest.raises(StoreError, match="locked"):
         await store.add_message(ID, user())
@@ -447,7 +451,7 @@ async def test_a_commit_whose_end_cannot_be_learned_is_told_and_not_done_again(
     store: Store, other: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await store.create_session(Session(id=ID, origin="cli"))
-    monkeypatch.setattr(engine, "PATIENCE", 0.2)
+    monkeypatch.setattr(database, "PATIENCE", 0.2)
     real = psycopg.Connection.execute
 
     def execute(self: Any, query: Any, *more: Any) -> Any:

@@ -9,25 +9,25 @@ number of the transaction, before anything is done again.
 
 import asyncio
 import random
-import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from functools import cache
-from typing import Any, TypeVar, cast
+from typing import TypeVar
 
 import psycopg
-from psycopg.abc import Buffer
-from psycopg.adapt import Loader
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from hermes_core.errors import StoreError, UserError
-from hermes_core.store import engine
-from hermes_core.store.bells import Bells
-from hermes_core.store.engine import READ, WRITE, Engine, Locked, Transaction
-from hermes_core.store.versions.head.postgresql import SQL
+from hermes_backend_postgresql.address import parsed
+from hermes_backend_postgresql.causes import AGAIN, cause_of, code_of
+from hermes_backend_postgresql.rows import Number, Row, rows_of
+from hermes_backend_postgresql.statements import adding, asked, translated
+from hermes_core import database
+from hermes_core.database import READ, WRITE, Begin, Changed, Database, Locked, Transaction
+from hermes_core.errors import StoreError
+from hermes_core.types import JSON
+
+__all__ = ["Server", "ServerTransaction"]
 
 T = TypeVar("T")
 CONNECTIONS = 8  # of one process, at most; most have one
@@ -41,99 +41,49 @@ _BEGIN = {
 }
 _ALONE = """SELECT extract(epoch FROM clock_timestamp())::float8
     FROM pg_advisory_xact_lock(hashtextextended(%(name)s, 4715)) AS held"""
-_DEFAULTS: dict[str, Any] = {
-    "application_name": "hermes",
-    "client_encoding": "utf8",
-    "connect_timeout": 10,
-    "keepalives_idle": 15,  # seconds; a server that vanished is found out while nobody waits for it
-    "keepalives_interval": 5,
-    "keepalives_count": 3,
-    "tcp_user_timeout": 15000,  # milliseconds
-}
-_HINT_URL = "Check store.url; it looks like postgresql://USER:PASSWORD@HOST:5432/DATABASE."
-# By the start of an SQLSTATE: cause, what to do now. Those in _AGAIN may go well a moment later.
-_CAUSES: dict[str, tuple[str, str]] = {
-    "28": (
-        "it refuses the user or the password",
-        "Check user and password in store.url, and the server's pg_hba.conf.",
-    ),
-    "3D000": ("it has no database of that name", "Create it on the server: createdb NAME"),
-    "42501": ("the user may not do that there", "Make the user the owner: ALTER DATABASE name OWNER TO user"),
-    "25006": ("it is read-only", "Name the primary server in store.url, not a standby."),
-    "53100": ("its disk is full", "Free some space on the server; what was stored before is safe."),
-    "53200": ("it is out of memory", "Give the server more memory, or try again."),
-    "53300": ("all its connections are taken", "Raise max_connections on the server, or run fewer programs."),
-    "54000": ("one value is too big", "Split what is to be stored."),
-    "55P03": ("somebody else kept what is needed locked", "Close the program that holds it."),
-    "57P0": ("it is starting or stopping", "Try again in a moment."),
-    "40": ("others write the same rows all the time", "Try again."),
-    "08": ("it cannot be reached", "Check that the server runs, and host and port in store.url."),
-}
-_AGAIN = ("40", "53300", "55P03", "57P0", "08")
-# The driver gives no SQLSTATE for a connection that was refused; the words are the server's or libpq's.
-_WORDS = {
-    "28": 'authentication failed|no password supplied|no pg_hba.conf entry|role ".*" (does not exist|is not permitted)',
-    "3D000": 'database ".*" does not exist',
-    "42501": "permission denied",
-    "53300": "too many (clients|connections)|remaining connection slots",
-    "57P0": "starting up|shutting down|not yet accepting|recovery mode",
-}
+_TABLES = "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace"
 
 
 class Unreachable(Locked):
     """There is no connection to the server: the transaction did not happen."""
 
 
-class Row(tuple[Any, ...]):
-    """A row by position and by name, as sqlite3 has them."""
-
-    names: dict[str, int]
-
-    def __getitem__(self, key: Any) -> Any:
-        return super().__getitem__(self.names[key] if isinstance(key, str) else key)
-
-    def keys(self) -> list[str]:
-        """The names of the columns."""
-        return list(self.names)
-
-
-@cache
-def _row(*columns: str) -> type[Row]:
-    names: dict[str, int] = {}
-    for at, name in enumerate(columns):
-        names.setdefault(name, at)
-    return type("Row", (Row,), {"names": names})
-
-
-def _rows(cursor: "psycopg.Cursor[Any]") -> Callable[[Sequence[Any]], Row]:
-    return _row(*(column.name for column in cursor.description or ()))
-
-
-class Cursor(psycopg.Cursor[Row]):
-    """A cursor that knows the id of a new row, as sqlite3's does: every insert returns it."""
-
-    @property
-    def lastrowid(self) -> int:
-        """The id of the row that was added; 0 when none was."""
-        row = self.fetchone() if self.description else None
-        return row[0] if row else 0
-
-
-class Number(Loader):
-    """A sum of whole numbers is a whole number."""
-
-    def load(self, data: Buffer) -> int | float:
-        """The number."""
-        text = bytes(data)
-        return int(text) if text.lstrip(b"-").isdigit() else float(text)
-
-
 class ServerTransaction(Transaction):
     """A transaction on a server, where others write at the same time."""
 
-    server = True
-    sql = SQL
-    _clock = 0.0
+    dialect = "postgresql"
+    connection: "psycopg.Connection[Row]"
+
+    def __init__(self, connection: "psycopg.Connection[Row]", statements: Mapping[str, str]) -> None:
+        super().__init__()
+        self.connection, self._statements = connection, statements
+        self._clock = 0.0
+
+    def rows(self, name: str, /, **values: JSON) -> list[Row]:
+        return self._execute(self._statements[name], values).fetchall()
+
+    def row(self, name: str, /, **values: JSON) -> Row | None:
+        return self._execute(self._statements[name], values).fetchone()
+
+    def change(self, name: str, /, **values: JSON) -> Changed:
+        return self._execute(self._statements[name], values)
+
+    def add(self, name: str, /, **values: JSON) -> int:
+        row = self._execute(adding(self._statements[name]), values).fetchone()
+        return int(row[0]) if row else 0
+
+    def hits(self, phrases: Sequence[str], *, owner: int, oldest: bool, limit: int) -> list[Row]:
+        name, values = "search_oldest" if oldest else "search_newest", asked(phrases)
+        found = self.rows(f"{name}_near", **values, owner=owner, limit=limit)
+        return found if len(found) >= limit else self.rows(name, **values, owner=owner, limit=limit)
+
+    def tables(self) -> set[str]:
+        return {row[0] for row in self.connection.execute(_TABLES)}
+
+    def _execute(self, sql: str, values: Mapping[str, JSON]) -> "psycopg.Cursor[Row]":
+        # As SQLite has it, yes is the number one.
+        numbers = {name: int(value) if isinstance(value, bool) else value for name, value in values.items()}
+        return self.connection.execute(sql.encode(), numbers)
 
     def tell(self, name: str) -> None:
         super().tell(name)
@@ -148,18 +98,21 @@ class ServerTransaction(Transaction):
         return self._clock
 
 
-class Server(Engine):
+class Server(Database):
     """The connections of one process to a server; ``place`` names it without its password."""
 
-    def __init__(self, url: str) -> None:
+    threads: ThreadPoolExecutor
+
+    def __init__(self, url: str, statements: Mapping[str, str]) -> None:
         """Raises UserError for an address that is none, StoreError when the server cannot be used."""
-        self._address, self.place = _parsed(url)
+        super().__init__()
+        self._address, self.place = parsed(url)
+        self._statements = translated(statements)
         self._lock = threading.RLock()
-        self._bells = Bells()
         self._listening: asyncio.Task[None] | None = None
         self._idle: list[psycopg.Connection[Row]] = []
         self._closed = self._reached = False
-        self._threads: ThreadPoolExecutor = ThreadPoolExecutor(CONNECTIONS, "hermes-store")
+        self.threads = ThreadPoolExecutor(CONNECTIONS, "hermes-store")
         connection = self._connection()
         version, encoding = connection.info.server_version, connection.info.parameter_status("server_encoding")
         self._idle.append(connection)
@@ -173,23 +126,22 @@ class Server(Engine):
         self.place += f" (PostgreSQL {version // 10000})"
 
     def close(self) -> None:
-        """Close the connections; what runs is finished first. Closing twice is quiet."""
         self._closed = True
         if self._listening:
             with suppress(RuntimeError):  # its loop is closed, and it with it
                 self._listening.get_loop().call_soon_threadsafe(self._listening.cancel)
-        self._threads.shutdown()
+        self.threads.shutdown()
         self._forget_idle()
 
-    async def run(self, work: Callable[[Transaction], T], begin: str = WRITE, *, long: bool = False) -> T:
-        """Run a unit of work in one transaction, again if need be; always in a worker thread. Raises StoreError."""
+    async def run(self, work: Callable[[Transaction], T], begin: Begin = WRITE, *, long: bool = False) -> T:
         self._refuse_when_closed()
-        return await self._threaded(work, begin)
+        return await self.in_thread(work, begin)
 
-    def transact(self, work: Callable[[Transaction], T], begin: str = WRITE, stop: threading.Event | None = None) -> T:
-        """Run a unit of work and block until it is done; for opening and for worker threads. Raises StoreError."""
+    def transact(
+        self, work: Callable[[Transaction], T], begin: Begin = WRITE, stop: threading.Event | None = None
+    ) -> T:
         stop = stop or threading.Event()
-        until, pause, races = time.monotonic() + engine.PATIENCE, 0.005, 0
+        until, pause, races = time.monotonic() + database.PATIENCE, 0.005, 0
         while not stop.is_set():
             try:
                 return self._attempt(work, begin)
@@ -201,9 +153,9 @@ class Server(Engine):
             pause = min(pause * 1.5, 0.5)
         raise StoreError("The write was given up before it began.")
 
-    def _attempt(self, work: Callable[[Transaction], T], begin: str) -> T:
+    def _attempt(self, work: Callable[[Transaction], T], begin: Begin) -> T:
         connection = self._connection()
-        transaction = ServerTransaction(cast("Any", connection))
+        transaction = ServerTransaction(connection, self._statements)
         try:
             with self._explained():
                 number = _last(connection.execute(_BEGIN[begin]))
@@ -223,14 +175,14 @@ class Server(Engine):
             for follow in transaction.committed:
                 follow()
         if transaction.told:
-            self._bells.ring(*transaction.told)
+            self.notifier.notify(*transaction.told)
         return result
 
-    def watch(self, name: str, ring: Callable[[], None]) -> Callable[[], None]:
+    def subscribe(self, name: str, call: Callable[[], None]) -> Callable[[], None]:
         """The same for transactions of every process, over one connection more."""
         if self._listening is None or self._listening.done():
             self._listening = asyncio.create_task(self._listen())
-        return super().watch(name, ring)
+        return super().subscribe(name, call)
 
     async def _listen(self) -> None:
         """Hear what other processes tell. Who was deaf for a while is called: something may have been told."""
@@ -238,14 +190,14 @@ class Server(Engine):
             with suppress(psycopg.Error):
                 async with await psycopg.AsyncConnection.connect(self._address, autocommit=True) as connection:
                     await connection.execute("LISTEN hermes")
-                    self._bells.ring()
+                    self.notifier.notify()
                     async for heard in connection.notifies():
-                        self._bells.ring(heard.payload)
+                        self.notifier.notify(heard.payload)
             await asyncio.sleep(1.0)
 
     def _committed(self, number: str) -> bool:
         """Ask, once the server can be reached again, whether a transaction took place. Raises StoreError."""
-        until, said = time.monotonic() + engine.PATIENCE, None
+        until, said = time.monotonic() + database.PATIENCE, None
         while time.monotonic() <= until:
             time.sleep(0.05)
             try:
@@ -271,9 +223,8 @@ class Server(Engine):
             return self._idle.pop()
         with self._explained():
             made = psycopg.Connection[Row].connect(
-                self._address, autocommit=True, prepare_threshold=None, row_factory=_rows
+                self._address, autocommit=True, prepare_threshold=None, row_factory=rows_of
             )
-        made.cursor_factory = Cursor
         made.adapters.register_loader("numeric", Number)
         self._reached = True
         return made
@@ -301,25 +252,16 @@ class Server(Engine):
         try:
             yield
         except psycopg.Error as error:
-            code, text = _code(error), (error.diag.message_primary or str(error)).partition("\n")[0]
+            code, text = code_of(error), (error.diag.message_primary or str(error)).partition("\n")[0]
             if code == "08":
                 self._forget_idle()  # they went to the same server
-            cause, hint = next((row for start, row in _CAUSES.items() if code.startswith(start)), ("it said", ""))
+            cause, hint = cause_of(code)
             kind: type[StoreError] = StoreError
             if code == "08" or code.startswith("57P0"):
                 kind = Unreachable if self._reached else StoreError
-            elif code.startswith((*_AGAIN, "23505")):
+            elif code.startswith((*AGAIN, "23505")):
                 kind = Locked
             raise kind(f"The store {self.place} cannot be used: {cause} ({text}).", hint=hint) from error
-
-
-def _code(error: psycopg.Error) -> str:
-    """The SQLSTATE of an error, or the start of the one it should have; 08 when the connection is no more."""
-    if error.sqlstate:
-        return error.sqlstate
-    if not isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
-        return ""
-    return next((code for code, words in _WORDS.items() if re.search(words, str(error))), "08")
 
 
 def _last(cursor: "psycopg.Cursor[Row]") -> str:
@@ -328,19 +270,3 @@ def _last(cursor: "psycopg.Cursor[Row]") -> str:
         pass
     row = cursor.fetchone()
     return str(row[0]) if row else ""
-
-
-def _parsed(url: str) -> tuple[str, str]:
-    """An address for the driver, and one for people. Raises UserError, without a word of what may be a password."""
-    try:
-        if not url.startswith(("postgresql://", "postgres://")):
-            raise ValueError
-        given = conninfo_to_dict(url)
-    except (ValueError, psycopg.Error):
-        raise UserError("store.url is not an address of a PostgreSQL server.", hint=_HINT_URL) from None
-    host, port, name = (str(given.get(key) or "") for key in ("host", "port", "dbname"))
-    if "@" in host + name or not port.replace(",", "").isdigit() * bool(port) + (not port):
-        hint = "Write special characters of the password as %40 for @, %2F for /, %3A for : and %23 for #."
-        raise UserError("store.url cannot be read: host and port are not clear.", hint=hint)
-    shown = "postgresql://" + (host if "/" not in host else "") + (f":{port}" if port else "") + f"/{name}"
-    return make_conninfo(**{**_DEFAULTS, **given}), shown

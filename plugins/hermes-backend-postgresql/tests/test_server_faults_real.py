@@ -4,9 +4,9 @@ import psycopg
 import pytest
 from attrs import frozen
 
+from hermes_backend_postgresql.rows import rows_of
+from hermes_core import database
 from hermes_core.kinds import tool
-from hermes_core.store import engine
-from hermes_core.store.postgresql import Cursor
 from hermes_core.testing.bench import Bench
 from hermes_core.testing.scripted import Call, Say, ScriptedProvider
 from hermes_core.types import Ended, Failed, ToolResult
@@ -46,7 +46,7 @@ def wire(monkeypatch):
     made, real = Wire(), psycopg.Connection.execute
 
     def execute(self, *arguments, **options):
-        if self.cursor_factory is not Cursor:
+        if self.row_factory is not rows_of:
             return real(self, *arguments, **options)
         return made.execute(self, real, *arguments)
 
@@ -61,6 +61,7 @@ class Kernel:
         self.effects: list[str] = []
         self.bench = Bench(home)
         self.bench.configure({"store.url": url})
+        self.bench.tmp_plugin("hermes_backend_postgresql")
 
         @tool(touches=lambda _words: ())
         async def note(words: Words) -> str:
@@ -134,7 +135,7 @@ async def test_a_server_that_stays_away_is_told_and_the_session_goes_on_later(cl
     kernel = Kernel(tmp_path / "home", server.database())
     async with kernel.bench:
         await kernel.turn("first")
-        monkeypatch.setattr(engine, "PATIENCE", 0.2)
+        monkeypatch.setattr(database, "PATIENCE", 0.2)
         server.stop()
         events = await kernel.turn("second")
         assert [e.reason for e in events if isinstance(e, Ended)] == ["failed"]

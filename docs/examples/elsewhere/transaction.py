@@ -1,0 +1,31 @@
+"""The kernel's statements, by name, in a transaction."""
+
+from hermes_core.database import Transaction
+
+
+class FileTransaction(Transaction):
+    server, dialect = False, "sqlite"  # nobody else writes meanwhile, and the search index is SQLite's own
+
+    def __init__(self, connection, statements):
+        super().__init__()
+        self.connection, self._statements = connection, statements
+
+    def rows(self, name, /, **values):
+        return self.change(name, **values).fetchall()
+
+    def row(self, name, /, **values):
+        return self.change(name, **values).fetchone()
+
+    def change(self, name, /, **values):
+        return self.connection.execute(self._statements[name], values)
+
+    def add(self, name, /, **values):
+        done = self.change(name, **values)
+        return done.lastrowid if done.rowcount else 0
+
+    def hits(self, phrases, *, owner, oldest, limit):
+        query = " ".join(f'"{phrase}"' for phrase in phrases)
+        return self.rows("search_oldest" if oldest else "search_newest", query=query, owner=owner, limit=limit)
+
+    def tables(self):
+        return {name for (name,) in self.connection.execute("SELECT name FROM sqlite_master")}

@@ -1,0 +1,50 @@
+"""Where the store is, and who opens it there."""
+
+import re
+
+from hermes_core.config.settings import Settings
+from hermes_core.errors import PluginError, UserError
+from hermes_core.kinds import StoreDriver
+from hermes_core.plugins.dispatch import Dispatch
+from hermes_core.plugins.index import Index
+from hermes_core.plugins.loader import Loader
+
+__all__ = ["address_of", "driver_for"]
+
+_HINT = "It looks like postgresql://USER:PASSWORD@HOST:5432/DATABASE; without store.url the store is a file."
+
+
+def address_of(settings: Settings) -> str:
+    """Where the store's server is, with its password; empty when it is a file. Raises UserError."""
+    given = settings.config.store.url
+    url = settings.secrets.get(given.reference) if given.reference else given
+    if given.reference and not url:  # never quietly somewhere else
+        raise UserError(
+            f"store.url refers to {given.reference}, which is not set.",
+            hint=f"Set it with: {settings.home.brand} config set {given.reference} postgresql://…",
+        )
+    return url
+
+
+def driver_for(url: str, index: Index, loader: Loader, dispatch: Dispatch) -> StoreDriver:
+    """Who opens the store at an address: the plugin that declares its scheme, and no other is loaded.
+
+    Raises UserError when there is none, PluginError when it may not run or fails: the store is never quietly elsewhere.
+    """
+    found = re.match(r"([a-z][a-z0-9+.-]*)://", url)
+    if not found:  # not a word of it: it may hold a password
+        raise UserError("store.url is not an address of a server.", hint=_HINT)
+    scheme = found[1]
+    owners = index.contributing("stores", scheme)
+    if not owners:
+        raise UserError(
+            f"store.url begins with {scheme}://, and no plugin here opens such a store.",
+            hint="For PostgreSQL: pip install 'hermes-core[postgresql]'. Without store.url the store is a file.",
+        )
+    loader.load(owners[0], named=True)
+    given: dict[str, StoreDriver] = {one.name: one for _, one in dispatch.contributions("register_stores")}
+    if scheme not in given:
+        fault = next((f for f in dispatch.faults if f.plugin == owners[0].label), None)
+        text = fault.error if fault else f"declares stores of {scheme}:// and registers none"
+        raise owners[0].error(PluginError, text, fault.hint if fault else "")
+    return given[scheme]

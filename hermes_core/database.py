@@ -1,0 +1,160 @@
+"""For authors of stores: what the kernel's store stands on, where its address is not a file.
+
+A plugin contributes a ``StoreDriver`` for the scheme of an address (``register_stores``). It opens a ``Database``,
+which runs units of work in transactions. The kernel brings the statements, by name, and the tables; the driver brings
+connections, what its server says in other words, and what goes wrong there in plain ones.
+"""
+
+import asyncio
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from contextlib import suppress
+from functools import partial
+from typing import Any, Literal, Protocol, TypeVar
+
+from hermes_core.errors import StoreError
+from hermes_core.types import JSON
+
+__all__ = ["PATIENCE", "READ", "WRITE", "Begin", "Changed", "Database", "Locked", "Notifier", "Transaction"]
+
+T = TypeVar("T")
+Begin = Literal["read", "write"]
+READ: Begin = "read"
+WRITE: Begin = "write"
+PATIENCE = 30.0  # seconds to wait for others, or for a server that restarts, before giving up
+
+
+class Locked(StoreError):
+    """Somebody else holds what is needed; the transaction did not happen and is tried again while patience lasts."""
+
+
+class Changed(Protocol):
+    """What an insert, an update or a delete did."""
+
+    @property
+    def rowcount(self) -> int:
+        """How many rows it met."""
+
+
+class Transaction(ABC):
+    """What a unit of work may use: statements by name. ``committed`` runs after the commit, in order.
+
+    On a ``server`` others write at the same time; else the store is ours until the commit. There the search index is
+    an ordinary table whose rows go with their messages, and its words come cut and folded, with a space around each.
+    ``dialect`` is SQLAlchemy's name for how it speaks, ``connection`` the driver's own.
+    """
+
+    server: bool = True
+    dialect: str
+    connection: Any
+
+    def __init__(self) -> None:
+        self.committed: list[Callable[[], None]] = []
+        self.told: list[str] = []
+
+    @abstractmethod
+    def rows(self, name: str, /, **values: JSON) -> list[Any]:
+        """Every row of a query, by position and by name."""
+
+    @abstractmethod
+    def row(self, name: str, /, **values: JSON) -> Any:
+        """The first row of a query, or None."""
+
+    @abstractmethod
+    def change(self, name: str, /, **values: JSON) -> Changed:
+        """Insert, update or delete."""
+
+    @abstractmethod
+    def add(self, name: str, /, **values: JSON) -> int:
+        """Insert into a table that numbers its rows by ``id``; the new one's number, 0 when it was there already."""
+
+    @abstractmethod
+    def hits(self, phrases: Sequence[str], *, owner: int, oldest: bool, limit: int) -> Sequence[Any]:
+        """Messages of an owner in which all phrases stand, newest first: the columns of ``search_newest``."""
+
+    @abstractmethod
+    def tables(self) -> set[str]:
+        """The names of the tables that are there."""
+
+    def tell(self, name: str) -> None:
+        """After the commit, call who watches a name; on a server, in all processes."""
+        self.told.append(name)
+
+    def alone(self, name: str) -> None:
+        """Wait until no other transaction is alone with this name, and keep it until the commit."""
+
+    def clock(self) -> float:
+        """Seconds on the server's clock; 0 where there is no server, and the clock of the machine is everybody's."""
+        return 0.0
+
+
+class Database(ABC):
+    """An open store; ``place`` says to people where it is, without a secret. Used from any thread.
+
+    ``threads`` are its own; without, those of asyncio are used.
+    """
+
+    place: str
+    threads: Executor | None = None
+
+    def __init__(self) -> None:
+        self.notifier = Notifier()
+
+    async def run(self, work: Callable[[Transaction], T], begin: Begin = WRITE, *, long: bool = False) -> T:
+        """Run a unit of work in one transaction, again if need be; what may take ``long``, never in the event loop.
+
+        Raises StoreError; then nothing happened.
+        """
+        return await self.in_thread(work, begin)
+
+    async def in_thread(self, work: Callable[[Transaction], T], begin: Begin) -> T:
+        """Run a unit of work in a worker thread. Cancelled, it is written by now, or never. Raises StoreError."""
+        stop, loop = threading.Event(), asyncio.get_running_loop()
+        waiting = loop.run_in_executor(self.threads, self.transact, work, begin, stop)
+        try:
+            return await asyncio.shield(waiting)
+        except asyncio.CancelledError:
+            stop.set()
+            await asyncio.wait([waiting])  # nothing happens behind the caller's back
+            waiting.exception()
+            raise
+
+    @abstractmethod
+    def transact(
+        self, work: Callable[[Transaction], T], begin: Begin = WRITE, stop: threading.Event | None = None
+    ) -> T:
+        """Run a unit of work and block until it is done, or ``stop`` is set before it began. Raises StoreError."""
+
+    def subscribe(self, name: str, call: Callable[[], None]) -> Callable[[], None]:
+        """Call back in this event loop whenever a transaction told a name; what ends that."""
+        return self.notifier.subscribe(name, call)
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of it; what runs is finished first. Closing twice is quiet."""
+
+
+class Notifier:
+    """Who is called when something was told. Each in the event loop in which it subscribed, from whichever thread."""
+
+    def __init__(self) -> None:
+        self._calls: list[tuple[str, asyncio.AbstractEventLoop, Callable[[], None]]] = []
+
+    def subscribe(self, name: str, call: Callable[[], None]) -> Callable[[], None]:
+        """Call back whenever the name is told; what ends that."""
+        made = (name, asyncio.get_running_loop(), call)
+        self._calls.append(made)
+        return partial(self._drop, made)
+
+    def notify(self, *names: str) -> None:
+        """Tell these names; without one, all of them."""
+        for name, loop, call in tuple(self._calls):
+            if not names or name in names:
+                with suppress(RuntimeError):  # its loop is closed
+                    loop.call_soon_threadsafe(call)
+
+    def _drop(self, made: tuple[str, asyncio.AbstractEventLoop, Callable[[], None]]) -> None:
+        with suppress(ValueError):
+            self._calls.remove(made)
