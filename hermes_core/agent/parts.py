@@ -5,7 +5,7 @@ import contextlib
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 from attrs import evolve
@@ -27,7 +27,6 @@ from hermes_core.environment import switched_on
 from hermes_core.errors import HermesError, UnknownName
 from hermes_core.kinds import Backend, Memory, StoreDriver, Tool, Workspace
 from hermes_core.kinds.desk import AskPerson
-from hermes_core.masking.watched import Watched
 from hermes_core.plugins.brokers import make_context
 from hermes_core.plugins.consent import Consent
 from hermes_core.plugins.dispatch import Dispatch
@@ -115,6 +114,7 @@ class Parts:
             crumbs=self.home.cache / "crumbs",
             strict=strict,
         )
+        self.maskers = partial(find_maskers, index, consent, self.loader, self.dispatch)
         settings.masks.use(self.maskers)
         self._yolo = yolo
         self.route: Route | None = None
@@ -348,10 +348,6 @@ class Parts:
         if not self._hooks_loaded:
             self._hooks_loaded = True
             self.loader.load_hooks(*(n for n, mode in hooks.modes().items() if mode != "contribute"))
-
-    def maskers(self) -> Sequence[Watched]:
-        """Who finds secrets in texts, with what is enabled for that and cannot be had."""
-        return find_maskers(self.index, self._consent, self.loader, self.dispatch)
 
     def gates(self) -> set[str]:
         """The plugins at work that have a say in whether a call may run."""

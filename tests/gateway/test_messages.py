@@ -64,6 +64,7 @@ class House:
 async def house(hermes: Bench, scripted: Any, request: pytest.FixtureRequest) -> House:
     provider = scripted()
     hermes.tmp_plugin(provider)
+    hermes.tmp_plugin("hermes_tool_redaction")
     hermes.configure({"gateway.reset.mode": getattr(request, "param", "none")})
     return House(hermes, await hermes.runtime.store(), provider)
 

@@ -103,6 +103,7 @@ def test_no_secret_is_seen_again(tmp_path, canaries, monkeypatch):
         bench.configure({"store.transcripts": True, "terminal.cwd": str(tmp_path)})
         bench.tmp_plugin("hermes_tool_terminal")
         bench.tmp_plugin("hermes_backend_local")
+        bench.tmp_plugin("hermes_tool_redaction")
         start_logging(bench.runtime.home, bench.runtime.settings)
         server.script.append([called("env; set; export -p; printenv; cat /proc/self/environ")])
         events = await play(bench, "what is set?", "tools")

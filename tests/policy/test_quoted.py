@@ -49,6 +49,7 @@ async def test_what_is_steered_in_from_outside_marks_the_result_it_comes_with(he
 
 
 async def test_what_a_plugin_quotes_is_masked(hermes, scripted) -> None:
+    hermes.tmp_plugin("hermes_tool_redaction")
     secret = "ghp_0123456789abcdefghijklmnopqrstuvwxyzAB"
     heard = []
 

@@ -9,6 +9,7 @@ import pytest
 from textual.app import App, ComposeResult
 from textual.widgets import Static
 
+from hermes_core.masking import put_to_use
 from hermes_platform_tui.terminal.driver import LEAVE, Output
 from hermes_platform_tui.terminal.restore import Restorer, restoring, tell
 from hermes_platform_tui.terminal.safe import SafeApp
@@ -89,7 +90,20 @@ async def test_the_loop_keeps_its_kind_of_tasks() -> None:
 
 
 def test_the_line_is_clean_short_and_without_secrets(capsys: pytest.CaptureFixture[str]) -> None:
-    tell(ValueError("bad\x1b[31m key sk-ant-api03-" + "a1B2" * 24 + "\nmore " + "x" * 500), "hermes logs")
+    key = "sk-ant-api03-" + "a1B2" * 24
+
+    class Known:
+        """A kernel that knows the key."""
+
+        def always(self, text: str) -> str:
+            return text.replace(key, "***")
+
+        def is_token(self, value: str) -> bool:
+            return False
+
+    kernel = Known()
+    put_to_use(kernel)
+    tell(ValueError(f"bad\x1b[31m key {key}\nmore " + "x" * 500), "hermes logs")
     line = capsys.readouterr().err
     assert line.startswith("The full screen stopped: ValueError: bad key ")
     assert line.endswith("…. See: hermes logs\n")

@@ -151,6 +151,7 @@ async def test_a_bare_path_out_of_the_workspace_is_told_not_read(scene: Scene) -
 
 
 async def test_a_secret_in_a_file_is_masked_as_in_a_result(scene: Scene) -> None:
+    scene.hermes.tmp_plugin("hermes_tool_redaction")
     scene.begin().lay(x="token = ghp_0123456789abcdefghijklmnopqrstuvwxyzAB\n")
     assert "ghp_0123456789abcdefghij" not in await scene.say("@file:x")
 
