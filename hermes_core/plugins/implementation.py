@@ -109,6 +109,13 @@ def implementations(
         yield one
 
 
+def declared(installed: Installed) -> list[str]:
+    """The hooks without which what a manifest declares never comes."""
+    assert installed.manifest, f"{installed.label} has no manifest"
+    tables = installed.manifest.contributes
+    return [*installed.manifest.hooks, *(hook for hook, (table, _) in KINDS.items() if tables.get(table))]
+
+
 def expected(hook: str) -> str:
     """The signature a hook asks for, as its author would write it."""
     spec = getattr(hooks, hook)

@@ -17,6 +17,7 @@ from hermes_core.plugins.consent import Consent
 from hermes_core.plugins.crumbs import Crumbs
 from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.plugins.fence import log, one_line
+from hermes_core.plugins.implementation import declared
 from hermes_core.plugins.index import GROUP, Index, Installed
 from hermes_core.types import Phase
 
@@ -99,6 +100,11 @@ class Loader:
                 raise
             return failed
         self.loaded[installed.label] = seconds
+        at_work = self._dispatch.implementations
+        if missing := [hook for hook in declared(installed) if installed.label not in at_work(hook)]:
+            text = f"declared and not registered: {', '.join(missing)}"  # the mark was forgotten, or is a foreign one
+            hint = "Mark each with hermes_core's @hookimpl, or take it out of the manifest."
+            self._dispatch.record(installed.faulted("register", installed.module, text, hint))
         return None
 
     def _explained(self, installed: Installed, phase: Phase, error: BaseException) -> HermesError:

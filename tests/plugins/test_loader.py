@@ -402,3 +402,18 @@ def test_a_hang_while_it_registers_costs_only_this_plugin_and_is_remembered(site
     assert again.faults[label].error == "register_tools did not end within 0.2 s, so it is not tried again"
     again.loader.crumbs.forgive(again.index.get(label))
     assert Kernel(site).load(label), "enabled anew, it is tried again"
+
+
+@pytest.mark.parametrize(
+    "mark", ["", "import pluggy\nhookimpl = pluggy.HookimplMarker('other')\n"], ids=["none", "foreign"]
+)
+def test_what_is_declared_and_not_marked_is_told(site, mark):
+    code = f"{mark}def register_tools(): return []\nasync def pre_tool_call(call): pass\n"
+    code = code.replace("def ", "@hookimpl\ndef ").replace("async @hookimpl\n", "@hookimpl\nasync ") if mark else code
+    tables = {"contributes": {"tools": ["x"]}, "hooks": {"use": ["pre_tool_call"]}}
+    site.package("tool/unmarked", code, tables=tables)
+    kernel = Kernel(site)
+    assert kernel.load("tool/unmarked")
+    fault = kernel.faults["tool/unmarked"]
+    assert (fault.phase, fault.error) == ("register", "declared and not registered: pre_tool_call, register_tools")
+    assert "@hookimpl" in fault.hint
