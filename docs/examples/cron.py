@@ -5,7 +5,6 @@
 # name = "cron"
 # kind = "tool"
 # summary = "Asks the same questions again and again."
-#
 # [commands.cron]
 # summary = "Questions that are asked again and again: list, run."
 # group = "Talk"
@@ -29,7 +28,7 @@ JOBS = {"morning": "What is the weather like?", "evening": "What was decided tod
 
 
 def make_list():
-    import click
+    import click  # only when it is used
 
     @click.command()
     def command():
@@ -49,8 +48,8 @@ def make_run(ctx):
         """Ask one of them now, and print the answer."""
         if job not in JOBS:
             raise UnknownName("job", job, JOBS)
-        question = Message(role="user", parts=(Text(text=JOBS[job]),))
-        answer = await ctx.llm.complete(Request(model="", messages=(question,)), task="cron")
+        asked = Request(model="", messages=[Message(role="user", parts=[Text(text=JOBS[job])])])
+        answer = await ctx.llm.complete(asked, task="cron")
         click.echo("".join(part.text for part in answer.message.parts if isinstance(part, Text)))
 
     return command

@@ -118,7 +118,7 @@ def test_every_plugin_with_settings_is_in_the_settings_page():
 
 def test_every_command_and_option_is_documented():
     told = PAGES["cli"]
-    for words, command in cli.commands():
+    for words, command in (*cli.commands(), *cli.theirs()):
         heading = " ".join(("hermes", *words))
         assert f"# {heading}\n" in told
         text = re.split(r"(?m)^#{2,3} ", told.split(f"# {heading}\n", 1)[1])[0]

@@ -29,6 +29,19 @@ def commands() -> Iterator[tuple[tuple[str, ...], click.Command]]:
             yield from (((name, sub), command.commands[sub]) for sub in sorted(command.commands))
 
 
+def theirs() -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    """Every command of a plugin of this repository by its words, in order."""
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(Path(folder) / "home")
+        for one in manifests():
+            if one.commands:
+                bench.tmp_plugin(f"hermes_{one.kind}_{one.name}".replace("-", "_"))
+        bench.runtime.loader.load_contributing("commands")
+        found = bench.runtime.dispatch.contributions("register_cli_commands")
+        for command in sorted((command for _, command in found), key=lambda command: command.name):
+            yield tuple(command.name.split()), command.build()
+
+
 def page() -> str:
     """Every command with its options, and the exit status."""
     plugins = [
@@ -50,6 +63,7 @@ def page() -> str:
         "They stand in manifests, so that `hermes --help` lists them without importing anything; "
         "{doc}`../how-to/own-commands` shows how to add one. What is for persons is refused to every tool.",
         table(("command", "meaning", "for", "from"), plugins),
+        *(_command(words, command) for words, command in theirs()),
     )
 
 
