@@ -23,7 +23,10 @@ __all__ = ["awaited", "find_command"]
 
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
 # Words of commands that plugins of ours add, for who has not installed them.
-_ELSEWHERE = dict.fromkeys(("insights", "logs", "sessions"), "hermes-platform-cli")
+_ELSEWHERE = {
+    **dict.fromkeys(("insights", "logs", "sessions"), "hermes-platform-cli"),
+    "redact": "hermes-tool-redaction",
+}
 
 
 def find_command(scope: Scope, name: str) -> click.Command | None:

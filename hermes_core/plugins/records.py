@@ -113,7 +113,6 @@ def _kernel() -> "Iterator[CommandRecord]":
         ("plugins", "plugins", "Extend", "Install, enable, check and write plugins."),
         ("doctor", "doctor", "Check", "Check everything and say how to mend it."),
         ("prompt-size", "prompt_size", "Check", "Where the tokens of an empty session go."),
-        ("redact", "redact", "Check", "Take secrets out of a text, before it is shared."),
     ):
         # Without a word behind it, `tools` switches them; what is below it stands for itself.
         who = "person" if words in ("setup", "tools") else "everyone"

@@ -21,10 +21,4 @@ def register_cli_commands(ctx: PluginContext) -> Iterable[Command]:
     """The command ``redact``."""
     from hermes_tool_redaction.command import make_redact
 
-    return [
-        Command(
-            name="redact",
-            summary="Take secrets out of a text, before it is shared.",
-            build=lambda: make_redact(ctx.masks),
-        )
-    ]
+    return [Command(name="redact", build=lambda: make_redact(ctx.masks))]
