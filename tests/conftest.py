@@ -11,6 +11,14 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from standby import standing_by
 
+from hermes_core import masking
+
+
+@pytest.fixture(autouse=True)
+def _no_masks_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let what has no kernel mask as in a process of its own, not as the kernel of an earlier test does."""
+    monkeypatch.setattr(masking, "_in_use", None)
+
 
 @pytest.fixture(scope="session")
 def standby() -> Iterator[Path]:

@@ -105,7 +105,9 @@ class Parts:
 
             trace = sys.stderr
         seconds = settings.config.policy.ask_seconds
-        self.dispatch = Dispatch(order=order, strict=strict, trace=trace, deadlines={"ask": seconds})
+        deadlines: dict[hooks.Mode, float] = {"ask": seconds}
+        masked = settings.masks.always
+        self.dispatch = Dispatch(order=order, strict=strict, trace=trace, deadlines=deadlines, masked=masked)
         self.loader = Loader(
             index,
             consent,

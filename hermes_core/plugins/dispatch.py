@@ -15,7 +15,7 @@ from typing import Any, TextIO, TypeVar
 import pluggy
 from attrs import evolve
 
-from hermes_core import hooks
+from hermes_core import hooks, masking
 from hermes_core.context import PluginContext
 from hermes_core.errors import ContextTooLong, ContractError, PluginError
 from hermes_core.hooks import Mode
@@ -40,7 +40,10 @@ class Dispatch:
     def __init__(
         self, *, order: Sequence[str] = (), strict: bool = False, trace: TextIO | None = None,
         deadlines: Mapping[Mode, float] | None = None, clock: Callable[[], float] = time.monotonic,
+        masked: Callable[[str], str] = masking.masked,
     ) -> None:  # fmt: skip
+        """``masked`` takes secrets out of what is said of faults."""
+        self.masked = masked
         self._manager = pluggy.PluginManager(hooks.PROJECT)
         self._manager.add_hookspecs(hooks)
         self._modes = hooks.modes()
@@ -68,7 +71,7 @@ class Dispatch:
         try:
             self._manager.register(module, name=installed.label)
         except ValueError as error:
-            raise installed.error(ContractError, one_line(error)) from error
+            raise installed.error(ContractError, one_line(error, self.masked)) from error
         for one in found:
             one.on_hang = on_hang
             line = self._hooks[one.mode, one.hook]
@@ -181,7 +184,7 @@ class Dispatch:
             self._failed(one, error)
         if error is None or one.mode != "decide":
             return None
-        reason = f"{one.label} could not decide: {one_line(error)}. To go on without it: {_off(one.label)}"
+        reason = f"{one.label} could not decide: {one_line(error, self.masked)}. To go on without it: {_off(one.label)}"
         return Verdict(outcome=failing, reason=reason, by=one.label)
 
     async def ask(self, hook: str, **arguments: Any) -> Verdict | None:
@@ -228,7 +231,9 @@ class Dispatch:
         log.error("%s failed in %s", label, where, exc_info=error)
         self.counts[label, where, type(error).__name__] += 1
         if self.counts[label, where, type(error).__name__] == 1:
-            self.record(Fault(plugin=label, phase="call", where=where, error=one_line(error), hint=_off(label)))
+            self.record(
+                Fault(plugin=label, phase="call", where=where, error=one_line(error, self.masked), hint=_off(label))
+            )
 
     def _failed(self, one: Implementation, error: BaseException, *, phase: Phase = "call", hint: str = "") -> None:
         log.error("%s failed in %s", one.label, one.hook, exc_info=error)
@@ -237,7 +242,7 @@ class Dispatch:
         times = self._times.setdefault(key, deque(maxlen=_PATIENCE))
         times.append(self._clock())
         if self.counts[key] == 1:
-            self.record(one.installed.faulted(phase, one.hook, one_line(error), hint or _off(one.label)))
+            self.record(one.installed.faulted(phase, one.hook, one_line(error, self.masked), hint or _off(one.label)))
         often = len(times) == _PATIENCE and times[-1] - times[0] <= _WINDOW
         if often and phase == "call" and one.mode != "decide" and not one.suspended:
             one.suspended = True
@@ -257,7 +262,7 @@ class Dispatch:
 
     def _traced(self, one: Implementation, seconds: float, error: BaseException | None) -> None:
         if self._trace:
-            outcome = one_line(error) if error else "ok"
+            outcome = one_line(error, self.masked) if error else "ok"
             self._trace.write(f"hook {one.hook} {one.label} {seconds * 1000:.1f} ms {outcome}\n")
 
     def record(self, fault: Fault) -> None:

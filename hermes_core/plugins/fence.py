@@ -26,8 +26,8 @@ class Late(HermesError):
     """There was no answer within the deadline."""
 
 
-def one_line(error: BaseException) -> str:
-    """An error in one line for people, without secrets; the traceback belongs into the log."""
+def one_line(error: BaseException, masked: Callable[[str], str] = masked) -> str:
+    """An error in one line for people, ``masked``; the traceback belongs into the log."""
     if isinstance(error, PluginError):
         text = masked(error.cause)
     elif isinstance(error, HermesError):

@@ -109,7 +109,7 @@ class Loader:
 
     def _explained(self, installed: Installed, phase: Phase, error: BaseException) -> HermesError:
         log.error("%s failed in phase %s", installed.label, phase, exc_info=error)
-        where, text = installed.module, one_line(error)
+        where, text = installed.module, one_line(error, self._dispatch.masked)
         hint = getattr(error, "hint", "") or f"hermes plugins disable {installed.label}"
         if isinstance(error, ConfigError):
             where, hint = "config.yaml", "hermes config check"

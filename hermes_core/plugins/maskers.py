@@ -37,7 +37,7 @@ def find_maskers(index: Index, consent: Consent, loader: Loader, dispatch: Dispa
 
 def loader_alone(settings: "Settings", index: Index, consent: Consent) -> tuple[Loader, Dispatch]:
     """What loads plugins where there is no kernel: they reach neither the store nor a model there."""
-    dispatch = Dispatch()
+    dispatch = Dispatch(masked=settings.masks.always)
 
     def context(installed: Installed) -> PluginContext:
         return make_context(installed, settings, store=_nothing, complete=_nothing)
