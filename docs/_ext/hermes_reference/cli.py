@@ -69,7 +69,7 @@ def page() -> str:
 
 def _command(words: tuple[str, ...], command: click.Command) -> str:
     name = " ".join(("hermes", *words))
-    context = click.Context(command, info_name=name)
+    context = click.Context(command, info_name=name, **command.context_settings)
     usage = f"{name} {' '.join(command.collect_usage_pieces(context))}"
     rows = [_option(o) for o in command.params if isinstance(o, click.Option)]
     options = table(("option", "meaning"), rows) if rows else ""
