@@ -40,7 +40,7 @@ def _judge(plugin: Installed, before: Offer, after: Offer) -> Offer:
         hint = "Keep what was sent at the beginning, as it is; add behind it."
         raise plugin.error(NotPermitted, "changed which tools a model was told of before", hint)
     behind = tuple(spec for name, spec in there.items() if name not in names)
-    why = {name: str(reason) for name, reason in after.why.items() if name not in names}
+    why = {name: str(reason) for name, reason in {**before.why, **after.why}.items() if name not in names}
     return evolve(before, tools=tuple(after.tools), behind=behind, why=why)
 
 

@@ -19,7 +19,17 @@ from hermes_core.types import Feature
 
 pytestmark = pytest.mark.long
 
-OTHER = ("migrating", "asked", "approved", "tool_started", "tool_done", "tool_stored", "compacting", "compacted")
+OTHER = (
+    "migrating",
+    "sent_on",
+    "asked",
+    "approved",
+    "tool_started",
+    "tool_done",
+    "tool_stored",
+    "compacting",
+    "compacted",
+)
 WAY = [point for point in POINTS if point not in OTHER]
 EVENTS = [("e1", "anna", "one"), ("e2", "ben", "two"), ("e3", "anna", "three"), ("e4", "anna", "four")]
 

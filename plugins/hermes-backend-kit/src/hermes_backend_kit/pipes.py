@@ -30,6 +30,7 @@ class Pipes:
         self._input = bytearray()
         self._input_open = False
         self._status: int | None = None
+        self._lingering: asyncio.TimerHandle | None = None
         self.finished: asyncio.Future[int] = self._loop.create_future()
         self.finished.add_done_callback(lambda done: done.cancelled() or done.exception())  # maybe nobody waits
 
@@ -70,7 +71,7 @@ class Pipes:
         """The command has ended; what still holds its output is waited for shortly."""
         self._status = status
         if self._out >= 0:
-            self._loop.call_later(LINGER, self._give_up)
+            self._lingering = self._loop.call_later(LINGER, self._give_up)
         self._settle()
 
     def fail(self, error: Exception) -> None:
@@ -122,6 +123,9 @@ class Pipes:
             self.finished.set_result(self._status)
 
     def _close_output(self) -> None:
+        if self._lingering:  # what waits in the loop would keep the sink, and all that it holds
+            self._lingering.cancel()
+            self._lingering = None
         if self._out >= 0:
             self._loop.remove_reader(self._out)
             os.close(self._out)
