@@ -90,6 +90,7 @@ def cli(tmp_path, standby, monkeypatch, capsys):
             monkeypatch.delenv(name)
     monkeypatch.setenv("HERMES_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr("hermes_core.plugins.fence.BLOCKING", 60)  # a machine that halts us is no row of the log
     line = Line(tmp_path, standby, monkeypatch, capsys)
     monkeypatch.chdir(line.work)
     loggers = [logging.getLogger(name) for name in ("hermes_core", "hermes")]
