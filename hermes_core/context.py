@@ -6,9 +6,9 @@ store, other plugins' settings or undeclared secrets through it.
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from attrs import Factory, field
 
@@ -30,6 +30,11 @@ from hermes_core.types import (
 )
 from hermes_core.values import frozen
 
+if TYPE_CHECKING:
+    from sqlalchemy import Executable
+
+T = TypeVar("T")
+
 __all__ = [
     "KERNEL_PERMISSIONS",
     "DocumentsBroker",
@@ -38,9 +43,11 @@ __all__ = [
     "MessagesBroker",
     "PluginContext",
     "PluginPaths",
+    "Rows",
     "SecretsBroker",
     "SessionsBroker",
     "StoreBroker",
+    "TablesTransaction",
 ]
 
 KERNEL_PERMISSIONS = (
@@ -51,6 +58,7 @@ KERNEL_PERMISSIONS = (
     "messages.send",
     "history.rewrite",
     "store.connect",
+    "store.tables",
     "tools.override",
     "settings.write",
 )
@@ -224,14 +232,44 @@ class DocumentsBroker(ABC):
         return None  # pragma: no cover - the loop returns or raises
 
 
+class Rows(list[Mapping[str, Any]]):
+    """The rows of a statement by column; ``changed`` is how many an insert, update or delete met, -1 if unknown."""
+
+    def __init__(self, rows: Iterable[Mapping[str, Any]] = (), changed: int = -1) -> None:
+        super().__init__(rows)
+        self.changed = changed
+
+
+class TablesTransaction(ABC):
+    """An open transaction over the plugin's own tables. Good for its unit of work alone."""
+
+    @abstractmethod
+    def execute(self, statement: "Executable", parameters: Any = None) -> Rows:
+        """Run a select, insert, update or delete of SQLAlchemy Core; its rows.
+
+        ``parameters`` are as SQLAlchemy takes them. Raises Conflict when a row stands in the way, ContractError for a
+        table of somebody else or what cannot be looked into, as raw text is, and StoreError.
+        """
+
+
 class StoreBroker(ABC):
-    """The database of the kernel, for an engine that keeps its own tables in it. Needs ``store.connect``."""
+    """The database of the kernel: own tables in it for ``store.tables``, its address for ``store.connect``."""
 
     @abstractmethod
     def address(self) -> str:
         """The server's address, with its password: it never goes into a text. Empty when the store is a file.
 
         Raises UserError when ``store.url`` refers to a secret that is not set.
+        """
+
+    @abstractmethod
+    async def transact(self, work: Callable[[TablesTransaction], T]) -> T:
+        """Run a unit of work in one transaction over the tables of ``register_migrations``; what it returns.
+
+        ``work`` is a plain function, so that nobody waits while rows are locked, and does nothing but statements: it
+        is called again when another process was in the way. Committed when this returns; when it raises, nothing
+        happened. Raises NotPermitted, StoreError, what ``work`` raises, and at the first use PluginError when the
+        tables cannot be migrated.
         """
 
 

@@ -31,6 +31,7 @@ from hermes_core.types import (
     Envelope,
     Fault,
     Message,
+    Migration,
     Principal,
     Prompt,
     Question,
@@ -142,6 +143,14 @@ def register_jobs(ctx: PluginContext) -> Iterable[Jobs]:  # type: ignore[empty-b
 @contribute
 def register_completers(ctx: PluginContext) -> Iterable[Completer]:  # type: ignore[empty-body]
     """How words of yours go on while a person types them, such as ``@file:``."""
+
+
+@contribute
+def register_migrations(ctx: PluginContext) -> Iterable[Migration]:  # type: ignore[empty-body]
+    """The tables you own: one folder of alembic revisions, run before your first ``ctx.store.transact``.
+
+    Needs ``store.tables``. Names of tables and indexes begin with ``KIND_NAME__``, the plugin's.
+    """
 
 
 @contribute

@@ -309,6 +309,7 @@ class Parts:
             self.settings,
             store=self.store,
             address=self.store_address,
+            migrations=lambda label: [m for by, m in self.dispatch.contributions("register_migrations") if by == label],
             complete=self.complete,
             messages=self.messages,
             skills=skills,

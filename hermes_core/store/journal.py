@@ -26,6 +26,7 @@ from hermes_core.store.routes import Routes
 from hermes_core.store.search import index_words, server_words
 from hermes_core.store.sessions import made, owner_row, stored, transaction
 from hermes_core.store.spending import book, sums
+from hermes_core.store.table_names import owners_of_tables
 from hermes_core.store.transcripts import Transcripts
 from hermes_core.store.validity import INTERRUPTED, NO_RESULT, NOT_RUN, result_message, said
 from hermes_core.types import Envelope, Message, SessionRow, ToolCall, ToolResult, Usage
@@ -84,6 +85,16 @@ class Store(
     outbox.Outbox, accounts.Accounts, branches.Branches, chats.Chats, Contexts, Heard, Paths, People, Routes, Mirror
 ):
     """What lasts. Used from one event loop; thread-safe inside. Every method raises StoreError."""
+
+    @property
+    def engine(self) -> Engine:
+        """The connections, for what else lies in the same database."""
+        return self._engine
+
+    @transaction(READ)
+    def table_owners(self, tx: Transaction) -> dict[str, str]:
+        """The prefixes of plugins' tables there are, each with the label of the plugin that has it."""
+        return owners_of_tables(tx)
 
     @cached_property
     def documents(self) -> Documents:

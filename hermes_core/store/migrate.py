@@ -6,7 +6,7 @@ migration leaves nothing behind.
 
 import re
 import sqlite3
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hermes_core.errors import StoreError
 from hermes_core.store.engine import READ, Engine, Transaction
@@ -70,27 +70,14 @@ def _first(tx: Transaction) -> list[str]:
     return postgresql.DDL
 
 
-class _Borrowed:
-    """Our connection lent to SQLAlchemy: it may run statements, but the transaction stays ours."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._connection, name)
-
-    def commit(self) -> None:
-        """Ours to do."""
-
-    rollback = close = commit
-
-
 def lent(connection: sqlite3.Connection) -> "sqlalchemy.Engine":
     """An engine of SQLAlchemy over our connection."""
     from sqlalchemy import create_engine
     from sqlalchemy.pool import StaticPool
 
-    return create_engine("sqlite://", creator=lambda: _Borrowed(connection), poolclass=StaticPool)
+    from hermes_core.store.lent import Borrowed
+
+    return create_engine("sqlite://", creator=lambda: Borrowed(connection), poolclass=StaticPool)
 
 
 def upgrade(connection: sqlite3.Connection, place: str, revision: str = "", to: str = "head") -> None:

@@ -95,6 +95,7 @@ class PluginContract:
             config=_configured(manifest, self.settings),
             secrets=self.secrets,
             skills=[(manifest.name, beside / folder) for folder in manifest.contributes["skills"]],
+            migrations=lambda: _migrations(self.module),
         )
 
     @pytest.fixture
@@ -207,6 +208,28 @@ class PluginContract:
         unused = set(manifest.hooks) - {name for name, _ in _implementations(self.module)}
         problems += [f"[hooks] use names {name}, and {self.module} has no such hookimpl" for name in sorted(unused)]
         assert not problems, "\n".join(problems)
+
+    def test_its_tables_are_its_own(self, manifest: "Manifest", tmp_path: Path) -> None:
+        """The migrations lead an empty database to the head that is named, touching names of the plugin alone.
+
+        If this fails: the message says which. Every table and index begins with KIND_NAME__, and ``head`` is the id of
+        the newest revision: the kernel compares it before it imports alembic. The manifest needs ``store.tables``.
+        """
+        from hermes_core.store.engine import Engine
+        from hermes_core.store.migrate import to_head
+        from hermes_core.store.tables import Tables
+
+        given = _migrations(self.module)
+        assert bool(given) == ("store.tables" in manifest.kernel), (
+            "register_migrations and [permissions] kernel = ['store.tables'] belong together"
+        )
+        assert len(given) <= 1, "give one Migration: the folder holds all revisions"
+        for migration in given:
+            engine = Engine(tmp_path / "state.db")
+            to_head(engine)
+            for _ in ("makes them", "finds them made"):
+                Tables(engine, manifest.label, migration).prepare()
+            engine.close()
 
     def test_its_settings_are_sound(self, manifest: "Manifest") -> None:
         """The config class explains each setting, refuses unknown keys, and reads back what it writes.
@@ -327,6 +350,11 @@ def _implementations(module: str) -> list[tuple[str, Any]]:
     return [
         (f.hermes_impl.get("specname") or n, f) for n, f in marked if isinstance(getattr(f, "hermes_impl", 0), dict)
     ]
+
+
+def _migrations(module: str) -> list[Any]:
+    hook = dict(_implementations(module)).get("register_migrations")
+    return [] if hook is None else list(hook(**dict.fromkeys(inspect.signature(hook).parameters)))
 
 
 def _contributions(module: Any, context: "PluginContext") -> dict[str, list[Any]]:

@@ -1,0 +1,141 @@
+"""Tables of plugins in the kernel's database: brought to their head before the first use, and then theirs alone.
+
+Each plugin has a prefix that no other can have, and a version table with it. Its migrations run under the lock of the
+kernel's own, in one transaction: after a failure, or a death, the tables are as before. SQLAlchemy is imported with the
+first statement, alembic only when there is something to migrate.
+"""
+
+import inspect
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from hermes_core.context import Rows, TablesTransaction
+from hermes_core.errors import Conflict, ContractError, Incompatible, PluginError, StoreError
+from hermes_core.store.engine import READ, WRITE, Engine, Transaction
+from hermes_core.store.killpoints import die_at
+from hermes_core.store.table_names import VERSION, objects_in, prefix_of
+from hermes_core.types import JSON, Migration
+
+if TYPE_CHECKING:
+    import sqlalchemy as sa
+
+    from hermes_core.store.lent import Lender
+
+__all__ = ["Tables"]
+
+T = TypeVar("T")
+
+
+class Tables:
+    """The tables of one plugin: every unit of work is one transaction."""
+
+    def __init__(self, engine: Engine, label: str, migration: Migration) -> None:
+        """Raises ContractError when the plugin's name does not do."""
+        self._engine, self._label, self._migration = engine, label, migration
+        self.prefix = prefix_of(label)
+        self._lender: Lender | None = None
+
+    async def run(self, work: Callable[[TablesTransaction], T]) -> T:
+        """Run a unit of work, again if need be. Raises StoreError, Conflict, ContractError, and what it raises."""
+        if inspect.iscoroutinefunction(work):
+            raise self._wrong("a transaction is a plain def: nobody waits while it is open")
+        return await self._engine.run(lambda tx: self._unit(tx, work))
+
+    def _unit(self, tx: Transaction, work: Callable[[TablesTransaction], T]) -> T:
+        with self._lent(tx).connected(tx) as connection:
+            result = work(_Open(connection, self._label, self.prefix))
+        if inspect.isawaitable(result):
+            raise self._wrong("a transaction is a plain def: nobody waits while it is open")
+        return result
+
+    def prepare(self) -> None:
+        """Bring the tables to their head. Raises Incompatible when they are newer, PluginError when it fails."""
+        if self._engine.transact(self._revision, READ) != self._migration.head:
+            self._engine.transact(self._migrate, WRITE)
+
+    def _revision(self, tx: Transaction) -> str:
+        """The revision of the tables, or nothing when there are none."""
+        table = f"{self.prefix}{VERSION}"
+        if table not in objects_in(tx):
+            return ""
+        row = tx.connection.execute(f"SELECT version_num FROM {table}").fetchone()  # noqa: S608 - letters and _
+        return str(row[0]) if row else ""
+
+    def _migrate(self, tx: Transaction) -> None:
+        """Inside the write lock: look again, since another process may have been faster."""
+        tx.alone("migration")
+        revision = self._revision(tx)
+        if revision == self._migration.head:
+            return
+        before = objects_in(tx)
+        try:
+            self._upgrade(tx, revision)
+        except (PluginError, StoreError):
+            raise
+        except Exception as error:
+            text = f"its tables cannot be migrated: {type(error).__name__}: {error}".partition("\n")[0]
+            raise PluginError(self._label, text, hint="They are as before. Tell its author.") from error
+        self._judge(before, objects_in(tx))
+        if (reached := self._revision(tx)) != self._migration.head:
+            raise self._wrong(f"its migrations end at {reached or 'nothing'}, and it names {self._migration.head}")
+        die_at("migrating")
+
+    def _upgrade(self, tx: Transaction, revision: str) -> None:
+        from alembic.config import Config
+        from alembic.runtime.environment import EnvironmentContext
+        from alembic.script import ScriptDirectory
+        from alembic.util import CommandError
+
+        folder = str(self._migration.folder)
+        scripts = ScriptDirectory(folder, version_locations=[folder])
+        try:
+            scripts.get_revision(revision or "head")
+        except CommandError as error:
+            text = f"its tables are of a newer version of it ({revision}; this one knows {self._migration.head})"
+            raise Incompatible(self._label, text, hint="Update the plugin. The tables stay as they are.") from error
+        steps = EnvironmentContext(Config(), scripts, fn=lambda current, _: scripts._upgrade_revs("head", current))
+        with steps, self._lent(tx).connected(tx) as connection:
+            steps.configure(connection=connection, version_table=f"{self.prefix}{VERSION}")
+            steps.run_migrations()
+
+    def _judge(self, before: dict[str, JSON], after: dict[str, JSON]) -> None:
+        """Hold what was made or changed against the prefix. Raises ContractError; then nothing is committed."""
+        touched = {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
+        if astray := sorted(name for name in touched if not name.startswith(self.prefix)):
+            raise self._wrong(f"its migrations touch {', '.join(astray)}; names of its own begin with {self.prefix}")
+
+    def _lent(self, tx: Transaction) -> "Lender":
+        if self._lender is None:
+            from hermes_core.store.lent import Lender
+
+            self._lender = Lender(server=tx.server)
+        return self._lender
+
+    def _wrong(self, text: str) -> ContractError:
+        return ContractError(self._label, text)
+
+
+class _Open(TablesTransaction):
+    """A transaction while its unit of work runs."""
+
+    def __init__(self, connection: "sa.Connection", label: str, prefix: str) -> None:
+        self._connection, self._label, self._prefix = connection, label, prefix
+        self._thread = threading.get_ident()
+
+    def execute(self, statement: "sa.Executable", parameters: Any = None) -> Rows:
+        from sqlalchemy.exc import DBAPIError, IntegrityError
+
+        from hermes_core.store.statement_guard import refusal
+
+        if self._connection.closed or threading.get_ident() != self._thread:
+            raise ContractError(self._label, "used a transaction that is over")
+        if why := refusal(statement, self._prefix, f"{self._prefix}{VERSION}"):
+            raise ContractError(self._label, f"its statement was refused: {why}")
+        try:
+            result = self._connection.execute(statement, parameters)
+            return Rows((dict(row) for row in result.mappings()) if result.returns_rows else (), result.rowcount)
+        except IntegrityError as error:
+            raise Conflict(f"A row of {self._label} stands in the way: {error.orig}.".replace("\n", " ")) from error
+        except DBAPIError as error:
+            raise error.orig or error from error  # the driver's own, which the engine puts in plain words
