@@ -44,6 +44,7 @@ from hermes_core.types import (
     Envelope,
     Fault,
     Message,
+    Migration,
     Offer,
     Principal,
     Prompt,
@@ -169,6 +170,14 @@ def register_completers(ctx: PluginContext) -> Iterable[Completer]:  # type: ign
 @contribute
 def register_maskers(ctx: PluginContext) -> Iterable[Masker]:  # type: ignore[empty-body]
     """What finds secrets in texts, beside the values that the kernel knows. Asked when the first text is masked."""
+
+
+@contribute
+def register_migrations(ctx: PluginContext) -> Iterable[Migration]:  # type: ignore[empty-body]
+    """The tables you own: one folder of alembic revisions, run before your first ``ctx.store.transact``.
+
+    Needs ``store.tables``. Names of tables and indexes begin with ``KIND_NAME__``, the plugin's.
+    """
 
 
 @contribute

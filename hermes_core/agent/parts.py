@@ -308,6 +308,7 @@ class Parts:
             self.settings,
             store=self.store,
             address=lambda: address_of(self.settings),
+            migrations=lambda label: [m for by, m in self.dispatch.contributions("register_migrations") if by == label],
             complete=self.complete,
             turns=self.turns_of,
             messages=self.messages,

@@ -17,7 +17,7 @@ from hermes_core.context import PluginContext
 from hermes_core.errors import ContractError, nearest
 from hermes_core.kinds import Backend, Completer, Jobs, Masker, Memory, Platform, Provider, StoreDriver, Tool, TurnQueue
 from hermes_core.plugins.index import Installed
-from hermes_core.types import Check, Command, SlashCommand
+from hermes_core.types import Check, Command, Migration, SlashCommand
 
 # hook: the manifest table that declares its names, and what it must return
 KINDS: dict[str, tuple[str, type]] = {
@@ -34,6 +34,7 @@ KINDS: dict[str, tuple[str, type]] = {
     "register_completers": ("completers", Completer),
     "register_maskers": ("maskers", Masker),
     "register_checks": ("", Check),
+    "register_migrations": ("", Migration),
 }
 
 

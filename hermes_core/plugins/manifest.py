@@ -29,7 +29,7 @@ HOOKS = (
 )  # fmt: skip
 KERNEL = (
     "sessions.read", "sessions.write", "turns.run", "llm.call", "messages.send", "history.rewrite",
-    "store.connect", "tools.override", "settings.write",
+    "store.connect", "store.tables", "tools.override", "settings.write",
 )  # fmt: skip
 PERMISSIONS = ("secrets", "kernel", "network", "processes", "files")
 
