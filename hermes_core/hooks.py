@@ -32,6 +32,7 @@ from hermes_core.kinds import (
     Memory,
     Platform,
     Provider,
+    Service,
     StoreDriver,
     Tool,
     TurnQueue,
@@ -155,6 +156,11 @@ def register_cli_commands(ctx: PluginContext) -> Iterable[Command]:  # type: ign
 @contribute
 def register_slash_commands(ctx: PluginContext) -> Iterable[SlashCommand]:  # type: ignore[empty-body]
     """The slash commands you add to conversations."""
+
+
+@contribute
+def register_services(ctx: PluginContext) -> Iterable[Service]:  # type: ignore[empty-body]
+    """The services you add: work in the background, kept up as long as a gateway or a worker runs."""
 
 
 @contribute

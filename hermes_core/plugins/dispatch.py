@@ -9,6 +9,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from types import ModuleType
 from typing import Any, TextIO, TypeVar
 
@@ -109,7 +110,7 @@ class Dispatch:
         taken = time.perf_counter() - began
         self._traced(one, taken, error)
         if taken > self._deadlines["contribute"]:
-            self._held(one, taken)
+            self.held(one.label, one.hook, taken)
         if isinstance(error, Late) and one.on_hang:
             one.on_hang(f"{one.hook} did not end within {hooks.REGISTER_DEADLINE:g} s")
         if error:
@@ -210,7 +211,8 @@ class Dispatch:
         if one.mode == "transform" and one.installed.may("llm.call"):
             seconds = max(seconds, hooks.MODEL_DEADLINE)
         call = (lambda: _timely(one, arguments, seconds)) if one.mode == "decide" else (lambda: one.call(arguments))
-        answer, error = await call_in_time(call, seconds, lambda held: self._held(one, held), self._left_behind)
+        held = partial(self.held, one.label, one.hook)
+        answer, error = await call_in_time(call, seconds, held, self._left_behind)
         self._traced(one, time.perf_counter() - began, error)
         if isinstance(error, ContextTooLong) and one.installed.may("history.rewrite"):
             raise error  # not its fault: there is nothing left to compact, and the person has to decide
@@ -221,7 +223,7 @@ class Dispatch:
     async def shielded(self, label: str, where: str, call: Call) -> Any:
         """What a contributed thing answers within the deadline of observers; None when it fails, which is recorded."""
         seconds = self._deadlines["observe"]
-        answer, error = await call_in_time(call, seconds, lambda _held: None, self._left_behind)
+        answer, error = await call_in_time(call, seconds, partial(self.held, label, where), self._left_behind)
         if error:
             self.failed(label, where, error)
         return answer
@@ -255,10 +257,11 @@ class Dispatch:
         text = f"{one.hook} returned a {type(answer).__name__}"
         return one.installed.error(ContractError, text, f"Write: {expected(one.hook)}")
 
-    def _held(self, one: Implementation, seconds: float) -> None:
-        times, longest = self.blocked.get(one.label, (0, 0.0))
-        self.blocked[one.label] = (times + 1, max(longest, seconds))
-        log.warning("%s held the event loop for %.0f ms in %s", one.label, seconds * 1000, one.hook)
+    def held(self, label: str, where: str, seconds: float) -> None:
+        """Record that a plugin's code did not let go of the event loop for some time."""
+        times, longest = self.blocked.get(label, (0, 0.0))
+        self.blocked[label] = (times + 1, max(longest, seconds))
+        log.warning("%s held the event loop for %.0f ms in %s", label, seconds * 1000, where)
 
     def _traced(self, one: Implementation, seconds: float, error: BaseException | None) -> None:
         if self._trace:

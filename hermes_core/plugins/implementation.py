@@ -15,7 +15,19 @@ import pluggy
 from hermes_core import hooks
 from hermes_core.context import PluginContext
 from hermes_core.errors import ContractError, nearest
-from hermes_core.kinds import Backend, Completer, Jobs, Masker, Memory, Platform, Provider, StoreDriver, Tool, TurnQueue
+from hermes_core.kinds import (
+    Backend,
+    Completer,
+    Jobs,
+    Masker,
+    Memory,
+    Platform,
+    Provider,
+    Service,
+    StoreDriver,
+    Tool,
+    TurnQueue,
+)
 from hermes_core.plugins.index import Installed
 from hermes_core.types import Check, Command, Migration, SlashCommand
 
@@ -30,6 +42,7 @@ KINDS: dict[str, tuple[str, type]] = {
     "register_stores": ("stores", StoreDriver),
     "register_cli_commands": ("commands", Command),
     "register_slash_commands": ("slash", SlashCommand),
+    "register_services": ("services", Service),
     "register_jobs": ("jobs", Jobs),
     "register_completers": ("completers", Completer),
     "register_maskers": ("maskers", Masker),

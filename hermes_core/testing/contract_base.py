@@ -4,6 +4,7 @@ A contract test is never overridden, deleted or joined by others in the same cla
 ``pytest_plugin`` sees to it. What a plugin cannot keep yet it says aloud: ``xfails = {"test_name": "reason"}``.
 """
 
+import asyncio
 import importlib
 import importlib.util
 import inspect
@@ -40,6 +41,7 @@ KINDS = {
     "memories": "Memory",
     "engines": "TurnQueue",
     "stores": "StoreDriver",
+    "services": "Service",
     "jobs": "Jobs",
     "completers": "Completer",
     "maskers": "Masker",
@@ -216,6 +218,24 @@ class PluginContract:
         unused = set(manifest.hooks) - {name for name, _ in implementations(self.module)}
         problems += [f"[hooks] use names {name}, and {self.module} has no such hookimpl" for name in sorted(unused)]
         assert not problems, "\n".join(problems)
+
+    async def test_its_services_end_when_they_are_stopped(
+        self, contributed: Mapping[str, list[Any]], manifest: "Manifest"
+    ) -> None:
+        """Each service runs, says how it is without waiting, and is gone within two seconds of being cancelled.
+
+        If this fails: let go of CancelledError. What may take longer is finished by ``run`` when it begins again. A
+        service that cannot work here (no key, no network) raises UserError or ends, which is fine.
+        """
+        from hermes_core.agent.supervisor import CLOSE
+
+        for service in contributed.get("services", ()):
+            running = asyncio.ensure_future(service.run())
+            await asyncio.wait({running}, timeout=0.1)
+            assert isinstance(service.health(), str), f"health of {service.name} is a line of text"
+            running.cancel()
+            done, _ = await asyncio.wait({running}, timeout=CLOSE)
+            assert done, f"{service.name} did not end within {CLOSE:g} s of being stopped"
 
     def test_its_tables_are_its_own(self, manifest: "Manifest", tmp_path: Path) -> None:
         """The migrations lead an empty database to the head that is named, touching names of the plugin alone.

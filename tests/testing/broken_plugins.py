@@ -110,6 +110,26 @@ def register_cli_commands():
 
 
 @hookimpl'''
+SERVICE = """
+@hookimpl
+def register_services():
+    import asyncio
+    from hermes_core.kinds import Service
+
+    class Deaf(Service):
+        name = "deaf"
+
+        async def run(self):
+            for _ in range(40):
+                try:
+                    await asyncio.sleep(0.1)
+                except asyncio.CancelledError:
+                    pass
+
+    return [Deaf()]
+
+
+@hookimpl"""
 MIGRATION = """
 @hookimpl
 def register_migrations():
@@ -184,6 +204,12 @@ BASE = [
         "class Echo(Provider):",
         "from hermes_core import settings\n" + CLASS.format("1.0"),
         manifest=SECTION,
+    ),
+    provider(
+        "test_its_services_end_when_they_are_stopped",
+        "@hookimpl",
+        SERVICE,
+        manifest=("[contributes]", '[contributes]\nservices = ["deaf"]'),
     ),
     provider(
         "test_its_tables_are_its_own",
