@@ -63,8 +63,9 @@ async def told(hermes):
 async def test_it_runs_until_it_is_stopped_and_is_told_of(hermes):
     worker = Worker()
     async with serving(hermes, worker) as services:
-        await until(services, "running")
-        assert await told(hermes) == [("worker", "running", True)]
+        async with asyncio.timeout(20):
+            while await told(hermes) != [("worker", "running", True)]:
+                await asyncio.sleep(0.01)
         assert list(map(str, services.supervisors)) == ["service worker: running"]
     assert (worker.began, worker.ended) == (1, 1)
     assert await told(hermes) == [("worker", "stopped", False)]
@@ -110,13 +111,12 @@ async def test_what_returns_is_done(hermes):
 async def test_one_that_is_alone_runs_in_one_process_at_a_time(hermes, tmp_path, alone, states):
     other = Bench(tmp_path / "home")
     mine, theirs = Worker(alone=alone), Worker(alone=alone)
-    async with serving(other, theirs) as second, serving(hermes, mine) as first:
+    async with serving(other, theirs) as second:
         await until(second, "running")
-        async with asyncio.timeout(20):
-            while (seen := [second.supervisors[0].state, first.supervisors[0].state]) != states:
-                await asyncio.sleep(0.01)
-        assert seen == states
-        assert mine.began == (0 if alone else 1)
+        async with serving(hermes, mine) as first:
+            await until(first, states[1])
+            assert second.supervisors[0].state == states[0]
+            assert mine.began == (0 if alone else 1)
     await other.close()
 
 
