@@ -10,7 +10,6 @@ from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from types import ModuleType
 from typing import Any, TextIO, TypeVar
 
 import pluggy
@@ -61,7 +60,7 @@ class Dispatch:
         self.blocked: dict[str, tuple[int, float]] = {}
 
     def register(
-        self, installed: Installed, module: ModuleType, context: PluginContext, *,
+        self, installed: Installed, module: Any, context: PluginContext, *,
         on_hang: Callable[[str], None] | None = None,
     ) -> None:  # fmt: skip
         """Take up a plugin's hooks, all or none. Raises ContractError or NotPermitted.

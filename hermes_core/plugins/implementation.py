@@ -7,7 +7,6 @@ arguments, wrappers) is refused here, before anything is registered, so that reg
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import ModuleType
 from typing import Any
 
 import pluggy
@@ -94,11 +93,11 @@ class Implementation:
 def implementations(
     manager: pluggy.PluginManager,
     installed: Installed,
-    module: ModuleType,
+    module: Any,
     context: PluginContext,
     order: Sequence[str],
 ) -> Iterator[Implementation]:
-    """What a module implements. Raises ContractError or NotPermitted, naming hook and expected signature."""
+    """What a module, or an object, implements. Raises ContractError or NotPermitted, naming hook and signature."""
     known = hooks.modes()
     for name in dir(module):
         options = manager.parse_hookimpl_opts(module, name)

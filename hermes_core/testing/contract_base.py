@@ -23,7 +23,15 @@ from hermes_core.errors import PluginError
 from hermes_core.testing.fake_context import plugin_context
 from hermes_core.testing.leftovers import Traces
 from hermes_core.testing.project import is_plugin, manifest_path, project_folder, project_of
-from hermes_core.testing.registered import TABLES, contributions, hook_problems, implementations, migrations_of, name_of
+from hermes_core.testing.registered import (
+    TABLES,
+    contributions,
+    hook_problems,
+    implementations,
+    migrations_of,
+    name_of,
+    plugin_of,
+)
 from hermes_core.testing.witness import Witness, off_the_record
 from hermes_core.types import JSON
 
@@ -94,7 +102,7 @@ class PluginContract:
     @pytest.fixture
     def contributed(self, context: "PluginContext") -> Mapping[str, list[Any]]:
         """What the plugin's register hooks give, by manifest table."""
-        return contributions(importlib.import_module(self.module), context)
+        return contributions(self.module, context)
 
     @pytest.fixture
     def subject(self) -> Any:
@@ -191,7 +199,7 @@ class PluginContract:
         If this fails: every start of Hermes with this plugin enabled pays for the modules that are listed. Move each
         import into the function that needs it.
         """
-        done = _imported(self.module, str(manifest_path(self.module)))
+        done = _imported(self.module.partition(":")[0], str(manifest_path(self.module)))
         assert done.returncode == 0, f"importing {self.module} fails:\n{done.stderr}"
         assert not done.stdout.split(), f"importing {self.module} also imports {', '.join(done.stdout.split())}"
 
@@ -201,9 +209,9 @@ class PluginContract:
         If this fails: registering happens at start-up, for everybody, on every start. Do the work when it is first
         needed, in an async method.
         """
-        module = importlib.import_module(self.module)
+        plugin_of(self.module)
         with Witness(strict=True) as witness:
-            contributions(module, context)
+            contributions(self.module, context)
         done = [f"connects to {h}" for h in witness.hosts] + [f"starts {p}" for p in witness.programs]
         done += [f"changes {f}" for f in witness.written]
         assert not done, f"registering {self.module} {', '.join(done)}"

@@ -10,14 +10,24 @@ from hermes_core.plugins.implementation import KINDS
 if TYPE_CHECKING:
     from hermes_core.context import PluginContext
 
-__all__ = ["TABLES", "contributions", "hook_problems", "implementations", "migrations_of", "name_of"]
+__all__ = ["TABLES", "contributions", "hook_problems", "implementations", "migrations_of", "name_of", "plugin_of"]
 
 TABLES = {table: hook for hook, (table, _) in KINDS.items() if table}  # of the manifest, each with its hook
 
 
+def plugin_of(words: str) -> Any:
+    """What has a plugin's hooks, by the words of its entry point: a module, or ``module:object``."""
+    module, _, attribute = words.partition(":")
+    found: Any = importlib.import_module(module)
+    for name in filter(None, attribute.split(".")):
+        found = getattr(found, name)
+    return found() if isinstance(found, type) else found
+
+
 def implementations(module: str) -> list[tuple[str, Any]]:
-    """The hooks a module implements, each with its function."""
-    marked = vars(importlib.import_module(module)).items()
+    """The hooks a plugin implements, each with its function."""
+    found = plugin_of(module)
+    marked = [(name, getattr(found, name)) for name in dir(found)]
     return [
         (f.hermes_impl.get("specname") or n, f) for n, f in marked if isinstance(getattr(f, "hermes_impl", 0), dict)
     ]
@@ -29,10 +39,10 @@ def migrations_of(module: str) -> list[Any]:
     return [] if hook is None else list(hook(**dict.fromkeys(inspect.signature(hook).parameters)))
 
 
-def contributions(module: Any, context: "PluginContext") -> dict[str, list[Any]]:
-    """What each register hook of a module gives, called as the kernel calls it: by the arguments it names."""
+def contributions(module: str, context: "PluginContext") -> dict[str, list[Any]]:
+    """What each register hook of a plugin gives, called as the kernel calls it: by the arguments it names."""
     given: dict[str, list[Any]] = {}
-    hooks = dict(implementations(module.__name__))
+    hooks = dict(implementations(module))
     for table, hook in TABLES.items():
         if function := hooks.get(hook):
             arguments = {"ctx": context} if "ctx" in inspect.signature(function).parameters else {}
