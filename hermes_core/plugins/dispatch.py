@@ -5,10 +5,11 @@ and no async.
 """
 
 import asyncio
+import sys
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import redirect_stdout, suppress
 from functools import partial
 from typing import Any, TextIO, TypeVar
 
@@ -101,7 +102,8 @@ class Dispatch:
         error: BaseException | None = None
         try:
             one.given = []
-            one.given = finished(one.ask, hooks.REGISTER_DEADLINE) if one.on_hang else one.ask()
+            with redirect_stdout(sys.stderr):  # what it prints is no answer
+                one.given = finished(one.ask, hooks.REGISTER_DEADLINE) if one.on_hang else one.ask()
         except KeyboardInterrupt:
             raise
         except BaseException as raised:  # noqa: BLE001 - a plugin's fault costs its own feature only

@@ -83,7 +83,12 @@ class Loader:
         began = perf_counter()
         try:
             # Our own plugins leave no crumb: it would cost them a file each at every start.
-            with nullcontext() if builtin else self.crumbs.laid(installed), _all_or_nothing(installed):
+            crumb = nullcontext() if builtin else self.crumbs.laid(installed)
+            with (
+                crumb,
+                _all_or_nothing(installed),
+                contextlib.redirect_stdout(sys.stderr),
+            ):  # what it prints is no answer
                 module = import_plugin(installed)
                 seconds = perf_counter() - began
                 phase = "register"
