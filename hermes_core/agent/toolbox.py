@@ -45,13 +45,25 @@ class Toolbox:
         self._through = indirect.call_tool()
         self._made_by: dict[str, Tool] = {}
         self._off_on = off_on
+        self._unsound: set[str] = set()
 
     def offered(self, session: Session, told: AbstractSet[str] = frozenset()) -> dict[str, Tool]:
         """The tools that can be used now. ``told`` are those that a session knows of already."""
         off = set(self._off_on.get(session.origin, ())) - told
         tools = {n: t for n, t in {**self._tools, **self._made(session)}.items() if n not in off}
         tools = {n: t for n, t in tools.items() if permits(session.bounds, t)}
-        return {n: t for n, t in tools.items() if t.needs is None or t.needs(session) is None}
+        return {n: t for n, t in tools.items() if self._lacks(t, session) is None}
+
+    def _lacks(self, tool: Tool, session: Session) -> str | None:
+        """What a tool needs that is not there, or None; one that fails to say so is not there."""
+        try:
+            reason = tool.needs(session) if tool.needs else None
+        except Exception as error:  # noqa: BLE001 - a plugin's fault costs its own feature only
+            if tool.name not in self._unsound:
+                self._unsound.add(tool.name)
+                self._report(tool, error)
+            return "it fails to say what it needs"
+        return reason if reason is None or isinstance(reason, str) else "what it needs is no text"
 
     def _made(self, session: Session) -> dict[str, Tool]:
         """What tools have made for the session's owner up to now; one that fails to say so has made none."""
@@ -91,7 +103,7 @@ class Toolbox:
 
     def unmet(self, session: Session) -> dict[str, str]:
         """The tools that cannot be used now, each with what it needs."""
-        needs = {n: t.needs(session) for n, t in self._tools.items() if t.needs}
+        needs = {n: self._lacks(t, session) for n, t in self._tools.items()}
         return {name: reason for name, reason in needs.items() if reason is not None}
 
     def callable(self, told: Sequence[ToolSpec], session: Session) -> Mapping[str, Tool]:

@@ -26,11 +26,12 @@ from hermes_core.agent.exchange import Exchange
 from hermes_core.agent.failed import cause, failed, given_up
 from hermes_core.agent.live import Live, LiveSessions
 from hermes_core.agent.loops import Loops
+from hermes_core.agent.outputs import output_room
 from hermes_core.agent.policy.taint import Seen
 from hermes_core.agent.rows import Rows
 from hermes_core.agent.stuck import ask_what_now
 from hermes_core.agent.surface import Surface
-from hermes_core.agent.tools import CallRunner, output_room
+from hermes_core.agent.tools import CallRunner
 from hermes_core.agent.whole import has_calls, text_of
 from hermes_core.errors import BudgetReached, HermesError, ProviderError, UserError
 from hermes_core.store.killpoints import die_at

@@ -14,6 +14,7 @@ import click
 from attrs import asdict
 
 from hermes_core.agent.policy.rules import idle
+from hermes_core.cli.loop import run_loop
 from hermes_core.cli.scope import Scope
 from hermes_core.embed import Hermes
 from hermes_core.errors import UnknownName, UserError
@@ -64,7 +65,7 @@ def oneshot(scope: Scope, text: str, *, quiet: bool) -> int:
     if not text.strip():
         raise UserError("There is nothing to answer.", hint=f'Say something: {scope.name} -z "…"')
     with _stdout_for_answers():
-        return asyncio.run(_oneshot(scope, text, quiet=quiet))
+        return run_loop(_oneshot(scope, text, quiet=quiet))
 
 
 @contextlib.contextmanager
@@ -103,8 +104,11 @@ async def _oneshot(scope: Scope, text: str, *, quiet: bool) -> int:
                     status = 2 if event.kind in _MENDABLE else 3 if event.kind in _PLUGINS else 1
                 elif isinstance(event, Ended) and event.reason == "interrupted":
                     status = 130
-        for line in _notices(hermes.runtime):
-            print(line, file=sys.stderr)
+        notices, dispatch = _notices(hermes.runtime), hermes.runtime.dispatch
+    failed = {fault.plugin: fault for fault in dispatch.faults}  # after the end, as plugins hear of that too
+    notices += [f"Plugin {f.plugin} failed ({f.phase}): {f.error}. See `hermes doctor`." for f in failed.values()]
+    for line in notices:
+        print(line, file=sys.stderr)
     return status
 
 
@@ -121,13 +125,11 @@ async def _finish_interrupted(scope: Scope, hermes: Hermes, session: str) -> Non
 
 
 def _notices(runtime: "Runtime") -> list[str]:
-    """What a person should know after a turn: how to connect a model, rules that do nothing, which plugins failed."""
+    """What a person should know after a turn: how to connect a model, rules that do nothing."""
     lines = [runtime.route.notice] if runtime.route and runtime.route.notice else []
     lines += runtime.router.told
     policy = runtime.settings.config.policy
-    lines += idle([*policy.deny, *policy.allow], runtime.index.offered("tools"))
-    failed = {f.plugin: f for f in runtime.dispatch.faults}
-    return lines + [f"Plugin {f.plugin} failed ({f.phase}): {f.error}. See `hermes doctor`." for f in failed.values()]
+    return lines + idle([*policy.deny, *policy.allow], runtime.index.offered("tools"))
 
 
 async def _session(scope: Scope, hermes: Hermes) -> str:
@@ -196,7 +198,7 @@ def event_json(event: Event) -> str:
 
 def converse(scope: Scope) -> int:
     """A conversation on the configured platform. Raises UnknownName when it is not installed."""
-    return asyncio.run(converse_on(scope, scope.flags.get("interface") or "", {}))
+    return run_loop(converse_on(scope, scope.flags.get("interface") or "", {}))
 
 
 async def serve(scope: Scope, name: str, settings: Mapping[str, JSON]) -> int:

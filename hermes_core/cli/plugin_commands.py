@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from hermes_core.cli.loop import run_loop
 from hermes_core.cli.scope import Scope
 from hermes_core.errors import ContractError, PluginError, UserError
 from hermes_core.plugins.records import CommandRecord
@@ -100,7 +101,7 @@ def _in_kernel(scope: Scope, work: Coroutine[Any, Any, Any]) -> Any:
             return await work
 
     try:
-        return asyncio.run(live())
+        return run_loop(live())
     except asyncio.CancelledError:
         if ended:
             raise KeyboardInterrupt from None  # it is told as Ctrl-C is

@@ -121,11 +121,10 @@ class Scope:
 
         Commands of platform plugins reach it through click: ``context.obj.serve("api", {…})``. Raises HermesError.
         """
-        import asyncio
-
         from hermes_core.cli.chat import serve
+        from hermes_core.cli.loop import run_loop
 
-        return asyncio.run(serve(self, platform, settings or {}))
+        return run_loop(serve(self, platform, settings or {}))
 
     def hermes(self, settings: "Mapping[str, JSON] | None" = None) -> "Hermes":
         """A Hermes with this command's flags."""
@@ -161,13 +160,13 @@ class Scope:
 
     def with_store(self, work: "Callable[[Store, Principal], Awaitable[T]]") -> "T":
         """Run work on the store of this command's home."""
-        import asyncio
+        from hermes_core.cli.loop import run_loop
 
         async def go() -> "T":
             async with self.hermes() as hermes:
                 return await work(await hermes.runtime.store(), hermes.runtime.owner)
 
-        return asyncio.run(go())
+        return run_loop(go())
 
     def plugin_commands(self) -> "list[CommandRecord]":
         """What enabled plugins add, from their manifests: nothing is imported, and a broken home has none."""

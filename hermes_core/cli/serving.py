@@ -13,6 +13,7 @@ from pathlib import Path
 
 import click
 
+from hermes_core.cli.loop import run_loop
 from hermes_core.cli.scope import Scope
 from hermes_core.errors import ConfigError, UserError
 from hermes_core.gateway.supervision.processes import here, running
@@ -59,7 +60,7 @@ def work(scope: Scope, health: str) -> int:
 def serve(scope: Scope, names: Sequence[str] | None, *, work: bool, health: str = "") -> int:
     """Serve platforms: those named, with no name those configured, none for None. The exit code."""
     try:
-        return asyncio.run(_serve(scope, names, work=work, health=health))
+        return run_loop(_serve(scope, names, work=work, health=health))
     except ConfigError as error:
         print(error, file=sys.stderr)
         return _FATAL

@@ -23,11 +23,13 @@ from hermes_core.hooks import Mode
 from hermes_core.plugins.fence import Call, Late, call_in_time, finished, log, one_line
 from hermes_core.plugins.implementation import KINDS, Implementation, expected, implementations
 from hermes_core.plugins.index import Installed, owners
+from hermes_core.plugins.soundness import unsound
 from hermes_core.types import Fault, Outcome, Phase, Verdict
 
 T = TypeVar("T")
 Judge = Callable[[Installed, T, T], T]
 _STRENGTH = {"allow": 0, "ask": 1, "deny": 2}
+_LONG = 5.0  # seconds without the event loop from which the person is told who held it
 _PATIENCE, _WINDOW = 3, 600.0  # so many failures of one kind in so many seconds suspend a hook of a plugin
 
 
@@ -158,6 +160,8 @@ class Dispatch:
             try:
                 if not isinstance(changed, type(value)):
                     raise self._wrong(one, changed)
+                if wrong := unsound(changed, value):
+                    raise one.installed.error(ContractError, f"what {hook} gave back was not used: {wrong}")
                 value = judge(one.installed, value, changed) if judge else changed
             except PluginError as error:
                 self._failed(one, error)
@@ -179,7 +183,7 @@ class Dispatch:
     def _verdict(
         self, one: Implementation, answer: Any, error: BaseException | None, failing: Outcome = "deny"
     ) -> Verdict | None:
-        if isinstance(answer, Verdict) and answer.outcome in _STRENGTH:
+        if isinstance(answer, Verdict) and not unsound(answer):
             return answer if answer.by else evolve(answer, by=one.label)
         if answer is not None:
             error = self._wrong(one, answer)
@@ -262,6 +266,9 @@ class Dispatch:
         """Record that a plugin's code did not let go of the event loop for some time."""
         times, longest = self.blocked.get(label, (0, 0.0))
         self.blocked[label] = (times + 1, max(longest, seconds))
+        if seconds >= _LONG and longest < _LONG:
+            error = f"held everything up for {seconds:.0f} s"
+            self.record(Fault(plugin=label, phase="call", where=where, error=error, hint=_off(label)))
         log.warning("%s held the event loop for %.0f ms in %s", label, seconds * 1000, where)
 
     def _traced(self, one: Implementation, seconds: float, error: BaseException | None) -> None:

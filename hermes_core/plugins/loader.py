@@ -1,5 +1,6 @@
 """Importing what is enabled and needed, one plugin at a time, each inside its own fence."""
 
+import builtins
 import contextlib
 import importlib
 import sys
@@ -84,11 +85,8 @@ class Loader:
         try:
             # Our own plugins leave no crumb: it would cost them a file each at every start.
             crumb = nullcontext() if builtin else self.crumbs.laid(installed)
-            with (
-                crumb,
-                _all_or_nothing(installed),
-                contextlib.redirect_stdout(sys.stderr),
-            ):  # what it prints is no answer
+            aside = contextlib.redirect_stdout(sys.stderr)  # what it prints is no answer
+            with crumb, _all_or_nothing(installed), _own_builtins(installed), aside:
                 module = import_plugin(installed)
                 seconds = perf_counter() - began
                 phase = "register"
@@ -121,6 +119,19 @@ class Loader:
             hint = f"Install the package that has {error.name.partition('.')[0]!r}, or: {hint}"
         self._dispatch.record(installed.faulted(phase, where, text, hint))
         return error if isinstance(error, (PluginError, UserError)) else installed.error(LoadError, text, hint)
+
+
+@contextmanager
+def _own_builtins(installed: Installed) -> Iterator[None]:
+    """Put back what a plugin's import replaced among Python's own functions. Raises ContractError, naming it."""
+    before = dict(vars(builtins))
+    try:
+        yield
+    finally:
+        now = vars(builtins)
+        if changed := sorted(name for name in before if now.get(name) is not before[name]):
+            now.update(before)
+            raise installed.error(ContractError, f"replaces Python's own {', '.join(changed)} when it is imported")
 
 
 @contextmanager

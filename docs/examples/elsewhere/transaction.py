@@ -27,5 +27,5 @@ class FileTransaction(Transaction):
         query = " ".join(f'"{phrase}"' for phrase in phrases)
         return self.rows("search_oldest" if oldest else "search_newest", query=query, owner=owner, limit=limit)
 
-    def tables(self):
-        return {name for (name,) in self.connection.execute("SELECT name FROM sqlite_master")}
+    def objects(self):
+        return dict(self.connection.execute("SELECT name, coalesce(sql, '') FROM sqlite_master"))

@@ -1,0 +1,67 @@
+"""Whether a value that a plugin gave back holds what its class says, so that nobody else stumbles over it."""
+
+import types
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import suppress
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import attrs
+
+__all__ = ["unsound"]
+
+_known: dict[Any, Mapping[str, Any]] = {}
+
+
+def unsound(value: Any, before: Any = None) -> str:
+    """Which field of a value holds something of another type, in words; empty when all is as its class says.
+
+    What stands in the value of ``before`` as it is was looked at when that came.
+    """
+    held = (one for field in _fields(type(before)) for one in _items(getattr(before, field)))
+    known = {id(one) for one in held if attrs.has(type(one)) or (one and isinstance(one, tuple | list))}
+    return next((wrong for name in _fields(type(value)) if (wrong := _wrong(value, name, known))), "")
+
+
+def _wrong(value: Any, name: str, known: set[int]) -> str:
+    held = getattr(value, name)
+    if _fits(held, _fields(type(value))[name], known):
+        return ""
+    return f"{type(value).__name__}.{name} is {held!r:.60}"
+
+
+def _fits(held: Any, kind: Any, known: set[int]) -> bool:
+    origin, inside = get_origin(kind), get_args(kind)
+    if kind is Any or id(held) in known or isinstance(kind, str) or type(kind).__name__ == "TypeVar":
+        return True
+    if origin in (Union, types.UnionType):
+        return any(_fits(held, one, known) for one in inside)
+    if origin is Literal:
+        return held in inside
+    if kind is float:
+        return isinstance(held, int | float)
+    if not isinstance(origin or kind, type):
+        return True
+    if origin and issubclass(origin, str | bytes) is False and isinstance(held, str | bytes):
+        return False
+    if not isinstance(held, origin or kind) and not (origin is tuple and isinstance(held, list)):
+        return False
+    if origin and issubclass(origin, Mapping):
+        return all(_fits(k, inside[0], known) and _fits(v, inside[1], known) for k, v in held.items())
+    if origin and issubclass(origin, Sequence | AbstractSet):
+        return all(_fits(one, inside[0], known) for one in held)
+    return not unsound(held)
+
+
+def _items(held: Any) -> Sequence[Any]:
+    return [held, *held] if isinstance(held, tuple | list) else [held]
+
+
+def _fields(cls: Any) -> Mapping[str, Any]:
+    """The fields of a class of attrs, each with its type."""
+    if cls not in _known:
+        hints: Mapping[str, Any] = {}
+        with suppress(NameError):  # a name that only type checkers know
+            hints = get_type_hints(cls) if attrs.has(cls) else {}
+        _known[cls] = {field.name: hints[field.name] for field in attrs.fields(cls)} if hints else {}
+    return _known[cls]
