@@ -23,7 +23,7 @@ from hermes_core.agent.loops import Loops, signature
 from hermes_core.agent.parts import Parts
 from hermes_core.agent.policy.secondopinion import advice_in, request_for
 from hermes_core.agent.policy.taint import Seen
-from hermes_core.errors import HermesError, OutOfReach, ToolError, nearest
+from hermes_core.errors import ContractError, HermesError, OutOfReach, ToolError, nearest
 from hermes_core.kinds import Tool, ToolOutput, Workspace
 from hermes_core.masking import MASKED
 from hermes_core.plugins.fence import fenced
@@ -322,7 +322,7 @@ class CallRunner:
         if error:
             if isinstance(error, OutOfReach) and not error.opened:
                 context.outside = context.told  # refused before anything was opened: these are our own words
-            if isinstance(error, HermesError):
+            if isinstance(error, HermesError) and not isinstance(error, ContractError):
                 return failure(call, error), True
             self.parts.report(tool, error)
             return failure(call, ToolError(f"{tool.name} failed: {type(error).__name__}: {error}"[:2000])), True

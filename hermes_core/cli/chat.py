@@ -86,6 +86,8 @@ def _stdout_for_answers() -> Iterator[None]:
         if kept >= 0:
             with contextlib.suppress(OSError):  # who read the answer left; that is told where it is written
                 _answers.flush()
+            with contextlib.suppress(OSError):
+                sys.stdout.flush()  # what was written to it past us
             os.dup2(kept, 1)
             os.close(kept)
         _answers = None

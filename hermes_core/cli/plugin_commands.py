@@ -13,7 +13,8 @@ import click
 
 from hermes_core.cli.loop import run_loop
 from hermes_core.cli.scope import Scope
-from hermes_core.errors import ContractError, PluginError, UserError
+from hermes_core.errors import ContractError, HermesError, PluginError, UserError
+from hermes_core.plugins.fence import log, one_line
 from hermes_core.plugins.records import CommandRecord
 
 TYPE_CHECKING = False
@@ -54,7 +55,9 @@ def _built(
     for owner, command in dispatch.contributions("register_cli_commands"):
         first, _, second = command.name.partition(" ")
         if owner in labels and first == name:
-            made = awaited(command.build(), run, owner)
+            if not isinstance(built := command.build(), click.Command):
+                raise ContractError(owner, f"its command {command.name} is built as a {type(built).__name__}")
+            made = awaited(built, run, owner)
             made.short_help = told.get(command.name, "")
             if not second:
                 return made
@@ -75,8 +78,20 @@ def awaited(command: click.Command, run: Run, owner: str) -> click.Command:
         if iscoroutinefunction(function):
             raise ContractError(owner, f"the group {made.name} is an 'async def'", hint="Only its commands may be.")
         made.commands = {name: awaited(one, run, owner) for name, one in made.commands.items()}
-    elif iscoroutinefunction(function):
-        made.callback = wraps(function)(lambda *given, **options: run(function(*given, **options)))
+        return made
+    if function is None:
+        return made
+
+    def call(*given: Any, **options: Any) -> Any:
+        try:
+            return run(function(*given, **options)) if iscoroutinefunction(function) else function(*given, **options)
+        except (HermesError, click.ClickException, click.exceptions.Exit, click.Abort, OSError):
+            raise
+        except (Exception, asyncio.CancelledError, GeneratorExit) as error:
+            log.exception("the command %s failed", made.name)
+            raise PluginError(owner, f"its command {made.name} failed: {one_line(error)}") from error
+
+    made.callback = wraps(function)(call)
     return made
 
 

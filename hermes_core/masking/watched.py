@@ -2,29 +2,37 @@
 
 from collections.abc import Callable, Iterable
 from time import thread_time
-from typing import TypeVar
+from typing import Any, TypeVar
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.kinds import Masker
 
-__all__ = ["SLOW", "Span", "Watched"]
+__all__ = ["SLOW", "Hung", "Span", "Watched"]
 
 T = TypeVar("T")
 Span = tuple[int, int, bool]  # begin, end, and whether nothing of it may be shown
 SLOW = 5.0  # seconds of a processor for one piece of a text, of at most 128 K characters
 
 
+class Hung(Exception):
+    """A masker does not answer."""
+
+
 class Watched:
     """One masker and its owner; without a ``masker``, one that should be there and cannot be asked.
 
-    ``report`` is told of the first fault.
+    ``report`` is told of the first fault. ``ask`` calls it, and raises Hung when no answer comes.
     """
 
     def __init__(
-        self, label: str, masker: "Masker | None", report: Callable[[str, str, BaseException], None] | None = None
+        self,
+        label: str,
+        masker: "Masker | None",
+        report: Callable[[str, str, BaseException], None] | None = None,
+        ask: Callable[[Callable[[], Any]], Any] = lambda call: call(),
     ) -> None:
-        self.label, self._masker, self._report = label, masker, report
+        self.label, self._masker, self._report, self._ask = label, masker, report, ask
 
     def may_hold(self, text: str) -> bool:
         """False only for a text that surely holds nothing."""
@@ -65,8 +73,11 @@ class Watched:
 
     def _tried(self, where: str, call: Callable[[], T]) -> T | None:
         try:
-            return call()
+            answer: T = self._ask(call)
+            return answer
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it is: the text is hidden
+            if isinstance(error, Hung):
+                self._masker = None  # each further text would wait as long
             self._failed(where, error)
         return None
 

@@ -2,12 +2,15 @@
 
 import json
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import FrameType
+from typing import NoReturn
 
 from hermes_core.config.files import write_atomic
-from hermes_core.errors import LoadError
+from hermes_core.errors import ContractError, LoadError
 from hermes_core.plugins.index import Installed
 from hermes_core.store.processes import is_running
 from hermes_core.types import JSON
@@ -39,6 +42,12 @@ class Crumbs:
             with suppress(OSError):
                 self._path(installed).unlink()
 
+    def watch(self, installed: Installed) -> None:
+        """From now on let an ``os._exit`` of the plugin raise ContractError, instead of ending the process."""
+        _watched[installed.module.partition(".")[0]] = installed, os.getpid()
+        if os._exit is not _exit:
+            os._exit = _exit
+
     def condemn(self, installed: Installed, why: str = "") -> None:
         """Do not try a plugin again, because a trial showed that its import ends the process; or say why else."""
         self._write(installed, _LIMIT, importing=False, why=why)
@@ -67,6 +76,20 @@ class Crumbs:
         with suppress(OSError):  # a folder that cannot be written costs this protection, not the plugin
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             write_atomic(self._path(installed), json.dumps(crumb).encode())
+
+
+_watched: dict[str, tuple[Installed, int]] = {}  # by the first word of their modules, with the process they are in
+_really_exit = os._exit
+
+
+def _exit(status: int) -> NoReturn:
+    frame: FrameType | None = sys._getframe(1)
+    while frame:
+        culprit, process = _watched.get(str(frame.f_globals.get("__name__", "")).partition(".")[0], (None, 0))
+        if culprit and process == os.getpid():  # one that the plugin forked may end as it likes
+            raise culprit.error(ContractError, f"called os._exit({status!r})")
+        frame = frame.f_back
+    _really_exit(status)
 
 
 def _code(installed: Installed) -> str:

@@ -84,6 +84,8 @@ class Loader:
         began = perf_counter()
         try:
             # Our own plugins leave no crumb: it would cost them a file each at every start.
+            if not builtin:
+                self.crumbs.watch(installed)
             crumb = nullcontext() if builtin else self.crumbs.laid(installed)
             aside = contextlib.redirect_stdout(sys.stderr)  # what it prints is no answer
             with crumb, _all_or_nothing(installed), _own_builtins(installed), aside:

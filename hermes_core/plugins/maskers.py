@@ -1,19 +1,22 @@
 """Who finds secrets in texts: the maskers of the enabled plugins, for a kernel, and for a command that starts none."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NoReturn
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import UserError
-from hermes_core.masking.watched import Watched
+from hermes_core.masking.watched import SLOW, Hung, Watched
 from hermes_core.plugins.brokers import make_context
 from hermes_core.plugins.consent import Consent
 from hermes_core.plugins.dispatch import Dispatch
+from hermes_core.plugins.fence import Late, finished
 from hermes_core.plugins.index import Index, Installed
 from hermes_core.plugins.loader import Loader
 
 if TYPE_CHECKING:
     from hermes_core.config.settings import Settings
+
+T = TypeVar("T")
 
 __all__ = ["find_maskers", "loader_alone", "owners_of_maskers"]
 
@@ -31,8 +34,20 @@ def find_maskers(index: Index, consent: Consent, loader: Loader, dispatch: Dispa
         loader.load(one)
     given = dispatch.contributions("register_maskers")
     missing = {one.label for one in owners} - {label for label, _ in given}
-    found = [Watched(label, masker, dispatch.failed) for label, masker in given]
+    ours = {one.label for one in owners if consent.builtin(one)}
+    found = [
+        Watched(label, masker, dispatch.failed) if label in ours else Watched(label, masker, dispatch.failed, _in_time)
+        for label, masker in given
+    ]
     return [*found, *(Watched(label, None) for label in sorted(missing))]
+
+
+def _in_time(call: Callable[[], T]) -> T:
+    """What a masker answers, in a thread of its own. Raises what it raises, Hung when it takes too long."""
+    try:
+        return finished(call, SLOW)
+    except Late as late:
+        raise Hung(late.text) from late
 
 
 def loader_alone(settings: "Settings", index: Index, consent: Consent) -> tuple[Loader, Dispatch]:

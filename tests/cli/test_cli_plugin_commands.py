@@ -115,7 +115,7 @@ def test_its_exit_status_is_what_it_returns(waiting):
 
 def test_a_fault_in_it_is_told_without_a_traceback(waiting):
     done = waiting("wait", "raise")
-    assert (done.status, done.out) == (1, "")
+    assert (done.status, done.out) == (3, "")
     assert "no such thing" in done.err
     assert "Traceback" not in done.err
 

@@ -208,7 +208,7 @@ def test_a_command_of_a_plugin_that_raises_shows_no_traceback(cli):
     greeting(cli, body='raise ValueError("no such name")')
     cli("plugins", "enable", "greeting", "--yes")
     done = cli("hail", "Ann")
-    assert (done.status, done.out) == (1, "")
+    assert (done.status, done.out) == (3, "")
     assert "no such name" in done.err
     assert "Traceback" not in done.err
     assert "Traceback" in cli("logs", "--json", "--level", "error").row["traceback"]
