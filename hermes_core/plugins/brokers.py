@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from hermes_core import types
-from hermes_core.addresses import UrlRules
 from hermes_core.brokers import (
     ArchiveBroker,
     DocumentsBroker,
@@ -20,7 +19,7 @@ from hermes_core.brokers import (
     TextStream,
     TurnsBroker,
 )
-from hermes_core.context import PluginContext, PluginPaths
+from hermes_core.context import PluginContext, PluginPaths, UrlRules
 from hermes_core.errors import UserError
 from hermes_core.plugins.index import Installed
 from hermes_core.plugins.loader import config_class

@@ -5,7 +5,6 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from hermes_core.addresses import UrlRules
 from hermes_core.brokers import (
     ArchiveBroker,
     DocumentsBroker,
@@ -17,7 +16,7 @@ from hermes_core.brokers import (
     StoreBroker,
     TurnsBroker,
 )
-from hermes_core.context import PluginContext, PluginPaths
+from hermes_core.context import PluginContext, PluginPaths, UrlRules
 from hermes_core.errors import NotPermitted, ProviderError, UnknownName, UserError
 from hermes_core.kinds import ToolContext, Workspace
 from hermes_core.testing.fake_documents import FakeDocuments
