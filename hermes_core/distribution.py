@@ -114,6 +114,7 @@ HERMES = Distribution(
         "hermes-tool-skills",
         "hermes-tool-terminal",
         "hermes-tool-todo",
+        "hermes-tool-transcripts",
         "hermes-tool-web",
         "hermes-tool-workshop",
     ),

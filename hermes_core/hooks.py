@@ -195,6 +195,11 @@ async def on_session_end(ctx: PluginContext, session: Session, end: SessionEnd) 
 
 
 @observe
+async def on_session_deleted(ctx: PluginContext, session: Session) -> None:
+    """A session was deleted with all it held; fired for each of its child agents too."""
+
+
+@observe
 async def on_turn_start(ctx: PluginContext, session: Session, message: Message) -> None:
     """A turn begins, or is taken up after its process died. ``message`` is the last thing that was said to it."""
 

@@ -254,6 +254,11 @@ class _NoArchive(ArchiveBroker):
         await self.find(owner, session_id)
         return ()
 
+    async def export_after(
+        self, owner: Principal, session_id: str, number: int, *, limit: int = 100
+    ) -> Sequence[tuple[int, JSON]]:
+        raise UnknownName("session", session_id)
+
     async def usage(self, owner: Principal, *, days: int = 30) -> Sequence[UsageRow]:
         _require(self._manifest, "sessions.read")
         return ()
