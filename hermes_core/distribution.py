@@ -105,6 +105,7 @@ HERMES = Distribution(
         "hermes-tool-delegate",
         "hermes-tool-files",
         "hermes-tool-guard",
+        "hermes-tool-loops",
         "hermes-tool-message",
         "hermes-tool-persona",
         "hermes-tool-recall",
