@@ -36,6 +36,7 @@ KERNEL_PERMISSIONS = (
     "messages.send",
     "history.rewrite",
     "store.connect",
+    "store.tables",
     "tools.override",
     "settings.write",
 )

@@ -1,23 +1,39 @@
-"""For authors of stores: what the kernel's store stands on, where its address is not a file.
+"""For authors of stores, and of plugins with tables: what the kernel's store stands on.
 
-A plugin contributes a ``StoreDriver`` for the scheme of an address (``register_stores``). It opens a ``Database``,
-which runs units of work in transactions. The kernel brings the statements, by name, and the tables; the driver brings
-connections, what its server says in other words, and what goes wrong there in plain ones.
+Where its address is not a file, a plugin contributes a ``StoreDriver`` for the scheme of the address
+(``register_stores``). It opens a ``Database``, which runs units of work in transactions. The kernel brings the
+statements, by name, and the tables; the driver brings connections, what its server says in other words, and what goes
+wrong there in plain ones.
 """
 
 import asyncio
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
-from typing import Any, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar
 
 from hermes_core.errors import StoreError
 from hermes_core.types import JSON
 
-__all__ = ["PATIENCE", "READ", "WRITE", "Begin", "Changed", "Database", "Locked", "Notifier", "Transaction"]
+if TYPE_CHECKING:
+    from sqlalchemy import Executable
+
+__all__ = [
+    "PATIENCE",
+    "READ",
+    "WRITE",
+    "Begin",
+    "Changed",
+    "Database",
+    "Locked",
+    "Notifier",
+    "Rows",
+    "TablesTransaction",
+    "Transaction",
+]
 
 T = TypeVar("T")
 Begin = Literal["read", "write"]
@@ -43,11 +59,13 @@ class Transaction(ABC):
 
     On a ``server`` others write at the same time; else the store is ours until the commit. There the search index is
     an ordinary table whose rows go with their messages, and its words come cut and folded, with a space around each.
-    ``dialect`` is SQLAlchemy's name for how it speaks, ``connection`` the driver's own.
+    ``dialect`` is SQLAlchemy's name for how it speaks and for the driver, ``connection`` the driver's own, and
+    ``sqlalchemy`` what ``create_engine`` needs to use it.
     """
 
     server: bool = True
     dialect: str
+    sqlalchemy: ClassVar[Mapping[str, Any]] = {}
     connection: Any
 
     def __init__(self) -> None:
@@ -75,8 +93,12 @@ class Transaction(ABC):
         """Messages of an owner in which all phrases stand, newest first: the columns of ``search_newest``."""
 
     @abstractmethod
-    def tables(self) -> set[str]:
-        """The names of the tables that are there."""
+    def objects(self) -> Mapping[str, str]:
+        """Tables, indexes, views, … by name, each with what it is made of: another text after it was changed."""
+
+    def confined(self, prefix: str, kept: str) -> AbstractContextManager[None]:
+        """Refuse, where the database can, what touches names without the prefix, or the table that is ``kept``."""
+        return nullcontext()
 
     def tell(self, name: str) -> None:
         """After the commit, call who watches a name; on a server, in all processes."""
@@ -88,6 +110,26 @@ class Transaction(ABC):
     def clock(self) -> float:
         """Seconds on the server's clock; 0 where there is no server, and the clock of the machine is everybody's."""
         return 0.0
+
+
+class Rows(list[Mapping[str, Any]]):
+    """The rows of a statement by column; ``changed`` is how many an insert, update or delete met, -1 if unknown."""
+
+    def __init__(self, rows: Iterable[Mapping[str, Any]] = (), changed: int = -1) -> None:
+        super().__init__(rows)
+        self.changed = changed
+
+
+class TablesTransaction(ABC):
+    """An open transaction over the plugin's own tables. Good for its unit of work alone."""
+
+    @abstractmethod
+    def execute(self, statement: "Executable", parameters: Any = None) -> Rows:
+        """Run a select, insert, update or delete of SQLAlchemy Core; its rows.
+
+        ``parameters`` are as SQLAlchemy takes them. Raises Conflict when a row stands in the way, ContractError for
+        raw text and for a table of somebody else, and StoreError.
+        """
 
 
 class Database(ABC):

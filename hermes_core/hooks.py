@@ -32,6 +32,7 @@ from hermes_core.kinds import (
     Memory,
     Platform,
     Provider,
+    Service,
     StoreDriver,
     Tool,
     TurnQueue,
@@ -44,6 +45,7 @@ from hermes_core.types import (
     Envelope,
     Fault,
     Message,
+    Migration,
     Offer,
     Principal,
     Prompt,
@@ -157,6 +159,11 @@ def register_slash_commands(ctx: PluginContext) -> Iterable[SlashCommand]:  # ty
 
 
 @contribute
+def register_services(ctx: PluginContext) -> Iterable[Service]:  # type: ignore[empty-body]
+    """The services you add: work in the background, kept up as long as a gateway or a worker runs."""
+
+
+@contribute
 def register_jobs(ctx: PluginContext) -> Iterable[Jobs]:  # type: ignore[empty-body]
     """Work you do beside conversations, to be shown and stopped."""
 
@@ -169,6 +176,14 @@ def register_completers(ctx: PluginContext) -> Iterable[Completer]:  # type: ign
 @contribute
 def register_maskers(ctx: PluginContext) -> Iterable[Masker]:  # type: ignore[empty-body]
     """What finds secrets in texts, beside the values that the kernel knows. Asked when the first text is masked."""
+
+
+@contribute
+def register_migrations(ctx: PluginContext) -> Iterable[Migration]:  # type: ignore[empty-body]
+    """The tables you own: one folder of alembic revisions, run before your first ``ctx.store.transact``.
+
+    Needs ``store.tables``. Names of tables and indexes begin with ``KIND_NAME__``, the plugin's.
+    """
 
 
 @contribute

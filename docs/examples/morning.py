@@ -1,4 +1,4 @@
-"""Looks at the weather every morning, and sends it to your home chat: turns that a plugin orders."""
+"""Looks at the weather every morning, and sends it to your home chat: a service that orders turns."""
 
 # /// hermes
 # api = 1
@@ -6,8 +6,8 @@
 # kind = "tool"
 # summary = "Tells you the weather every morning."
 #
-# [hooks]
-# use = ["on_gateway_start"]
+# [contributes]
+# services = ["morning"]
 #
 # [permissions]
 # kernel = ["turns.run"]
@@ -17,6 +17,7 @@ import asyncio
 from datetime import datetime, timedelta
 
 from hermes_core import hookimpl
+from hermes_core.kinds import Service
 from hermes_core.types import TurnBounds, TurnOrder
 
 ORDER = TurnOrder(bounds=TurnBounds(tools=["web"], calls=10, seconds=300), deliver="all")
@@ -32,15 +33,25 @@ async def look(ctx, day):
         pass
 
 
-async def every_morning(ctx):
-    while True:
-        now = datetime.now().astimezone()
-        if now.hour >= 7:
-            await look(ctx, now.date())
-            now += timedelta(days=1)
-        await asyncio.sleep((now.replace(hour=7, minute=0, second=0) - datetime.now().astimezone()).total_seconds() + 1)
+class Morning(Service):
+    """Waits for seven o'clock; of all gateways that share the store, one does."""
+
+    name = "morning"
+    alone = True
+
+    def __init__(self, ctx):
+        self._ctx = ctx
+
+    async def run(self):
+        while True:
+            now = datetime.now().astimezone()
+            if now.hour >= 7:
+                await look(self._ctx, now.date())
+                now += timedelta(days=1)
+            seven = now.replace(hour=7, minute=0, second=0)
+            await asyncio.sleep((seven - datetime.now().astimezone()).total_seconds() + 1)
 
 
 @hookimpl
-async def on_gateway_start(ctx):
-    ctx.state["task"] = asyncio.create_task(every_morning(ctx))
+def register_services(ctx):
+    return [Morning(ctx)]

@@ -300,6 +300,7 @@ class Parts:
             self.settings,
             store=self.store,
             address=lambda: address_of(self.settings),
+            migrations=lambda label: [m for by, m in self.dispatch.contributions("register_migrations") if by == label],
             complete=self.complete,
             delete=self.delete_session,
             turns=self.turns_of,

@@ -3,11 +3,12 @@
 import asyncio
 import contextlib
 import json
+import os
 import re
 import signal
 import sys
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TextIO
 
 import click
 from attrs import asdict
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 _MENDABLE = ("user_error", "config_error", "unknown_name", "busy")  # kinds of Failed that the person can fix
 _PLUGINS = {"plugin_error", "load_error", "manifest_error", "incompatible", "contract_error", "not_permitted"}
+
+_answers: TextIO | None = None  # where answers go while stdout is kept for them
 
 __all__ = ["chat", "converse", "converse_on", "event_json", "fitting", "oneshot", "serve", "show_answer"]
 
@@ -60,7 +63,31 @@ def oneshot(scope: Scope, text: str, *, quiet: bool) -> int:
         text = sys.stdin.read()
     if not text.strip():
         raise UserError("There is nothing to answer.", hint=f'Say something: {scope.name} -z "…"')
-    return asyncio.run(_oneshot(scope, text, quiet=quiet))
+    with _stdout_for_answers():
+        return asyncio.run(_oneshot(scope, text, quiet=quiet))
+
+
+@contextlib.contextmanager
+def _stdout_for_answers() -> Iterator[None]:
+    """Let only answers reach stdout; what plugins print, and programs they start, goes to stderr."""
+    global _answers
+    _answers, kept = sys.stdout, -1
+    with contextlib.suppress(OSError, ValueError):  # stdout is no file, or stderr is closed
+        if sys.stdout.fileno() == 1:
+            sys.stdout.flush()
+            kept = os.dup(1)
+            _answers = open(kept, "w", encoding=sys.stdout.encoding, errors="replace", closefd=False)  # noqa: SIM115
+            os.dup2(2, 1)
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            yield
+    finally:
+        if kept >= 0:
+            with contextlib.suppress(OSError):  # who read the answer left; that is told where it is written
+                _answers.flush()
+            os.dup2(kept, 1)
+            os.close(kept)
+        _answers = None
 
 
 async def _oneshot(scope: Scope, text: str, *, quiet: bool) -> int:
@@ -118,10 +145,11 @@ async def _session(scope: Scope, hermes: Hermes) -> str:
 
 
 def _say(text: str) -> None:
-    if sys.stdout.isatty():  # a page that a model repeats must not drive the terminal
+    out = _answers or sys.stdout
+    if out.isatty():  # a page that a model repeats must not drive the terminal
         text = re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", "", text)
-    sys.stdout.write(text)
-    sys.stdout.flush()
+    out.write(text)
+    out.flush()
 
 
 def show_answer(event: Event) -> None:

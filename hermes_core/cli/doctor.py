@@ -118,16 +118,21 @@ def _secrets(path: Path, *, fix: bool) -> Iterable[Row]:
 
 
 async def _store(scope: Scope) -> list[Row]:
+    from hermes_core.database import READ
+    from hermes_core.store.tables import owners_of_tables
+
     try:
         async with scope.hermes() as hermes:
             store = await hermes.runtime.store()
             rows = await store.list_sessions(hermes.runtime.owner, limit=1)
             cut = len(await hermes.interrupted())
+            owners = sorted(await store.engine.run(owners_of_tables, READ) - {p.label for p in scope.index.plugins})
     except HermesError as error:
         return [_row("fault", "store", error.text, error.hint)]
     found = [_row("ok", "store", f"{store.place}{'' if rows else ', no session yet'}")]
     if cut:
         found.append(_row("asks", "turns", f"{cut} cut off when Hermes was killed", "hermes resume"))
+    found += (_row("idle", "store", f"the tables of {label}, which is not installed, are kept") for label in owners)
     return found
 
 

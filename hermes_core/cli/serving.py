@@ -72,7 +72,7 @@ async def _serve(scope: Scope, names: Sequence[str] | None, *, work: bool, healt
     async with scope.hermes() as hermes:
         runtime = hermes.runtime
         platforms = [] if names is None else _platforms(runtime, names)
-        if names is not None and not platforms:
+        if names is not None and not platforms and not runtime.index.offered("services"):
             raise UserError(
                 "There is no platform to serve.",
                 hint="Configure one, such as: hermes config set TELEGRAM_BOT_TOKEN …; see docs/how-to/gateway.md.",

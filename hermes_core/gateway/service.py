@@ -7,16 +7,17 @@ import time
 from collections.abc import Sequence
 
 from hermes_core.agent.runtime import Runtime
+from hermes_core.agent.services import Services
 from hermes_core.errors import DeliveryError, HermesError
 from hermes_core.gateway.asks import Asks
 from hermes_core.gateway.commands.chats import ChatCommands
 from hermes_core.gateway.desk import RuntimeDesk
 from hermes_core.gateway.intake import Intake
-from hermes_core.gateway.keeper import Keeper
 from hermes_core.gateway.outward.outgoing import said
 from hermes_core.gateway.outward.senders import Senders
 from hermes_core.gateway.people.access import Access, AccessRules, admit
 from hermes_core.gateway.people.pairing import code_for
+from hermes_core.gateway.platforms import PlatformSupervisor
 from hermes_core.gateway.player import Player
 from hermes_core.gateway.queue import LocalQueue, open_queue
 from hermes_core.gateway.turns import Turns
@@ -52,9 +53,10 @@ class Gateway:
         asks = Asks(runtime, turns, self._senders.wake)
         self._intake = Intake(runtime, self._queue, turns, asks, self.commands, self._admit, self._senders.wake)
         self._player = Player(runtime, turns, asks, self._senders.wake, self._senders.show)
+        self._services = Services(runtime)
         config, holder = runtime.settings.config.gateway, runtime.sessions.holder
-        self.keepers = [
-            Keeper(
+        self.platforms = [
+            PlatformSupervisor(
                 platform,
                 _Desk(runtime, platform, self.commands),
                 holder,
@@ -71,7 +73,8 @@ class Gateway:
         """Serve until ``stop`` is set or every platform has nothing more to say. Raises HermesError at the start."""
         await self._runtime.warm()
         await self._runtime.dispatch.observe("on_gateway_start")
-        keeping = [asyncio.create_task(keeper.serve(), name=keeper.platform.name) for keeper in self.keepers]
+        self._services.start()
+        keeping = [asyncio.create_task(one.serve(), name=one.platform.name) for one in self.platforms]
         playing = [asyncio.create_task(self._play()), asyncio.create_task(self._sweep())] if self._work else []
         stopped = asyncio.create_task(stop.wait())
         ended = asyncio.gather(*keeping) if keeping else asyncio.get_running_loop().create_future()
@@ -80,29 +83,28 @@ class Gateway:
         finally:
             if stop.is_set():
                 self._queue.rest()
+            stopping = asyncio.create_task(self._services.stop())
             await self._drain(keeping, playing)
             stopped.cancel()
             ended.cancel()
-            await asyncio.gather(*keeping, *playing, stopped, ended, return_exceptions=True)
+            await asyncio.gather(stopping, *keeping, *playing, stopped, ended, return_exceptions=True)
             await self._queue.close()
         for task in playing:
             if not task.cancelled() and (error := task.exception()):
                 raise error
 
     def told(self) -> Sequence[str]:
-        """How each platform is, a line each."""
-        return [
-            f"{k.platform.name} {k.platform.account}".strip() + f": {k.state}" + (f" ({k.error})" if k.error else "")
-            for k in self.keepers
-        ]
+        """How each platform and each service is, a line each."""
+        return [str(one) for one in (*self.platforms, *self._services.supervisors)]
 
     def _try_again(self, name: str) -> bool:
-        keeper = self.keeper(name)
-        return keeper is not None and keeper.resume()
+        service = next((one for one in self._services.supervisors if one.name == name), None)
+        supervisor = self.platform(name) or service
+        return supervisor is not None and supervisor.resume()
 
-    def keeper(self, name: str) -> Keeper | None:
+    def platform(self, name: str) -> PlatformSupervisor | None:
         """Who keeps a platform alive."""
-        return next((keeper for keeper in self.keepers if keeper.platform.name == name), None)
+        return next((one for one in self.platforms if one.platform.name == name), None)
 
     # --- in ---------------------------------------------------------------------------------------------------------
 
@@ -147,8 +149,8 @@ class Gateway:
 
     async def _drain(self, keeping: Sequence["asyncio.Task[None]"], playing: Sequence["asyncio.Task[None]"]) -> None:
         """Hear nothing new, let turns end, send what they said; what is cut off is resumed at the next start."""
-        for keeper in self.keepers:
-            keeper.deaf()
+        for platform in self.platforms:
+            platform.deaf()
         seconds = self._runtime.settings.config.gateway.drain_seconds
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
@@ -169,7 +171,7 @@ class Gateway:
 
     async def _all_sent(self) -> None:
         """Wait until nothing is to be sent by a platform that is connected."""
-        mine = {(k.platform.name, k.platform.account) for k in self.keepers if k.state == "connected"}
+        mine = {(k.platform.name, k.platform.account) for k in self.platforms if k.state == "connected"}
         store = await self._runtime.store()
         while True:
             counts = await store.outbox_counts()

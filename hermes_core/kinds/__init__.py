@@ -12,6 +12,7 @@ from hermes_core.kinds.masker import Masker
 from hermes_core.kinds.memory import Memory
 from hermes_core.kinds.platform import Platform
 from hermes_core.kinds.provider import Provider
+from hermes_core.kinds.service import Service
 from hermes_core.kinds.store import StoreDriver
 from hermes_core.kinds.tool import Tool, ToolContext, ToolOutput, tool
 
@@ -25,6 +26,7 @@ __all__ = [
     "Platform",
     "Process",
     "Provider",
+    "Service",
     "SessionDesk",
     "SettingsDesk",
     "StoreDriver",

@@ -1,10 +1,11 @@
 """The doors a plugin gets instead of the kernel. Each one checks the manifest before it opens."""
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from hermes_core import types
 from hermes_core.brokers import (
@@ -21,21 +22,37 @@ from hermes_core.brokers import (
     TurnsBroker,
 )
 from hermes_core.context import PluginContext, PluginPaths, UrlRules
-from hermes_core.errors import UnknownName, UserError
+from hermes_core.errors import ContractError, UnknownName, UserError
 from hermes_core.plugins.index import Installed
 from hermes_core.plugins.loader import config_class
-from hermes_core.types import JSON, Document, HistoryEntry, Hit, Message, Principal, Request, Response, Session, Target
+from hermes_core.types import (
+    JSON,
+    Document,
+    HistoryEntry,
+    Hit,
+    Message,
+    Migration,
+    Principal,
+    Request,
+    Response,
+    Session,
+    Target,
+)
 
 if TYPE_CHECKING:
     from hermes_core.config.masks import Masks
     from hermes_core.config.secrets import Secrets
     from hermes_core.config.settings import Settings
+    from hermes_core.database import TablesTransaction
     from hermes_core.store.documents import Documents, Scope
     from hermes_core.store.journal import Store
+    from hermes_core.store.tables import Tables
 
     OpenStore = Callable[[], Awaitable[Store]]
 Delete = Callable[[str, Principal], Awaitable[None]]
 Complete = Callable[[Request, str, Session | None], Awaitable[Response]]
+Migrations = Callable[[str], Sequence[Migration]]
+T = TypeVar("T")
 
 
 class _Secrets(SecretsBroker):
@@ -237,12 +254,33 @@ class KeptDocuments(DocumentsBroker):
 
 
 class _Store(StoreBroker):
-    def __init__(self, installed: Installed, address: Callable[[], str]) -> None:
-        self._installed, self._address = installed, address
+    def __init__(
+        self, installed: Installed, address: Callable[[], str], store: "OpenStore", migrations: Migrations
+    ) -> None:
+        self._installed, self._address, self._store, self._migrations = installed, address, store, migrations
+        self._tables: asyncio.Task[Tables] | None = None
 
     def address(self) -> str:
         self._installed.require("permissions", "kernel", "store.connect", "asked for the address of the store")
         return self._address()
+
+    async def transact(self, work: "Callable[[TablesTransaction], T]") -> T:
+        self._installed.require("permissions", "kernel", "store.tables", "reached for tables of its own")
+        opened = self._tables
+        if opened is None or opened.cancelled() or (opened.done() and opened.exception()):  # it may go well by now
+            opened = self._tables = asyncio.create_task(self._open())
+        return await (await asyncio.shield(opened)).run(work)
+
+    async def _open(self) -> "Tables":
+        from hermes_core.store.tables import Tables
+
+        given = self._migrations(self._installed.label)
+        if len(given) != 1:
+            text = f"register_migrations must give one Migration, and gave {len(given)}"
+            raise self._installed.error(ContractError, text)
+        tables = Tables((await self._store()).engine, self._installed.label, given[0])
+        await asyncio.to_thread(tables.prepare)
+        return tables
 
 
 class _Masks(MasksBroker):
@@ -266,6 +304,7 @@ def make_context(
     turns: Callable[[Installed], TurnsBroker] = lambda _: TurnsBroker(),
     messages: Callable[[], MessagesBroker] | None = None,
     address: Callable[[], str] = str,
+    migrations: Migrations = lambda _: (),
     skills: Sequence[tuple[str, Path]] = (),
     guarded: Sequence[Path] = (),
     owner: Principal | None = None,
@@ -274,7 +313,7 @@ def make_context(
 
     ``store`` opens the store when first needed, ``address`` says where its server is; ``complete`` makes one model
     call, ``delete`` deletes a session; ``turns`` are those of a plugin; ``messages`` sends them; ``skills`` and
-    ``guarded`` are as in PluginPaths, and ``owner`` as in PluginContext.
+    ``guarded`` are as in PluginPaths, ``owner`` as in PluginContext, and ``migrations`` those that a plugin registered.
     """
     manifest = installed.manifest
     assert manifest, f"{installed.label} has no manifest"
@@ -300,7 +339,7 @@ def make_context(
         messages=_Messages(installed, messages),
         turns=turns(installed),
         documents=KeptDocuments(installed.label, store),
-        store=_Store(installed, address),
+        store=_Store(installed, address, store, migrations),
         owner=owner or Principal(),
         endpoints={name: endpoint for name, endpoint in endpoints.items() if endpoint},
         urls=UrlRules(

@@ -5,11 +5,12 @@ and no async.
 """
 
 import asyncio
+import sys
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from types import ModuleType
+from contextlib import redirect_stdout, suppress
+from functools import partial
 from typing import Any, TextIO, TypeVar
 
 import pluggy
@@ -60,7 +61,7 @@ class Dispatch:
         self.blocked: dict[str, tuple[int, float]] = {}
 
     def register(
-        self, installed: Installed, module: ModuleType, context: PluginContext, *,
+        self, installed: Installed, module: Any, context: PluginContext, *,
         on_hang: Callable[[str], None] | None = None,
     ) -> None:  # fmt: skip
         """Take up a plugin's hooks, all or none. Raises ContractError or NotPermitted.
@@ -101,7 +102,8 @@ class Dispatch:
         error: BaseException | None = None
         try:
             one.given = []
-            one.given = finished(one.ask, hooks.REGISTER_DEADLINE) if one.on_hang else one.ask()
+            with redirect_stdout(sys.stderr):  # what it prints is no answer
+                one.given = finished(one.ask, hooks.REGISTER_DEADLINE) if one.on_hang else one.ask()
         except KeyboardInterrupt:
             raise
         except BaseException as raised:  # noqa: BLE001 - a plugin's fault costs its own feature only
@@ -109,7 +111,7 @@ class Dispatch:
         taken = time.perf_counter() - began
         self._traced(one, taken, error)
         if taken > self._deadlines["contribute"]:
-            self._held(one, taken)
+            self.held(one.label, one.hook, taken)
         if isinstance(error, Late) and one.on_hang:
             one.on_hang(f"{one.hook} did not end within {hooks.REGISTER_DEADLINE:g} s")
         if error:
@@ -210,7 +212,8 @@ class Dispatch:
         if one.mode == "transform" and one.installed.may("llm.call"):
             seconds = max(seconds, hooks.MODEL_DEADLINE)
         call = (lambda: _timely(one, arguments, seconds)) if one.mode == "decide" else (lambda: one.call(arguments))
-        answer, error = await call_in_time(call, seconds, lambda held: self._held(one, held), self._left_behind)
+        held = partial(self.held, one.label, one.hook)
+        answer, error = await call_in_time(call, seconds, held, self._left_behind)
         self._traced(one, time.perf_counter() - began, error)
         if isinstance(error, ContextTooLong) and one.installed.may("history.rewrite"):
             raise error  # not its fault: there is nothing left to compact, and the person has to decide
@@ -221,7 +224,7 @@ class Dispatch:
     async def shielded(self, label: str, where: str, call: Call) -> Any:
         """What a contributed thing answers within the deadline of observers; None when it fails, which is recorded."""
         seconds = self._deadlines["observe"]
-        answer, error = await call_in_time(call, seconds, lambda _held: None, self._left_behind)
+        answer, error = await call_in_time(call, seconds, partial(self.held, label, where), self._left_behind)
         if error:
             self.failed(label, where, error)
         return answer
@@ -255,10 +258,11 @@ class Dispatch:
         text = f"{one.hook} returned a {type(answer).__name__}"
         return one.installed.error(ContractError, text, f"Write: {expected(one.hook)}")
 
-    def _held(self, one: Implementation, seconds: float) -> None:
-        times, longest = self.blocked.get(one.label, (0, 0.0))
-        self.blocked[one.label] = (times + 1, max(longest, seconds))
-        log.warning("%s held the event loop for %.0f ms in %s", one.label, seconds * 1000, one.hook)
+    def held(self, label: str, where: str, seconds: float) -> None:
+        """Record that a plugin's code did not let go of the event loop for some time."""
+        times, longest = self.blocked.get(label, (0, 0.0))
+        self.blocked[label] = (times + 1, max(longest, seconds))
+        log.warning("%s held the event loop for %.0f ms in %s", label, seconds * 1000, where)
 
     def _traced(self, one: Implementation, seconds: float, error: BaseException | None) -> None:
         if self._trace:

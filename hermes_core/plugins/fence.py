@@ -72,7 +72,7 @@ async def call_in_time(
     A task, because code that swallows its cancellation would outlive ``asyncio.timeout`` around a plain await. What
     is late is cancelled and ``left_behind``, where it is kept until it ends.
     """
-    task = asyncio.ensure_future(_fenced(function, on_blocking))
+    task = asyncio.ensure_future(fenced(function, on_blocking))
     try:
         done, _ = await asyncio.wait({task}, timeout=seconds)
     except asyncio.CancelledError:
@@ -86,7 +86,8 @@ async def call_in_time(
     return (None, asyncio.CancelledError()) if task.cancelled() else task.result()
 
 
-async def _fenced(function: Call, on_blocking: Callable[[float], None]) -> Outcome:
+async def fenced(function: Call, on_blocking: Callable[[float], None]) -> Outcome:
+    """Run plugin code as it is: its result, or what it raised, whatever that is."""
     try:
         return await _stepped(function(), on_blocking), None
     except (KeyboardInterrupt, GeneratorExit):

@@ -7,7 +7,6 @@ arguments, wrappers) is refused here, before anything is registered, so that reg
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import ModuleType
 from typing import Any
 
 import pluggy
@@ -15,9 +14,21 @@ import pluggy
 from hermes_core import hooks
 from hermes_core.context import PluginContext
 from hermes_core.errors import ContractError, nearest
-from hermes_core.kinds import Backend, Completer, Jobs, Masker, Memory, Platform, Provider, StoreDriver, Tool, TurnQueue
+from hermes_core.kinds import (
+    Backend,
+    Completer,
+    Jobs,
+    Masker,
+    Memory,
+    Platform,
+    Provider,
+    Service,
+    StoreDriver,
+    Tool,
+    TurnQueue,
+)
 from hermes_core.plugins.index import Installed
-from hermes_core.types import Check, Command, SlashCommand
+from hermes_core.types import Check, Command, Migration, SlashCommand
 
 # hook: the manifest table that declares its names, and what it must return
 KINDS: dict[str, tuple[str, type]] = {
@@ -30,10 +41,12 @@ KINDS: dict[str, tuple[str, type]] = {
     "register_stores": ("stores", StoreDriver),
     "register_cli_commands": ("commands", Command),
     "register_slash_commands": ("slash", SlashCommand),
+    "register_services": ("services", Service),
     "register_jobs": ("jobs", Jobs),
     "register_completers": ("completers", Completer),
     "register_maskers": ("maskers", Masker),
     "register_checks": ("", Check),
+    "register_migrations": ("", Migration),
 }
 
 
@@ -80,11 +93,11 @@ class Implementation:
 def implementations(
     manager: pluggy.PluginManager,
     installed: Installed,
-    module: ModuleType,
+    module: Any,
     context: PluginContext,
     order: Sequence[str],
 ) -> Iterator[Implementation]:
-    """What a module implements. Raises ContractError or NotPermitted, naming hook and expected signature."""
+    """What a module, or an object, implements. Raises ContractError or NotPermitted, naming hook and signature."""
     known = hooks.modes()
     for name in dir(module):
         options = manager.parse_hookimpl_opts(module, name)

@@ -35,17 +35,17 @@ class Installed:
 
     ``origin`` is package, folder or file; ``path`` is the folder that holds the manifest, or the plugin's only file.
     ``manifest`` is None when it cannot be used; then ``problem`` says why. Of two that claim one name the lower
-    ``rank`` wins.
+    ``rank`` wins. ``attribute`` is what of the module has the hooks, where its entry point names an object in it.
     """
 
     def __init__(
         self, *, label: str, manifest: Manifest | None, module: str, path: str, origin: str = "package",
         distribution: str = "", version: str = "", problem: "tuple[Phase, str, str, str] | None" = None,
-        manifest_file: str = "", stat: list[int] | None = None, rank: int = 0,
+        manifest_file: str = "", stat: list[int] | None = None, rank: int = 0, attribute: str = "",
     ) -> None:  # fmt: skip
         self.label, self.manifest, self.module, self.path, self.origin = label, manifest, module, path, origin
         self.distribution, self.version, self.problem = distribution, version, problem
-        self.manifest_file, self.stat, self.rank = manifest_file, stat, rank
+        self.manifest_file, self.stat, self.rank, self.attribute = manifest_file, stat, rank, attribute
 
     @property
     def owner(self) -> str:
@@ -275,10 +275,10 @@ def _packages() -> "Iterator[Installed]":
             continue
         seen.add(name)
         for point in points:
-            module = point.value.partition(":")[0].strip()
+            module, _, attribute = (part.strip() for part in point.value.partition("[")[0].partition(":"))
             kind, dash, rest = name.removeprefix("hermes-").partition("-")
             label = f"{kind}/{rest}" if dash and name.startswith("hermes-") else point.name
-            yield _found(_package_manifest(module), label, module, "package", name, facts["Version"])
+            yield _found(_package_manifest(module), label, module, "package", name, facts["Version"], attribute)
 
 
 def _files(folder: str) -> "Iterator[Installed]":
@@ -316,8 +316,9 @@ def _package_manifest(module: str) -> str:
 
 
 def _found(
-    manifest_file: str, label: str, module: str, origin: str, distribution: str = "", version: str = ""
-) -> Installed:
+    manifest_file: str, label: str, module: str, origin: str, distribution: str = "", version: str = "",
+    attribute: str = "",
+) -> Installed:  # fmt: skip
     from hermes_core.errors import PluginError
     from hermes_core.plugins.manifest import read_manifest
 
@@ -334,4 +335,5 @@ def _found(
         label=manifest.label if manifest else label, manifest=manifest, module=module, origin=origin, problem=problem,
         path=manifest_file if manifest_file.endswith(".py") else os.path.dirname(manifest_file),
         distribution=distribution, version=version, manifest_file=manifest_file, stat=_stat(manifest_file),
+        attribute=attribute,
     )  # fmt: skip

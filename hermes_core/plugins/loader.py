@@ -8,7 +8,6 @@ from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from types import ModuleType
 from typing import Any
 
 from hermes_core.context import PluginContext
@@ -84,7 +83,12 @@ class Loader:
         began = perf_counter()
         try:
             # Our own plugins leave no crumb: it would cost them a file each at every start.
-            with nullcontext() if builtin else self.crumbs.laid(installed), _all_or_nothing(installed):
+            crumb = nullcontext() if builtin else self.crumbs.laid(installed)
+            with (
+                crumb,
+                _all_or_nothing(installed),
+                contextlib.redirect_stdout(sys.stderr),
+            ):  # what it prints is no answer
                 module = import_plugin(installed)
                 seconds = perf_counter() - began
                 phase = "register"
@@ -133,10 +137,16 @@ def _all_or_nothing(installed: Installed) -> Iterator[None]:
         raise
 
 
-def import_plugin(installed: Installed) -> ModuleType:
-    """Import a plugin, the quick way: no metadata is read. Raises whatever the plugin raises."""
+def import_plugin(installed: Installed) -> Any:
+    """What has a plugin's hooks: its module, or the object in it that its entry point names. A class is called.
+
+    The quick way: no metadata is read. Raises whatever the plugin raises.
+    """
     if installed.origin == "package":
-        return importlib.import_module(installed.module)
+        found: Any = importlib.import_module(installed.module)
+        for name in filter(None, installed.attribute.split(".")):
+            found = getattr(found, name)
+        return found() if isinstance(found, type) else found
     if installed.module in sys.modules:
         return sys.modules[installed.module]
     from importlib.util import module_from_spec, spec_from_file_location
@@ -152,8 +162,8 @@ def import_plugin(installed: Installed) -> ModuleType:
     return module
 
 
-def inspect_plugin(installed: Installed) -> ModuleType:
-    """Import a plugin through stevedore and its real entry point, for ``plugins check``. Raises what the plugin raises.
+def inspect_plugin(installed: Installed) -> Any:
+    """The same through stevedore and its real entry point, for ``plugins check``. Raises what the plugin raises.
 
     Not at start, where stevedore would cost more than all plugins. It is handed exactly the one approved entry point,
     from fresh metadata: its own list comes from a cache with 128 s resolution and no owners, and selecting by name
@@ -168,7 +178,7 @@ def inspect_plugin(installed: Installed) -> ModuleType:
     points = distribution(installed.distribution).entry_points.select(group=GROUP)
     approved = [p for p in points if p.value.partition(":")[0].strip() == installed.module][:1]
 
-    class Approved(NamedExtensionManager[ModuleType]):
+    class Approved(NamedExtensionManager[Any]):
         def list_entry_points(self) -> list[EntryPoint]:
             return approved
 
@@ -178,7 +188,7 @@ def inspect_plugin(installed: Installed) -> ModuleType:
     if not Approved(GROUP, names=[p.name for p in approved], on_load_failure_callback=failed).extensions:
         text = f"{installed.distribution} has no entry point for {installed.module}"
         raise installed.error(ContractError, text)
-    return sys.modules[installed.module]
+    return import_plugin(installed)
 
 
 def config_sections(index: Index, consent: Consent) -> dict[str, type]:

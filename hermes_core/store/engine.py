@@ -24,6 +24,8 @@ from hermes_core.types import JSON
 
 T = TypeVar("T")
 _BEGIN = {READ: "BEGIN", WRITE: "BEGIN IMMEDIATE"}
+_ON_TABLES = {sqlite3.SQLITE_READ, sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE}
+_HARMLESS = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
 _CAUSES: dict[int, tuple[str, str]] = {
     sqlite3.SQLITE_FULL: ("the disk is full", "Free some space and try again; what was stored before is safe."),
     sqlite3.SQLITE_READONLY: ("it is read-only", "Make the file and its folder writable for you."),
@@ -80,8 +82,21 @@ class FileTransaction(Transaction):
         name = "search_oldest" if oldest else "search_newest"
         return self.rows(name, query=quoted(phrases), owner=owner, limit=limit)
 
-    def tables(self) -> set[str]:
-        return {row[0] for row in self.connection.execute("SELECT name FROM sqlite_master")}
+    def objects(self) -> dict[str, str]:
+        named = "SELECT name, coalesce(sql, '') FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'"
+        return dict(map(tuple, self.connection.execute(named)))
+
+    @contextmanager
+    def confined(self, prefix: str, kept: str) -> Iterator[None]:
+        def judge(action: int, name: str | None, *_: str | None) -> int:
+            own = action in _ON_TABLES and str(name).startswith(prefix) and name != kept
+            return sqlite3.SQLITE_OK if own or action in _HARMLESS else sqlite3.SQLITE_DENY
+
+        self.connection.set_authorizer(judge)
+        try:
+            yield
+        finally:
+            self.connection.set_authorizer(None)
 
 
 class Engine(Database):

@@ -78,6 +78,11 @@ class Store(
 ):
     """What lasts. Used from one event loop; thread-safe inside. Every method raises StoreError."""
 
+    @property
+    def engine(self) -> Database:
+        """The connections, for what else lies in the same database."""
+        return self._engine
+
     @cached_property
     def documents(self) -> Documents:
         """What plugins keep as documents."""

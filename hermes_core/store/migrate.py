@@ -4,9 +4,7 @@ Everything happens in one transaction that only one process can be in: several m
 migration leaves nothing behind.
 """
 
-import re
-import sqlite3
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hermes_core.database import READ, Database, Transaction
 from hermes_core.errors import StoreError
@@ -14,7 +12,6 @@ from hermes_core.store.killpoints import die_at
 from hermes_core.store.versions.head import DDL, HEAD
 
 if TYPE_CHECKING:
-    import sqlalchemy
     from alembic.config import Config
     from alembic.script import ScriptDirectory
 
@@ -29,7 +26,7 @@ def to_head(engine: Database) -> None:
 
 def _revision(tx: Transaction, place: str) -> str:
     """The revision of the database, or nothing when it is empty."""
-    tables = tx.tables()
+    tables = set(tx.objects())
     if tx.server:  # there, tables of others may stand beside ours
         tables &= _OURS
     if not tables:
@@ -46,75 +43,29 @@ def _migrate(tx: Transaction, place: str) -> None:
     """Inside the write lock: look again, since another process may have been faster."""
     tx.alone("migration")
     revision = _revision(tx, place)
-    if revision != HEAD and tx.server:
-        for sql in revisions_sql(tx.dialect, revision, place):
-            tx.connection.execute(sql)
-    elif not revision:
+    if not revision and not tx.server:
         for sql in DDL:
             tx.connection.execute(sql)
     elif revision != HEAD:
-        upgrade(tx.connection, place, revision)
+        upgrade(tx, place, revision)
     die_at("migrating")
 
 
-class _Borrowed:
-    """Our connection lent to SQLAlchemy: it may run statements, but the transaction stays ours."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._connection, name)
-
-    def commit(self) -> None:
-        """Ours to do."""
-
-    rollback = close = commit
-
-
-def lent(connection: sqlite3.Connection) -> "sqlalchemy.Engine":
-    """An engine of SQLAlchemy over our connection."""
-    from sqlalchemy import create_engine
-    from sqlalchemy.pool import StaticPool
-
-    return create_engine("sqlite://", creator=lambda: _Borrowed(connection), poolclass=StaticPool)
-
-
-def upgrade(connection: sqlite3.Connection, place: str, revision: str = "", to: str = "head") -> None:
+def upgrade(tx: Transaction, place: str, revision: str = "", to: str = "head") -> None:
     """Run the missing revisions with alembic inside the open transaction. Raises StoreError."""
     from alembic.runtime.environment import EnvironmentContext
     from sqlalchemy.exc import DBAPIError
 
+    from hermes_core.store.lent import Lender
+
     config, scripts = _scripts(revision, place)
     steps = EnvironmentContext(config, scripts, fn=lambda current, _: scripts._upgrade_revs(to, current))
     try:
-        with steps, lent(connection).connect() as borrowed:
+        with steps, Lender().connected(tx) as borrowed:
             steps.configure(connection=borrowed)
             steps.run_migrations()
     except DBAPIError as error:
         raise error.orig or error from error  # the driver's own, which the engine puts in plain words
-
-
-def revisions_sql(dialect: str, revision: str = "", place: str = "", to: str = "head") -> list[str]:
-    """What the missing revisions say to a server, statement by statement. Raises StoreError."""
-    import io
-
-    from alembic.runtime.environment import EnvironmentContext
-
-    config, scripts = _scripts(revision, place)
-    written = io.StringIO()
-    steps = EnvironmentContext(
-        config,
-        scripts,
-        fn=lambda current, _: scripts._upgrade_revs(to, current),
-        as_sql=True,
-        starting_rev=revision or None,
-    )
-    with steps:
-        steps.configure(dialect_name=dialect, output_buffer=written)
-        steps.run_migrations()
-    text = re.sub(r"^--.*$", "", written.getvalue(), flags=re.MULTILINE)
-    return [" ".join(sql.split()) for sql in text.split(";\n") if sql.strip()]
 
 
 def _scripts(revision: str, place: str) -> "tuple[Config, ScriptDirectory]":

@@ -12,7 +12,19 @@ from typing import Any
 from hermes_core.embed import Distribution, Hermes
 from hermes_core.errors import UserError
 from hermes_core.hooks import hookimpl
-from hermes_core.kinds import Backend, Completer, Jobs, Masker, Memory, Platform, Provider, StoreDriver, Tool, TurnQueue
+from hermes_core.kinds import (
+    Backend,
+    Completer,
+    Jobs,
+    Masker,
+    Memory,
+    Platform,
+    Provider,
+    Service,
+    StoreDriver,
+    Tool,
+    TurnQueue,
+)
 from hermes_core.plugins.index import Index, Installed
 from hermes_core.plugins.manifest import parse_manifest, read_manifest
 from hermes_core.testing.contract_base import manifest_path
@@ -29,6 +41,7 @@ TABLES: dict[type, tuple[str, str]] = {
     Memory: ("memory", "memories"),
     TurnQueue: ("backend", "engines"),
     StoreDriver: ("backend", "stores"),
+    Service: ("tool", "services"),
     Jobs: ("tool", "jobs"),
     Completer: ("tool", "completers"),
     Masker: ("tool", "maskers"),

@@ -4,6 +4,7 @@ A contract test is never overridden, deleted or joined by others in the same cla
 ``pytest_plugin`` sees to it. What a plugin cannot keep yet it says aloud: ``xfails = {"test_name": "reason"}``.
 """
 
+import asyncio
 import importlib
 import importlib.util
 import inspect
@@ -11,7 +12,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -22,6 +23,15 @@ from hermes_core.errors import PluginError
 from hermes_core.testing.fake_context import plugin_context
 from hermes_core.testing.leftovers import Traces
 from hermes_core.testing.project import is_plugin, manifest_path, project_folder, project_of
+from hermes_core.testing.registered import (
+    TABLES,
+    contributions,
+    hook_problems,
+    implementations,
+    migrations_of,
+    name_of,
+    plugin_of,
+)
 from hermes_core.testing.witness import Witness, off_the_record
 from hermes_core.types import JSON
 
@@ -31,20 +41,6 @@ if TYPE_CHECKING:
 
 __all__ = ["PluginContract", "deviations", "manifest_path"]
 
-TABLES = {
-    "providers": "register_providers",
-    "tools": "register_tools",
-    "backends": "register_backends",
-    "platforms": "register_platforms",
-    "memories": "register_memories",
-    "engines": "register_engines",
-    "stores": "register_stores",
-    "commands": "register_cli_commands",
-    "slash": "register_slash_commands",
-    "jobs": "register_jobs",
-    "completers": "register_completers",
-    "maskers": "register_maskers",
-}
 KINDS = {
     "providers": "Provider",
     "tools": "Tool",
@@ -53,6 +49,7 @@ KINDS = {
     "memories": "Memory",
     "engines": "TurnQueue",
     "stores": "StoreDriver",
+    "services": "Service",
     "jobs": "Jobs",
     "completers": "Completer",
     "maskers": "Masker",
@@ -99,12 +96,13 @@ class PluginContract:
             config=_configured(manifest, self.settings),
             secrets=self.secrets,
             skills=[(manifest.name, beside / folder) for folder in manifest.contributes["skills"]],
+            migrations=lambda: migrations_of(self.module),
         )
 
     @pytest.fixture
     def contributed(self, context: "PluginContext") -> Mapping[str, list[Any]]:
         """What the plugin's register hooks give, by manifest table."""
-        return _contributions(importlib.import_module(self.module), context)
+        return contributions(self.module, context)
 
     @pytest.fixture
     def subject(self) -> Any:
@@ -164,7 +162,7 @@ class PluginContract:
 
         for table, hook in TABLES.items():
             declared = manifest.contributes.get(table, ())
-            given = [_name(thing, table) for thing in contributed.get(table, [])]
+            given = [name_of(thing, table) for thing in contributed.get(table, [])]
             twice = {name for name in given if given.count(name) > 1}
             assert not twice, f"{hook} gives {', '.join(sorted(twice))} more than once"
             astray = [name for name in given if not manifest.declares(table, name)]
@@ -201,7 +199,7 @@ class PluginContract:
         If this fails: every start of Hermes with this plugin enabled pays for the modules that are listed. Move each
         import into the function that needs it.
         """
-        done = _imported(self.module, str(manifest_path(self.module)))
+        done = _imported(self.module.partition(":")[0], str(manifest_path(self.module)))
         assert done.returncode == 0, f"importing {self.module} fails:\n{done.stderr}"
         assert not done.stdout.split(), f"importing {self.module} also imports {', '.join(done.stdout.split())}"
 
@@ -211,9 +209,9 @@ class PluginContract:
         If this fails: registering happens at start-up, for everybody, on every start. Do the work when it is first
         needed, in an async method.
         """
-        module = importlib.import_module(self.module)
+        plugin_of(self.module)
         with Witness(strict=True) as witness:
-            _contributions(module, context)
+            contributions(self.module, context)
         done = [f"connects to {h}" for h in witness.hosts] + [f"starts {p}" for p in witness.programs]
         done += [f"changes {f}" for f in witness.written]
         assert not done, f"registering {self.module} {', '.join(done)}"
@@ -224,10 +222,50 @@ class PluginContract:
         If this fails: the kernel refuses the plugin at registration with the same words. Hooks other than register_*
         must also stand in the manifest under [hooks] use.
         """
-        problems = [p for n, f in _implementations(self.module) for p in _hook_problems(n, f, manifest.hooks)]
-        unused = set(manifest.hooks) - {name for name, _ in _implementations(self.module)}
+        problems = [p for n, f in implementations(self.module) for p in hook_problems(n, f, manifest.hooks)]
+        unused = set(manifest.hooks) - {name for name, _ in implementations(self.module)}
         problems += [f"[hooks] use names {name}, and {self.module} has no such hookimpl" for name in sorted(unused)]
         assert not problems, "\n".join(problems)
+
+    async def test_its_services_end_when_they_are_stopped(
+        self, contributed: Mapping[str, list[Any]], manifest: "Manifest"
+    ) -> None:
+        """Each service runs, says how it is without waiting, and is gone within two seconds of being cancelled.
+
+        If this fails: let go of CancelledError. What may take longer is finished by ``run`` when it begins again. A
+        service that cannot work here (no key, no network) raises UserError or ends, which is fine.
+        """
+        from hermes_core.agent.supervisor import CLOSE
+
+        for service in contributed.get("services", ()):
+            running = asyncio.ensure_future(service.run())
+            await asyncio.wait({running}, timeout=0.1)
+            assert isinstance(service.health(), str), f"health of {service.name} is a line of text"
+            running.cancel()
+            done, _ = await asyncio.wait({running}, timeout=CLOSE)
+            assert done, f"{service.name} did not end within {CLOSE:g} s of being stopped"
+
+    def test_its_tables_are_its_own(self, manifest: "Manifest", tmp_path: Path) -> None:
+        """The migrations lead an empty database to the head that is named, touching names of the plugin alone.
+
+        If this fails: the message says which. Every table and index begins with KIND_NAME__, and ``head`` is the id of
+        the newest revision: the kernel compares it before it imports alembic. The manifest needs ``store.tables``.
+        """
+        from hermes_core.store.engine import Engine
+        from hermes_core.store.migrate import to_head
+        from hermes_core.store.tables import Tables
+
+        given = migrations_of(self.module)
+        assert bool(given) == ("store.tables" in manifest.kernel), (
+            "register_migrations and [permissions] kernel = ['store.tables'] belong together"
+        )
+        assert len(given) <= 1, "give one Migration: the folder holds all revisions"
+        for migration in given:
+            engine = Engine(tmp_path / "state.db")
+            to_head(engine)
+            for _ in ("makes them", "finds them made"):
+                Tables(engine, manifest.label, migration).prepare()
+            engine.close()
 
     def test_its_settings_are_sound(self, manifest: "Manifest") -> None:
         """The config class explains each setting, refuses unknown keys, and reads back what it writes.
@@ -341,50 +379,3 @@ def _configured(manifest: "Manifest", settings: Mapping[str, JSON]) -> Any:
     value, problems = structure(_import_name(manifest.config_class), dict(settings), manifest.config_section)
     assert value is not None, f"the contract class's settings do not fit {manifest.config_class}: {problems}"
     return value
-
-
-def _implementations(module: str) -> list[tuple[str, Any]]:
-    marked = vars(importlib.import_module(module)).items()
-    return [
-        (f.hermes_impl.get("specname") or n, f) for n, f in marked if isinstance(getattr(f, "hermes_impl", 0), dict)
-    ]
-
-
-def _contributions(module: Any, context: "PluginContext") -> dict[str, list[Any]]:
-    """What each register hook of a module gives, called as the kernel calls it: by the arguments it names."""
-    given: dict[str, list[Any]] = {}
-    hooks = dict(_implementations(module.__name__))
-    for table, hook in TABLES.items():
-        if function := hooks.get(hook):
-            arguments = {"ctx": context} if "ctx" in inspect.signature(function).parameters else {}
-            given[table] = list(function(**arguments))
-    return given
-
-
-def _name(thing: Any, table: str) -> str:
-    return str(getattr(thing, "name", f"a {type(thing).__name__} without a name in {table}"))
-
-
-def _hook_problems(name: str, function: Any, declared: Iterable[str]) -> list[str]:
-    from hermes_core import hooks
-
-    spec = getattr(hooks, name, None)
-    if spec is None or not hasattr(spec, "hermes_mode"):
-        return [f"{name} is no hook of this kernel"]
-    mode = hooks.mode_of(spec)
-    wanted = inspect.signature(spec)
-    problems = []
-    stray = [p for p in inspect.signature(function).parameters if p not in wanted.parameters]
-    if stray:
-        problems.append(f"{name} asks for {', '.join(stray)}; the hook is {name}{wanted}")
-    due = mode != "contribute"
-    if inspect.iscoroutinefunction(function) is not due:
-        problems.append(f"{name} is called to {mode}; write '{'async def' if due else 'def'} {name}(…)'")
-    options = function.hermes_impl
-    if options.get("wrapper") or options.get("hookwrapper"):
-        problems.append(f"{name} is a wrapper; Hermes has none")
-    if mode == "decide" and (options.get("tryfirst") or options.get("trylast")):
-        problems.append(f"{name} is a gate; order must not matter, so tryfirst and trylast are refused")
-    if due and name not in declared:
-        problems.append(f"{name} is not declared; add it to hermes-plugin.toml: [hooks] use = [{name!r}]")
-    return problems

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from hermes_core.brokers import (
     ArchiveBroker,
@@ -29,6 +29,7 @@ from hermes_core.types import (
     HistoryEntry,
     Hit,
     Message,
+    Migration,
     Offer,
     Principal,
     Question,
@@ -42,9 +43,12 @@ from hermes_core.types import (
 )
 
 if TYPE_CHECKING:
+    from hermes_core.database import TablesTransaction
     from hermes_core.plugins.manifest import Manifest
 
 __all__ = ["FakeToolContext", "plugin_context"]
+
+T = TypeVar("T")
 
 
 def plugin_context(
@@ -63,6 +67,7 @@ def plugin_context(
     messages: MessagesBroker | None = None,
     turns: TurnsBroker | None = None,
     documents: DocumentsBroker | None = None,
+    migrations: Callable[[], Sequence[Migration]] = tuple,
 ) -> PluginContext:
     """A context as the kernel would make it, with an empty past and folders under ``home``.
 
@@ -70,7 +75,7 @@ def plugin_context(
     session id, with which ``history.replace`` is as strict as the kernel, ``urls`` what may be opened, ``store`` the
     address of the store's server, ``messages`` what sends them (else there is no chat), ``turns`` what plays them
     (else each is answered by what was said), ``documents`` what is kept (else nothing yet). Permissions are enforced
-    as always.
+    as always. ``migrations`` gives what the plugin registers; its tables are in a file among its data.
     """
     data, cache = home / "data" / manifest.name, home / "cache" / manifest.name
     for folder in (data, cache):
@@ -89,7 +94,7 @@ def plugin_context(
         messages=messages or _NoChats(manifest),
         turns=turns or FakeTurns(manifest),
         documents=documents or FakeDocuments(),
-        store=_Store(manifest, store),
+        store=_Store(manifest, store, data, migrations),
         endpoints=dict(endpoints or {}),
         strict=True,
         urls=urls,
@@ -199,12 +204,28 @@ def _require(manifest: "Manifest", permission: str) -> None:
 
 
 class _Store(StoreBroker):
-    def __init__(self, manifest: "Manifest", address: str) -> None:
-        self._manifest, self._address = manifest, address
+    def __init__(
+        self, manifest: "Manifest", address: str, data: Path, migrations: Callable[[], Sequence[Migration]]
+    ) -> None:
+        self._manifest, self._address, self._data, self._migrations = manifest, address, data, migrations
 
     def address(self) -> str:
         _require(self._manifest, "store.connect")
         return self._address
+
+    async def transact(self, work: "Callable[[TablesTransaction], T]") -> T:
+        _require(self._manifest, "store.tables")
+        from hermes_core.store.engine import Engine
+        from hermes_core.store.tables import Tables
+
+        (migration,) = self._migrations()
+        engine = Engine(self._data / "tables.db")
+        try:
+            tables = Tables(engine, self._manifest.label, migration)
+            tables.prepare()
+            return await tables.run(work)
+        finally:
+            engine.close()
 
 
 class _NoSessions(SessionsBroker):

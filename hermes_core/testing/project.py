@@ -13,7 +13,7 @@ __all__ = ["is_plugin", "manifest_path", "project_folder", "project_of"]
 
 def manifest_path(module: str) -> Path:
     """Where the manifest of an importable module is; the module is not imported."""
-    spec = importlib.util.find_spec(module)
+    spec = importlib.util.find_spec(module.partition(":")[0])
     assert spec, f"there is no module {module}; is the plugin installed or on the path?"
     assert spec.origin, f"{module} is a folder without an __init__.py"
     origin = Path(spec.origin)

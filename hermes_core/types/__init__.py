@@ -33,7 +33,7 @@ from hermes_core.types.events import (
     TurnEnd,
     Used,
 )
-from hermes_core.types.house import Check, Command, Document, Fault, Finding, Phase, SlashCommand
+from hermes_core.types.house import Check, Command, Document, Fault, Finding, Migration, Phase, SlashCommand
 from hermes_core.types.model import (
     CallDelta,
     Delta,
@@ -89,6 +89,7 @@ __all__ = [
     "Memo",
     "Message",
     "Meta",
+    "Migration",
     "Model",
     "ModelRow",
     "Noticed",

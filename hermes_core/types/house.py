@@ -1,6 +1,7 @@
 """What a plugin adds to the house, and how it can fail."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from hermes_core.types.base import JSON
@@ -63,6 +64,14 @@ class Document:
     version: int
     session_id: str = ""
     updated: float = 0.0
+
+
+@frozen(kw_only=True)
+class Migration:
+    """How a plugin's tables came to be: a folder of alembic revisions, and the id of the newest."""
+
+    folder: Path
+    head: str
 
 
 @frozen(kw_only=True)

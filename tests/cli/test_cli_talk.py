@@ -274,3 +274,37 @@ def test_a_reader_that_leaves_is_no_error_to_talk_about(cli):
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     assert "BrokenPipe" not in done.stderr
+
+
+NOISY = """
+import os, subprocess
+from hermes_core import hookimpl
+from hermes_core.kinds import tool
+print("imported")
+
+@tool
+async def list_files() -> str:
+    "List files."
+    print("called")
+    os.write(1, b"written\\n")
+    subprocess.run(["echo", "started"])
+    return "none"
+
+@hookimpl
+def register_tools():
+    print("registered")
+    return [list_files]
+"""
+
+
+@pytest.mark.parametrize("words", [["-z"], ["--json", "-z"], ["chat", "-q"]], ids=" ".join)
+def test_what_a_plugin_prints_is_no_part_of_the_answer(cli, words):
+    cli.plugin("tool/noisy", NOISY, contributes={"tools": ["list_files"]}, permissions={"kernel": ["tools.override"]})
+    assert cli("plugins", "enable", "noisy", "--yes").status == 0
+    done = cli.process(*words, "list the files here")
+    assert done.status == 0, done.err
+    noise = {"imported", "registered", "called", "written", "started"}
+    assert noise <= set(done.err.split())
+    assert not noise & set(done.out.split())
+    if "--json" in words:
+        assert [row["type"] for row in done.rows][-1] == "ended"

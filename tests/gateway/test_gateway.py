@@ -325,9 +325,9 @@ async def test_a_platform_that_falls_is_tried_again_and_no_other_falls_with_it(h
     async with serving(hermes, room, shaky) as gateway:
         room.write("Hi.")
         await room.until("Hello.")
-        while gateway.keeper("shaky").state != "connected":
+        while gateway.platform("shaky").state != "connected":
             await asyncio.sleep(0.01)
-        assert gateway.keeper("fake").state == "connected"
+        assert gateway.platform("fake").state == "connected"
 
 
 async def test_what_only_a_person_can_mend_is_parked_and_shown(hermes, scripted):
@@ -344,14 +344,14 @@ async def test_what_only_a_person_can_mend_is_parked_and_shown(hermes, scripted)
 
     shaky.open = open_
     async with serving(hermes, shaky, room) as gateway:
-        while gateway.keeper("shaky").state != "parked":
+        while gateway.platform("shaky").state != "parked":
             await asyncio.sleep(0.01)
         [line] = [line for line in gateway.told() if line.startswith("shaky")]
         assert "The token is wrong." in line
         wrong.clear()
         room.write("/platforms resume shaky", sender="boss")
         await room.until("shaky is tried again.")
-        while gateway.keeper("shaky").state != "connected":
+        while gateway.platform("shaky").state != "connected":
             await asyncio.sleep(0.01)
 
 
@@ -649,8 +649,8 @@ async def test_an_account_that_could_not_be_let_go_of_keeps_nobody_out(hermes, s
     async with serving(hermes, room) as gateway:
         room.write("Hi.")
         async with asyncio.timeout(20):
-            while gateway.keeper("fake").state not in ("standby", "connected") or not room.acked:
-                assert gateway.keeper("fake").state != "standby"
+            while gateway.platform("fake").state not in ("standby", "connected") or not room.acked:
+                assert gateway.platform("fake").state != "standby"
                 await asyncio.sleep(0.01)
 
 
@@ -675,12 +675,12 @@ async def test_an_account_is_served_once_unless_several_may(hermes, scripted, ex
     one, two = Room(), Room()
     one.exclusive = two.exclusive = exclusive
     async with serving(hermes, one) as first:
-        while first.keeper("fake").state != "connected":
+        while first.platform("fake").state != "connected":
             await asyncio.sleep(0.01)
         async with serving(hermes, two) as second:
-            while second.keeper("fake").state not in ("connected", "standby"):
+            while second.platform("fake").state not in ("connected", "standby"):
                 await asyncio.sleep(0.01)
-            assert [first.keeper("fake").state, second.keeper("fake").state] == states
+            assert [first.platform("fake").state, second.platform("fake").state] == states
 
 
 async def test_what_was_begun_beside_before_a_death_is_begun_once(hermes, scripted, tmp_path, monkeypatch):

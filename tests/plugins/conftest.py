@@ -35,9 +35,10 @@ class Site:
         self.user.mkdir(parents=True)
 
     def package(
-        self, label, code="", *, tables=None, distribution="", module="", manifest=None, version="1.0", api=1, files=()
-    ):
-        """Install a distribution. ``manifest=""`` leaves the manifest out."""
+        self, label, code="", *, tables=None, distribution="", module="", manifest=None, version="1.0", api=1, files=(),
+        attribute="",
+    ):  # fmt: skip
+        """Install a distribution. ``manifest=""`` leaves the manifest out; ``attribute`` is of its entry point."""
         distribution = distribution or "hermes-" + label.replace("/", "-")
         module = module or distribution.replace("-", "_")
         folder = self.packages / module
@@ -51,7 +52,9 @@ class Site:
         info = self.packages / f"{distribution.replace('-', '_')}-{version}.dist-info"
         info.mkdir()
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {version}\n")
-        (info / "entry_points.txt").write_text(f"[hermes.plugins]\n{label.split('/')[1]} = {module}\n")
+        (info / "entry_points.txt").write_text(
+            f"[hermes.plugins]\n{label.split('/')[1]} = {module}{attribute and ':' + attribute}\n"
+        )
         return folder
 
     def file(self, label, code="", *, tables=None, name=""):

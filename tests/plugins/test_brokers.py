@@ -1,14 +1,19 @@
 """What a plugin can reach is what its manifest names."""
 
+import asyncio
+from pathlib import Path
+
 import pytest
 
 from hermes_core.config.paths import Home
 from hermes_core.config.settings import load_settings
-from hermes_core.errors import NotPermitted, UnknownName, UserError
+from hermes_core.database import READ
+from hermes_core.errors import ContractError, NotPermitted, PluginError, UnknownName, UserError
 from hermes_core.plugins.brokers import make_context
 from hermes_core.plugins.index import load_index
 from hermes_core.store.journal import Busy, open_store
-from hermes_core.types import Message, Principal, Request, Session, Text
+from hermes_core.store.tables import owners_of_tables
+from hermes_core.types import Message, Migration, Principal, Request, Session, Text
 
 OWNER = Principal()
 
@@ -27,7 +32,7 @@ def context(site, store, monkeypatch):
     monkeypatch.setenv("A_TOKEN", "shown")
     monkeypatch.setenv("B_TOKEN", "hidden")
 
-    def make(**permissions):
+    def make(*, migrations=(), **permissions):
         site.package("provider/board", tables={"permissions": permissions, "contributes": {"providers": ["board"]}})
         home = Home.find(environ={"HERMES_HOME": str(site.lock.parent)})
         home.config_file.write_text("providers:\n  board:\n    base_url: http://127.0.0.1:1\n")
@@ -42,7 +47,8 @@ def context(site, store, monkeypatch):
             await store.delete_session(session_id, owner)
 
         installed = load_index(site.cache, None).get("provider/board")
-        more = {"address": lambda: "postgresql://me:secret@db/hermes", "delete": delete}
+        address = "postgresql://me:secret@db/hermes"
+        more = {"address": lambda: address, "migrations": lambda _: migrations, "delete": delete}
         return make_context(installed, load_settings(home), store=opened, complete=complete, **more)
 
     return make
@@ -147,6 +153,35 @@ async def test_without_the_permission_every_door_is_shut(context):
     ):  # fmt: skip
         with pytest.raises(NotPermitted, match=r"\[permissions\] kernel"):
             await ask
+
+
+HELLO = Path(__file__).parents[2] / "docs" / "hello" / "tables" / "src" / "hermes_tool_notebook"
+
+
+async def test_tables_of_its_own_need_the_permission(context):
+    with pytest.raises(NotPermitted, match="reached for tables of its own"):
+        await context().store.transact(lambda _: 1)
+
+
+@pytest.mark.parametrize("many", [0, 2])
+async def test_tables_of_its_own_are_one_migration(context, many):
+    given = [Migration(folder=HELLO / "migrations", head="0002")] * many
+    with pytest.raises(ContractError, match=f"must give one Migration, and gave {many}"):
+        await context(kernel=["store.tables"], migrations=given).store.transact(lambda _: 1)
+
+
+async def test_tables_are_made_at_the_first_use_and_a_failure_is_tried_again(context, store, tmp_path):
+    folder = tmp_path / "migrations"
+    folder.mkdir()
+    made = context(kernel=["store.tables"], migrations=[Migration(folder=folder, head="0001")])
+    for _ in range(2):
+        with pytest.raises(PluginError, match="provider/board"):
+            await made.store.transact(lambda _: 1)
+    body = (HELLO / "migrations" / "0001_notes.py").read_text().replace("tool_notebook__", "provider_board__")
+    (folder / "0001_first.py").write_text(body)
+    assert await asyncio.gather(*(made.store.transact(lambda _: 1) for _ in range(4))) == [1] * 4
+    assert await store.engine.run(owners_of_tables, READ) == {"provider/board"}
+    assert await made.documents.put("n", 1, owner=OWNER)
 
 
 def said(role, text):

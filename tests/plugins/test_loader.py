@@ -246,6 +246,44 @@ def test_two_homes_with_a_plugin_of_one_name_do_not_share_it(site, tmp_path):
     assert [import_plugin(one).home for one in (first, second, first)] == [1, 2, 1]
 
 
+@pytest.mark.parametrize("attribute", ["plugin", "Plugin", "inner.made"])
+def test_an_entry_point_may_name_an_object(site, attribute):
+    code = """
+from types import SimpleNamespace
+from hermes_core import hookimpl
+from hermes_core.kinds import tool
+
+@tool
+async def held() -> str:
+    "A tool."
+    return "held"
+
+class Plugin:
+    @hookimpl
+    def register_tools(self):
+        return [held]
+
+plugin = Plugin()
+inner = SimpleNamespace(made=plugin)
+"""
+    site.package("tool/held", code, tables={"contributes": {"tools": ["held"]}}, attribute=attribute)
+    for _ in range(2):  # the second time from the cache
+        kernel = Kernel(site)
+        kernel.loader.load_contributing("tools")
+        assert [thing.name for _, thing in kernel.dispatch.contributions("register_tools")] == ["held"]
+        assert not kernel.dispatch.faults
+    assert type(inspect_plugin(kernel.index.get("tool/held"))).__name__ == "Plugin"
+
+
+def test_an_entry_point_that_names_nothing_is_told(site):
+    site.package("tool/held", "", tables={"contributes": {"tools": ["held"]}}, attribute="plugin")
+    kernel = Kernel(site)
+    kernel.loader.load_contributing("tools")
+    (fault,) = kernel.dispatch.faults
+    assert (fault.plugin, fault.phase) == ("tool/held", "import")
+    assert "has no attribute 'plugin'" in fault.error
+
+
 def test_only_what_is_asked_for_is_loaded(site):
     tool_plugin(site, "one")
     tool_plugin(site, "two")

@@ -35,7 +35,7 @@ def test_migrating_from_nothing_gives_the_frozen_tables(tmp_path: Path) -> None:
     fresh = Engine(tmp_path / "fresh.db")
     to_head(fresh)
     migrated = Engine(tmp_path / "migrated.db")
-    migrated.transact(lambda _: upgrade(migrated.connection, migrated.place))
+    migrated.transact(lambda tx: upgrade(tx, migrated.place))
     assert layout(migrated.connection) == layout(fresh.connection)
     for query in ("SELECT version_num FROM alembic_version", "SELECT * FROM search_config ORDER BY k"):
         assert migrated.connection.execute(query).fetchall() == fresh.connection.execute(query).fetchall() != []
@@ -61,7 +61,7 @@ def test_a_migration_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
     engine = Engine(database)
     before = layout(engine.connection)
     with pytest.raises(Exception, match="turns"):
-        engine.transact(lambda _: upgrade(engine.connection, str(database)))
+        engine.transact(lambda tx: upgrade(tx, str(database)))
     assert layout(engine.connection) == before
     assert not engine.connection.in_transaction
     engine.close()

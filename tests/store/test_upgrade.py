@@ -17,7 +17,7 @@ from hermes_core.database import Database, Transaction
 from hermes_core.errors import StoreError
 from hermes_core.store.engine import Engine
 from hermes_core.store.journal import open_store
-from hermes_core.store.migrate import revisions_sql, to_head, upgrade
+from hermes_core.store.migrate import to_head, upgrade
 from hermes_core.store.versions.head import HEAD, SQL
 from hermes_core.types import Message, Principal, Session, Text
 
@@ -70,9 +70,9 @@ def play(path, url, at):
         def __init__(self, *a, **k):
             super().__init__(*a, **k)
             self.set_trace_callback(count)
-    connect, execute = engine.sqlite3.connect, psycopg.Connection.execute
+    connect, execute = engine.sqlite3.connect, psycopg.Cursor.execute
     engine.sqlite3.connect = lambda *a, **k: connect(*a, factory=Traced, **k)
-    psycopg.Connection.execute = lambda self, *a, **k: (count(), execute(self, *a, **k))[1]
+    psycopg.Cursor.execute = lambda self, *a, **k: (count(), execute(self, *a, **k))[1]
     open_store(Path(path), url=url, driver=PostgreSQL()).close()
 
 for line in sys.stdin:
@@ -92,11 +92,7 @@ def older(engine: Database) -> None:
     """Make the tables of revision 0001 in an empty database, with rows in each."""
 
     def work(tx: Transaction) -> None:
-        if tx.server:
-            for sql in revisions_sql(tx.dialect, to="0001"):
-                tx.connection.execute(sql)
-        else:
-            upgrade(tx.connection, engine.place, to="0001")
+        upgrade(tx, engine.place, to="0001")
         for sql in ROWS:
             tx.connection.execute(sql)
 

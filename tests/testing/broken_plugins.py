@@ -110,6 +110,42 @@ def register_cli_commands():
 
 
 @hookimpl'''
+SERVICE = """
+@hookimpl
+def register_services():
+    import asyncio
+    from hermes_core.kinds import Service
+
+    class Deaf(Service):
+        name = "deaf"
+
+        async def run(self):
+            for _ in range(40):
+                try:
+                    await asyncio.sleep(0.1)
+                except asyncio.CancelledError:
+                    pass
+
+    return [Deaf()]
+
+
+@hookimpl"""
+MIGRATION = """
+@hookimpl
+def register_migrations():
+    import tempfile
+    from pathlib import Path
+    from hermes_core.types import Migration
+
+    folder = Path(tempfile.mkdtemp())
+    (folder / "0001_first.py").write_text(
+        "import sqlalchemy as sa\\nfrom alembic import op\\nrevision, down_revision = '0001', None\\n"
+        "def upgrade():\\n    op.create_table('mine', sa.Column('x', sa.Text))\\n"
+    )
+    return [Migration(folder=folder, head="0001")]
+
+
+@hookimpl"""
 DESCRIBED = "[commands.x]\nsummary = 'Do it.'\n\n[contributes]"
 
 BASE = [
@@ -169,6 +205,19 @@ BASE = [
         "from hermes_core import settings\n" + CLASS.format("1.0"),
         manifest=SECTION,
     ),
+    provider(
+        "test_its_services_end_when_they_are_stopped",
+        "@hookimpl",
+        SERVICE,
+        manifest=("[contributes]", '[contributes]\nservices = ["deaf"]'),
+    ),
+    provider(
+        "test_its_tables_are_its_own",
+        "@hookimpl",
+        MIGRATION,
+        manifest=("[contributes]", '[permissions]\nkernel = ["store.tables"]\n\n[contributes]'),
+    ),
+    provider("test_its_tables_are_its_own", "@hookimpl", MIGRATION),
     provider(
         "test_its_readme_is_up_to_date",
         "class Echo(Provider):",

@@ -22,6 +22,7 @@ ORDER = (
     "SettingsDesk",
     "Jobs",
     "Completer",
+    "Service",
     "Masker",
     "Memory",
     "TurnQueue",

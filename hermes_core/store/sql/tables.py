@@ -6,13 +6,16 @@ import sqlalchemy as sa
 from attrs import fields
 from sqlalchemy.dialects import postgresql
 
-from hermes_core.store.migrate import lent, upgrade
+from hermes_core.store.engine import FileTransaction
+from hermes_core.store.lent import Lender
+from hermes_core.store.migrate import upgrade
 from hermes_core.types import Session, Usage
 
 database = sqlite3.connect(":memory:")
-upgrade(database, ":memory:")
 _metadata = sa.MetaData()
-_metadata.reflect(lent(database))
+upgrade(FileTransaction(database), ":memory:")
+with Lender().connected(FileTransaction(database)) as _connection:
+    _metadata.reflect(_connection)
 _tables = ("owners", "sessions", "prompts", "turns", "messages", "tool_calls", "leases", "inbox", "contexts")
 owners, sessions, prompts, turns, messages, calls, leases, inbox, contexts = (_metadata.tables[n] for n in _tables)
 model_calls, approvals, grants = (_metadata.tables[n] for n in ("model_calls", "approvals", "grants"))

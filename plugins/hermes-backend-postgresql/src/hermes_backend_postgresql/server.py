@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 import psycopg
 
@@ -41,7 +41,10 @@ _BEGIN = {
 }
 _ALONE = """SELECT extract(epoch FROM clock_timestamp())::float8
     FROM pg_advisory_xact_lock(hashtextextended(%(name)s, 4715)) AS held"""
-_TABLES = "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace"
+_OBJECTS = """SELECT c.relname, c.relkind::text || coalesce((
+    SELECT string_agg(attname || ' ' || atttypid::text || ' ' || attnotnull::text, ',' ORDER BY attnum)
+    FROM pg_attribute WHERE attrelid = c.oid AND attnum > 0), '')
+    FROM pg_class c WHERE c.relnamespace = current_schema()::regnamespace"""
 
 
 class Unreachable(Locked):
@@ -51,7 +54,8 @@ class Unreachable(Locked):
 class ServerTransaction(Transaction):
     """A transaction on a server, where others write at the same time."""
 
-    dialect = "postgresql"
+    dialect = "postgresql+psycopg"
+    sqlalchemy: ClassVar = {"use_native_hstore": False}  # which it would ask the server for with every loan
     connection: "psycopg.Connection[Row]"
 
     def __init__(self, connection: "psycopg.Connection[Row]", statements: Mapping[str, str]) -> None:
@@ -77,8 +81,8 @@ class ServerTransaction(Transaction):
         found = self.rows(f"{name}_near", **values, owner=owner, limit=limit)
         return found if len(found) >= limit else self.rows(name, **values, owner=owner, limit=limit)
 
-    def tables(self) -> set[str]:
-        return {row[0] for row in self.connection.execute(_TABLES)}
+    def objects(self) -> dict[str, str]:
+        return {str(name): str(made) for name, made in self.connection.execute(_OBJECTS)}
 
     def _execute(self, sql: str, values: Mapping[str, JSON]) -> "psycopg.Cursor[Row]":
         # As SQLite has it, yes is the number one.

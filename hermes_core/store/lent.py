@@ -1,0 +1,55 @@
+"""The store's connections lent to SQLAlchemy: it may run statements, but the transaction stays the store's."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.pool import NullPool
+
+from hermes_core.database import Transaction
+
+__all__ = ["Lender"]
+
+
+class Lender:
+    """Hands out the connection of the transaction that runs in this thread."""
+
+    def __init__(self) -> None:
+        self._here = threading.local()
+        self._engine: sa.Engine | None = None
+
+    @contextmanager
+    def connected(self, tx: Transaction) -> Iterator[sa.Connection]:
+        """A connection of SQLAlchemy inside an open transaction."""
+        if self._engine is None:
+            url, more = f"{tx.dialect}://", tx.sqlalchemy
+            self._engine = sa.create_engine(url, creator=self._borrow, poolclass=NullPool, **more)
+        self._here.connection = tx.connection
+        try:
+            with self._engine.connect() as connection:
+                yield connection
+        finally:
+            del self._here.connection
+
+    def _borrow(self) -> Any:
+        return _Borrowed(self._here.connection)
+
+
+class _Borrowed:
+    """A connection of a driver that cannot be ended."""
+
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._connection, name)
+
+    def commit(self) -> None:
+        """Ours to do."""
+
+    rollback = close = commit
+
+    def add_notice_handler(self, _handler: object) -> None:
+        """Not for every loan anew."""

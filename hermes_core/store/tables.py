@@ -1,0 +1,176 @@
+"""Tables of plugins in the kernel's database: brought to their head before the first use, and then theirs alone.
+
+Each plugin has a prefix that no other can have, and a version table with it. Its migrations run under the lock of the
+kernel's own, in one transaction: after a failure, or a death, the tables are as before. SQLAlchemy is imported with the
+first statement, alembic only when there is something to migrate.
+"""
+
+import inspect
+import re
+import threading
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from hermes_core.database import READ, WRITE, Database, Rows, TablesTransaction, Transaction
+from hermes_core.errors import Conflict, ContractError, Incompatible, PluginError, StoreError
+from hermes_core.store.killpoints import die_at
+from hermes_core.types import Migration
+
+if TYPE_CHECKING:
+    import sqlalchemy as sa
+
+    from hermes_core.store.lent import Lender
+
+__all__ = ["Tables", "owners_of_tables", "prefix_of"]
+
+T = TypeVar("T")
+_VERSION = "version"
+_PLAIN = re.compile(r"[a-z]+/[a-z0-9]+(-[a-z0-9]+)*")
+_OWNED = re.compile(rf"([a-z]+)_([a-z0-9]+(?:_[a-z0-9]+)*)__{_VERSION}")
+
+
+def prefix_of(label: str) -> str:
+    """What the names of a plugin's tables begin with; no other plugin's prefix begins with it. Raises ContractError."""
+    if not _PLAIN.fullmatch(label):
+        text = "the name of a plugin with tables has lower-case letters and digits, and single - between them"
+        raise ContractError(label, text)
+    return f"{label.replace('/', '_').replace('-', '_')}__"
+
+
+def owners_of_tables(tx: Transaction) -> set[str]:
+    """The labels of the plugins that have tables in a database."""
+    found = (_OWNED.fullmatch(name) for name in tx.objects())
+    return {f"{m[1]}/{m[2].replace('_', '-')}" for m in found if m}
+
+
+class Tables:
+    """The tables of one plugin: every unit of work is one transaction."""
+
+    def __init__(self, database: Database, label: str, migration: Migration) -> None:
+        """Raises ContractError when the plugin's name does not do."""
+        self._database, self._label, self._migration = database, label, migration
+        self.prefix = prefix_of(label)
+        self._lender: Lender | None = None
+
+    async def run(self, work: Callable[[TablesTransaction], T]) -> T:
+        """Run a unit of work, again if need be. Raises StoreError, Conflict, ContractError, and what it raises."""
+        if inspect.iscoroutinefunction(work):
+            raise self._waits()
+        return await self._database.run(lambda tx: self._unit(tx, work))
+
+    def _unit(self, tx: Transaction, work: Callable[[TablesTransaction], T]) -> T:
+        with self._lent().connected(tx) as connection, tx.confined(self.prefix, f"{self.prefix}{_VERSION}"):
+            result = work(_Open(connection, self._label, self.prefix))
+        if inspect.isawaitable(result):
+            raise self._waits()
+        return result
+
+    def _waits(self) -> ContractError:
+        return ContractError(self._label, "a transaction is a plain def: nobody waits while it is open")
+
+    def prepare(self) -> None:
+        """Bring the tables to their head. Raises Incompatible when they are newer, PluginError when it fails."""
+        if self._database.transact(self._revision, READ) != self._migration.head:
+            self._database.transact(self._migrate, WRITE)
+
+    def _revision(self, tx: Transaction) -> str:
+        """The revision of the tables, or nothing when there are none."""
+        table = f"{self.prefix}{_VERSION}"
+        if table not in tx.objects():
+            return ""
+        row = tx.connection.execute(f"SELECT version_num FROM {table}").fetchone()  # noqa: S608 - letters and _
+        return str(row[0]) if row else ""
+
+    def _migrate(self, tx: Transaction) -> None:
+        """Inside the write lock: look again, since another process may have been faster."""
+        tx.alone("migration")
+        revision = self._revision(tx)
+        if revision == self._migration.head:
+            return
+        before = tx.objects()
+        try:
+            self._upgrade(tx, revision)
+        except (PluginError, StoreError):
+            raise
+        except Exception as error:
+            text = f"its tables cannot be migrated: {type(error).__name__}: {error}".partition("\n")[0]
+            raise PluginError(self._label, text, hint="They are as before. Tell its author.") from error
+        self._judge(before, tx.objects())
+        if (reached := self._revision(tx)) != self._migration.head:
+            text = f"its migrations end at {reached or 'nothing'}, and it names {self._migration.head}"
+            raise ContractError(self._label, text)
+        die_at("migrating")
+
+    def _upgrade(self, tx: Transaction, revision: str) -> None:
+        from alembic.config import Config
+        from alembic.runtime.environment import EnvironmentContext
+        from alembic.script import ScriptDirectory
+        from alembic.util import CommandError
+
+        folder = str(self._migration.folder)
+        scripts = ScriptDirectory(folder, version_locations=[folder])
+        try:
+            scripts.get_revision(revision or "head")
+        except CommandError as error:
+            text = f"its tables are of a newer version of it ({revision}; this one knows {self._migration.head})"
+            raise Incompatible(self._label, text, hint="Update the plugin. The tables stay as they are.") from error
+        steps = EnvironmentContext(Config(), scripts, fn=lambda current, _: scripts._upgrade_revs("head", current))
+        with steps, self._lent().connected(tx) as connection:
+            steps.configure(connection=connection, version_table=f"{self.prefix}{_VERSION}")
+            steps.run_migrations()
+
+    def _judge(self, before: Mapping[str, str], after: Mapping[str, str]) -> None:
+        """Hold what was made or changed against the prefix. Raises ContractError; then nothing is committed."""
+        touched = {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
+        if astray := sorted(name for name in touched if not name.startswith(self.prefix)):
+            text = f"its migrations touch {', '.join(astray)}; names of its own begin with {self.prefix}"
+            raise ContractError(self._label, text)
+
+    def _lent(self) -> "Lender":
+        if self._lender is None:
+            from hermes_core.store.lent import Lender
+
+            self._lender = Lender()
+        return self._lender
+
+
+class _Open(TablesTransaction):
+    """A transaction while its unit of work runs."""
+
+    def __init__(self, connection: "sa.Connection", label: str, prefix: str) -> None:
+        self._connection, self._label, self._prefix = connection, label, prefix
+        self._thread = threading.get_ident()
+
+    def execute(self, statement: "sa.Executable", parameters: Any = None) -> Rows:
+        from sqlalchemy.exc import DBAPIError, IntegrityError
+
+        if self._connection.closed or threading.get_ident() != self._thread:
+            raise ContractError(self._label, "used a transaction that is over")
+        if why := _refusal(statement, self._prefix):
+            raise ContractError(self._label, f"its statement was refused: {why}")
+        try:
+            result = self._connection.execute(statement, parameters)
+            return Rows((dict(row) for row in result.mappings()) if result.returns_rows else (), result.rowcount)
+        except IntegrityError as error:
+            raise Conflict(f"A row of {self._label} stands in the way: {error.orig}.".replace("\n", " ")) from error
+        except DBAPIError as error:
+            if any(word in str(error.orig) for word in ("not authorized", "is prohibited")):  # the confined file's own
+                raise ContractError(self._label, f"its statement was refused: {error.orig}") from error
+            raise error.orig or error from error  # the driver's own, which the engine puts in plain words
+
+
+def _refusal(statement: object, prefix: str) -> str:
+    """Why a statement may not run: mistakes that can be seen in it. The wall is the database's, where it has one."""
+    import sqlalchemy as sa
+    from sqlalchemy.sql import visitors
+
+    if not isinstance(statement, sa.Select | sa.CompoundSelect | sa.Insert | sa.Update | sa.Delete):
+        return f"{type(statement).__name__} is none of select, insert, update and delete"
+    for one in visitors.iterate(statement):
+        if isinstance(one, sa.TextClause):
+            return "raw text cannot be looked into"
+        if isinstance(one, sa.TableClause):
+            own = one.name.startswith(prefix) and one.name != f"{prefix}{_VERSION}"
+            if not own or getattr(one, "schema", None) is not None:
+                return f"the table {one.fullname!r} is not the plugin's own"
+    return ""

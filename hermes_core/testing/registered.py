@@ -1,0 +1,81 @@
+"""What a plugin's module registers, looked at without a kernel."""
+
+import importlib
+import inspect
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from hermes_core.plugins.implementation import KINDS
+
+if TYPE_CHECKING:
+    from hermes_core.context import PluginContext
+
+__all__ = ["TABLES", "contributions", "hook_problems", "implementations", "migrations_of", "name_of", "plugin_of"]
+
+TABLES = {table: hook for hook, (table, _) in KINDS.items() if table}  # of the manifest, each with its hook
+
+
+def plugin_of(words: str) -> Any:
+    """What has a plugin's hooks, by the words of its entry point: a module, or ``module:object``."""
+    module, _, attribute = words.partition(":")
+    found: Any = importlib.import_module(module)
+    for name in filter(None, attribute.split(".")):
+        found = getattr(found, name)
+    return found() if isinstance(found, type) else found
+
+
+def implementations(module: str) -> list[tuple[str, Any]]:
+    """The hooks a plugin implements, each with its function."""
+    found = plugin_of(module)
+    marked = [(name, getattr(found, name)) for name in dir(found)]
+    return [
+        (f.hermes_impl.get("specname") or n, f) for n, f in marked if isinstance(getattr(f, "hermes_impl", 0), dict)
+    ]
+
+
+def migrations_of(module: str) -> list[Any]:
+    """What it gives for its own tables."""
+    hook = dict(implementations(module)).get("register_migrations")
+    return [] if hook is None else list(hook(**dict.fromkeys(inspect.signature(hook).parameters)))
+
+
+def contributions(module: str, context: "PluginContext") -> dict[str, list[Any]]:
+    """What each register hook of a plugin gives, called as the kernel calls it: by the arguments it names."""
+    given: dict[str, list[Any]] = {}
+    hooks = dict(implementations(module))
+    for table, hook in TABLES.items():
+        if function := hooks.get(hook):
+            arguments = {"ctx": context} if "ctx" in inspect.signature(function).parameters else {}
+            given[table] = list(function(**arguments))
+    return given
+
+
+def name_of(thing: Any, table: str) -> str:
+    """What a contributed thing is called; in words, where it has no name."""
+    return str(getattr(thing, "name", f"a {type(thing).__name__} without a name in {table}"))
+
+
+def hook_problems(name: str, function: Any, declared: Iterable[str]) -> list[str]:
+    """What is wrong with an implementation; ``declared`` are the hooks of the manifest."""
+    from hermes_core import hooks
+
+    spec = getattr(hooks, name, None)
+    if spec is None or not hasattr(spec, "hermes_mode"):
+        return [f"{name} is no hook of this kernel"]
+    mode = hooks.mode_of(spec)
+    wanted = inspect.signature(spec)
+    problems = []
+    stray = [p for p in inspect.signature(function).parameters if p not in wanted.parameters]
+    if stray:
+        problems.append(f"{name} asks for {', '.join(stray)}; the hook is {name}{wanted}")
+    due = mode != "contribute"
+    if inspect.iscoroutinefunction(function) is not due:
+        problems.append(f"{name} is called to {mode}; write '{'async def' if due else 'def'} {name}(…)'")
+    options = function.hermes_impl
+    if options.get("wrapper") or options.get("hookwrapper"):
+        problems.append(f"{name} is a wrapper; Hermes has none")
+    if mode == "decide" and (options.get("tryfirst") or options.get("trylast")):
+        problems.append(f"{name} is a gate; order must not matter, so tryfirst and trylast are refused")
+    if due and name not in declared:
+        problems.append(f"{name} is not declared; add it to hermes-plugin.toml: [hooks] use = [{name!r}]")
+    return problems
