@@ -187,16 +187,13 @@ def processes(folder: Path, writers: int = 8, commits: int = 2000) -> dict[str, 
 async def _measure(folder: Path, count: int, big: int) -> dict[str, object]:
     rows = list(texts(count))
     report: dict[str, object] = {"rows": count, "bytes_per_message": round(sum(map(len, rows)) / count)}
-    for label, transcripts in (("ours", None), ("ours_with_transcripts", folder / "sessions")):
-        database = folder / f"{label}.db"
-        store = open_store(database, transcripts=transcripts)
-        report[label] = await ours(store, rows)
-        if transcripts is None:
-            report["search"] = {str(count): await searches(store)}
-            if big > count:
-                await fill(store, count, big)
-                report["search"][str(big)] = await searches(store)  # type: ignore[index]
-        store.close()
+    store = open_store(folder / "ours.db")
+    report["ours"] = await ours(store, rows)
+    report["search"] = {str(count): await searches(store)}
+    if big > count:
+        await fill(store, count, big)
+        report["search"][str(big)] = await searches(store)  # type: ignore[index]
+    store.close()
     report["raw"] = raw(folder, rows)
     report["ratio"] = round(report["ours"]["rows_per_second"] / report["raw"]["rows_per_second"], 2)  # type: ignore[index]
     return report

@@ -110,6 +110,15 @@ class ArchiveBroker(ABC):
         """The same in OpenAI's shape, one or more for each, after the prompt it began with. Raises UnknownName."""
 
     @abstractmethod
+    async def export_after(
+        self, owner: Principal, session_id: str, number: int, *, limit: int = 100
+    ) -> Sequence[tuple[int, JSON]]:
+        """The next messages behind one in OpenAI's shape, each with its number; one message may be several, or none.
+
+        0 is before the first. Numbers count a session's messages and never change. Raises UnknownName.
+        """
+
+    @abstractmethod
     async def usage(self, owner: Principal, *, days: int = 30) -> Sequence[UsageRow]:
         """What was used on each of the last days, by model and task."""
 

@@ -4,14 +4,13 @@ A plugin cannot reach the store, other plugins' settings or undeclared secrets t
 """
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from attrs import Factory, field
 
 from hermes_core import notices
-from hermes_core.addresses import UrlRules
 from hermes_core.brokers import (
     ArchiveBroker,
     DocumentsBroker,
@@ -27,7 +26,7 @@ from hermes_core.brokers import (
 from hermes_core.types import Endpoint, Principal
 from hermes_core.values import frozen
 
-__all__ = ["KERNEL_PERMISSIONS", "PluginContext", "PluginPaths"]
+__all__ = ["KERNEL_PERMISSIONS", "PluginContext", "PluginPaths", "UrlRules"]
 
 KERNEL_PERMISSIONS = (
     "sessions.read",
@@ -58,6 +57,19 @@ class PluginPaths:
     skills: Sequence[tuple[str, Path]] = ()
 
 
+class UrlRules(NamedTuple):
+    """What a person allows of the web. A plugin gets its own from ``PluginContext.urls``.
+
+    ``blocked`` are globs on the host, or on host and path where they hold a slash; a name without a glob means the
+    names below it too. ``is_secret`` says whether a text holds a secret of the person's. ``lookup`` resolves a name.
+    """
+
+    allow_private: bool = False
+    blocked: Sequence[str] = ()
+    is_secret: Callable[[str], bool] | None = None
+    lookup: Callable[[str, int], Awaitable[Sequence[str]]] | None = None
+
+
 @frozen(kw_only=True, eq=False)
 class PluginContext:
     """Handed to every hook that names ``ctx``.
@@ -65,7 +77,7 @@ class PluginContext:
     ``config`` is an instance of the manifest's config class, or None. ``endpoints`` holds what the user wrote under
     ``providers`` for the names this plugin contributes. ``state`` is the plugin's own, to share what it made among its
     hooks while this kernel lives: two kernels in one process have two. ``owner`` is whose Hermes this is. ``urls`` is
-    what the person allows to be opened, for ``hermes_core.fetching.fetch``. ``masks`` takes secrets out of texts.
+    what the person allows to be opened, for ``hermes_tool_kit.fetching.fetch``. ``masks`` takes secrets out of texts.
     """
 
     name: str

@@ -18,7 +18,7 @@ They are called in the order of ``plugins.order``, else alphabetically by plugin
 for observe and transform. Generator wrappers, ``historic`` and ``firstresult`` are refused.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, TypeVar
 
 import pluggy
@@ -210,6 +210,11 @@ async def on_session_end(ctx: PluginContext, session: Session, end: SessionEnd) 
 
 
 @observe
+async def on_session_deleted(ctx: PluginContext, session: Session) -> None:
+    """A session was deleted with all it held; fired for each of its child agents too."""
+
+
+@observe
 async def on_turn_start(ctx: PluginContext, session: Session, message: Message) -> None:
     """A turn begins, or is taken up after its process died. ``message`` is the last thing that was said to it."""
 
@@ -283,9 +288,20 @@ async def pre_llm_call(ctx: PluginContext, session: Session, request: Request) -
 
 @transform
 async def transform_tool_result(
-    ctx: PluginContext, session: Session, call: ToolCall, result: ToolResult, workspace: Workspace
+    ctx: PluginContext,
+    session: Session,
+    call: ToolCall,
+    result: ToolResult,
+    workspace: Workspace,
+    looks: bool,
+    touches: frozenset[str],
+    twin: bool,
 ) -> ToolResult | None:
-    """Change a tool's result before it is stored and shown to the model. ``workspace`` is where it ran."""
+    """Change a tool's result before it is stored and shown to the model. ``workspace`` is where it ran.
+
+    ``looks`` says that its tool is ``idempotent``, ``touches`` its resource keys where they are known, and ``twin``
+    that it was not run: the same call of the same reply was, and this is what came of that.
+    """
 
 
 @transform
@@ -308,6 +324,19 @@ async def pre_tool_call(
     """May this call run? Asked after hard blocks and the user's deny rules, for every call from every door.
 
     ``effects`` are those its tool declares; ``workspace`` is where it would run.
+    """
+
+
+@decide
+async def next_step(
+    ctx: PluginContext, session: Session, number: int, usage: Usage, results: Sequence[ToolResult]
+) -> Verdict | None:
+    """May this turn go on to its next model call? Asked before each.
+
+    ``number`` says which call of the turn it is, 1 for the first, ``usage`` what the turn used so far, and ``results``
+    what came of the tool calls of the last reply. A deny ends the turn, which fails with the reason. With ask its
+    person decides whether it goes on; where they do not want that, or nobody is there, the turn ends with the reason as
+    its answer, and what they say instead is the next message.
     """
 
 

@@ -14,10 +14,11 @@
 # ///
 
 from hermes_core import hookimpl, option, settings, tool
-from hermes_core.addresses import UrlRules, check_url
+from hermes_core.context import UrlRules
 from hermes_core.errors import ToolError
-from hermes_core.fetching import fetch
 from hermes_core.types import Effect
+from hermes_tool_kit.addresses import check_url
+from hermes_tool_kit.fetching import fetch
 
 
 @settings

@@ -182,15 +182,7 @@ class Parts:
     def _open_store(self, url: str, driver: StoreDriver | None) -> "Store":
         from hermes_core.store.journal import open_store
 
-        config = self.settings.config.store
-        return open_store(
-            self.home.database,
-            url=url,
-            driver=driver,
-            durability=config.durability,
-            transcripts=self.home.transcripts if config.transcripts else None,
-            clean=self.settings.masks.data,
-        )
+        return open_store(self.home.database, url=url, driver=driver, durability=self.settings.config.store.durability)
 
     def shut_store(self) -> None:
         """Let no more be written, whatever still runs: for a process that must leave everything as it is."""
@@ -310,6 +302,7 @@ class Parts:
             address=lambda: address_of(self.settings),
             migrations=lambda label: [m for by, m in self.dispatch.contributions("register_migrations") if by == label],
             complete=self.complete,
+            delete=self.delete_session,
             turns=self.turns_of,
             messages=self.messages,
             skills=skills,
@@ -320,6 +313,10 @@ class Parts:
     def turns_of(self, installed: Installed) -> TurnsBroker:
         """The turns that a plugin may order. Of parts alone there are none."""
         return TurnsBroker()
+
+    async def delete_session(self, session_id: str, owner: Principal) -> None:
+        """Delete a session and those of its child agents. Raises UnknownName, Busy. Of parts alone there are none."""
+        raise UnknownName("session", session_id)
 
     async def complete(self, request: Request, task: str = "", session: Session | None = None) -> Response:
         """One model call outside of a turn, booked under its task. Raises ProviderError."""

@@ -77,6 +77,13 @@ class Runtime(Parts):
 
         return Turns(self, installed)
 
+    async def delete_session(self, session_id: str, owner: Principal) -> None:
+        """Delete a session and those of its child agents, and tell plugins. Raises UnknownName, Busy."""
+        self.loader.load_hooks("on_session_deleted")
+        for gone in await (await self.store()).delete_session(session_id, owner):
+            await self.sessions.forget(gone.id)
+            await self.dispatch.observe("on_session_deleted", session=gone)
+
     async def take_up(
         self, session_id: str = "", *, origin: str, owner: Principal | None = None, system: str = ""
     ) -> Session:

@@ -19,7 +19,6 @@ from hermes_core.agent.bounds import Limits, Meter
 from hermes_core.agent.budget import Budgets
 from hermes_core.agent.callcontext import CallContext
 from hermes_core.agent.capabilities import Permitted
-from hermes_core.agent.loops import Loops, signature
 from hermes_core.agent.parts import Parts
 from hermes_core.agent.policy.secondopinion import advice_in, request_for
 from hermes_core.agent.policy.taint import Seen
@@ -27,7 +26,7 @@ from hermes_core.errors import ContractError, HermesError, OutOfReach, ToolError
 from hermes_core.kinds import Tool, ToolOutput, Workspace
 from hermes_core.masking import MASKED
 from hermes_core.plugins.fence import fenced
-from hermes_core.store.codec import clean
+from hermes_core.store.codec import canonical, clean
 from hermes_core.store.killpoints import die_at
 from hermes_core.store.outside import result_of
 from hermes_core.store.validity import NO_RESULT
@@ -78,7 +77,6 @@ class CallRunner:
     told: Sequence[ToolSpec]  # of them, those the model was told of
     emit: Callable[[Event], None]
     asker: Asker
-    loops: Loops
     ran: set[str]
     meter: Meter
     budgets: Budgets
@@ -101,14 +99,13 @@ class CallRunner:
             call = calls[index]
             if (twin := first[index]) != index:
                 await asyncio.wait([tasks[twin]])
-                return await self._finish(call, made[twin])
+                return await self._finish(call, made[twin], keys[index], twin=True)
             earlier = [tasks[j] for j in self._before(index, calls, keys)]
             if earlier:
                 await asyncio.wait(earlier)
             async with workers:
                 mine = made[index] = await self._make(call, params[index])
-                notice = self.loops.look(call, self.tools.get(call.name), keys[index] or (), mine.result)
-                return await self._finish(call, mine, notice)
+                return await self._finish(call, mine, keys[index])
 
         async with asyncio.TaskGroup() as group:
             tasks.extend(group.create_task(one(i), name=f"tool:{calls[i].name}") for i in range(len(calls)))
@@ -166,7 +163,7 @@ class CallRunner:
         for index, call in enumerate(calls):
             tool = self.tools.get(call.name)
             once = tool is not None and tool.idempotent and not call.invalid and call.id not in self.started
-            found.append(seen.setdefault(signature(call), index) if once else index)
+            found.append(seen.setdefault(f"{call.name} {canonical(call.arguments)}", index) if once else index)
         return found
 
     def _checked(self, call: ToolCall) -> Any:
@@ -264,16 +261,19 @@ class CallRunner:
     def _masked(self, part: Any) -> Any:
         return evolve(part, text=self.parts.settings.masks.for_model(part.text)) if isinstance(part, Text) else part
 
-    async def _finish(self, call: ToolCall, made: "_Made", notice: str = "") -> tuple[ToolResult, float]:
-        """Store a result as plugins want it, and below it what the house and the user have to say."""
+    async def _finish(
+        self, call: ToolCall, made: "_Made", touches: frozenset[str] | None, *, twin: bool = False
+    ) -> tuple[ToolResult, float]:
+        """Store a result as plugins want it, and below it what the user has to say."""
         outcome, result = made.outcome, evolve(made.result, call_id=call.id)
-        result = await self.parts.dispatch.transform(
-            "transform_tool_result", "result", result, session=self.session, call=call, workspace=self.workspace
-        )
+        tool = self.tools.get(call.name)
+        known: dict[str, Any] = {"session": self.session, "call": call, "workspace": self.workspace, "twin": twin}
+        known |= {"looks": tool is not None and tool.idempotent, "touches": touches or frozenset()}
+        result = await self.parts.dispatch.transform("transform_tool_result", "result", result, **known)
         seconds = time.monotonic() - made.began
         result = evolve(result, untrusted=result.untrusted or made.result.untrusted)
         parts = [evolve(p, text=_NOTE.sub("&lt;", p.text)) if isinstance(p, Text) else p for p in result.parts]
-        result = evolve(result, parts=(*parts, *([Text(text=f"\n[{notice}]")] if notice else [])))
+        result = evolve(result, parts=tuple(parts))
         used = self.meter.take(self.spent.pop(call.id, ()))
         result = await self.store.finish_call(self.turn, call, result, outcome=outcome, seconds=seconds, used=used)
         self.book(used)

@@ -25,11 +25,10 @@ from hermes_core.agent.ending import Endings
 from hermes_core.agent.exchange import Exchange
 from hermes_core.agent.failed import cause, failed, given_up
 from hermes_core.agent.live import Live, LiveSessions
-from hermes_core.agent.loops import Loops
 from hermes_core.agent.outputs import output_room
 from hermes_core.agent.policy.taint import Seen
 from hermes_core.agent.rows import Rows
-from hermes_core.agent.stuck import ask_what_now
+from hermes_core.agent.stepping import ended
 from hermes_core.agent.surface import Surface
 from hermes_core.agent.tools import CallRunner
 from hermes_core.agent.whole import has_calls, text_of
@@ -86,7 +85,6 @@ class TurnRun:
         self._bounds = limits_of(surface.bounds)
         limits = Limits(**budgets.limits["turn"]).within(self._bounds)
         self._meter = Meter(limits, workers, lambda: self._allowance.used)
-        self._loops = Loops()
         self._ends = Endings(self._parts, emit)
         self._id = os.urandom(16).hex()
         self._rows = Rows(sessions, live)
@@ -230,6 +228,8 @@ class TurnRun:
 
     async def _steps(self, step: int = 1) -> str:
         while True:
+            if answer := await self._ended_before(step):
+                return answer
             try:
                 await self._allowance.check()
                 if reached := self._out_of_bounds():
@@ -246,8 +246,6 @@ class TurnRun:
                 step += 1
                 continue
             await self._call(calls)
-            if self._loops.circle and (answer := await self._circling()):
-                return answer
             step += 1
 
     async def _goes_on(self, reply: Message) -> bool:
@@ -277,13 +275,11 @@ class TurnRun:
             raise reached
         return text_of(message)
 
-    async def _circling(self) -> str:
-        """The same came out again and again: go on if a person wants so, else end with what happened."""
-        circle = self._loops.circle
-        assert circle
-        answer, words = await ask_what_now(circle, self._asker, self._live.session)
+    async def _ended_before(self, step: int) -> str:
+        """The last words of a turn that ends before a model call; empty where it goes on. Raises UserError."""
+        parts, session, used = self._parts, self._live.session, self._allowance.used
+        answer, words = await ended(parts, self._asker, session, number=step, usage=used, messages=self._model.messages)
         if not answer:
-            self._loops.go_on()
             return ""
         store, turn = await self._rows.get()
         if words:
@@ -316,7 +312,6 @@ class TurnRun:
             told=self._model.specs,
             emit=self._emit,
             asker=self._asker,
-            loops=self._loops,
             ran=live.ran,
             seen=seen,
             meter=self._meter,

@@ -1,4 +1,4 @@
-"""What keeps the secrets of a home out of texts that leave the process: logs, transcripts, tool output, errors."""
+"""What keeps the secrets of a home out of texts that leave the process: logs, tool output, errors."""
 
 import logging
 import os

@@ -24,7 +24,6 @@ class Home:
         self.config_file = root / "config.yaml"  # what the user wrote
         self.env_file = root / ".env"  # secrets
         self.database = root / "state.db"
-        self.transcripts = root / "sessions"
         self.plugins = root / "plugins"  # the user's own plugin files
         self.lock_file = root / "plugins.lock"  # which plugins the user allowed
         self.logs = root / "logs"

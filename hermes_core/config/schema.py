@@ -208,7 +208,7 @@ class SecuritySettings:
     """What tools may reach, and what texts may hold."""
 
     redact_secrets: bool = option(
-        "Mask secrets in logs, transcripts, tool output and errors; read once, at the start.", default=True
+        "Mask secrets in logs, tool output and errors; read once, at the start.", default=True
     )
     allow_private_urls: bool = option(
         "Open URLs of this machine and of private networks too; where clouds keep keys stays closed.", default=False
@@ -251,7 +251,6 @@ class StoreSettings:
     durability: Literal["normal", "full"] = option(
         "What is survived: process death, or power loss. A server decides this itself.", default="normal"
     )
-    transcripts: bool = option("Also write each session as JSON lines.", default=True)
 
 
 @settings

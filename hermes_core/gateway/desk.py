@@ -104,9 +104,8 @@ class _Sessions(SessionDesk):
         return await self._door.runtime.sessions.rename(known, title)
 
     async def delete(self, session: str, person: str = "") -> None:
-        store = await self._door.store("sessions.write")
-        await store.delete_session(session, self._door.owner(person))
-        await self._door.runtime.sessions.forget(session)
+        await self._door.store("sessions.write")
+        await self._door.runtime.delete_session(session, self._door.owner(person))
 
     async def fork(self, session: str, person: str = "", *, upto: str = "", title: str = "") -> Session:
         store, owner = await self._door.store("sessions.write"), self._door.owner(person)

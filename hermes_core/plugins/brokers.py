@@ -3,11 +3,11 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from hermes_core import types
-from hermes_core.addresses import UrlRules
 from hermes_core.brokers import (
     ArchiveBroker,
     DocumentsBroker,
@@ -21,8 +21,8 @@ from hermes_core.brokers import (
     TextStream,
     TurnsBroker,
 )
-from hermes_core.context import PluginContext, PluginPaths
-from hermes_core.errors import ContractError, UserError
+from hermes_core.context import PluginContext, PluginPaths, UrlRules
+from hermes_core.errors import ContractError, UnknownName, UserError
 from hermes_core.plugins.index import Installed
 from hermes_core.plugins.loader import config_class
 from hermes_core.types import (
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from hermes_core.store.tables import Tables
 
     OpenStore = Callable[[], Awaitable[Store]]
+Delete = Callable[[str, Principal], Awaitable[None]]
 Complete = Callable[[Request, str, Session | None], Awaitable[Response]]
 Migrations = Callable[[str], Sequence[Migration]]
 T = TypeVar("T")
@@ -96,8 +97,8 @@ class _Sessions(SessionsBroker):
 
 
 class _Archive(ArchiveBroker):
-    def __init__(self, installed: Installed, store: "OpenStore") -> None:
-        self._installed, self._store = installed, store
+    def __init__(self, installed: Installed, store: "OpenStore", delete: Delete | None) -> None:
+        self._installed, self._store, self._delete = installed, store, delete
 
     async def _open(self, permission: str = "sessions.read", did: str = "read past conversations") -> "Store":
         self._installed.require("permissions", "kernel", permission, did)
@@ -122,6 +123,16 @@ class _Archive(ArchiveBroker):
         began = [{"role": "system", "content": prompt[0]}] if prompt and prompt[0] else []
         return [*began, *(shape for message in past for shape in to_openai(message))]
 
+    async def export_after(
+        self, owner: Principal, session_id: str, number: int, *, limit: int = 100
+    ) -> Sequence[tuple[int, types.JSON]]:
+        from hermes_core.store.codec import to_openai
+
+        store = await self._open()
+        rows = await store.messages(owner, session_id, around=max(number, 1), window=limit)
+        behind = [(at, message) for at, message in rows if at > number][:limit]
+        return [(at, shape) for at, message in behind for shape in to_openai(message)]
+
     async def usage(self, owner: Principal, *, days: int = 30) -> Sequence[types.UsageRow]:
         return await (await self._open()).usage(owner, days=days)
 
@@ -132,10 +143,21 @@ class _Archive(ArchiveBroker):
         await (await self._change()).rename_session(session_id, title, owner)
 
     async def delete(self, owner: Principal, session_id: str) -> None:
-        await (await self._change()).delete_session(session_id, owner)
+        await self._change()
+        if self._delete is None:
+            raise UserError("No session can be deleted from here.")
+        await self._delete(session_id, owner)
 
     async def prune(self, owner: Principal, *, before: float, dry_run: bool = False) -> Sequence[str]:
-        return await (await self._change()).prune_sessions(owner, before=before, dry_run=dry_run)
+        from hermes_core.store.leases import Busy
+
+        gone = []
+        for session_id in await (await self._change()).unused_sessions(owner, before):
+            with suppress(Busy, UnknownName):  # in use again, or deleted by somebody else meanwhile
+                if not dry_run:
+                    await self.delete(owner, session_id)
+                gone.append(session_id)
+        return gone
 
 
 class _Llm(LlmBroker):
@@ -278,6 +300,7 @@ def make_context(
     *,
     store: "OpenStore",
     complete: Complete,
+    delete: Delete | None = None,
     turns: Callable[[Installed], TurnsBroker] = lambda _: TurnsBroker(),
     messages: Callable[[], MessagesBroker] | None = None,
     address: Callable[[], str] = str,
@@ -289,8 +312,8 @@ def make_context(
     """The context of one plugin. Raises ConfigError when its section of the settings is wrong, UserError.
 
     ``store`` opens the store when first needed, ``address`` says where its server is; ``complete`` makes one model
-    call; ``turns`` are those of a plugin; ``messages`` sends them; ``skills`` and ``guarded`` are as in PluginPaths,
-    ``owner`` as in PluginContext, and ``migrations`` those that a plugin registered.
+    call, ``delete`` deletes a session; ``turns`` are those of a plugin; ``messages`` sends them; ``skills`` and
+    ``guarded`` are as in PluginPaths, ``owner`` as in PluginContext, and ``migrations`` those that a plugin registered.
     """
     manifest = installed.manifest
     assert manifest, f"{installed.label} has no manifest"
@@ -310,7 +333,7 @@ def make_context(
         ),
         log=logging.getLogger(f"hermes.plugin.{manifest.kind}.{manifest.name}"),
         sessions=_Sessions(installed, store),
-        archive=_Archive(installed, store),
+        archive=_Archive(installed, store, delete),
         llm=_Llm(installed, complete),
         history=_History(installed, store),
         messages=_Messages(installed, messages),

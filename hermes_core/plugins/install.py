@@ -6,14 +6,15 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from hermes_core.addresses import UrlRules, check_url
-from hermes_core.errors import OutOfReach, UserError
+from hermes_core.errors import UserError
 from hermes_core.plugins.consent import Consent, Wanted
 from hermes_core.plugins.contents import Contents, contents_of, installed_contents, taken_over
 from hermes_core.plugins.index import Index, Installed, normalized
 
 OSV = "https://api.osv.dev/v1/query"
 _LONGEST = 10_000_000  # bytes of an answer
+_LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"  # of a host name
+_FOUR_NUMBERS = r"(?:(?:0|[1-9]\d?|1\d\d|2[0-4]\d|25[0-5])(?:\.(?!$)|$)){4}"
 Say = Callable[[str], None]
 _NAME = r"(?P<name>[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[[^\]]*\])?\s*(?:==\s*(?P<version>[\w.!+-]+)\s*)?"
 
@@ -128,13 +129,26 @@ def _must_be_sealed(address: str) -> None:
     """Code that comes without encryption may be anybody's. What an address of the web means must be beyond doubt."""
     if address.lower().startswith(("http:", "git+http:")):
         raise UserError(f"{address} is not encrypted; who is on the way could put in other code.", hint="Use https://.")
-    if address.lower().startswith("https:"):
-        try:
-            check_url(address, UrlRules(allow_private=True))
-        except OutOfReach as error:
-            raise UserError(
-                error.text, hint="Give the address of a wheel; a key for it belongs into ~/.netrc."
-            ) from error
+    if address.lower().startswith("https:") and (why := _doubtful(address)):
+        text = f"{ascii(address[:200])[1:-1]} was not opened: {why}."
+        raise UserError(text, hint="Give the address of a wheel; a key for it belongs into ~/.netrc.")
+
+
+def _doubtful(address: str) -> str:
+    """Why another program might read another host out of an address than a person does; empty when none would."""
+    if not re.fullmatch(r"[!-\[\]-~]+", address):
+        return "it holds a backslash, a space or a character that is not plain ASCII"
+    parts = re.fullmatch(r"https://([^/?#]*).*", address, re.IGNORECASE)
+    if not parts:
+        return "https: is not followed by two slashes"
+    if "@" in parts[1]:
+        return "it holds a name or password before an @, which hides the real host behind it"
+    host = re.fullmatch(rf"({_LABEL}(?:\.{_LABEL})*)\.?(?::[1-9]\d{{0,4}})?", parts[1].lower())
+    if not host and not re.fullmatch(r"\[[0-9a-f:.]+\](?::[1-9]\d{0,4})?", parts[1].lower()):
+        return "its host is no plain name"
+    if host and re.fullmatch(r"(.*\.)?(\d+|0x[0-9a-f]*)", host[1]) and not re.fullmatch(_FOUR_NUMBERS, host[1]):
+        return "its host is an unusual spelling of an IPv4 address; write four plain numbers"
+    return ""
 
 
 def _refuse_malware(name: str, version: str, osv: str, say: Say) -> None:

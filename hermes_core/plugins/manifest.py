@@ -21,11 +21,11 @@ TABLES = (
 )  # fmt: skip
 # The next two repeat hooks.py and context.py, which cost too much to import here. A test holds them equal.
 HOOKS = (
-    "on_gateway_start", "on_session_start", "on_session_end", "on_turn_start", "on_turn_end",
+    "on_gateway_start", "on_session_start", "on_session_end", "on_session_deleted", "on_turn_start", "on_turn_end",
     "post_llm_call", "post_tool_call", "on_fault",
     "transform_incoming", "transform_prompt", "offer_tools", "pre_llm_call", "transform_tool_result",
     "transform_outgoing",
-    "admit", "pre_tool_call", "may_end", "approve",
+    "admit", "pre_tool_call", "next_step", "may_end", "approve",
 )  # fmt: skip
 KERNEL = (
     "sessions.read", "sessions.write", "turns.run", "llm.call", "messages.send", "history.rewrite",

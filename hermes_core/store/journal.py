@@ -28,11 +28,9 @@ from hermes_core.store.routes import Routes
 from hermes_core.store.search import cut_words, index_words
 from hermes_core.store.sessions import made, owner_row, stored, transaction
 from hermes_core.store.spending import book, sums
-from hermes_core.store.transcripts import Transcripts
 from hermes_core.store.validity import INTERRUPTED, NO_RESULT, NOT_RUN, result_message, said
 from hermes_core.store.versions.head import SQL
 from hermes_core.types import Envelope, Message, SessionRow, ToolCall, ToolResult, Usage
-from hermes_core.types.base import JSON
 
 __all__ = [
     "Busy",
@@ -55,8 +53,6 @@ def open_store(
     url: str = "",
     driver: StoreDriver | None = None,
     durability: str = "normal",
-    transcripts: Path | None = None,
-    clean: Callable[[JSON], JSON] | None = None,
 ) -> "Store":
     """Open or make the database and bring its tables to head.
 
@@ -74,7 +70,7 @@ def open_store(
     except BaseException:
         engine.close()
         raise
-    return Store(engine, Transcripts(transcripts, clean) if transcripts else None)
+    return Store(engine)
 
 
 class Store(
@@ -108,8 +104,6 @@ class Store(
     def close(self) -> None:
         """Let go of the files; closing twice is quiet."""
         self._engine.close()
-        if self._transcripts:
-            self._transcripts.close()
 
     @transaction(READ)
     def answers(self, tx: Transaction) -> None:
@@ -344,26 +338,16 @@ class Store(
         return self._append(tx, session_id, message, "")
 
     def _append(self, tx: Transaction, session_id: str, message: Message, turn_id: str, made: int = 0) -> int:
-        """The one place where a message is written: row, search index, session; transcript after the commit."""
-        owner, before = session_facts(tx, session_id)
+        """The one place where a message is written: row, search index, session."""
+        owner, _ = session_facts(tx, session_id)
         now, body = time.time(), dumps(message_to_json(message))
         known = {"session_id": session_id, "owner": owner, "turn_id": turn_id, "role": message.role}
         row = tx.add("message_add", **known, body=body, created=now)
-        read = stored(body)  # as it will be read: the index and the transcript must say the same as the row
+        read = stored(body)  # as it will be read: the index must say the same as the row
         words = index_words(read, owner)
         tx.change("search_add", rowid=row, words=cut_words(words) if tx.server else words)
         tx.change("session_touch", id=session_id, last=row, updated=now, made=made)
-        if self._transcripts:
-            files = self._transcripts
-            tx.committed.append(lambda: files.append(session_id, row, before, read, self._stored_after))
         return row
-
-    def _stored_after(self, session_id: str, row: int) -> list[tuple[int, Message]]:
-        """Messages after a row, for a transcript that was cut. Runs after the commit, inside the engine's lock."""
-        rows = self._engine.transact(
-            lambda tx: tx.rows("messages_from", session_id=session_id, start=row + 1, limit=-1), READ
-        )
-        return [(row, stored(body)) for row, body in rows]
 
     @transaction(READ)
     def tools_that_ran(self, tx: Transaction, session_id: str) -> set[str]:

@@ -12,9 +12,8 @@ import attrs
 from hermes_core.database import READ, WRITE, Begin, Database, Transaction
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.store.codec import clean, message_from_json, plain_text
-from hermes_core.store.leases import Busy, alive, check_free
+from hermes_core.store.leases import alive, check_free
 from hermes_core.store.search import index_words, phrases_of, searchable, snippet
-from hermes_core.store.transcripts import Transcripts
 from hermes_core.store.validity import said
 from hermes_core.types import HistoryEntry, Hit, Message, Principal, Role, Session, SessionRow, ToolResult, Usage
 from hermes_core.values import frozen
@@ -74,9 +73,8 @@ def transaction(begin: Begin = WRITE, *, long: bool = False) -> Callable[[Work[S
 class Sessions:
     """Every method is one transaction unless it says otherwise, sees what its owner may see, and raises StoreError."""
 
-    def __init__(self, engine: Database, transcripts: Transcripts | None) -> None:
+    def __init__(self, engine: Database) -> None:
         self._engine = engine
-        self._transcripts = transcripts
 
     @transaction()
     def create_session(self, tx: Transaction, session: Session) -> None:
@@ -189,42 +187,29 @@ class Sessions:
         tx.change("session_update", id=session_id, provider=clean(provider), model=clean(model), cwd=clean(cwd))
 
     @transaction(long=True)
-    def delete_session(self, tx: Transaction, session_id: str, owner: Principal) -> None:
-        """Delete a session with all it holds, and those of its child agents.
+    def delete_session(self, tx: Transaction, session_id: str, owner: Principal) -> list[Session]:
+        """Delete a session with all it holds, and those of its child agents; which those were.
 
         Raises UnknownName, and Busy while a turn runs in one of them.
         """
-        get_session(tx, session_id, owner)
-        self._delete(tx, session_id, owner_number(tx, owner))
+        return self._delete(tx, get_session(tx, session_id, owner), owner_number(tx, owner))
 
-    def _delete(self, tx: Transaction, session_id: str, number: int) -> None:
+    def _delete(self, tx: Transaction, session: Session, number: int) -> list[Session]:
+        session_id, gone = session.id, [session]
         check_free(tx, session_id)
         for child in tx.rows("sessions_below", owner=number, parent=session_id):
-            self._delete(tx, child["id"], number)
+            gone += self._delete(tx, get_session(tx, child["id"], session.owner), number)
         known = () if tx.server else tx.rows("messages_from", session_id=session_id, start=0, limit=-1)
         for row, body in known:  # on a server they go with the messages
             tx.change("search_drop", rowid=row, words=index_words(stored(body), number))
         tx.change("documents_forget", session_id=session_id)
         tx.change("inbox_forget", session_id=session_id)  # its rows stay: the same event must not come in again
         tx.change("session_delete", id=session_id)
-        if self._transcripts:
-            files = self._transcripts
-            tx.committed.append(lambda: files.forget(session_id))
-
-    async def prune_sessions(self, owner: Principal, *, before: float, dry_run: bool = False) -> list[str]:
-        """Delete the sessions last used before an instant; their ids. One transaction for each."""
-        pruned = []
-        for session_id in await self._unused(owner, before):
-            try:
-                if not dry_run:
-                    await self.delete_session(session_id, owner)
-            except (Busy, UnknownName):
-                continue  # in use again, or deleted by somebody else meanwhile
-            pruned.append(session_id)
-        return pruned
+        return gone
 
     @transaction(READ, long=True)
-    def _unused(self, tx: Transaction, owner: Principal, before: float) -> list[str]:
+    def unused_sessions(self, tx: Transaction, owner: Principal, before: float) -> list[str]:
+        """The sessions last used before an instant: their ids."""
         return [row["id"] for row in tx.rows("sessions_before", owner=owner_number(tx, owner), before=before)]
 
     @transaction(READ, long=True)

@@ -5,7 +5,6 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from hermes_core.addresses import UrlRules
 from hermes_core.brokers import (
     ArchiveBroker,
     DocumentsBroker,
@@ -17,7 +16,7 @@ from hermes_core.brokers import (
     StoreBroker,
     TurnsBroker,
 )
-from hermes_core.context import PluginContext, PluginPaths
+from hermes_core.context import PluginContext, PluginPaths, UrlRules
 from hermes_core.errors import NotPermitted, ProviderError, UnknownName, UserError
 from hermes_core.kinds import ToolContext, Workspace
 from hermes_core.testing.fake_documents import FakeDocuments
@@ -275,6 +274,11 @@ class _NoArchive(ArchiveBroker):
     async def export(self, owner: Principal, session_id: str) -> Sequence[JSON]:
         await self.find(owner, session_id)
         return ()
+
+    async def export_after(
+        self, owner: Principal, session_id: str, number: int, *, limit: int = 100
+    ) -> Sequence[tuple[int, JSON]]:
+        raise UnknownName("session", session_id)
 
     async def usage(self, owner: Principal, *, days: int = 30) -> Sequence[UsageRow]:
         _require(self._manifest, "sessions.read")

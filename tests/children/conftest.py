@@ -58,7 +58,7 @@ class House:
         """What the store says: ``look`` is given the open store."""
 
         async def go():
-            store = open_store(self.home / "state.db", transcripts=self.home / "sessions")
+            store = open_store(self.home / "state.db")
             try:
                 return await look(store)
             finally:

@@ -357,14 +357,14 @@ async def test_deleting_a_session_deletes_its_children_and_lists_show_roots(hous
         every = [r.session for r in await store.list_sessions(ME, children=True)]
         only = [r.session.id for r in await store.list_sessions(ME, origin="child")]
         latest = (await store.find_session("latest", ME)).id
-        await store.delete_session("s", ME)
+        gone = [s.id for s in await store.delete_session("s", ME)]
         left = [r.session.id for r in await store.list_sessions(ME, children=True)]
-        return roots, every, only, latest, left
+        return roots, every, only, latest, left, gone
 
-    roots, every, only, latest, left = house_read(house, look)
+    roots, every, only, latest, left, gone = house_read(house, look)
     assert (sorted(roots), latest, left) == (["s", "t"], "t", ["t"])
     assert (len(every), len(only)) == (4, 2)
     parents = {s.id: s.parent for s in every}
     assert sorted(parents[i] in ("s", *only) for i in only) == [True, True]
     assert {s.cwd for s in every} == {str(house.work)}
-    assert [path.name for path in (house.home / "sessions").iterdir()] == ["t.jsonl"]
+    assert (gone[0], sorted(gone[1:])) == ("s", sorted(only))

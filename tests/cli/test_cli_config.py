@@ -115,7 +115,7 @@ def test_a_change_keeps_comments_and_order(cli):
 @pytest.mark.parametrize(
     ("key", "text", "value"),
     [
-        ("store.transcripts", "false", False),
+        ("security.allow_private_urls", "false", False),
         ("policy.allow", '["terminal(echo *)"]', ["terminal(echo *)"]),
         ("agent.identity", "Call me Al: always", "Call me Al: always"),
         ("model.temperature", "0.5", 0.5),

@@ -213,7 +213,7 @@ def test_a_plugins_class_guards_its_section(home: Home) -> None:
     [
         ("agent.max_calls", "100", 100),
         ("model.default", "5", "5"),
-        ("store.transcripts", "off", False),
+        ("security.allow_private_urls", "off", False),
         ("policy.mode", "off", "off"),
         ("agent.identity", "on", "on"),
         ("toolsets", "[files, web]", ["files", "web"]),

@@ -78,7 +78,7 @@ def bench_of(wire: str, home: Path, server: Server, tools: Sequence[Tool] = (), 
     place = {"base_url": server.url if wire == "messages" else f"{server.url}/v1", "api_key": "sk-hostile-0123456789"}
     like = {"like": "anthropic"} if wire == "messages" else {"like": "custom", "wire": wire}
     settings = {f"providers.evil.{name}": value for name, value in {**place, **like, "timeout": 60.0}.items()}
-    bench.configure({**settings, "model.provider": "evil", "model.default": "m", "store.transcripts": False, **more})
+    bench.configure({**settings, "model.provider": "evil", "model.default": "m", **more})
     return bench
 
 

@@ -100,10 +100,11 @@ def test_no_secret_is_seen_again(tmp_path, canaries, monkeypatch):
         listening = await server.start()
         server.good = [said("done")]
         bench = bench_of("chat", home, server, **{"policy.mode": "off", "terminal.backend": "local"})
-        bench.configure({"store.transcripts": True, "terminal.cwd": str(tmp_path)})
+        bench.configure({"terminal.cwd": str(tmp_path)})
         bench.tmp_plugin("hermes_tool_terminal")
         bench.tmp_plugin("hermes_backend_local")
         bench.tmp_plugin("hermes_tool_redaction")
+        bench.tmp_plugin("hermes_tool_transcripts")
         start_logging(bench.runtime.home, bench.runtime.settings)
         server.script.append([called("env; set; export -p; printenv; cat /proc/self/environ")])
         events = await play(bench, "what is set?", "tools")

@@ -40,8 +40,7 @@ layers =
     hooks
     context
     brokers
-    fetching
-    addresses | places | autorun
+    places | autorun
     masking
     kinds | options | tables | database
     trace | notices

@@ -43,9 +43,12 @@ def context(site, store, monkeypatch):
         async def complete(request, task, session):
             return f"answer to {request.model}"
 
+        async def delete(session_id, owner):
+            await store.delete_session(session_id, owner)
+
         installed = load_index(site.cache, None).get("provider/board")
         address = "postgresql://me:secret@db/hermes"
-        more = {"address": lambda: address, "migrations": lambda _: migrations}
+        more = {"address": lambda: address, "migrations": lambda _: migrations, "delete": delete}
         return make_context(installed, load_settings(home), store=opened, complete=complete, **more)
 
     return make
@@ -101,12 +104,38 @@ async def test_the_archive_changes_what_is_named(context):
     assert await archive.rows(stranger) == []
 
 
+async def test_the_archive_goes_on_behind_a_message(context, store):
+    said = [f"message {number}" for number in range(2, 8)]
+    for text in said:
+        await store.add_message("s1", Message(role="assistant", parts=(Text(text=text),)))
+    archive = context(kernel=["sessions.read"]).archive
+    first = await archive.export_after(OWNER, "s1", 0, limit=3)
+    assert first[0] == (1, {"role": "user", "content": "find the walrus"})
+    assert [number for number, _ in first] == [1, 2, 3]
+    rest = await archive.export_after(OWNER, "s1", 3)
+    assert [(number, shape["content"]) for number, shape in rest] == [*enumerate(said, 2)][2:]
+    assert await archive.export_after(OWNER, "s1", 7) == await archive.export_after(OWNER, "s1", 99) == []
+    with pytest.raises(UnknownName):
+        await archive.export_after(Principal(person="somebody"), "s1", 0)
+
+
+async def test_the_archive_prunes_what_is_not_in_use(context, store):
+    said = Message(role="user", parts=(Text(text="x"),))
+    await store.create_session(Session(id="busy", origin="cli", owner=OWNER))
+    turn = await store.open_turn("busy", said, turn_id="t", holder="x", provider="", model="")
+    archive = context(kernel=["sessions.read", "sessions.write"]).archive
+    assert set(await archive.prune(OWNER, before=9e9, dry_run=True)) == {"s1", "busy"}
+    assert await archive.prune(OWNER, before=9e9) == ["s1"]
+    assert [row.session.id for row in await archive.rows(OWNER)] == ["busy"]
+    await store.close_turn(turn, state="done")
+
+
 async def test_the_archive_is_shut_without_a_permission(context):
     archive = context().archive
     asked = (
         archive.rows(OWNER), archive.find(OWNER, "s1"), archive.past(OWNER, "s1"), archive.export(OWNER, "s1"),
         archive.usage(OWNER), archive.rename(OWNER, "s1", "x"), archive.delete(OWNER, "s1"),
-        archive.prune(OWNER, before=0.0),
+        archive.prune(OWNER, before=0.0), archive.export_after(OWNER, "s1", 0),
     )  # fmt: skip
     for ask in asked:
         with pytest.raises(NotPermitted):

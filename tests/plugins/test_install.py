@@ -253,7 +253,13 @@ def test_sync_restores_what_is_gone_and_says_what_could_not_be(site, osv, instal
         ("git+http://example.org/b", "not encrypted"),
         ("https://pypi.org@evil.example/b.whl", "hides the real host"),
         ("https://0x7f.1/b.whl", "unusual spelling"),
+        ("https://127.1/b.whl", "unusual spelling"),
+        ("https://010.0.0.1/b.whl", "unusual spelling"),
         ("https://pypi.org\\evil.example/b.whl", "backslash"),
+        ("https://pypi.org\u2024evil.example/b.whl", "not plain ASCII"),
+        ("https:/evil.example/b.whl", "two slashes"),
+        ("https://pypi.org%2fevil.example/b.whl", "no plain name"),
+        ("https://:443/b.whl", "no plain name"),
     ],
 )
 def test_code_from_a_doubtful_address_is_refused(site, address, why):

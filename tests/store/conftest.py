@@ -13,11 +13,6 @@ STORES = ["sqlite", pytest.param("postgresql", marks=pytest.mark.real)]
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return tmp_path / "sessions"
-
-
-@pytest.fixture
 def url(request: pytest.FixtureRequest) -> str:
     """Where the store is: empty for a file. Tests that are told so run with both."""
     kind = getattr(request, "param", "sqlite")
@@ -35,12 +30,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture
-def reopen(tmp_path: Path, folder: Path, url: str) -> Iterator[Callable[..., Store]]:
+def reopen(tmp_path: Path, url: str) -> Iterator[Callable[..., Store]]:
     """Open the store, or the same one again; all are closed in the end."""
     made: list[Store] = []
 
-    def make(transcripts: Path | None = None) -> Store:
-        made.append(open_store(tmp_path / "state.db", url=url, driver=PostgreSQL(), transcripts=transcripts))
+    def make() -> Store:
+        made.append(open_store(tmp_path / "state.db", url=url, driver=PostgreSQL()))
         return made[-1]
 
     yield make
@@ -49,14 +44,14 @@ def reopen(tmp_path: Path, folder: Path, url: str) -> Iterator[Callable[..., Sto
 
 
 @pytest.fixture
-def store(reopen: Callable[..., Store], folder: Path) -> Store:
-    return reopen(folder)
+def store(reopen: Callable[..., Store]) -> Store:
+    return reopen()
 
 
 @pytest.fixture
-def file_store(tmp_path: Path, folder: Path) -> Iterator[Store]:
+def file_store(tmp_path: Path) -> Iterator[Store]:
     """For what only a file can suffer."""
-    made = open_store(tmp_path / "state.db", transcripts=folder)
+    made = open_store(tmp_path / "state.db")
     yield made
     made.close()
 

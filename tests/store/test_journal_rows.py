@@ -313,18 +313,6 @@ async def test_only_open_turns_of_ones_own_that_somebody_died_over_are_interrupt
     assert await store.interrupted(YOU) == ["of another"]
 
 
-async def test_a_closed_store_keeps_no_transcript_open(file_store: Store, folder: Path) -> None:
-    def held() -> list[str]:
-        links = [entry.readlink() for entry in Path("/proc/self/fd").iterdir() if entry.is_symlink()]
-        return [link.name for link in links if link.parent == folder]
-
-    await file_store.create_session(Session(id=MINE, origin="cli", owner=ME))
-    await begun(file_store, MINE, "t")
-    assert held() == [f"{MINE}.jsonl"]
-    file_store.close()
-    assert held() == []
-
-
 async def test_a_store_says_where_it_is_and_whether_it_answers(file_store: Store, tmp_path: Path) -> None:
     assert file_store.place == str(tmp_path / "state.db")
     file_store._engine.transact(lambda tx: tx.connection.execute("ALTER TABLE owners RENAME TO gone"))

@@ -137,14 +137,14 @@ async def test_a_clock_that_is_set_makes_no_code_better(store, clock, jump):
     assert await code_for(store, stranger())  # and shuts nobody out
 
 
-async def test_five_wrong_codes_and_nobody_may_try_for_an_hour(reopen, folder, clock):
-    store = reopen(folder)
+async def test_five_wrong_codes_and_nobody_may_try_for_an_hour(reopen, clock):
+    store = reopen()
     code = code_in(await code_for(store, stranger()))
     for _ in range(MOST_FAILURES):
         with pytest.raises(UnknownName):
             await approve(store, "WRONGWRO", by="me", where="telegram")
     store.close()
-    store = reopen(folder)  # a restart forgets nothing
+    store = reopen()  # a restart forgets nothing
     with pytest.raises(UserError, match="none is taken here for 60 minutes"):
         await approve(store, code, by="me", where="telegram")
     assert await store.people() == []

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from attrs import evolve
@@ -34,7 +33,7 @@ async def test_a_session_comes_back_as_it_was(store: Store) -> None:
         await store.create_session(session)
 
 
-async def test_nobody_reaches_the_session_of_another(store: Store, folder: Path) -> None:
+async def test_nobody_reaches_the_session_of_another(store: Store) -> None:
     await make(store, "theirs", "secret", OTHER)
     await say(store, "theirs")
     for attempt in (
@@ -49,8 +48,8 @@ async def test_nobody_reaches_the_session_of_another(store: Store, folder: Path)
         with pytest.raises(UnknownName):
             await attempt
     assert await store.list_sessions(ME) == []
-    assert await store.prune_sessions(ME, before=time.time() + 9) == []
-    assert (folder / "theirs.jsonl").exists()
+    assert await store.unused_sessions(ME, before=time.time() + 9) == []
+    assert await store.session("theirs", OTHER)
 
 
 @pytest.mark.parametrize(
@@ -122,7 +121,7 @@ async def test_only_what_is_given_is_updated(store: Store) -> None:
     assert (session.provider, session.model, session.cwd) == ("p", "n", "/x")
 
 
-async def test_what_is_forgotten_is_gone(store: Store, folder: Path, sql: Sql) -> None:
+async def test_what_is_forgotten_is_gone(store: Store, sql: Sql) -> None:
     await make(store, "a")
     said = Message(role="user", parts=(Text(text="hello"),))
     envelope = Envelope(platform="irc", account="a", event_id="1", chat="c", sender="s", quote="hello?", message=said)
@@ -134,26 +133,23 @@ async def test_what_is_forgotten_is_gone(store: Store, folder: Path, sql: Sql) -
     await store.drop_waiting("a")
     await store.wait("a", said, mode="queue", envelope=evolve(envelope, event_id="3"))
     await store.close_turn(turn, state="done")
-    await store.delete_session("a", ME)
+    assert [gone.id for gone in await store.delete_session("a", ME)] == ["a"]
     assert await store.list_sessions(ME) == []
     assert await store.load_prompt("a") is None
     assert await store.search(ME, "hello") == []
-    assert list(folder.iterdir()) == []
     for table in ("messages", "contexts", "inbox"):
         assert sql(f"SELECT 1 FROM {table} WHERE body LIKE '%hello%'") == [], table
     assert sql("SELECT event_id, envelope FROM inbox ORDER BY event_id") == [("1", ""), ("2", ""), ("3", "")]
 
 
-async def test_sessions_not_used_for_long_are_pruned(store: Store, sql: Sql) -> None:
+async def test_sessions_not_used_for_long_are_found(store: Store, sql: Sql) -> None:
     for name in ("old", "new", "busy"):
         await make(store, name)
     sql("UPDATE sessions SET updated = 1000 WHERE id != 'new'")
     said = Message(role="user", parts=(Text(text="x"),))
     turn = await store.open_turn("busy", said, turn_id="t", holder="x", provider="", model="")
     sql("UPDATE sessions SET updated = 1000 WHERE id != 'new'")
-    assert await store.prune_sessions(ME, before=2000, dry_run=True) == ["busy", "old"]
-    assert await store.prune_sessions(ME, before=2000) == ["old"]
-    assert {row.session.id for row in await store.list_sessions(ME)} == {"new", "busy"}
+    assert await store.unused_sessions(ME, before=2000) == ["busy", "old"]
     await store.close_turn(turn, state="done")
 
 

@@ -6,13 +6,11 @@ import inspect
 import attrs
 
 from hermes_core import (
-    addresses,
     autorun,
     brokers,
     context,
     distribution,
     embed,
-    fetching,
     options,
     patterns,
     places,
@@ -23,7 +21,7 @@ from hermes_core.testing import pytest_plugin
 from hermes_reference.kinds import show_class, show_function
 from hermes_reference.markdown import code, joined, table
 from hermes_reference.source import doc, tree_of
-from hermes_tool_kit import archives, injection
+from hermes_tool_kit import addresses, archives, fetching, injection
 
 KIT = "Contract"
 
@@ -65,13 +63,12 @@ def reach_page() -> str:
     return joined(
         "# URLs, paths, archives",
         "How to use it: {doc}`../how-to/reach`. What a rule forbids raises `OutOfReach`, which is a `ToolError`.",
-        "## hermes_core.fetching",
+        "## hermes_tool_kit.fetching",
         doc(fetching),
         show_function(fetching, "fetch"),
         show_class(fetching.Answer, "###"),
-        "## hermes_core.addresses",
+        "## hermes_tool_kit.addresses",
         doc(addresses),
-        show_class(addresses.UrlRules, "###"),
         show_class(addresses.Target, "###"),
         *(show_function(addresses, name) for name in ("check_url", "resolve", "refused_address")),
         "## hermes_core.places",

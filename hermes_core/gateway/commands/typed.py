@@ -143,7 +143,7 @@ class TypedCommands:
             raise UserError("Write /quit, or /quit --delete to delete this session.")
         if rest:
             with contextlib.suppress(UnknownName):  # nothing was said in it
-                await (await self._runtime.store()).delete_session(session.id, session.owner)
+                await self._runtime.delete_session(session.id, session.owner)
             await self._runtime.sessions.forget(session.id)
         self.left.set()
         return f"{session.id} is deleted." if rest else ""

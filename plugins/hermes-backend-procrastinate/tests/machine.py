@@ -114,7 +114,6 @@ async def main() -> None:
     hermes.configure(
         {
             "store.url": ORDER["url"],
-            "store.transcripts": False,
             "workers": {"engine": "procrastinate", "count": ORDER["count"], "poll_seconds": 0.5},
             "backends.procrastinate": {"heartbeat_seconds": 0.25},
             "gateway.allow_all_users": True,

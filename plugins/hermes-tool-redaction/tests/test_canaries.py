@@ -134,6 +134,7 @@ async def test_what_the_person_typed_reaches_the_model_and_no_file(hermes, scrip
     secret = FORMATS[7]
     provider = scripted("noted")
     hermes.tmp_plugin(provider)
+    hermes.tmp_plugin("hermes_tool_transcripts")
     await hermes.run(f"log in with {secret}")
     assert secret in str(provider.requests[0].messages[-1])
     await hermes.close()

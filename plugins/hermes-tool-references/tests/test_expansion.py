@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from hermes_core.errors import OutOfReach
-from hermes_core.fetching import Answer
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import tool
 from hermes_core.testing import Call
 from hermes_core.types import Asked, Effect, Message, Noticed, Principal, Request, Returned, Text
+from hermes_tool_kit.fetching import Answer
 
 
 class Scene:

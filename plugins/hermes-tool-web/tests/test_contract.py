@@ -3,7 +3,7 @@
 import pytest
 from attrs import evolve
 
-from hermes_core.addresses import UrlRules
+from hermes_core.context import UrlRules
 from hermes_core.testing import ToolContract, plugin_context
 from hermes_tool_web.config import Config
 

@@ -11,12 +11,12 @@ from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hermes_core.addresses import UrlRules
+from hermes_core.context import UrlRules
 from hermes_core.errors import OutOfReach, ToolError
-from hermes_core.fetching import Answer
 from hermes_core.plugins.manifest import read_manifest
 from hermes_core.testing import FakeToolContext, FakeWorkspace, plugin_context
 from hermes_core.types import Effect, Session
+from hermes_tool_kit.fetching import Answer
 from hermes_tool_web import register_tools
 from hermes_tool_web.charset import decode, known
 from hermes_tool_web.config import Config

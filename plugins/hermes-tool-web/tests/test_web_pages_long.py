@@ -2,7 +2,7 @@
 
 import pytest
 
-from hermes_core.fetching import Answer
+from hermes_tool_kit.fetching import Answer
 from hermes_tool_web.readable import readable
 
 

@@ -4,9 +4,9 @@ import asyncio
 import html
 import re
 
-from hermes_core.addresses import UrlRules
+from hermes_core.context import UrlRules
 from hermes_core.errors import HermesError
-from hermes_core.fetching import Answer, fetch
+from hermes_tool_kit.fetching import Answer, fetch
 from hermes_tool_references.found import Found, Refused
 from hermes_tool_references.parsing import Reference
 

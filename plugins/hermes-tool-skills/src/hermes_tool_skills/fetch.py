@@ -1,6 +1,6 @@
 """Getting the files of a skill: from a folder, an archive, an address, a git repository. Nothing fetched is run.
 
-All of the network but git's is in ``download``, through the rules of the kernel: https only (http to this machine),
+All of the network but git's is in ``download``, through the rules for URLs: https only (http to this machine),
 never from an outside address to an inside one, bounded in bytes, redirects and seconds.
 """
 
@@ -13,9 +13,9 @@ from pathlib import Path
 
 from attrs import frozen
 
-from hermes_core.addresses import UrlRules
+from hermes_core.context import UrlRules
 from hermes_core.errors import ToolError, UserError
-from hermes_core.fetching import fetch as fetch_page
+from hermes_tool_kit.fetching import fetch as fetch_page
 from hermes_tool_skills.tree import BadTree, read_tree
 from hermes_tool_skills.unpack import MOST_ARCHIVE, unpack
 

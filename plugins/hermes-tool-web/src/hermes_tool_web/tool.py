@@ -2,13 +2,13 @@
 
 import http
 
-from hermes_core.addresses import UrlRules, check_url
-from hermes_core.context import PluginContext
+from hermes_core.context import PluginContext, UrlRules
 from hermes_core.errors import ToolError
-from hermes_core.fetching import Answer, fetch
 from hermes_core.kinds import Tool, ToolContext, tool
 from hermes_core.options import ge, option, settings
 from hermes_core.types import Effect
+from hermes_tool_kit.addresses import check_url
+from hermes_tool_kit.fetching import Answer, fetch
 from hermes_tool_web.config import Config
 from hermes_tool_web.paging import LONGEST, Shelf, piece
 

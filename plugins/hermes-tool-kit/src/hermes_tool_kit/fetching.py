@@ -12,8 +12,9 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_core import __version__
-from hermes_core.addresses import Target, UrlRules, check_url, resolve
+from hermes_core.context import UrlRules
 from hermes_core.errors import OutOfReach, ToolError
+from hermes_tool_kit.addresses import Target, check_url, resolve
 
 if TYPE_CHECKING:
     import ssl

@@ -1,8 +1,9 @@
 """A model that goes round in circles is warned, then a person is asked; one that waits is left alone."""
 
 import pytest
-from attrs import frozen
+from attrs import evolve, frozen
 
+from hermes_core import hookimpl
 from hermes_core.errors import ToolError
 from hermes_core.kinds import tool
 from hermes_core.testing import Call
@@ -18,6 +19,11 @@ class Words:
 async def fails(words: Words) -> str:
     """Fail."""
     raise ToolError("no such door")
+
+
+@pytest.fixture(autouse=True)
+def loops(hermes):
+    hermes.tmp_plugin("hermes_tool_loops")
 
 
 async def play(hermes, **options):
@@ -139,7 +145,7 @@ async def test_looking_again_after_doing_something_is_fine(hermes, scripted) -> 
     assert (await play(hermes))[-1].answer == "done"
 
 
-async def test_what_only_looks_runs_once_for_the_same_call_of_one_reply(hermes, scripted) -> None:
+async def test_what_was_taken_over_from_the_same_call_of_one_reply_is_not_counted(hermes, scripted) -> None:
     ran = []
 
     @tool(idempotent=True, touches=lambda _: ())
@@ -154,5 +160,29 @@ async def test_what_only_looks_runs_once_for_the_same_call_of_one_reply(hermes, 
     events = await play(hermes)
     assert sorted(ran) == ["a", "b"]
     assert results(events) == ["saw a", "saw b", "saw a"]
-    history = await (await hermes.runtime.store()).tool_history(hermes.runtime.owner)
-    assert [(e.outcome, e.output) for e in history] == [("ok", "saw a"), ("ok", "saw b"), ("ok", "saw a")]
+
+
+async def test_a_turn_that_is_over_is_forgotten(hermes, scripted) -> None:
+    hermes.tmp_plugin(scripted(Call("fails"), "done", *[Call("fails")] * 4, "done"))
+    hermes.tmp_plugin(fails)
+    for _ in range(2):
+        events = await play(hermes)
+        assert events[-1].answer == "done"
+        assert "[" not in results(events)[0]
+
+
+async def test_equal_results_are_equal_whatever_others_say_below_them(hermes, scripted) -> None:
+    told = []
+
+    @hookimpl
+    async def transform_tool_result(result):
+        told.append(1)
+        return evolve(result, parts=(*result.parts, Text(text=f"\n(note {len(told)})")))
+
+    hermes.tmp_plugin(transform_tool_result, name="a-note")
+    hermes.tmp_plugin(scripted(*[Call("fails")] * 5))
+    hermes.tmp_plugin(fails)
+    events = await play(hermes)
+    assert "failed 5 times in a row" in events[-1].answer
+    assert "(note" not in events[-1].answer
+    assert results(events)[1].endswith("(note 2)")

@@ -3,30 +3,19 @@
 Waiting is no circle: a call whose result changes begins anew, and one that looks after a process is never counted.
 """
 
+import json
 from collections.abc import Iterable
 
 from attrs import define
 
-from hermes_core.kinds import Tool
-from hermes_core.store.codec import canonical
 from hermes_core.types import Text, ToolCall, ToolResult
-from hermes_core.values import frozen
 
-__all__ = ["Circle", "Loops", "signature"]
+__all__ = ["Loops"]
 
 FAILURES = 5  # identical failing calls after which a person is asked
 SAME = 10  # identical results of a call that only looks, with nothing done in between
 _WARN = 2
-
-
-@frozen
-class Circle:
-    """A call that came out the same way too often."""
-
-    call: ToolCall
-    times: int
-    failed: bool
-    text: str
+_SUBJECTS = ("command", "path", "url", "query")  # arguments by which a person knows a call
 
 
 @define
@@ -36,24 +25,22 @@ class _Seen:
     times: int = 0
 
 
-def signature(call: ToolCall) -> str:
-    """Equal for calls of the same tool with the same arguments, whatever the order of their keys."""
-    return f"{call.name} {canonical(call.arguments)} {call.invalid}"
-
-
 class Loops:
-    """Looks at the results of one turn. ``circle`` is what a person should be asked about, if anything."""
+    """Looks at the results of one turn."""
 
     def __init__(self) -> None:
         self._seen: dict[str, _Seen] = {}
-        self.circle: Circle | None = None
+        self._circle = ""
 
-    def look(self, call: ToolCall, tool: Tool | None, keys: Iterable[str], result: ToolResult) -> str:
-        """Take in one result; what the model should be told below it, or nothing."""
-        key = signature(call)
-        if any(one == "process" or one.startswith("process:") for one in keys):
+    def look(self, call: ToolCall, result: ToolResult, *, looks: bool, touches: Iterable[str]) -> str:
+        """Take in one result; what the model should be told below it, or nothing.
+
+        ``looks`` says that its tool changes nothing, ``touches`` its resource keys.
+        """
+        key = f"{call.name} {json.dumps(call.arguments, sort_keys=True)} {call.invalid}"
+        if any(one == "process" or one.startswith("process:") for one in touches):
             return ""
-        if not result.failed and not (tool and tool.idempotent):
+        if not result.failed and not looks:
             # Something may be another way now: what only looks may look again.
             self._seen = {k: seen for k, seen in self._seen.items() if seen.failed and k != key}
             return ""
@@ -65,12 +52,22 @@ class Loops:
         if seen.times < _WARN:
             return ""
         if seen.times >= (FAILURES if seen.failed else SAME):
-            self.circle = Circle(call, seen.times, seen.failed, text)
+            self._circle = _told(call, seen)
         if seen.failed:
             return f"This same call has now failed {seen.times} times in the same way. Change it, or take another way."
         return f"The same call gave this same result {seen.times} times in a row. Use it; do not ask for it again."
 
-    def go_on(self) -> None:
-        """A person wants it so: count anew."""
-        self._seen.clear()
-        self.circle = None
+    def taken(self) -> str:
+        """What a person should be asked about, once, or nothing; what comes is counted anew then."""
+        circle, self._circle = self._circle, ""
+        if circle:
+            self._seen.clear()
+        return circle
+
+
+def _told(call: ToolCall, seen: _Seen) -> str:
+    how = "failed" if seen.failed else "gave the same result"
+    named = [value for name in _SUBJECTS if isinstance(value := call.arguments.get(name), str)]
+    subject = named[0] if named else ", ".join(f"{name}={value}" for name, value in call.arguments.items())
+    happened = f"The same call {how} {seen.times} times in a row: {call.name}({subject[:300]})"
+    return f"This goes round in circles. {happened}\n{seen.text[:500].strip()}"

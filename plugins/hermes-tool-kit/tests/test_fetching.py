@@ -9,13 +9,15 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from loopback import Loopback, page
 
-from hermes_core import fetching
-from hermes_core.addresses import UrlRules, check_url, refused_address, resolve
+from hermes_core.context import UrlRules
 from hermes_core.errors import OutOfReach, ToolError
-from hermes_core.fetching import fetch
 from hermes_core.testing.leftovers import Traces
+from hermes_tool_kit import fetching
+from hermes_tool_kit.addresses import check_url, refused_address, resolve
+from hermes_tool_kit.fetching import fetch
+
+from .loopback import Loopback, page
 
 HERE = UrlRules(allow_private=True)
 CERTIFICATE = Path(__file__).parent / "pinned.example.pem"

@@ -7,10 +7,11 @@ time gains nothing.
 """
 
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from hermes_core.context import UrlRules
 from hermes_core.errors import OutOfReach
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     Address = IPv4Address | IPv6Address
 
-__all__ = ["Target", "UrlRules", "addresses_of", "check_url", "refused_address", "resolve", "resolve_with_system"]
+__all__ = ["Target", "addresses_of", "check_url", "refused_address", "resolve", "resolve_with_system"]
 
 LONGEST = 8_192  # characters of a URL
 MOST_ADDRESSES = 32  # of one name
@@ -69,21 +70,6 @@ _NEVER = {
 _CARRIERS = "::ffff:0:0/96 64:ff9b::/96 ::/96 ::ffff:0:0:0/96"  # their last 32 bits are an IPv4 address
 _TUNNELS = "2002::/16 2001::/32 64:ff9b:1::/48"  # 6to4, Teredo, a translator's own network
 _PUBLIC_V6 = "2000::/3"
-
-Lookup = Callable[[str, int], Awaitable[Sequence[str]]]
-
-
-class UrlRules(NamedTuple):
-    """What a person allows. A plugin gets its own from ``PluginContext.urls``.
-
-    ``blocked`` are globs on the host, or on host and path where they hold a slash; a name without a glob means the
-    names below it too. ``is_secret`` says whether a text holds a secret of the person's. ``lookup`` resolves a name.
-    """
-
-    allow_private: bool = False
-    blocked: Sequence[str] = ()
-    is_secret: Callable[[str], bool] | None = None
-    lookup: Lookup | None = None
 
 
 class Target(NamedTuple):

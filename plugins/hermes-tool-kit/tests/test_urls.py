@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes_core.addresses import UrlRules, check_url, refused_address
+from hermes_core.context import UrlRules
 from hermes_core.errors import OutOfReach
+from hermes_tool_kit.addresses import check_url, refused_address
 
 ROWS = [json.loads(line) for line in (Path(__file__).parent / "urls.jsonl").read_text().splitlines()]
 OPEN, PRIVATE = UrlRules(), UrlRules(allow_private=True)

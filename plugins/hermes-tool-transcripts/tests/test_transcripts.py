@@ -1,0 +1,239 @@
+"""Transcripts follow what is stored, mend themselves, and never stop a turn."""
+
+import json
+import logging
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from hermes_core import hookimpl
+from hermes_core.errors import StoreError, UnknownName
+from hermes_core.kinds import tool
+from hermes_core.testing import Call
+from hermes_core.types import Principal, Session
+from hermes_tool_transcripts.transcripts import Transcripts
+
+ID = "20260101_000000_aaaaaa"
+ME = Principal()
+
+
+class Archive:
+    """Conversations by id; each entry of one is what a message is in OpenAI's shape."""
+
+    def __init__(self, *messages: str) -> None:
+        self.said = [[{"role": "user", "content": text}] for text in messages]
+        self.asked: list[int] = []
+        self.error: Exception | None = None
+
+    def say(self, *messages: str) -> None:
+        self.said += [[{"role": "user", "content": text}] for text in messages]
+
+    async def export_after(self, owner, session_id, number, *, limit=100):
+        if self.error:
+            raise self.error
+        self.asked.append(number)
+        behind = list(enumerate(self.said, 1))[number : number + limit]
+        return [(at, shape) for at, shapes in behind for shape in shapes]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path / "home" / "sessions"
+
+
+def made(folder):
+    return Transcripts(folder, lambda text: text.replace("hush", "***"))
+
+
+def lines(folder, name=ID):
+    return [json.loads(line) for line in (folder / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+def contents(folder, name=ID):
+    return [line["content"] for line in lines(folder, name)]
+
+
+async def follow(folder, archive, name=ID):
+    await made(folder).follow(archive, Session(id=name, origin="cli", owner=ME))
+
+
+@tool(effects=[], touches=lambda _: ())
+async def ls() -> str:
+    """List."""
+    return "한글"
+
+
+async def test_each_line_is_one_openai_message_of_a_real_turn(hermes, scripted, folder):
+    hermes.tmp_plugin(scripted([Call("ls", {})], "bye"))
+    hermes.tmp_plugin(ls)
+    hermes.tmp_plugin("hermes_tool_transcripts")
+    await hermes.run("hello\nworld", session=ID)
+    user, call, result, answer = lines(folder)
+    assert user == {"role": "user", "content": "hello\nworld", "number": 1}
+    assert call["tool_calls"][0]["function"] == {"name": "ls", "arguments": "{}"}
+    assert (result["role"], result["content"], result["number"]) == ("tool", "한글", 3)
+    assert answer == {"role": "assistant", "content": "bye", "number": 4}
+    assert folder.stat().st_mode & 0o777 == 0o700
+
+
+async def test_it_goes_with_its_session_and_those_of_others_stay(hermes, scripted, folder):
+    gone = []
+
+    @hookimpl
+    async def on_session_deleted(session):
+        gone.append(session.id)
+
+    hermes.tmp_plugin(scripted("one", "two", "three"))
+    hermes.tmp_plugin("hermes_tool_transcripts")
+    hermes.tmp_plugin(on_session_deleted)
+    for name in ("a", "b"):
+        await hermes.run("hello", session=name)
+    runtime = hermes.runtime
+    await runtime.delete_session("a", runtime.owner)
+    assert [path.name for path in folder.iterdir()] == ["b.jsonl"]
+    assert gone == ["a"]
+    with pytest.raises(UnknownName):
+        await runtime.delete_session("a", runtime.owner)
+    await hermes.run("again", session="a")
+    assert contents(folder, "a") == ["again", "three"]
+
+
+async def test_a_turn_that_was_stopped_is_in_it(hermes, scripted, folder):
+    hermes.tmp_plugin(scripted([Call("wait", {})]))
+    hermes.tmp_plugin("hermes_tool_transcripts")
+
+    @tool(effects=[], touches=lambda _: ())
+    async def wait() -> str:
+        """Wait to be stopped."""
+        hermes.runtime.interrupt("s")
+        return "stopped"
+
+    hermes.tmp_plugin(wait)
+    await hermes.run("go", session="s")
+    assert [line["role"] for line in lines(folder, "s")] == ["user", "assistant", "tool"]
+
+
+@pytest.mark.parametrize("kept", [0, 1, 30, 45, 52, 53, 54, 60, 105, 106, 107, 150])
+async def test_one_that_was_cut_is_completed(folder, kept):
+    archive = Archive("one", "two", "three")
+    await follow(folder, archive)
+    path = folder / f"{ID}.jsonl"
+    path.write_bytes(path.read_bytes()[:kept])
+    archive.say("four")
+    await follow(folder, archive)
+    assert contents(folder) == ["one", "two", "three", "four"]
+
+
+@given(cut=st.integers(0, 400), junk=st.binary(max_size=30))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+async def test_whatever_is_at_its_end_it_says_what_was_said(tmp_path_factory, cut, junk):
+    folder = tmp_path_factory.mktemp("any")
+    archive = Archive("one")
+    archive.said.append([{"role": "tool", "content": "a"}, {"role": "tool", "content": "b"}])
+    await follow(folder, archive)
+    path = folder / f"{ID}.jsonl"
+    path.write_bytes(path.read_bytes()[:cut] + junk)
+    archive.say("last")
+    await follow(folder, archive)
+    assert contents(folder) == ["one", "a", "b", "last"]
+
+
+async def test_a_long_line_that_was_cut_is_removed_whole(folder):
+    archive = Archive("one", "x" * 300_000)
+    await follow(folder, archive)
+    path = folder / f"{ID}.jsonl"
+    path.write_bytes(path.read_bytes()[:-1000])
+    archive.say("three")
+    await follow(folder, archive)
+    assert contents(folder) == ["one", "x" * 300_000, "three"]
+    await follow(folder, archive)
+    assert archive.asked[-1] == 3  # nothing is read twice
+
+
+async def test_one_without_numbers_is_written_anew(folder):
+    folder.mkdir(parents=True)
+    (folder / f"{ID}.jsonl").write_text('{"role": "user", "content": "old", "row": 7}\n[1]\n' * 3_000)
+    await follow(folder, Archive("one", "two"))
+    assert contents(folder) == ["one", "two"]
+
+
+async def test_what_another_process_wrote_is_not_written_twice(folder, monkeypatch):
+    archive = Archive("one")
+    await follow(folder, archive)
+    other = Archive("one", "two", "three")
+    read = archive.export_after
+
+    async def meanwhile(*arguments, **options):
+        rows = await read(*arguments, **options)
+        await follow(folder, other)
+        return rows
+
+    archive.say("two", "three", "four")
+    monkeypatch.setattr(archive, "export_after", meanwhile)
+    await follow(folder, archive)
+    assert contents(folder) == ["one", "two", "three", "four"]
+
+
+async def test_one_that_is_deleted_meanwhile_is_written_whole(folder, monkeypatch):
+    archive = Archive("one", "two")
+    await follow(folder, archive)
+    read = archive.export_after
+
+    async def deleted(*arguments, **options):
+        monkeypatch.setattr(archive, "export_after", read)
+        (folder / f"{ID}.jsonl").unlink()
+        return await read(*arguments, **options)
+
+    archive.say("three")
+    monkeypatch.setattr(archive, "export_after", deleted)
+    await follow(folder, archive)
+    assert contents(folder) == ["one", "two", "three"]
+
+
+async def test_a_long_past_is_written_in_pieces(folder):
+    archive = Archive(*map(str, range(120)))
+    await follow(folder, archive)
+    assert contents(folder) == [*map(str, range(120))]
+    assert archive.asked == [0, 50, 100, 120]
+
+
+async def test_secrets_are_not_in_it(folder):
+    archive = Archive("say hush")
+    archive.said.append([{"role": "user", "content": [{"type": "text", "text": "hush hush"}], "n": None}])
+    await follow(folder, archive)
+    assert contents(folder) == ["say ***", [{"type": "text", "text": "*** ***"}]]
+
+
+async def test_one_that_cannot_be_written_is_said_once_and_fails_nothing(hermes, scripted, folder, caplog):
+    folder.parent.mkdir()
+    folder.write_text("a file where the folder should be")
+    hermes.tmp_plugin(scripted("one", "two"))
+    hermes.tmp_plugin("hermes_tool_transcripts")
+    with caplog.at_level(logging.WARNING):
+        answers = [(await hermes.run("hello", session="s")).text for _ in range(2)]
+    assert answers == ["one", "two"]
+    assert len([record for record in caplog.records if "Transcripts" in record.message]) == 1
+
+
+async def test_one_that_cannot_be_removed_is_said(folder, caplog):
+    (folder / f"{ID}.jsonl").mkdir(parents=True)
+    with caplog.at_level(logging.WARNING):
+        await made(folder).forget(Session(id=ID, origin="cli", owner=ME))
+    assert "cannot be removed" in caplog.text
+
+
+@pytest.mark.parametrize("error", [UnknownName("session", ID), StoreError("it is gone")])
+async def test_a_session_that_cannot_be_read_leaves_no_file(folder, error):
+    archive = Archive("one")
+    archive.error = error
+    await follow(folder, archive)
+    assert not folder.exists()
+
+
+async def test_no_file_stays_open(folder):
+    for number in range(20):
+        await follow(folder, Archive("one"), f"s{number}")
+    links = [entry.readlink() for entry in Path("/proc/self/fd").iterdir() if entry.is_symlink()]
+    assert [link for link in links if link.parent == folder] == []
