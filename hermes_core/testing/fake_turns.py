@@ -18,16 +18,12 @@ __all__ = ["FakeTurns", "Ordered"]
 
 @frozen(kw_only=True)
 class Ordered:
-    """A turn that was ordered."""
+    """A turn that was ordered. ``session`` is the one it is in, also where its order names none."""
 
     text: str
     owner: Principal
     session: str
-    fork: str
-    system: str
-    folder: str
     order: TurnOrder
-    event: str
 
 
 class FakeTurns(TurnsBroker):
@@ -49,35 +45,19 @@ class FakeTurns(TurnsBroker):
         message: str | Message,
         *,
         owner: Principal | None = None,
-        session: str = "",
-        fork: str = "",
-        system: str = "",
-        folder: str = "",
         order: TurnOrder | None = None,
-        event: str = "",
         ask: AskPerson | None = None,
     ) -> AsyncGenerator[Event, None]:
         """Answer with what was said."""
-        known = {"session": session, "fork": fork, "system": system, "folder": folder, "event": event}
-        if ordered := self._order(message, owner, order, **known):
+        if ordered := self._order(message, owner, order):
             async for one in self._play(ordered):
                 yield one
 
     async def queue(
-        self,
-        message: str | Message,
-        *,
-        owner: Principal | None = None,
-        session: str = "",
-        fork: str = "",
-        system: str = "",
-        folder: str = "",
-        order: TurnOrder | None = None,
-        event: str = "",
+        self, message: str | Message, *, owner: Principal | None = None, order: TurnOrder | None = None
     ) -> str:
         """Keep it in ``waiting``."""
-        known = {"session": session, "fork": fork, "system": system, "folder": folder, "event": event}
-        if not (ordered := self._order(message, owner, order, **known)):
+        if not (ordered := self._order(message, owner, order)):
             return ""
         self.waiting.setdefault(ordered.session, []).append(ordered)
         return ordered.session
@@ -121,28 +101,26 @@ class FakeTurns(TurnsBroker):
         if self._owners.get(session) != (owner or Principal()):
             raise UnknownName("session", session)
 
-    def _order(
-        self, message: str | Message, owner: Principal | None, order: TurnOrder | None, *, session: str, **known: str
-    ) -> Ordered | None:
+    def _order(self, message: str | Message, owner: Principal | None, order: TurnOrder | None) -> Ordered | None:
         self._require()
-        owner, event = owner or Principal(), known["event"]
-        if event and (owner, event) in self._past:
+        owner, order = owner or Principal(), order or TurnOrder()
+        if order.event and (owner, order.event) in self._past:
             return None
-        session = session or f"{self._manifest.name}-{len(self.ordered) + 1}"
+        session = order.session or f"{self._manifest.name}-{len(self.ordered) + 1}"
         if self._owners.setdefault(session, owner) != owner:
             raise UnknownName("session", session)
-        ordered = Ordered(text=_text(message), owner=owner, session=session, order=order or TurnOrder(), **known)
+        ordered = Ordered(text=_text(message), owner=owner, session=session, order=order)
         self.ordered.append(ordered)
         said = Message(role="user", parts=(Text(text=ordered.text),))
-        self._past[owner, event] = PastTurn(session_id=session, turn_id="", state="waiting", message=said)
+        self._past[owner, order.event] = PastTurn(session_id=session, turn_id="", state="waiting", message=said)
         return ordered
 
     async def _play(self, ordered: Ordered) -> AsyncGenerator[Event, None]:
         turn = f"turn-{self.ordered.index(ordered) + 1}"
         yield Started(session_id=ordered.session, turn_id=turn, provider="scripted", model="scripted-1")
         yield Said(text=ordered.text)
-        known = self._past[ordered.owner, ordered.event]
-        self._past[ordered.owner, ordered.event] = evolve(known, turn_id=turn, state="done", answer=ordered.text)
+        place = ordered.owner, ordered.order.event
+        self._past[place] = evolve(self._past[place], turn_id=turn, state="done", answer=ordered.text)
         yield Ended(session_id=ordered.session, turn_id=turn, answer=ordered.text, reason="done", usage=Usage())
 
 

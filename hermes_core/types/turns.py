@@ -28,10 +28,19 @@ class TurnBounds:
 class TurnOrder:
     """How a message wants to be answered. Stored with it, so that whoever plays or resumes its turn keeps to it.
 
+    The turn is in ``session`` (an id; one that is free becomes a new one's), in a new copy of the session ``fork``, or,
+    without both, in a new session, to whose prompt ``system`` is added and which works in ``folder``. ``event`` is a
+    name of the plugin's own, such as a job and its instant: what was ordered under it before is not ordered again.
+
     ``model`` is ``[provider:]model``; empty means as always. The answer, or why there is none, is sent to ``deliver``,
     a target as MessagesBroker.find knows them, in the commit that ends the turn.
     """
 
+    session: str = ""
+    fork: str = ""
+    system: str = ""
+    folder: str = ""
+    event: str = ""
     model: str = ""
     effort: str = ""
     bounds: TurnBounds | None = None
