@@ -28,6 +28,7 @@ from hermes_core.types import (
 )
 
 if TYPE_CHECKING:
+    from hermes_core.kinds import ToolContext
     from hermes_core.kinds.desk import AskPerson
 
 __all__ = [
@@ -195,12 +196,19 @@ class TurnsBroker:
         owner: Principal | None = None,
         order: TurnOrder | None = None,
         ask: "AskPerson | None" = None,
+        call: "ToolContext | None" = None,
     ) -> AsyncGenerator[Event, None]:
         """Order a turn and play it here; yields its events, an Ended last. Closing it interrupts the turn.
 
         Yields nothing for an event that came before: see ``past``. ``ask`` puts questions to a person; without it
         nobody is there, and what needs a yes is refused. Raises UserError for an order that cannot be kept, and
         where there are no turns.
+
+        With the ``call`` of a tool that declares Effect.DELEGATE the turn works for that call: in a session of its own
+        below the call's, which no list shows; within what is left of the bounds, rules and limits of the call's turn,
+        for which its use counts; with the person of that turn to ask. It ends with the call at the latest, and what it
+        saw from outside is from outside for the call. An event is one of that call: a call that is run again after a
+        death goes on with the turn it had, or yields the end of it. Raises ToolError when the tool does not declare it.
         """
         raise _no_turns()
 

@@ -83,15 +83,16 @@ class LiveSessions:
         *,
         folder: str = "",
         bounds: TurnBounds | None = None,
+        parent: str = "",
     ) -> Live:
         """A session by its exact id, or a new one (with that id, when it is given and free).
 
-        Of a new one ``system`` is what a caller adds to its prompt, ``folder`` where it works; its model is told of no
-        tool that ``bounds`` do not permit.
+        Of a new one ``system`` is what a caller adds to its prompt, ``folder`` where it works, ``parent`` the session
+        that it works for; its model is told of no tool that ``bounds`` do not permit.
         """
         lock = self._taking.setdefault(session_id, asyncio.Lock()) if session_id else asyncio.Lock()
         async with lock:
-            return await self._take(session_id, origin, owner, system, folder, bounds)
+            return await self._take(session_id, origin, owner, system, folder, bounds, parent)
 
     async def _take(
         self,
@@ -101,6 +102,7 @@ class LiveSessions:
         system: str,
         folder: str,
         bounds: TurnBounds | None,
+        parent: str,
     ) -> Live:
         parts = self.parts
         if session_id and (live := self._live.get(session_id)):
@@ -126,17 +128,20 @@ class LiveSessions:
             id=session_id or new_session_id(),
             origin=origin,
             owner=owner,
+            parent=parent,
             cwd=folder or self.folder("", owner),
             created=time.time(),
             bounds=bounds,
         )
         session = evolve(session, provider=route.name, model=route.model, backend=parts.backend(owner))
+        if parent:
+            session = evolve(session, bounds=bounds)  # also where a death came between its row and its turn's
         begun = _read_specs(stored[1]) if stored else ()
         specs = tuple((await offered(parts, session, begun)).tools)
         if stored:
             if begun == specs:
                 begun = specs  # one copy is enough
-            live = Live(session, stored[0], specs, begun, known=True, stored=True)
+            live = Live(evolve(session, bounds=None), stored[0], specs, begun, known=True, stored=True)
         else:
             prompt = await parts.prompt(session, system)
             session = evolve(session, bounds=None)  # they are of the turn, not of those to come

@@ -22,7 +22,7 @@ from hermes_core.agent.failed import cause, failed
 from hermes_core.agent.incoming import enveloped, instructed, sound
 from hermes_core.agent.live import Live, LiveSessions
 from hermes_core.agent.parts import Parts
-from hermes_core.agent.surface import Surface
+from hermes_core.agent.surface import CHILD, Surface
 from hermes_core.errors import HermesError, UnknownName, UserError
 from hermes_core.kinds import Memory, Workspace
 from hermes_core.kinds.desk import AskPerson
@@ -66,7 +66,7 @@ class Runtime(Parts):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.sessions = LiveSessions(self, f"{socket.gethostname()}:{os.getpid()}:{os.urandom(4).hex()}")
-        self.budgets = Budgets(self.settings, self.bounds.limits if self.bounds else None)
+        self.budgets = Budgets(self.settings)
         self._playing: dict[str, asyncio.Task[None]] = {}
         self._alone: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._learning: set[asyncio.Task[None]] = set()
@@ -121,6 +121,7 @@ class Runtime(Parts):
         stored: Callable[[], Awaitable[None]] | None = None,
         system: str = "",
         model: str = "",
+        surface: Surface | None = None,
     ) -> AsyncGenerator[Event, None]:
         """Answer one message; yields events, an Ended last. Closing the iterator interrupts the turn.
 
@@ -130,7 +131,7 @@ class Runtime(Parts):
         """
         owner = owner or self.owner
         envelope = envelope or enveloped(message, session, origin, owner)
-        surface = Surface(ask=ask, model=model)
+        surface = surface or Surface(ask=ask, model=model)
         return self._events(session, partial(self._play, envelope, session, origin, owner, surface, stored, system))
 
     def resume(
@@ -179,6 +180,16 @@ class Runtime(Parts):
         """Stop the turn that runs in a session; its last event still comes. False when none runs."""
         work = self._playing.get(session)
         return work is not None and work.cancel()
+
+    async def end(self, session: str) -> None:
+        """Stop the turn that runs in a session, wait for its end, and let go of what the session holds here."""
+        if work := self._playing.get(session):
+            work.cancel()
+            await asyncio.wait([work])
+        try:
+            await self.sessions.forget(session)
+        except Exception:  # its place for commands is broken: that is nothing to those who wait for its end
+            log.exception("what a session held could not be let go")
 
     @property
     def playing(self) -> int:
@@ -328,7 +339,9 @@ class Runtime(Parts):
 
     async def _finish(self, session_id: str, owner: Principal, surface: Surface, emit: _Emit) -> "TurnRun | None":
         store = await self.store()
-        await store.session(session_id, owner)  # one that is not there is not made
+        session = await store.session(session_id, owner)  # one that is not there is not made
+        if session.origin == CHILD and surface.above is None:
+            return None  # whoever it works for goes on with it, and knows what it may do
         last = await store.last_turn(session_id)
         if last is None or last.state != "open":
             return None
@@ -360,7 +373,7 @@ class Runtime(Parts):
 
     def _let_learn(self, session: Session, messages: Sequence[Message]) -> None:
         """Let the memory look at a finished turn, beside whatever comes next."""
-        memory = self.memory()
+        memory = self.memory(session)
         if memory is None or type(memory).learn is Memory.learn or outside(messages):
             return  # what a page says is not learned on its own word
 

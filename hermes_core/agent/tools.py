@@ -80,11 +80,12 @@ class CallRunner:
     ran: set[str]
     meter: Meter
     budgets: Budgets
-    book: Callable[[Usage], None]  # told what children used, once that is stored
+    book: Callable[[Usage], None]  # told what those at work for a call used, once that is stored
     seen: Seen  # what the model knew when it made these calls
     seconds: float | None = None  # how long any call may take at most
     started: AbstractSet[str] = frozenset()
-    spent: dict[str, set[str]] = field(factory=dict)  # the children of each call whose use is not booked yet
+    model: str = ""  # who answers in this turn, as ``provider:model``
+    spent: dict[str, set[str]] = field(factory=dict)  # the sessions at work for each call: their use is not booked yet
 
     async def run(self, calls: Sequence[ToolCall]) -> list[Message]:
         """The results of one reply's calls, in the model's order."""
@@ -296,7 +297,7 @@ class CallRunner:
     async def _ended(self, context: CallContext, tool: Tool, call: ToolCall, params: Any) -> tuple[ToolResult, bool]:
         limit = tool.seconds or self.parts.settings.config.agent.tool_seconds
         limit = limit if self.seconds is None else min(limit, max(0.0, self.seconds))
-        task = asyncio.ensure_future(tool.run(context, params))
+        task = asyncio.ensure_future(grace.contained(tool.run(context, params)))
         try:
             await asyncio.wait({task}, timeout=limit)
         except asyncio.CancelledError:

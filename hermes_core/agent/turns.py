@@ -13,6 +13,7 @@ from hermes_core.agent.runtime import Runtime
 from hermes_core.agent.surface import Surface
 from hermes_core.brokers import TurnsBroker
 from hermes_core.errors import UserError
+from hermes_core.kinds import ToolContext
 from hermes_core.kinds.desk import AskPerson
 from hermes_core.plugins.index import Installed
 from hermes_core.types import Envelope, Event, Message, PastTurn, Principal, TurnOrder
@@ -39,8 +40,15 @@ class Turns(TurnsBroker):
         owner: Principal | None = None,
         order: TurnOrder | None = None,
         ask: AskPerson | None = None,
+        call: ToolContext | None = None,
     ) -> AsyncGenerator[Event, None]:
         """See TurnsBroker."""
+        if call is not None:
+            self._require()
+            async with contextlib.aclosing(self._below(message, call, order or TurnOrder(), ask)) as events:
+                async for one in events:
+                    yield one
+            return
         owner = owner or self._runtime.owner
         written = await self._write(message, owner, order or TurnOrder())
         if written is None:
@@ -50,6 +58,13 @@ class Turns(TurnsBroker):
         async with contextlib.aclosing(turn) as events:
             async for one in events:
                 yield one
+
+    def _below(
+        self, message: str | Message, call: ToolContext, order: TurnOrder, ask: AskPerson | None
+    ) -> AsyncGenerator[Event, None]:
+        from hermes_core.agent.below import Below
+
+        return Below(self._runtime, self._installed.label, call, order, ask).run(message)
 
     async def queue(
         self, message: str | Message, *, owner: Principal | None = None, order: TurnOrder | None = None

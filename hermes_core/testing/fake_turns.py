@@ -1,12 +1,13 @@
 """Turns without a kernel behind them, for plugins under test."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
 
 from hermes_core.brokers import TurnsBroker
 from hermes_core.errors import NotPermitted, UnknownName
+from hermes_core.kinds import ToolContext
 from hermes_core.kinds.desk import AskPerson
 from hermes_core.types import Ended, Event, Message, PastTurn, Principal, Said, Started, Text, TurnOrder, Usage
 
@@ -24,10 +25,12 @@ class Ordered:
     owner: Principal
     session: str
     order: TurnOrder
+    call: ToolContext | None = None
 
 
 class FakeTurns(TurnsBroker):
     """Keeps what is ordered in ``ordered`` and answers each turn with what was said; ``waiting`` are the queued ones.
+    What ``answers`` holds is said first, a text or a list of events for each turn.
 
     A session exists once something was ordered in it, for whoever it was ordered for.
     """
@@ -35,6 +38,7 @@ class FakeTurns(TurnsBroker):
     def __init__(self, manifest: "Manifest") -> None:
         self._manifest = manifest
         self.ordered: list[Ordered] = []
+        self.answers: list[str | Sequence[Event]] = []
         self.waiting: dict[str, list[Ordered]] = {}
         self.steered: list[tuple[str, str]] = []
         self._past: dict[tuple[Principal, str], PastTurn] = {}
@@ -47,9 +51,10 @@ class FakeTurns(TurnsBroker):
         owner: Principal | None = None,
         order: TurnOrder | None = None,
         ask: AskPerson | None = None,
+        call: ToolContext | None = None,
     ) -> AsyncGenerator[Event, None]:
-        """Answer with what was said."""
-        if ordered := self._order(message, owner, order):
+        """Answer with what was said; also again, for a call that has had that event."""
+        if ordered := self._order(message, owner, order, call):
             async for one in self._play(ordered):
                 yield one
 
@@ -101,15 +106,21 @@ class FakeTurns(TurnsBroker):
         if self._owners.get(session) != (owner or Principal()):
             raise UnknownName("session", session)
 
-    def _order(self, message: str | Message, owner: Principal | None, order: TurnOrder | None) -> Ordered | None:
+    def _order(
+        self,
+        message: str | Message,
+        owner: Principal | None,
+        order: TurnOrder | None,
+        call: ToolContext | None = None,
+    ) -> Ordered | None:
         self._require()
-        owner, order = owner or Principal(), order or TurnOrder()
-        if order.event and (owner, order.event) in self._past:
+        owner, order = call.session.owner if call else owner or Principal(), order or TurnOrder()
+        if call is None and order.event and (owner, order.event) in self._past:
             return None
         session = order.session or f"{self._manifest.name}-{len(self.ordered) + 1}"
         if self._owners.setdefault(session, owner) != owner:
             raise UnknownName("session", session)
-        ordered = Ordered(text=_text(message), owner=owner, session=session, order=order)
+        ordered = Ordered(text=_text(message), owner=owner, session=session, order=order, call=call)
         self.ordered.append(ordered)
         said = Message(role="user", parts=(Text(text=ordered.text),))
         self._past[owner, order.event] = PastTurn(session_id=session, turn_id="", state="waiting", message=said)
@@ -117,11 +128,16 @@ class FakeTurns(TurnsBroker):
 
     async def _play(self, ordered: Ordered) -> AsyncGenerator[Event, None]:
         turn = f"turn-{self.ordered.index(ordered) + 1}"
+        answer = self.answers.pop(0) if self.answers else ordered.text
         yield Started(session_id=ordered.session, turn_id=turn, provider="scripted", model="scripted-1")
-        yield Said(text=ordered.text)
+        if not isinstance(answer, str):
+            for event in answer:
+                yield event
+            return
+        yield Said(text=answer)
         place = ordered.owner, ordered.order.event
-        self._past[place] = evolve(self._past[place], turn_id=turn, state="done", answer=ordered.text)
-        yield Ended(session_id=ordered.session, turn_id=turn, answer=ordered.text, reason="done", usage=Usage())
+        self._past[place] = evolve(self._past[place], turn_id=turn, state="done", answer=answer)
+        yield Ended(session_id=ordered.session, turn_id=turn, answer=answer, reason="done", usage=Usage())
 
 
 def _text(message: str | Message) -> str:
