@@ -91,20 +91,12 @@ class LiveSessions:
         that it works for; its model is told of no tool that ``bounds`` do not permit.
         """
         lock = self._taking.setdefault(session_id, asyncio.Lock()) if session_id else asyncio.Lock()
+        new = Session(id=session_id, origin=origin, owner=owner, parent=parent, cwd=folder, bounds=bounds)
         async with lock:
-            return await self._take(session_id, origin, owner, system, folder, bounds, parent)
+            return await self._take(new, system)
 
-    async def _take(
-        self,
-        session_id: str,
-        origin: str,
-        owner: Principal,
-        system: str,
-        folder: str,
-        bounds: TurnBounds | None,
-        parent: str,
-    ) -> Live:
-        parts = self.parts
+    async def _take(self, new: Session, system: str) -> Live:
+        parts, session_id, owner = self.parts, new.id, new.owner
         if session_id and (live := self._live.get(session_id)):
             if live.session.owner != owner:
                 raise _not_yours(session_id)
@@ -124,18 +116,12 @@ class LiveSessions:
         known = session is not None
         if session_id and not known and not _ID.fullmatch(session_id):
             raise UserError(f"{session_id[:80]!r} cannot be the id of a session: files are named by it.")
-        session = session or Session(
-            id=session_id or new_session_id(),
-            origin=origin,
-            owner=owner,
-            parent=parent,
-            cwd=folder or self.folder("", owner),
-            created=time.time(),
-            bounds=bounds,
-        )
+        if session is None:
+            place = new.cwd or self.folder("", owner)
+            session = evolve(new, id=session_id or new_session_id(), cwd=place, created=time.time())
+        elif new.parent:
+            session = evolve(session, bounds=new.bounds)  # a death came between its row and that of its turn
         session = evolve(session, provider=route.name, model=route.model, backend=parts.backend(owner))
-        if parent:
-            session = evolve(session, bounds=bounds)  # also where a death came between its row and its turn's
         begun = _read_specs(stored[1]) if stored else ()
         specs = tuple((await offered(parts, session, begun)).tools)
         if stored:

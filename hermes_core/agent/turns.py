@@ -44,27 +44,19 @@ class Turns(TurnsBroker):
     ) -> AsyncGenerator[Event, None]:
         """See TurnsBroker."""
         if call is not None:
+            from hermes_core.agent.below import Below
+
             self._require()
-            async with contextlib.aclosing(self._below(message, call, order or TurnOrder(), ask)) as events:
-                async for one in events:
-                    yield one
-            return
-        owner = owner or self._runtime.owner
-        written = await self._write(message, owner, order or TurnOrder())
-        if written is None:
-            return
-        session, row = written
-        turn = self._runtime.follow(session, owner=owner, surface=Surface(ask=ask), row=row)
+            turn = Below(self._runtime, self._installed.label, call, order or TurnOrder(), ask).run(message)
+        else:
+            owner = owner or self._runtime.owner
+            written = await self._write(message, owner, order or TurnOrder())
+            if written is None:
+                return
+            turn = self._runtime.follow(written[0], owner=owner, surface=Surface(ask=ask), row=written[1])
         async with contextlib.aclosing(turn) as events:
             async for one in events:
                 yield one
-
-    def _below(
-        self, message: str | Message, call: ToolContext, order: TurnOrder, ask: AskPerson | None
-    ) -> AsyncGenerator[Event, None]:
-        from hermes_core.agent.below import Below
-
-        return Below(self._runtime, self._installed.label, call, order, ask).run(message)
 
     async def queue(
         self, message: str | Message, *, owner: Principal | None = None, order: TurnOrder | None = None

@@ -61,6 +61,7 @@ async def test_a_wish_is_ordered_within_bounds(ctx: PluginContext, turns: FakeTu
     [turn] = turns.ordered
     assert turn.text == "Mend it.\n\nWhat you should know:\nOld."
     assert turn.call is call
+    assert "Another agent handed you this one task" in turn.order.system
     assert (turn.order.event, turn.order.model) == ("2", "m")
     bounds = turn.order.bounds
     assert bounds

@@ -30,6 +30,10 @@ Status: TypeAlias = Literal["done", "failed", "interrupted", "timeout", "budget"
 
 # A child has no person, no memory and no calendar of its own, and nobody expects to hear from it.
 NEVER = (Effect.ASK, Effect.REMEMBER, Effect.SCHEDULE, Effect.CONFIGURE, Effect.SEND)
+_SYSTEM = (
+    "Another agent handed you this one task, and reads your last message as the result; nobody else does. "
+    "Say what you found or did, with names and paths; it has not seen what you saw."
+)
 _STEP = 200  # characters of a step that are shown
 _USED_UP = {"budget_reached", "bound_reached"}  # kinds of failures
 
@@ -122,7 +126,7 @@ def _order(wish: Wish) -> TurnOrder:
         money=wish.money,
         levels=wish.levels,
     )
-    return TurnOrder(event=str(wish.number), model=wish.model, effort=wish.effort, bounds=bounds)
+    return TurnOrder(event=str(wish.number), system=_SYSTEM, model=wish.model, effort=wish.effort, bounds=bounds)
 
 
 @define
