@@ -152,6 +152,23 @@ async def test_what_is_queued_waits_in_the_store_and_is_played_with_its_order(he
     assert await played(broker.resume(name)) == []
 
 
+@pytest.mark.parametrize(
+    ("bounds", "there"),
+    [
+        (TurnBounds(never=[Effect.SEND]), {"shout"}),
+        (TurnBounds(without=["voice"]), {"post"}),
+        (TurnBounds(tools=["voice/shout", "voice/post"]), {"shout"}),
+        (TurnBounds(tools=[]), set()),
+        (TurnBounds(levels=0), {"shout", "post"}),
+    ],
+)
+async def test_every_bound_on_tools_is_kept_in_the_store(turns, bounds, there) -> None:
+    broker = turns(Say("done"))
+    name = await broker.queue("later", order=TurnOrder(bounds=bounds))
+    assert ended(await played(broker.resume(name))).answer == "done"
+    assert offered(broker.provider.requests[0]) == there
+
+
 async def test_a_bounded_turn_uses_no_other_tool_also_where_the_session_knows_it(hermes, turns) -> None:
     hermes.configure({"policy.mode": "off"})
     broker = turns(
