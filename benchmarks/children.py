@@ -1,17 +1,15 @@
 """What a child agent costs: call to first request, memory, eight at once. ``children.py [ROUNDS]``.
 
-The child speaks HTTP to the scripted model server, with the default tools. Its peak memory is what the system says of
-the process, read while its request waits.
+The child speaks HTTP to the scripted model server, with the default tools. Its memory is what this process grows by
+while the requests wait.
 """
 
 import asyncio
 import json
-import resource
 import statistics
 import sys
 import tempfile
 import time
-from contextlib import suppress
 from pathlib import Path
 
 from attrs import frozen
@@ -21,7 +19,7 @@ from hermes_core.agent.route.choice import Route
 from hermes_core.distribution import HERMES
 from hermes_core.embed import Hermes
 from hermes_core.kinds import Provider, ToolContext, tool
-from hermes_core.types import CallDelta, ChildTask, Done, Effect, Model, TextDelta
+from hermes_core.types import CallDelta, Done, Effect, Model, TextDelta, TurnOrder
 
 SLOW = "echo-l700"  # the model takes its time, so that the child can be looked at
 
@@ -50,32 +48,35 @@ class Fan:
     count: int
 
 
-SEEN: list[tuple[float, list[float]]] = []
+SEEN: list[tuple[float, float]] = []
+HERE: list[Hermes] = []  # the one at work
 
 
-def peaks() -> list[float]:
-    """Peak memory in MB of the processes below this one."""
-    found = []
-    for path in Path("/proc/self/task").glob("*/children"):
-        for pid in path.read_text().split():
-            with suppress(OSError, IndexError):  # it has just ended
-                status = Path(f"/proc/{pid}/status").read_text()
-                if "hermes_core.child" in Path(f"/proc/{pid}/cmdline").read_text():
-                    found.append(int(status.partition("VmHWM:")[2].split()[0]) / 1024)
-    return found
+def memory() -> float:
+    """What this process has in memory, in MB."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.partition("VmRSS:")[2].split()[0]) / 1024
+
+
+async def child(context: ToolContext, number: int) -> None:
+    """One child, to its end."""
+    runtime = HERE[-1].runtime
+    turns = runtime.turns_of(runtime.index.get("tool/delegate"))
+    order = TurnOrder(model=f"custom:{SLOW}", event=str(number))
+    events = [event async for event in turns.run(f"say hello {number}", order=order, call=context)]
+    assert events[-1].reason == "done", events
 
 
 @tool(toolset="bench", effects={Effect.DELEGATE}, touches=lambda _: ())
 async def fan(context: ToolContext, wanted: Fan) -> str:
     """Start children."""
-    began, tops = time.perf_counter(), [0.0]
-    tasks = [context.child(ChildTask(goal=f"say hello {n}", model=f"custom:{SLOW}")) for n in range(wanted.count)]
-    work = asyncio.gather(*tasks)
+    began, before, top = time.perf_counter(), memory(), 0.0
+    work = asyncio.gather(*(child(context, number) for number in range(wanted.count)))
     while not work.done():
-        tops = max(tops, peaks(), key=sum)
+        top = max(top, memory() - before)
         await asyncio.sleep(0.02)
-    assert all(result.status == "done" for result in await work), await work
-    SEEN.append((began, tops))
+    await work
+    SEEN.append((began, top / wanted.count))
     return "ok"
 
 
@@ -84,21 +85,21 @@ async def measure(url: str, home: Path, count: int, rounds: int) -> None:
     config = {"providers.custom.base_url": url, "providers.custom.api_key": "x", "terminal.cwd": str(home)}
     firsts, lasts, tops, spent = [], [], [], []
     async with Hermes(HERMES, home=home, config=config, tools=[fan]) as hermes:
+        HERE.append(hermes)
         hermes.runtime.route = Route(name="driver", provider=Driver(), model="driver-1")
         for _ in range(rounds + 1):  # the first one fills caches
             notes(url)
-            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            before = time.process_time()
             async for _event in hermes.turn(str(count)):
                 pass
             began, seen = SEEN.pop()
             starts = sorted(note["start"] - began for note in notes(url))
             firsts.append(starts[0] * 1000)
             lasts.append(starts[-1] * 1000)
-            tops += seen
-            after = resource.getrusage(resource.RUSAGE_CHILDREN)
-            spent.append((after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) * 1000 / count)
+            tops.append(seen)
+            spent.append((time.process_time() - before) * 1000 / count)
     first, last = (statistics.median(times[1:]) for times in (firsts, lasts))
-    each = f"{statistics.median(tops):.0f} MB and {statistics.median(spent[1:]):.0f} ms of CPU each"
+    each = f"{max(tops):.1f} MB and {statistics.median(spent[1:]):.0f} ms of CPU each"
     print(f"{count} at once: first request after {first:.0f} ms, the last one's after {last:.0f} ms, {each}")
 
 

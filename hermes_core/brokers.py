@@ -29,6 +29,7 @@ from hermes_core.types import (
 
 if TYPE_CHECKING:
     from hermes_core.database import TablesTransaction
+    from hermes_core.kinds import ToolContext
     from hermes_core.kinds.desk import AskPerson
 
 __all__ = [
@@ -197,9 +198,7 @@ class TurnsBroker:
     ``hermes resume`` or the gateway's next start plays to its end, within the same bounds. ``owner`` is whose turn it
     is, the owner of this Hermes if unsaid. Every method raises UnknownName for a session that is not theirs.
 
-    A turn is in ``session`` (an id; one that is free becomes a new one's), in a new copy of the session ``fork``, or,
-    without both, in a new session, to whose prompt ``system`` is added and which works in ``folder``. ``event`` is a
-    name of the plugin's own, such as a job and its instant: what was ordered under it before is not ordered again.
+    ``order`` says where a turn is, what it may do and what becomes of it; without one it is in a new session.
     """
 
     def run(
@@ -207,35 +206,28 @@ class TurnsBroker:
         message: str | Message,
         *,
         owner: Principal | None = None,
-        session: str = "",
-        fork: str = "",
-        system: str = "",
-        folder: str = "",
         order: TurnOrder | None = None,
-        event: str = "",
         ask: "AskPerson | None" = None,
+        call: "ToolContext | None" = None,
     ) -> AsyncGenerator[Event, None]:
         """Order a turn and play it here; yields its events, an Ended last. Closing it interrupts the turn.
 
-        Yields nothing for an ``event`` that came before: see ``past``. ``ask`` puts questions to a person; without it
+        Yields nothing for an event that came before: see ``past``. ``ask`` puts questions to a person; without it
         nobody is there, and what needs a yes is refused. Raises UserError for an order that cannot be kept, and
         where there are no turns.
+
+        With the ``call`` of a tool that declares Effect.DELEGATE the turn works for that call: in a session of its own
+        below the call's, which no list shows; within what is left of the bounds, rules and limits of the call's turn,
+        for which its use counts; with the person of that turn to ask. It ends with the call at the latest, and what it
+        saw from outside is from outside for the call. An event is one of that call: a call that is run again after a
+        death goes on with the turn it had, or yields the end of it. Raises ToolError when the tool does not declare it.
         """
         raise _no_turns()
 
     async def queue(
-        self,
-        message: str | Message,
-        *,
-        owner: Principal | None = None,
-        session: str = "",
-        fork: str = "",
-        system: str = "",
-        folder: str = "",
-        order: TurnOrder | None = None,
-        event: str = "",
+        self, message: str | Message, *, owner: Principal | None = None, order: TurnOrder | None = None
     ) -> str:
-        """Order a turn and play it not now: a gateway does, or ``resume``. Its session; empty for an old ``event``."""
+        """Order a turn and play it not now: a gateway does, or ``resume``. Its session; empty for an old event."""
         raise _no_turns()
 
     async def steer(self, session: str, message: str | Message, *, owner: Principal | None = None) -> None:

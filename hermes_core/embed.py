@@ -179,13 +179,6 @@ class Hermes:
             distribution.installed(home, safe_mode=self._safe_mode) if self._index is None else self._index,
             distribution.consent(home, safe_mode=self._safe_mode),
             owner=self._owner or Principal(profile=home.profile),
-            recipe={
-                "distribution": distribution._asdict(),
-                "home": str(home.base),
-                "profile": home.profile,
-                "config": self._config,
-                "safe_mode": self._safe_mode,
-            },
             **self._wishes,
         )
         runtime.messages = partial(_messages, runtime)

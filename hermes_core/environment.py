@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from hermes_core.patterns import pattern
 
-__all__ = ["MARK", "PASSWORD_IN_URL", "for_commands", "is_secret", "switched_on", "without_secrets"]
+__all__ = ["MARK", "for_commands", "is_secret", "switched_on", "without_secrets"]
 
 MARK = "HERMES_RUN"  # a variable of every command that a tool runs, and of all that it starts
 _SECRET_NAME = pattern(
@@ -24,7 +24,7 @@ _HARMLESS = frozenset(
 )
 _HARMLESS_PREFIXES = ("LC_", "XDG_", "CONDA_PREFIX", "CONDA_DEFAULT_ENV")
 looks_secret: Callable[[str], bool] | None = None  # what maskers of plugins say of a value; set by ``masking``
-PASSWORD_IN_URL = pattern(r"://[^/@\s:]*:[^/@\s]+@")
+_PASSWORD_IN_URL = pattern(r"://[^/@\s:]*:[^/@\s]+@")
 
 
 def switched_on(name: str) -> bool:
@@ -41,7 +41,7 @@ def is_secret(name: str, value: str) -> bool:
         return True
     if _token(value) or _SECRET_VALUE.search(value):
         return True
-    return not upper.endswith("_PROXY") and bool(PASSWORD_IN_URL.search(value))
+    return not upper.endswith("_PROXY") and bool(_PASSWORD_IN_URL.search(value))
 
 
 def _token(value: str) -> bool:

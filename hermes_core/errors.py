@@ -113,6 +113,10 @@ class UserError(HermesError):
     """The person can fix it."""
 
 
+class BoundReached(UserError):
+    """A turn has used up what it was given by whoever ordered it, or what the turn that it works for has left."""
+
+
 class BudgetReached(UserError):
     """A limit on what may be spent is reached: ``scope`` is turn, session or day; ``what`` is calls, tokens, money…"""
 

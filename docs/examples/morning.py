@@ -20,7 +20,7 @@ from hermes_core import hookimpl
 from hermes_core.kinds import Service
 from hermes_core.types import TurnBounds, TurnOrder
 
-ORDER = TurnOrder(bounds=TurnBounds(tools=["web"], calls=10, seconds=300), deliver="all")
+BOUNDS = TurnBounds(tools=["web"], calls=10, seconds=300)
 
 
 async def look(ctx, day):
@@ -28,7 +28,8 @@ async def look(ctx, day):
     if past := await ctx.turns.past(f"weather {day}"):
         turn = ctx.turns.resume(past.session_id)  # a death may have cut it off
     else:
-        turn = ctx.turns.run("What will the weather be here today?", order=ORDER, event=f"weather {day}")
+        order = TurnOrder(event=f"weather {day}", bounds=BOUNDS, deliver="all")
+        turn = ctx.turns.run("What will the weather be here today?", order=order)
     async for _ in turn:
         pass
 

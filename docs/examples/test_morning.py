@@ -11,5 +11,5 @@ async def test_a_day_is_looked_at_once(tmp_path):
     await morning.look(ctx, "2026-05-01")
     await morning.look(ctx, "2026-05-01")
     await morning.look(ctx, "2026-05-02")
-    assert [turn.event for turn in ctx.turns.ordered] == ["weather 2026-05-01", "weather 2026-05-02"]
+    assert [turn.order.event for turn in ctx.turns.ordered] == ["weather 2026-05-01", "weather 2026-05-02"]
     assert ctx.turns.ordered[0].order.bounds.tools == ["web"]

@@ -9,12 +9,8 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import datetime
-from math import inf
-
-from attrs import asdict
 
 from hermes_core.agent import usage as usages
-from hermes_core.agent.bounds import Limits
 from hermes_core.config.settings import Settings
 from hermes_core.errors import BudgetReached
 from hermes_core.types import Session, Usage
@@ -31,8 +27,7 @@ Scope = dict[str, float]
 class Budgets:
     """The limits of one kernel. ``limits`` holds those that are set: scope -> what -> how much."""
 
-    def __init__(self, settings: Settings, most: Limits | None = None) -> None:
-        """``most`` are the limits of a child's turn."""
+    def __init__(self, settings: Settings) -> None:
         budget, old = settings.config.budget, settings.config.agent.max_calls
         calls = old if budget.turn.calls is None else budget.turn.calls
         self.limits = {
@@ -42,9 +37,6 @@ class Budgets:
                 for name, limit in (("session", budget.session), ("day", budget.day))
             },
         }
-        for what, limit in asdict(most).items() if most else ():
-            if limit < inf:
-                self.limits["turn"][what] = min(limit, self.limits["turn"].get(what, inf))
         self._flying = 0
         self._largest: Scope = {}  # what the most expensive calls so far used
         self._landed = asyncio.Condition()

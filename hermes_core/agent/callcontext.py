@@ -1,16 +1,15 @@
 """What one running call may use."""
 
 import asyncio
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 
 from hermes_core.agent.arguments import tool_spec
 from hermes_core.agent.capabilities import refused
 from hermes_core.agent.indirect import CALL
 from hermes_core.agent.outputs import seen_in
-from hermes_core.errors import ToolError
+from hermes_core.errors import ToolError, UserError
 from hermes_core.kinds import Tool, ToolContext
-from hermes_core.types import ChildResult, ChildTask, Effect, Offer, Progress, Question, ToolCall, Verdict
+from hermes_core.types import Effect, Offer, Progress, Question, ToolCall, Verdict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,8 +28,8 @@ class CallContext(ToolContext):
         self._runner, self._tool = runner, tool
         self.outside, self.told = outside, False
         self._redactor = runner.parts.settings.masks.stream()
-        self._same: Counter[tuple[str, str]] = Counter()
-        self._children: set[asyncio.Task[ChildResult]] = set()
+        self._over = False
+        self.at_work: dict[str, Callable[[], Awaitable[None]]] = {}  # sessions that work for this call: what ends them
 
     def progress(self, text: str) -> None:
         self._show(self._redactor.feed(text) if self._redactor else text)
@@ -64,33 +63,24 @@ class CallContext(ToolContext):
             raise ToolError(f"The output could not be kept in {path}: {error.strerror}") from error
         return await seen_in(self._runner.workspace, path)
 
-    async def child(self, task: ChildTask) -> ChildResult:
-        from hermes_core.agent.children import Child
-
+    def below(self) -> "CallRunner":
+        """What a turn that works for this call is bound by. Raises ToolError, UserError when the call is over."""
         self._need(Effect.DELEGATE, "hand work to child agents")
-        same = (task.goal, task.context)
-        self._same[same] += 1
-        child = Child(self._runner, task, lambda text: self.progress(f"{text}\n"))
-        work = asyncio.create_task(child.run(self.call_id, self._same[same]), name="child")
-        self._children.add(work)
-        result = await work
-        if result.untrusted:
-            self.from_outside()
-        return result
+        if self._over:
+            raise UserError("The call that this turn would work for is over.")
+        return self._runner
 
     def _need(self, effect: Effect, what: str) -> None:
         if effect not in self._tool.effects:
             raise refused(self._tool, what, self._runner.parts.report)
 
     async def settle(self) -> None:
-        """Show the rest, and end the children that the tool did not wait for: none outlives the call it works for."""
+        """Show the rest, and end the turns that the tool did not wait for: none outlives the call it works for."""
+        self._over = True
         if self._redactor:
             self._show(self._redactor.close())
-        left = [work for work in self._children if not work.done()]
-        for work in left:
-            work.cancel()
-        if left:
-            await asyncio.wait(left)
+        for end in list(self.at_work.values()):
+            await end()
 
     def offer(self) -> Offer:
         names = {spec.name for spec in self._runner.told}

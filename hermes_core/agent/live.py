@@ -83,26 +83,20 @@ class LiveSessions:
         *,
         folder: str = "",
         bounds: TurnBounds | None = None,
+        parent: str = "",
     ) -> Live:
         """A session by its exact id, or a new one (with that id, when it is given and free).
 
-        Of a new one ``system`` is what a caller adds to its prompt, ``folder`` where it works; its model is told of no
-        tool that ``bounds`` do not permit.
+        Of a new one ``system`` is what a caller adds to its prompt, ``folder`` where it works, ``parent`` the session
+        that it works for; its model is told of no tool that ``bounds`` do not permit.
         """
         lock = self._taking.setdefault(session_id, asyncio.Lock()) if session_id else asyncio.Lock()
+        new = Session(id=session_id, origin=origin, owner=owner, parent=parent, cwd=folder, bounds=bounds)
         async with lock:
-            return await self._take(session_id, origin, owner, system, folder, bounds)
+            return await self._take(new, system)
 
-    async def _take(
-        self,
-        session_id: str,
-        origin: str,
-        owner: Principal,
-        system: str,
-        folder: str,
-        bounds: TurnBounds | None,
-    ) -> Live:
-        parts = self.parts
+    async def _take(self, new: Session, system: str) -> Live:
+        parts, session_id, owner = self.parts, new.id, new.owner
         if session_id and (live := self._live.get(session_id)):
             if live.session.owner != owner:
                 raise _not_yours(session_id)
@@ -122,21 +116,18 @@ class LiveSessions:
         known = session is not None
         if session_id and not known and not _ID.fullmatch(session_id):
             raise UserError(f"{session_id[:80]!r} cannot be the id of a session: files are named by it.")
-        session = session or Session(
-            id=session_id or new_session_id(),
-            origin=origin,
-            owner=owner,
-            cwd=folder or self.folder("", owner),
-            created=time.time(),
-            bounds=bounds,
-        )
+        if session is None:
+            place = new.cwd or self.folder("", owner)
+            session = evolve(new, id=session_id or new_session_id(), cwd=place, created=time.time())
+        elif new.parent:
+            session = evolve(session, bounds=new.bounds)  # a death came between its row and that of its turn
         session = evolve(session, provider=route.name, model=route.model, backend=parts.backend(owner))
         begun = _read_specs(stored[1]) if stored else ()
         specs = tuple((await offered(parts, session, begun)).tools)
         if stored:
             if begun == specs:
                 begun = specs  # one copy is enough
-            live = Live(session, stored[0], specs, begun, known=True, stored=True)
+            live = Live(evolve(session, bounds=None), stored[0], specs, begun, known=True, stored=True)
         else:
             prompt = await parts.prompt(session, system)
             session = evolve(session, bounds=None)  # they are of the turn, not of those to come

@@ -4,20 +4,19 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 
 from attrs import evolve
 
 from hermes_core import hooks
-from hermes_core.agent.bounds import LEVELS, Bounds
 from hermes_core.agent.opening import address_of, driver_for
 from hermes_core.agent.policy.guarded import guarded_paths, read_only, readable
 from hermes_core.agent.policy.guests import Guests
 from hermes_core.agent.route.choice import Route, choose
 from hermes_core.agent.route.router import Router
-from hermes_core.agent.surface import Mailbox
+from hermes_core.agent.surface import CHILD, Mailbox, Surface
 from hermes_core.brokers import TurnsBroker
 from hermes_core.config.files import explain
 from hermes_core.config.gateway import listed
@@ -26,7 +25,6 @@ from hermes_core.context import PluginContext
 from hermes_core.environment import switched_on
 from hermes_core.errors import HermesError, UnknownName
 from hermes_core.kinds import Backend, Memory, StoreDriver, Tool, Workspace
-from hermes_core.kinds.desk import AskPerson
 from hermes_core.plugins.brokers import make_context
 from hermes_core.plugins.consent import Consent
 from hermes_core.plugins.dispatch import Dispatch
@@ -68,29 +66,21 @@ class Parts:
         consent: Consent,
         *,
         owner: Principal,
-        host: Principal | None = None,
         provider: str = "",
         model: str = "",
         toolsets: Sequence[str] = (),
         yolo: bool = False,
         tools: Sequence[Tool] = (),
         strict: bool = False,
-        recipe: Mapping[str, JSON] | None = None,
-        bounds: Bounds | None = None,
     ) -> None:
-        """``recipe`` is from what a child's process makes this kernel anew; ``bounds`` are those of a child.
-
-        ``owner`` is whose sessions these are where nobody says so, ``host`` whose machine this is: the same, if unsaid.
-        """
-        self.recipe, self.bounds = recipe or {}, bounds
-        self.levels = bounds.levels if bounds else LEVELS
+        """``owner`` is whose machine this is, and whose sessions these are where nobody says so."""
         self.settings = settings
         self.home = settings.home
         self.index, self._consent = index, consent
-        self.owner, self.host = owner, host or owner
+        self.owner = owner
         gateway = settings.config.gateway
         self.guests = Guests(
-            host=self.host,
+            host=owner,
             people=settings.home.root / "people",
             trusted=tuple(listed(gateway.trusted_with_shell)),
             asks_admin=gateway.approvals == "admin",
@@ -127,12 +117,12 @@ class Parts:
         self._hooks_loaded = False
         self.messages: Callable[[], Mailbox] | None = None  # who sends to chats; set by who made this
 
-    def asker(self, person: AskPerson | None, emit: Callable[[Event], None]) -> "Asker":
-        """Who puts the questions of one turn to its person. Of a child's it is its parent who sets the time."""
+    def asker(self, surface: Surface, emit: Callable[[Event], None]) -> "Asker":
+        """Who puts the questions of one turn to its person. The turn that one works for sets the time."""
         from hermes_core.agent.asking import Asker
 
-        seconds = None if self.bounds else self.settings.config.policy.ask_seconds
-        return Asker(self.dispatch, person, emit, self.store, seconds)
+        seconds = None if surface.above else self.settings.config.policy.ask_seconds
+        return Asker(self.dispatch, surface.ask, emit, self.store, seconds)
 
     @cached_property
     def policy(self) -> "Policy":
@@ -140,13 +130,13 @@ class Parts:
         from hermes_core.agent.policy.judge import Policy
         from hermes_core.agent.policy.risks import own_code
 
-        settings, bounds = self.settings, self.bounds
+        settings = self.settings
         rules, fixed = settings.config.policy, "policy.mode" in settings.locked
         return Policy(
             self.dispatch,
             mode=self.first_mode,
-            deny=(*bounds.deny, *rules.deny) if bounds else rules.deny,
-            allow=bounds.allow if bounds else rules.allow,
+            deny=rules.deny,
+            allow=rules.allow,
             guarded=(*guarded_paths(settings), *read_only(settings.home)),
             readable=lambda session: readable(settings.home, session),
             own=own_code(self._code),
@@ -167,7 +157,7 @@ class Parts:
     def first_mode(self) -> str:
         """What needs a yes, where nobody has said otherwise."""
         rules, fixed = self.settings.config.policy, "policy.mode" in self.settings.locked
-        return self.bounds.mode if self.bounds else "off" if self._yolo and not fixed else rules.mode
+        return "off" if self._yolo and not fixed else rules.mode
 
     # --- parts, made when first needed --------------------------------------------------------------------------
 
@@ -184,11 +174,6 @@ class Parts:
 
         return open_store(self.home.database, url=url, driver=driver, durability=self.settings.config.store.durability)
 
-    def shut_store(self) -> None:
-        """Let no more be written, whatever still runs: for a process that must leave everything as it is."""
-        if self._store is not None and self._store.done() and not self._store.exception():
-            self._store.result().close()
-
     def toolbox(self) -> "Toolbox":
         """The tools of all enabled tool plugins and of the embedding program."""
         if self._toolbox is None:
@@ -200,7 +185,6 @@ class Parts:
                 toolsets=(*self._toolsets, *(t.toolset for t in self._own_tools)) if self._toolsets else (),
                 disabled=self.settings.config.agent.disabled_tools,
                 off_on=self.settings.config.agent.disabled_on,
-                only=self.bounds.tools if self.bounds else None,
                 report=self.report,
             )
         return self._toolbox
@@ -248,10 +232,10 @@ class Parts:
         self.route = route
         return route
 
-    def memory(self) -> Memory | None:
-        """The configured memory, or None when its plugin is not there. A child has none."""
+    def memory(self, session: Session | None = None) -> Memory | None:
+        """The configured memory, or None when its plugin is not there. A session that works for another has none."""
         name = self.settings.config.memory.provider
-        if not name or self.bounds:
+        if not name or (session and session.origin == CHILD):
             return None
         self.loader.load_contributing("memories", [name])
         found: dict[str, Memory] = {m.name: m for _, m in self.dispatch.contributions("register_memories")}
@@ -349,18 +333,13 @@ class Parts:
             self._hooks_loaded = True
             self.loader.load_hooks(*(n for n, mode in hooks.modes().items() if mode != "contribute"))
 
-    def gates(self) -> set[str]:
-        """The plugins at work that have a say in whether a call may run."""
-        loaded = (self.index.get(label) for label in self.loader.loaded)
-        return {one.label for one in loaded if one and one.manifest and "pre_tool_call" in one.manifest.hooks}
-
     async def prompt(self, session: Session, system: str = "") -> Prompt:
         """The system prompt a session starts with. ``system`` is what its caller adds."""
         from hermes_core.agent.prompt import build_prompt
 
         config = self.settings.config
         identity, window = config.agent.identity, config.model.context_length
-        prompt = await build_prompt(session, self.memory(), identity=identity, window=window)
+        prompt = await build_prompt(session, self.memory(session), identity=identity, window=window)
         if system:
             said = PromptBlock(name="caller", text=system, tier="context")
             prompt = evolve(prompt, blocks=(*prompt.blocks, said))

@@ -29,10 +29,6 @@ Work with the tools you are given:
 When you are done, answer in a few plain sentences: the result first, then what is left."""
 _HINTS = {
     "cli": "Your answers are shown in a terminal that renders simple markdown.",
-    "child": (
-        "Another agent handed you this one task, and reads your last message as the result; nobody else does. "
-        "Say what you found or did, with names and paths; it has not seen what you saw."
-    ),
     "oneshot": "Nobody can answer a question now: your answer is printed and the program ends.",
 }
 

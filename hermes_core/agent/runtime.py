@@ -20,15 +20,15 @@ from hermes_core import notices, trace
 from hermes_core.agent.budget import Budgets
 from hermes_core.agent.failed import cause, failed
 from hermes_core.agent.incoming import enveloped, instructed, sound
+from hermes_core.agent.learning import Learning
 from hermes_core.agent.live import Live, LiveSessions
 from hermes_core.agent.parts import Parts
-from hermes_core.agent.surface import Surface
+from hermes_core.agent.surface import CHILD, Surface
 from hermes_core.errors import HermesError, UnknownName, UserError
-from hermes_core.kinds import Memory, Workspace
+from hermes_core.kinds import Workspace
 from hermes_core.kinds.desk import AskPerson
 from hermes_core.store.codec import clean
 from hermes_core.store.killpoints import die_at
-from hermes_core.store.outside import outside
 from hermes_core.types import (
     Ended,
     Envelope,
@@ -57,7 +57,6 @@ _BACKLOG = 64  # events nobody took yet; live output beyond is not shown, as its
 _FIXED = {  # settings that parts are made from, once
     "gateway", "logging", "plugins", "policy", "privacy", "quick_commands", "security", "store", "toolsets", "workers",
 }  # fmt: skip
-_LEARN = 60.0  # seconds a memory may look at one turn
 
 
 class Runtime(Parts):
@@ -66,10 +65,10 @@ class Runtime(Parts):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.sessions = LiveSessions(self, f"{socket.gethostname()}:{os.getpid()}:{os.urandom(4).hex()}")
-        self.budgets = Budgets(self.settings, self.bounds.limits if self.bounds else None)
+        self.budgets = Budgets(self.settings)
         self._playing: dict[str, asyncio.Task[None]] = {}
         self._alone: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        self._learning: set[asyncio.Task[None]] = set()
+        self._learning = Learning()
 
     def turns_of(self, installed: "Installed") -> "TurnsBroker":
         """The turns that a plugin may order."""
@@ -128,6 +127,7 @@ class Runtime(Parts):
         stored: Callable[[], Awaitable[None]] | None = None,
         system: str = "",
         model: str = "",
+        surface: Surface | None = None,
     ) -> AsyncGenerator[Event, None]:
         """Answer one message; yields events, an Ended last. Closing the iterator interrupts the turn.
 
@@ -137,7 +137,7 @@ class Runtime(Parts):
         """
         owner = owner or self.owner
         envelope = envelope or enveloped(message, session, origin, owner)
-        surface = Surface(ask=ask, model=model)
+        surface = surface or Surface(ask=ask, model=model)
         return self._events(session, partial(self._play, envelope, session, origin, owner, surface, stored, system))
 
     def resume(
@@ -186,6 +186,16 @@ class Runtime(Parts):
         """Stop the turn that runs in a session; its last event still comes. False when none runs."""
         work = self._playing.get(session)
         return work is not None and work.cancel()
+
+    async def end(self, session: str) -> None:
+        """Stop the turn that runs in a session, wait for its end, and let go of what the session holds here."""
+        if work := self._playing.get(session):
+            work.cancel()
+            await asyncio.wait([work])
+        try:
+            await self.sessions.forget(session)
+        except Exception:  # its place for commands is broken: that is nothing to those who wait for its end
+            log.exception("what a session held could not be let go")
 
     @property
     def playing(self) -> int:
@@ -335,7 +345,9 @@ class Runtime(Parts):
 
     async def _finish(self, session_id: str, owner: Principal, surface: Surface, emit: _Emit) -> "TurnRun | None":
         store = await self.store()
-        await store.session(session_id, owner)  # one that is not there is not made
+        session = await store.session(session_id, owner)  # one that is not there is not made
+        if session.origin == CHILD and surface.above is None:
+            return None  # whoever it works for goes on with it, and knows what it may do
         last = await store.last_turn(session_id)
         if last is None or last.state != "open":
             return None
@@ -355,7 +367,7 @@ class Runtime(Parts):
                 async with alone:  # of one session, one turn at a time
                     self._playing[session_id] = asyncio.current_task()  # type: ignore[assignment]
                     if run := await play(emit):
-                        self._let_learn(run.session, run.messages)
+                        self._learning.begin(self.memory(run.session), run.session, run.messages)
         except asyncio.CancelledError:
             emit(Ended(session_id=session_id, turn_id="", answer="", reason="interrupted", usage=Usage()))
             raise
@@ -365,26 +377,8 @@ class Runtime(Parts):
             emit(failed(cause(error), self.settings.masks.text))
             emit(Ended(session_id=session_id, turn_id="", answer="", reason="failed", usage=Usage()))
 
-    def _let_learn(self, session: Session, messages: Sequence[Message]) -> None:
-        """Let the memory look at a finished turn, beside whatever comes next."""
-        memory = self.memory()
-        if memory is None or type(memory).learn is Memory.learn or outside(messages):
-            return  # what a page says is not learned on its own word
-
-        async def learn() -> None:
-            try:
-                async with asyncio.timeout(_LEARN):
-                    await memory.learn(session, messages)
-            except Exception:  # what was not learned is not worth the person's time
-                log.exception("the memory could not learn")
-
-        task = asyncio.create_task(learn())
-        self._learning.add(task)
-        task.add_done_callback(self._learning.discard)
-
     async def close(self) -> None:
         """End sessions, let go of workspaces, providers and the store."""
-        if self._learning:
-            await asyncio.wait(self._learning)
+        await self._learning.end()
         await self.sessions.close()
         await super().close()

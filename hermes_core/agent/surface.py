@@ -11,9 +11,12 @@ from hermes_core.values import frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from hermes_core.agent.bounds import Meter
     from hermes_core.store.outbox import Outgoing
 
-__all__ = ["Deliver", "Mailbox", "Surface"]
+__all__ = ["CHILD", "Deliver", "Mailbox", "Surface"]
+
+CHILD = "child"  # the origin of a session that works for another one
 
 # id, state, answer and error of a turn -> the messages that tell of it; they are stored in the commit that closes it
 Deliver: TypeAlias = "Callable[[str, str, str, str], Awaitable[Sequence[Outgoing]]]"
@@ -33,6 +36,7 @@ class Surface:
 
     ``ask`` puts questions to them; ``deliver`` makes the messages of its end. ``model`` (``[provider:]model``) and
     ``effort`` are the conversation's own choice, empty where it made none; ``bounds`` are what it may do at most.
+    ``above`` is the meter of the turn that it works for, whose person is asked as long as that turn lets them.
     """
 
     ask: AskPerson | None = None
@@ -40,3 +44,4 @@ class Surface:
     model: str = ""
     effort: str = ""
     bounds: TurnBounds | None = None
+    above: "Meter | None" = None

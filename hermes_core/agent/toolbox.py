@@ -23,10 +23,9 @@ class Toolbox:
         toolsets: Sequence[str] = (),
         disabled: Sequence[str] = (),
         off_on: Mapping[str, Sequence[str]] = {},
-        only: AbstractSet[str] | None = None,
         report: Callable[[Tool, BaseException], None] = lambda _tool, _error: None,
     ) -> None:
-        """``owned`` are tools with the labels of their plugins; with ``only``, no others are known.
+        """``owned`` are tools with the labels of their plugins.
 
         ``off_on`` are those that sessions of an origin are not told of; one that knows them keeps them.
 
@@ -38,8 +37,7 @@ class Toolbox:
         if unknown := set(toolsets) - (known := {t.toolset for _, t in pairs}):
             raise UnknownName("toolset", min(unknown), known, hint="`hermes tools list` shows what is offered.")
         self._makers = [t for t in tools if t.makes and (not toolsets or t.toolset in toolsets)]
-        self._taken, self._only, self._report = {*self._owners, *disabled}, only, report
-        tools = [t for t in tools if only is None or t.name in only]
+        self._taken, self._report = {*self._owners, *disabled}, report
         self._installed = {t.name: t for t in tools}
         self._tools = {t.name: t for t in tools if not toolsets or t.toolset in toolsets}
         self._through = indirect.call_tool()
@@ -74,12 +72,9 @@ class Toolbox:
             except Exception as error:  # noqa: BLE001 - a plugin's fault costs its own feature only
                 self._report(maker, error)
                 continue
-            made |= {t.name: t for t in sorted(found, key=lambda t: t.name) if self._may_appear(t.name)}
+            made |= {t.name: t for t in sorted(found, key=lambda t: t.name) if t.name not in self._taken}
             self._made_by |= {t.name: maker for t in found}
         return made
-
-    def _may_appear(self, name: str) -> bool:
-        return name not in self._taken and (self._only is None or name in self._only)
 
     def offer(self, session: Session, *, window: int = 0, begun: Sequence[ToolSpec] = ()) -> Offer:
         """All of them, to choose from. ``begun`` is what a model was told before: what is still there of it comes

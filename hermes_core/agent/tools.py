@@ -80,11 +80,12 @@ class CallRunner:
     ran: set[str]
     meter: Meter
     budgets: Budgets
-    book: Callable[[Usage], None]  # told what children used, once that is stored
+    book: Callable[[Usage], None]  # told what those at work for a call used, once that is stored
     seen: Seen  # what the model knew when it made these calls
     seconds: float | None = None  # how long any call may take at most
     started: AbstractSet[str] = frozenset()
-    spent: dict[str, set[str]] = field(factory=dict)  # the children of each call whose use is not booked yet
+    model: str = ""  # who answers in this turn, as ``provider:model``
+    spent: dict[str, set[str]] = field(factory=dict)  # the sessions at work for each call: their use is not booked yet
 
     async def run(self, calls: Sequence[ToolCall]) -> list[Message]:
         """The results of one reply's calls, in the model's order."""
@@ -325,7 +326,8 @@ class CallRunner:
             if isinstance(error, HermesError) and not isinstance(error, ContractError):
                 return failure(call, error), True
             self.parts.report(tool, error)
-            return failure(call, ToolError(f"{tool.name} failed: {type(error).__name__}: {error}"[:2000])), True
+            what = "it called sys.exit" if isinstance(error, SystemExit) else type(error).__name__
+            return failure(call, ToolError(f"{tool.name} failed: {what}: {error}"[:2000])), True
         return await self._shaped(context, tool, call, output), True
 
     async def _shaped(self, context: CallContext, tool: Tool, call: ToolCall, output: ToolOutput) -> ToolResult:

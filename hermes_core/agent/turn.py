@@ -32,7 +32,7 @@ from hermes_core.agent.stepping import ended
 from hermes_core.agent.surface import Surface
 from hermes_core.agent.tools import CallRunner
 from hermes_core.agent.whole import has_calls, text_of
-from hermes_core.errors import BudgetReached, HermesError, ProviderError, UserError
+from hermes_core.errors import BoundReached, BudgetReached, HermesError, ProviderError
 from hermes_core.store.killpoints import die_at
 from hermes_core.store.outside import by_person
 from hermes_core.store.validity import valid
@@ -78,13 +78,15 @@ class TurnRun:
         emit: Callable[[Event], None],
     ) -> None:
         self._sessions, self._parts, self._live = sessions, sessions.parts, live
-        self._asker, self._emit, self._surface = self._parts.asker(surface.ask, emit), emit, surface
+        self._asker, self._emit, self._surface = self._parts.asker(surface, emit), emit, surface
         self._allowance = Allowance(budgets, live.session, self._parts.store)
         self._budgets = budgets
         workers = self._parts.settings.config.agent.tool_workers
         self._bounds = limits_of(surface.bounds)
         limits = Limits(**budgets.limits["turn"]).within(self._bounds)
-        self._meter = Meter(limits, workers, lambda: self._allowance.used)
+        self._meter = Meter(limits, workers, lambda: self._allowance.used, surface.above)
+        if surface.above:
+            surface.above.running[live.session.id] = lambda: self._meter.total
         self._ends = Endings(self._parts, emit)
         self._id = os.urandom(16).hex()
         self._rows = Rows(sessions, live)
@@ -174,7 +176,7 @@ class TurnRun:
             if not playing.done():
                 self._model.over = True
                 await grace.stop(playing, _STOP_GRACE)
-                raise UserError(f"This turn was given {self._bounds.seconds:g} seconds, and they are over.")
+                raise BoundReached(f"This turn was given {self._bounds.seconds:g} seconds, and they are over.")
             answer = playing.result()
         except asyncio.CancelledError:
             await asyncio.shield(self._interrupted(playing))
@@ -232,8 +234,10 @@ class TurnRun:
                 return answer
             try:
                 await self._allowance.check()
+                self._meter.check(calls=False)
                 if reached := self._out_of_bounds():
                     return await self._last_word(step, reached)
+                self._meter.check()
                 message = await self._model.reply(step)
             except BudgetReached as reached:
                 if reached.what == "calls" and reached.scope != "day" and self._allowance.used.calls:
@@ -263,7 +267,7 @@ class TurnRun:
     def _out_of_bounds(self) -> HermesError | None:
         """What this turn has used up of what it was given; None when something is left of each."""
         what = self._bounds.after(self._allowance.used, 0).exhausted
-        return UserError(f"This turn has used all the {what} that it was given.") if what else None
+        return BoundReached(f"This turn has used all the {what} that it was given.") if what else None
 
     async def _last_word(self, step: int, reached: HermesError) -> str:
         """The calls are used up: one more, without tools, says how far it came. Raises what was reached."""
@@ -319,6 +323,7 @@ class TurnRun:
             book=self._book,
             seconds=self._allowance.seconds,
             started=started,
+            model=f"{route.name}:{route.model}",
             room=output_room(parts.settings.config.agent.output_bytes, parts.router.window(route), len(calls)),
         )
         self._model.messages.extend(await runner.run(calls))

@@ -13,6 +13,7 @@ from hermes_core.agent.runtime import Runtime
 from hermes_core.agent.surface import Surface
 from hermes_core.brokers import TurnsBroker
 from hermes_core.errors import UserError
+from hermes_core.kinds import ToolContext
 from hermes_core.kinds.desk import AskPerson
 from hermes_core.plugins.index import Installed
 from hermes_core.types import Envelope, Event, Message, PastTurn, Principal, TurnOrder
@@ -37,42 +38,31 @@ class Turns(TurnsBroker):
         message: str | Message,
         *,
         owner: Principal | None = None,
-        session: str = "",
-        fork: str = "",
-        system: str = "",
-        folder: str = "",
         order: TurnOrder | None = None,
-        event: str = "",
         ask: AskPerson | None = None,
+        call: ToolContext | None = None,
     ) -> AsyncGenerator[Event, None]:
         """See TurnsBroker."""
-        owner = owner or self._runtime.owner
-        known = {"session": session, "fork": fork, "system": system, "folder": folder, "event": event}
-        written = await self._write(message, owner, order or TurnOrder(), **known)
-        if written is None:
-            return
-        session, row = written
-        turn = self._runtime.follow(session, owner=owner, surface=Surface(ask=ask), row=row)
+        if call is not None:
+            from hermes_core.agent.below import Below
+
+            self._require()
+            turn = Below(self._runtime, self._installed.label, call, order or TurnOrder(), ask).run(message)
+        else:
+            owner = owner or self._runtime.owner
+            written = await self._write(message, owner, order or TurnOrder())
+            if written is None:
+                return
+            turn = self._runtime.follow(written[0], owner=owner, surface=Surface(ask=ask), row=written[1])
         async with contextlib.aclosing(turn) as events:
             async for one in events:
                 yield one
 
     async def queue(
-        self,
-        message: str | Message,
-        *,
-        owner: Principal | None = None,
-        session: str = "",
-        fork: str = "",
-        system: str = "",
-        folder: str = "",
-        order: TurnOrder | None = None,
-        event: str = "",
+        self, message: str | Message, *, owner: Principal | None = None, order: TurnOrder | None = None
     ) -> str:
         """See TurnsBroker."""
-        owner = owner or self._runtime.owner
-        known = {"session": session, "fork": fork, "system": system, "folder": folder, "event": event}
-        written = await self._write(message, owner, order or TurnOrder(), **known)
+        written = await self._write(message, owner or self._runtime.owner, order or TurnOrder())
         return written[0] if written else ""
 
     async def steer(self, session: str, message: str | Message, *, owner: Principal | None = None) -> None:
@@ -128,45 +118,33 @@ class Turns(TurnsBroker):
         await (await self._runtime.store()).session(session, owner)
         return owner
 
-    async def _write(
-        self,
-        message: str | Message,
-        owner: Principal,
-        order: TurnOrder,
-        *,
-        session: str,
-        fork: str,
-        system: str,
-        folder: str,
-        event: str,
-    ) -> tuple[str, int] | None:
+    async def _write(self, message: str | Message, owner: Principal, order: TurnOrder) -> tuple[str, int] | None:
         """Store the message with its order; its session and row. None when it came before. Raises HermesError."""
         from hermes_core.store.leases import Duplicate
 
         self._require()
         runtime = self._runtime
-        if session and fork:
+        if order.session and order.fork:
             raise UserError("A turn is in a session, or in a fork of one: give one of both.")
-        if folder and (session or fork):
+        if order.folder and (order.session or order.fork):
             raise UserError("Only a new session is given a folder; others have theirs.")
-        if folder and runtime.guests.is_guest(owner):
+        if order.folder and runtime.guests.is_guest(owner):
             raise UserError("A guest's session works in the guest's own folder.")
         if order.model:
             await runtime.routed(order.model)  # one that is not there is told to whoever orders, not at night
         if order.deliver:
             await self._deliverable(owner, order.deliver)
-        if event and await self.past(event, owner=owner):
+        if order.event and await self.past(order.event, owner=owner):
             return None
-        if fork:
-            session = await self._forked(fork, owner)
-        session = session or new_session_id()
-        envelope = enveloped(message, "", self._installed.label, owner, event)
+        session = await self._forked(order.fork, owner) if order.fork else order.session or new_session_id()
+        envelope = enveloped(message, "", self._installed.label, owner, order.event)
         envelope = evolve(envelope, order=None if order == TurnOrder() else order)
-        known = {"owner": owner, "origin": self._name, "envelope": envelope, "system": system, "folder": folder}
+        known = {"owner": owner, "origin": self._name, "envelope": envelope}
         try:
-            return session, await runtime.queue(session, envelope.message, **known)
+            row = await runtime.queue(session, envelope.message, system=order.system, folder=order.folder, **known)
         except Duplicate:  # another process was a moment earlier
             return None
+        return session, row
 
     async def _deliverable(self, owner: Principal, target: str) -> None:
         messages = self._runtime.messages

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, get_type_hints, overload
 
 from hermes_core.kinds.backend import Workspace
-from hermes_core.types import ChildResult, ChildTask, Effect, Offer, Part, Question, Session, Verdict
+from hermes_core.types import Effect, Offer, Part, Question, Session, Verdict
 from hermes_core.values import frozen
 
 __all__ = ["Tool", "ToolContext", "ToolOutput", "tool"]
@@ -32,15 +32,6 @@ class ToolContext(ABC):
     @abstractmethod
     async def spill(self, name: str, data: bytes) -> str:
         """Keep output that is too long for the model in a file; the path under which it can be read."""
-
-    @abstractmethod
-    async def child(self, task: ChildTask) -> ChildResult:
-        """Hand work to a child agent, in a process of its own, and wait for what comes of it.
-
-        It gets no more than this agent has: rules, tools, budget. Whatever happens to it is a result, never an error;
-        cancelling ends it. Run again after a crash, the same call finds the child it had. Several may run side by side.
-        Raises ToolError when the tool does not declare Effect.DELEGATE.
-        """
 
     @abstractmethod
     def offer(self) -> Offer:

@@ -13,7 +13,7 @@ from attrs import NOTHING, asdict, evolve, fields
 from hermes_core.database import Transaction
 from hermes_core.store.codec import clean, dumps, message_from_json, message_to_json
 from hermes_core.store.leases import Duplicate
-from hermes_core.types import Blob, Envelope, Message, Text, ToolResult, TurnBounds, TurnOrder
+from hermes_core.types import Blob, Effect, Envelope, Message, Text, ToolResult, TurnBounds, TurnOrder
 from hermes_core.values import frozen
 
 __all__ = [
@@ -76,7 +76,7 @@ def address_to_json(envelope: Envelope) -> str:
     known = {one.name: getattr(envelope, one.name) for one in fields(Envelope) if one.name != "message"}
     unsaid = {one.name: one.default for one in fields(Envelope) if one.default is not NOTHING}
     if envelope.order:
-        known["order"] = asdict(envelope.order)
+        known["order"] = asdict(envelope.order, value_serializer=_plain)
     return dumps({name: value for name, value in known.items() if name not in unsaid or value != unsaid[name]})
 
 
@@ -88,10 +88,16 @@ def address_from_json(text: str, message: Message) -> Envelope:
     return Envelope(**{**data, "roles": tuple(data.get("roles", ())), "order": order}, message=message)
 
 
+def _plain(_instance: object, _field: object, value: Any) -> Any:
+    return value.value if isinstance(value, Effect) else value
+
+
 def _order(data: dict[str, Any]) -> TurnOrder:
     """An order as it was stored. What a newer kernel bounded in ways unknown here is not played: raises TypeError."""
     bounds = data.get("bounds")
-    return TurnOrder(**{**data, "bounds": TurnBounds(**bounds) if bounds else None})
+    if bounds:
+        bounds = TurnBounds(**{**bounds, "never": tuple(map(Effect, bounds.get("never", ())))})
+    return TurnOrder(**{**data, "bounds": bounds or None})
 
 
 def take(tx: Transaction, row: int, turn_id: str) -> None:

@@ -14,6 +14,7 @@ from hermes_core.errors import ToolError
 from hermes_core.kinds import Tool, Workspace
 from hermes_core.testing.contract_base import PluginContract
 from hermes_core.testing.fake_context import FakeToolContext
+from hermes_core.testing.fake_turns import Ordered
 from hermes_core.testing.fakes import FakeWorkspace
 from hermes_core.testing.leftovers import Traces
 from hermes_core.testing.witness import Witness
@@ -204,7 +205,7 @@ class ToolContract(PluginContract):
             Effect.NETWORK: [f"connects to {h}" for h in witness.hosts],
             Effect.EXECUTE: [f"starts {p}" for p in witness.programs] + [f"runs {r.argv} as told" for r in ran],
             Effect.WRITE_FILES: [f"changes {p}" for p in wrote],
-            Effect.DELEGATE: [f"hands {task.goal!r} to a child agent" for task in tool_context.tasks],
+            Effect.DELEGATE: [f"hands {turn.text!r} to another agent" for turn in _ordered(context, tool_context)],
         }
         hidden = [f"{what[0]} without {e}" for e, what in found.items() if what and not _declared(tool, e)]
         assert not hidden, f"{tool.name} " + "; ".join(hidden)
@@ -246,6 +247,10 @@ async def _run(tool: Tool, context: FakeToolContext, arguments: Mapping[str, JSO
     from hermes_core.agent.arguments import parse_arguments
 
     return await tool.run(context, parse_arguments(tool, arguments))
+
+
+def _ordered(context: "PluginContext", call: FakeToolContext) -> list[Ordered]:
+    return [turn for turn in getattr(context.turns, "ordered", ()) if turn.call is call]
 
 
 def _check_output(tool: Tool, output: Any, largest: int) -> None:

@@ -1,7 +1,7 @@
 """The two contexts a plugin is handed, without a kernel behind them."""
 
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -23,8 +23,6 @@ from hermes_core.testing.fake_documents import FakeDocuments
 from hermes_core.testing.fake_turns import FakeTurns
 from hermes_core.types import (
     JSON,
-    ChildResult,
-    ChildTask,
     Endpoint,
     HistoryEntry,
     Hit,
@@ -105,8 +103,7 @@ class FakeToolContext(ToolContext):
     """A tool's context that keeps what the tool did: ``shown``, ``questions``, ``spilled``, ``untrusted``.
 
     ``verdict`` is the person's answer to every question; without one nobody is there and it is deny.
-    ``children`` are the results of child agents in the order they are started, or what plays them; without one a child
-    says back what it was given. What they were given is in ``tasks``. ``tools`` is what ``offer`` gives.
+    ``tools`` is what ``offer`` gives.
     """
 
     def __init__(
@@ -115,7 +112,6 @@ class FakeToolContext(ToolContext):
         *,
         session: Session | None = None,
         verdict: Verdict | None = None,
-        children: Iterable[ChildResult | Callable[[ChildTask], Awaitable[ChildResult]]] = (),
         tools: Offer | None = None,
     ) -> None:
         self.workspace = workspace
@@ -125,8 +121,6 @@ class FakeToolContext(ToolContext):
         self.questions: list[Question] = []
         self.spilled: dict[str, bytes] = {}
         self.interrupted = self.untrusted = False
-        self.tasks: list[ChildTask] = []
-        self.children = list(children)
         self.tools = tools or Offer(tools=())
         self._verdict = verdict or Verdict(outcome="deny", reason="Nobody is there to ask.")
 
@@ -152,16 +146,6 @@ class FakeToolContext(ToolContext):
     def from_outside(self) -> None:
         """Keep that it was said in ``untrusted``."""
         self.untrusted = True
-
-    async def child(self, task: ChildTask) -> ChildResult:
-        """Keep the task in ``tasks`` and give the next of ``children``."""
-        self.tasks.append(task)
-        result = (
-            self.children.pop(0)
-            if self.children
-            else ChildResult(status="done", answer=f"Done: {task.goal}", session_id=f"child_{len(self.tasks)}")
-        )
-        return await result(task) if callable(result) else result
 
     @property
     def cancelled(self) -> bool:

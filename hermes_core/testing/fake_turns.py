@@ -1,12 +1,13 @@
 """Turns without a kernel behind them, for plugins under test."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
 
 from hermes_core.brokers import TurnsBroker
 from hermes_core.errors import NotPermitted, UnknownName
+from hermes_core.kinds import ToolContext
 from hermes_core.kinds.desk import AskPerson
 from hermes_core.types import Ended, Event, Message, PastTurn, Principal, Said, Started, Text, TurnOrder, Usage
 
@@ -18,20 +19,18 @@ __all__ = ["FakeTurns", "Ordered"]
 
 @frozen(kw_only=True)
 class Ordered:
-    """A turn that was ordered."""
+    """A turn that was ordered. ``session`` is the one it is in, also where its order names none."""
 
     text: str
     owner: Principal
     session: str
-    fork: str
-    system: str
-    folder: str
     order: TurnOrder
-    event: str
+    call: ToolContext | None = None
 
 
 class FakeTurns(TurnsBroker):
     """Keeps what is ordered in ``ordered`` and answers each turn with what was said; ``waiting`` are the queued ones.
+    What ``answers`` holds is said first, a text or a list of events for each turn.
 
     A session exists once something was ordered in it, for whoever it was ordered for.
     """
@@ -39,6 +38,7 @@ class FakeTurns(TurnsBroker):
     def __init__(self, manifest: "Manifest") -> None:
         self._manifest = manifest
         self.ordered: list[Ordered] = []
+        self.answers: list[str | Sequence[Event]] = []
         self.waiting: dict[str, list[Ordered]] = {}
         self.steered: list[tuple[str, str]] = []
         self._past: dict[tuple[Principal, str], PastTurn] = {}
@@ -49,35 +49,20 @@ class FakeTurns(TurnsBroker):
         message: str | Message,
         *,
         owner: Principal | None = None,
-        session: str = "",
-        fork: str = "",
-        system: str = "",
-        folder: str = "",
         order: TurnOrder | None = None,
-        event: str = "",
         ask: AskPerson | None = None,
+        call: ToolContext | None = None,
     ) -> AsyncGenerator[Event, None]:
-        """Answer with what was said."""
-        known = {"session": session, "fork": fork, "system": system, "folder": folder, "event": event}
-        if ordered := self._order(message, owner, order, **known):
+        """Answer with what was said; also again, for a call that has had that event."""
+        if ordered := self._order(message, owner, order, call):
             async for one in self._play(ordered):
                 yield one
 
     async def queue(
-        self,
-        message: str | Message,
-        *,
-        owner: Principal | None = None,
-        session: str = "",
-        fork: str = "",
-        system: str = "",
-        folder: str = "",
-        order: TurnOrder | None = None,
-        event: str = "",
+        self, message: str | Message, *, owner: Principal | None = None, order: TurnOrder | None = None
     ) -> str:
         """Keep it in ``waiting``."""
-        known = {"session": session, "fork": fork, "system": system, "folder": folder, "event": event}
-        if not (ordered := self._order(message, owner, order, **known)):
+        if not (ordered := self._order(message, owner, order)):
             return ""
         self.waiting.setdefault(ordered.session, []).append(ordered)
         return ordered.session
@@ -122,28 +107,37 @@ class FakeTurns(TurnsBroker):
             raise UnknownName("session", session)
 
     def _order(
-        self, message: str | Message, owner: Principal | None, order: TurnOrder | None, *, session: str, **known: str
+        self,
+        message: str | Message,
+        owner: Principal | None,
+        order: TurnOrder | None,
+        call: ToolContext | None = None,
     ) -> Ordered | None:
         self._require()
-        owner, event = owner or Principal(), known["event"]
-        if event and (owner, event) in self._past:
+        owner, order = call.session.owner if call else owner or Principal(), order or TurnOrder()
+        if call is None and order.event and (owner, order.event) in self._past:
             return None
-        session = session or f"{self._manifest.name}-{len(self.ordered) + 1}"
+        session = order.session or f"{self._manifest.name}-{len(self.ordered) + 1}"
         if self._owners.setdefault(session, owner) != owner:
             raise UnknownName("session", session)
-        ordered = Ordered(text=_text(message), owner=owner, session=session, order=order or TurnOrder(), **known)
+        ordered = Ordered(text=_text(message), owner=owner, session=session, order=order, call=call)
         self.ordered.append(ordered)
         said = Message(role="user", parts=(Text(text=ordered.text),))
-        self._past[owner, event] = PastTurn(session_id=session, turn_id="", state="waiting", message=said)
+        self._past[owner, order.event] = PastTurn(session_id=session, turn_id="", state="waiting", message=said)
         return ordered
 
     async def _play(self, ordered: Ordered) -> AsyncGenerator[Event, None]:
         turn = f"turn-{self.ordered.index(ordered) + 1}"
+        answer = self.answers.pop(0) if self.answers else ordered.text
         yield Started(session_id=ordered.session, turn_id=turn, provider="scripted", model="scripted-1")
-        yield Said(text=ordered.text)
-        known = self._past[ordered.owner, ordered.event]
-        self._past[ordered.owner, ordered.event] = evolve(known, turn_id=turn, state="done", answer=ordered.text)
-        yield Ended(session_id=ordered.session, turn_id=turn, answer=ordered.text, reason="done", usage=Usage())
+        if not isinstance(answer, str):
+            for event in answer:
+                yield event
+            return
+        yield Said(text=answer)
+        place = ordered.owner, ordered.order.event
+        self._past[place] = evolve(self._past[place], turn_id=turn, state="done", answer=answer)
+        yield Ended(session_id=ordered.session, turn_id=turn, answer=answer, reason="done", usage=Usage())
 
 
 def _text(message: str | Message) -> str:

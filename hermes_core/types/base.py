@@ -52,4 +52,4 @@ class Effect(Enum):
     SCHEDULE = "schedule"
     ASK = "ask"
     CONFIGURE = "configure"
-    DELEGATE = "delegate"  # hands work to child agents
+    DELEGATE = "delegate"  # hands work to child agents: turns that work for its call

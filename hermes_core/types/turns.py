@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Literal
 
+from hermes_core.types.base import Effect
 from hermes_core.values import frozen
 
 
@@ -10,28 +11,42 @@ from hermes_core.values import frozen
 class TurnBounds:
     """What one turn may do at most. Bounds take away and never give: who sets none gets what the owner may do.
 
-    ``tools`` names tools or toolsets, and empty means all; ``mode`` counts where it is stricter than the session's;
-    ``deny`` are rules as in ``policy.deny``. ``calls`` of models, ``tokens``, ``money`` in dollars and ``seconds`` are
-    counted with all that child agents use; 0 sets no bound.
+    ``tools`` names tools, toolsets, or one tool of one toolset (``files/read_file``); None means all, nothing none.
+    ``without`` names in the same way what it does not get, ``never`` what its tools must not do. ``mode`` counts where
+    it is stricter than the session's; ``deny`` are rules as in ``policy.deny``. ``calls`` of models, ``tokens``,
+    ``money`` in dollars and ``seconds`` are counted with those of turns that work for it; 0 sets no bound. ``levels``
+    is how many levels of such turns there may be, three at most.
     """
 
-    tools: Sequence[str] = ()
+    tools: Sequence[str] | None = None
+    without: Sequence[str] = ()
+    never: Sequence[Effect] = ()
     mode: Literal["", "ask", "smart", "off"] = ""
     deny: Sequence[str] = ()
     calls: int = 0
     tokens: int = 0
     money: float = 0.0
     seconds: float = 0.0
+    levels: int | None = None
 
 
 @frozen(kw_only=True)
 class TurnOrder:
     """How a message wants to be answered. Stored with it, so that whoever plays or resumes its turn keeps to it.
 
+    The turn is in ``session`` (an id; one that is free becomes a new one's), in a new copy of the session ``fork``, or,
+    without both, in a new session, to whose prompt ``system`` is added and which works in ``folder``. ``event`` is a
+    name of the plugin's own, such as a job and its instant: what was ordered under it before is not ordered again.
+
     ``model`` is ``[provider:]model``; empty means as always. The answer, or why there is none, is sent to ``deliver``,
     a target as MessagesBroker.find knows them, in the commit that ends the turn.
     """
 
+    session: str = ""
+    fork: str = ""
+    system: str = ""
+    folder: str = ""
+    event: str = ""
     model: str = ""
     effort: str = ""
     bounds: TurnBounds | None = None

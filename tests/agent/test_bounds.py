@@ -1,21 +1,22 @@
-"""A child is never given more than its parent has, whatever the parent is like and whatever is asked for."""
+"""A turn that works for another is never given more than that has, whatever that is like and whatever is asked for."""
 
 from math import inf
 
+import pytest
 from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hermes_core.agent.bounds import LEVELS, Bounds, Limits, Meter, inherit
+from hermes_core.agent.bounds import LEVELS, Limits, Meter, levels_below, limits_of, narrowed, permits
 from hermes_core.agent.policy.judge import Policy
+from hermes_core.errors import BoundReached, UserError
 from hermes_core.kinds import Tool
 from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.testing import FakeWorkspace
-from hermes_core.types import ChildTask, Effect, Session, ToolCall, Usage
+from hermes_core.types import Effect, Session, ToolCall, TurnBounds, Usage
 
-SETS = ["files", "terminal", "web", "memory"]
+SETS = ["files", "terminal", "web", "tool1"]
 NAMES = [f"tool{n}" for n in range(6)]
-NEVER = {Effect.ASK, Effect.REMEMBER, Effect.SCHEDULE, Effect.CONFIGURE, Effect.SEND}
 WISH = st.sampled_from([0, 1, -1, 5, 10**9, 0.5, -inf, inf])
 LEFT = st.one_of(st.just(inf), st.floats(0, 1e6))
 
@@ -37,65 +38,84 @@ LIMITS = st.builds(Limits, calls=LEFT, tokens=LEFT, money=LEFT, seconds=LEFT)
 RULES = st.lists(
     st.sampled_from(["tool*", "*", "tool1(*)", "tool2(a*)", "tool2(ab)", "tool3", "tool[12](b)"]), max_size=3
 ).map(tuple)
-PARENTS = st.builds(
-    Bounds,
-    mode=st.sampled_from(["ask", "off"]),
+NAMED = st.lists(st.sampled_from([*SETS, *NAMES, "files/tool0", "tool1/tool1", "unknown"]), max_size=3)
+BOUNDS = st.builds(
+    TurnBounds,
+    tools=st.none() | NAMED,
+    without=NAMED,
+    never=st.lists(st.sampled_from(list(Effect)), max_size=2),
+    mode=st.sampled_from(["", "ask", "smart", "off"]),
     deny=RULES,
-    allow=RULES,
-    tools=st.frozensets(st.sampled_from(NAMES)),
-    levels=st.integers(0, LEVELS),
-    limits=LIMITS,
-)
-TASKS = st.builds(
-    ChildTask,
-    goal=st.text(max_size=5),
-    toolsets=st.lists(st.sampled_from([*SETS, "unknown"]), max_size=3),
-    without=st.lists(st.sampled_from(SETS), max_size=2),
     calls=WISH,
     tokens=WISH,
     money=WISH,
     seconds=WISH,
-    levels=st.integers(-3, 99),
+    levels=st.none() | st.integers(-3, 99),
 )
+MODES = ["ask", "smart", "off"]
 
 
-@given(PARENTS, toolboxes(), TASKS, TASKS)
-def test_no_child_and_no_grandchild_is_given_more(parent, tools, task, next_task) -> None:
-    child = inherit(parent, tools, task)
-    for above, below, wish in ((parent, child, task), (child, inherit(child, tools, next_task), next_task)):
-        assert (below.mode, below.deny, below.allow) == (above.mode, above.deny, above.allow)
-        assert below.tools <= above.tools
-        assert below.levels <= max(0, above.levels - 1)
+def _below(asked: TurnBounds, above: TurnBounds | None, tools: list[Tool], left: Limits) -> TurnBounds | None:
+    """The bounds of what works for a turn; None where nothing may."""
+    try:
+        return narrowed(asked, above, [tool for tool in tools if permits(above, tool)], left)
+    except UserError:
+        assert left.exhausted or levels_below(above) == 0
+        return None
+
+
+@given(st.none() | BOUNDS, toolboxes(), BOUNDS, BOUNDS, LIMITS, LIMITS)
+def test_no_child_and_no_grandchild_is_given_more(parent, tools, wish, next_wish, left, next_left) -> None:
+    child = _below(wish, parent, tools, left)
+    grandchild = _below(next_wish, child, tools, next_left) if child else None
+    for above, below, asked, most in ((parent, child, wish, left), (child, grandchild, next_wish, next_left)):
+        if below is None:
+            continue
+        assert levels_below(below) < levels_below(above) <= LEVELS
+        assert set(above.deny if above else ()) <= set(below.deny)
+        if above and above.mode:
+            assert MODES.index(below.mode) <= MODES.index(above.mode)
         for name in ("calls", "tokens", "money", "seconds"):
-            assert getattr(below.limits, name) <= getattr(above.limits, name)
+            assert getattr(limits_of(below), name) <= getattr(most, name)
         for tool in tools:
-            if tool.name in below.tools:
-                assert not tool.effects & NEVER
-                assert below.levels > 0 or Effect.DELEGATE not in tool.effects
-                assert not wish.toolsets or tool.toolset in wish.toolsets
-                assert tool.toolset not in wish.without
+            if permits(below, tool):
+                assert permits(above, tool)
+                assert permits(asked, tool)
+                assert levels_below(below) > 0 or Effect.DELEGATE not in tool.effects
 
 
-def _policy(bounds: Bounds, own_deny: tuple[str, ...] = ()) -> Policy:
-    return Policy(Dispatch(), mode=bounds.mode, deny=(*bounds.deny, *own_deny), allow=bounds.allow, guarded=())
+def test_an_empty_list_of_tools_is_no_tool() -> None:
+    tool = Tool(name="tool1", description="x", params=object, run=_run, toolset="files")
+    assert permits(TurnBounds(), tool)
+    assert not permits(TurnBounds(tools=()), tool)
+    assert permits(TurnBounds(tools=["files/tool1"]), tool)
+    assert not permits(TurnBounds(tools=["web/tool1"]), tool)
 
 
 @settings(max_examples=60)
-@given(PARENTS, toolboxes(), TASKS, RULES, st.sampled_from(NAMES), st.sampled_from(["a", "b", "ab"]))
-async def test_what_is_allowed_below_is_allowed_above(parent, tools, task, own_deny, name, word) -> None:
-    child = inherit(parent, tools, task)
+@given(st.none() | BOUNDS, toolboxes(), BOUNDS, LIMITS, st.sampled_from(NAMES), st.sampled_from(["a", "b", "ab"]))
+async def test_what_is_allowed_below_is_allowed_above(parent, tools, wish, left, name, word) -> None:
+    child = _below(wish, parent, tools, left)
+    if child is None:
+        return
+    policy = Policy(Dispatch(), mode="off", deny=(), allow=(), guarded=())
+    policy.set_mode("s", "ask")
+    policy.parents["c"] = "s"
     tool = evolve(next(t for t in tools if t.name == name), params=object)
     call = ToolCall(id="1", name=name, arguments={"query": word})
-    asked = (Session(id="s", origin="cli"), call, tool, None, FakeWorkspace(), None)
-    below = await _policy(child, own_deny).judge(*asked)
-    above = await _policy(parent).judge(*asked)
-    assert below.outcome != "allow" or above.outcome == "allow"
+
+    async def judged(session):
+        return (await policy.judge(session, call, tool, None, FakeWorkspace(), None)).outcome
+
+    below = await judged(Session(id="c", parent="s", origin="child", bounds=child))
+    assert below != "allow" or await judged(Session(id="s", origin="cli", bounds=parent)) == "allow"
 
 
 @given(LIMITS, st.lists(st.integers(0, 50), max_size=5), st.integers(0, 50))
 def test_what_children_use_is_gone_for_everyone(limits, children, own) -> None:
     meter = Meter(limits, 8, lambda: Usage(calls=own, input=own, output=own, cost=own / 10))
-    meter.running = {str(n): Usage(calls=used, input=used, cost=used / 10) for n, used in enumerate(children)}
+    for n, used in enumerate(children):
+        meter.running[str(n)] = lambda used=used: Usage(calls=used, input=used, cost=used / 10)
     total = own + sum(children)
     assert meter.left.calls == max(0, limits.calls - total)
     assert meter.left.tokens == max(0, limits.tokens - total - own)
@@ -110,3 +130,18 @@ def test_what_is_used_up_is_named(name) -> None:
     left = evolve(Limits(), **{name: 0})
     assert left.exhausted in ("model calls", "tokens", "money", "time")
     assert Limits().exhausted == ""
+
+
+def test_a_turn_stops_when_the_one_it_works_for_has_nothing_left() -> None:
+    used = {"root": 1, "child": 2}
+    root = Meter(Limits(calls=5), 8, lambda: Usage(calls=used["root"]))
+    child = Meter(Limits(calls=50), 8, lambda: Usage(calls=used["child"]), root)
+    root.running["child"] = lambda: child.total
+    grandchild = Meter(Limits(), 8, Usage, child)
+    grandchild.check()
+    used["child"] = 4
+    grandchild.check(calls=False)
+    with pytest.raises(BoundReached, match="No model calls was left for it"):
+        grandchild.check()
+    assert root.take(["child", "gone"]).calls == 4
+    grandchild.check()

@@ -95,11 +95,11 @@ async def said(hermes, session, owner=None):
 
 async def test_a_new_session_is_begun_by_the_plugin_and_gone_on_with_by_its_id(hermes, turns) -> None:
     broker = turns(Say("one"), Say("two"))
-    first = ended(await played(broker.run("begin", system="Be brief.")))
+    first = ended(await played(broker.run("begin", order=TurnOrder(system="Be brief."))))
     assert (first.answer, first.reason) == ("one", "done")
     session = await (await hermes.runtime.store()).session(first.session_id, hermes.runtime.owner)
     assert session.origin == "nightly"
-    second = ended(await played(broker.run("go on", session=first.session_id)))
+    second = ended(await played(broker.run("go on", order=TurnOrder(session=first.session_id))))
     assert (second.session_id, second.answer) == (first.session_id, "two")
     assert await said(hermes, first.session_id) == ["begin", "one", "go on", "two"]
     assert "Be brief." in broker.provider.requests[0].messages[0].parts[0].text
@@ -120,7 +120,7 @@ async def test_without_the_permission_nothing_is_ordered(hermes, turns) -> None:
 async def test_a_fork_knows_what_was_said_and_leaves_its_source_as_it_was(hermes, turns) -> None:
     broker = turns(Say("one"), Say("two"))
     first = ended(await played(broker.run("begin")))
-    second = ended(await played(broker.run("look back", fork=first.session_id)))
+    second = ended(await played(broker.run("look back", order=TurnOrder(fork=first.session_id))))
     assert second.session_id != first.session_id
     assert await said(hermes, first.session_id) == ["begin", "one"]
     assert await said(hermes, second.session_id) == ["begin", "one", "look back", "two"]
@@ -131,9 +131,9 @@ async def test_a_fork_knows_what_was_said_and_leaves_its_source_as_it_was(hermes
 
 async def test_the_same_event_is_ordered_once(hermes, turns) -> None:
     broker = turns(Say("one"))
-    first = await played(broker.run("tick", event="job-1:08:00"))
-    assert await played(broker.run("tick", event="job-1:08:00")) == []
-    assert await broker.queue("tick", event="job-1:08:00") == ""
+    first = await played(broker.run("tick", order=TurnOrder(event="job-1:08:00")))
+    assert await played(broker.run("tick", order=TurnOrder(event="job-1:08:00"))) == []
+    assert await broker.queue("tick", order=TurnOrder(event="job-1:08:00")) == ""
     past = await broker.past("job-1:08:00")
     assert (past.state, past.answer, past.session_id) == ("done", "one", ended(first).session_id)
     assert await broker.past("job-1:09:00") is None
@@ -142,14 +142,31 @@ async def test_the_same_event_is_ordered_once(hermes, turns) -> None:
 
 async def test_what_is_queued_waits_in_the_store_and_is_played_with_its_order(hermes, turns) -> None:
     broker = turns(Call("post", {"text": "x"}), Say("done"))
-    order = TurnOrder(bounds=TurnBounds(tools=["voice"]))
-    name = await broker.queue("later", order=order, event="e")
+    order = TurnOrder(event="e", bounds=TurnBounds(tools=["voice"]))
+    name = await broker.queue("later", order=order)
     assert (await broker.past("e")).state == "waiting"
     events = await played(broker.resume(name))
     assert ended(events).answer == "done"
     assert offered(broker.provider.requests[0]) == {"shout"}
     assert "posted" not in "".join(results(events))
     assert await played(broker.resume(name)) == []
+
+
+@pytest.mark.parametrize(
+    ("bounds", "there"),
+    [
+        (TurnBounds(never=[Effect.SEND]), {"shout"}),
+        (TurnBounds(without=["voice"]), {"post"}),
+        (TurnBounds(tools=["voice/shout", "voice/post"]), {"shout"}),
+        (TurnBounds(tools=[]), set()),
+        (TurnBounds(levels=0), {"shout", "post"}),
+    ],
+)
+async def test_every_bound_on_tools_is_kept_in_the_store(turns, bounds, there) -> None:
+    broker = turns(Say("done"))
+    name = await broker.queue("later", order=TurnOrder(bounds=bounds))
+    assert ended(await played(broker.resume(name))).answer == "done"
+    assert offered(broker.provider.requests[0]) == there
 
 
 async def test_a_bounded_turn_uses_no_other_tool_also_where_the_session_knows_it(hermes, turns) -> None:
@@ -164,13 +181,13 @@ async def test_a_bounded_turn_uses_no_other_tool_also_where_the_session_knows_it
     )
     first = ended(await played(broker.run("begin")))
     bounds = TurnBounds(tools=["shout"])
-    events = await played(broker.run("go", session=first.session_id, order=TurnOrder(bounds=bounds)))
+    events = await played(broker.run("go", order=TurnOrder(session=first.session_id, bounds=bounds)))
     refused, done = results(events)
     assert "posted" not in refused
     assert "this turn may not use it" in refused
     assert done == "Y"
     assert offered(broker.provider.requests[1]) == offered(broker.provider.requests[0])  # the prefix stays
-    free = await played(broker.run("again", session=first.session_id))
+    free = await played(broker.run("again", order=TurnOrder(session=first.session_id)))
     assert results(free) == ["posted z"]  # bounds are of a turn, not of its session
 
 
@@ -248,22 +265,22 @@ async def test_its_seconds_end_a_turn_that_hangs(hermes, turns) -> None:
     events = await played(broker.run("go", order=TurnOrder(bounds=TurnBounds(seconds=0.2))))
     assert ended(events).reason == "failed"
     assert "0.2 seconds" in failure(events)
-    after = await played(broker.run("again", session=ended(events).session_id))
+    after = await played(broker.run("again", order=TurnOrder(session=ended(events).session_id)))
     assert ended(after).reason == "done"
 
 
 async def test_an_order_that_cannot_be_kept_is_refused_before_anything_is_stored(hermes, turns) -> None:
     broker = turns()
     for wrong in (
-        {"session": "a", "fork": "b"},
-        {"session": "a", "folder": "/tmp"},
-        {"order": TurnOrder(deliver="telegram:1")},
-        {"order": TurnOrder(deliver="local")},
+        TurnOrder(session="a", fork="b"),
+        TurnOrder(session="a", folder="/tmp"),
+        TurnOrder(deliver="telegram:1"),
+        TurnOrder(deliver="local"),
     ):
         with pytest.raises(UserError):
-            await played(broker.run("go", **wrong))
+            await played(broker.run("go", order=wrong))
     with pytest.raises(UnknownName):
-        await played(broker.run("go", fork="nothing"))
+        await played(broker.run("go", order=TurnOrder(fork="nothing")))
     assert not await (await hermes.runtime.store()).list_sessions(hermes.runtime.owner)
 
 
@@ -279,9 +296,9 @@ async def test_the_sessions_of_one_person_are_not_there_for_another(hermes, turn
     with pytest.raises(UnknownName):
         await played(broker.resume(mine, owner=stranger))
     with pytest.raises(UnknownName):
-        await played(broker.run("go", fork=mine, owner=stranger))
+        await played(broker.run("go", order=TurnOrder(fork=mine), owner=stranger))
     with pytest.raises(UserError):
-        await played(broker.run("go", session=mine, owner=stranger))
+        await played(broker.run("go", order=TurnOrder(session=mine), owner=stranger))
     assert await said(hermes, mine) == ["begin", "one"]
 
 
@@ -295,7 +312,7 @@ async def test_a_plugin_has_it_in_its_context_and_can_steer_and_stop(hermes, tur
     hermes.tmp_plugin(wait, name="waiting")
     broker = turns(Call("wait"))
     events = []
-    async for event in broker.run("go", session="s"):
+    async for event in broker.run("go", order=TurnOrder(session="s")):
         events.append(event)
         if isinstance(event, Started):
             assert await broker.busy("s")
@@ -311,7 +328,7 @@ async def test_a_plugin_finds_them_in_its_context(hermes, scripted) -> None:
     @hookimpl
     async def on_turn_end(ctx, session, end) -> None:
         if session.origin != "nightly":
-            ctx.state["past"] = [event async for event in ctx.turns.run("and you?", event=session.id)]
+            ctx.state["past"] = [event async for event in ctx.turns.run("and you?", order=TurnOrder(event=session.id))]
             found.extend(ctx.state["past"])
 
     found: list[object] = []

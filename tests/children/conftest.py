@@ -1,11 +1,12 @@
-"""A home in which parents and their children are real processes over one scripted model."""
+"""A home in which parents and their children work over one scripted model."""
 
 import asyncio
+import itertools
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -100,5 +101,7 @@ def parents() -> Iterator[subprocess.Popen]:
 
 
 @pytest.fixture
-def mortal(tmp_path: Path, parents: subprocess.Popen) -> Mortal:
-    return Mortal(tmp_path, parents)
+def houses(tmp_path: Path, parents: subprocess.Popen) -> Callable[[], Mortal]:
+    """One more house each time it is called."""
+    numbers = itertools.count()
+    return lambda: Mortal(tmp_path / str(next(numbers)), parents)

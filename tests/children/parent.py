@@ -20,7 +20,7 @@ PLANNED = Path(__file__).with_name("planned.py")
 def furnish(home: Path, work: Path) -> None:
     """Make a home with the plugin ``planned`` in it."""
     (home / "plugins").mkdir(parents=True)
-    work.mkdir()
+    work.mkdir(parents=True)
     shutil.copy(PLANNED, home / "plugins" / "planned.py")
     made = DISTRIBUTION.home(None, home)
     DISTRIBUTION.consent(made).enable(DISTRIBUTION.installed(made).get("provider/planned"))

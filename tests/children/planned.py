@@ -5,24 +5,21 @@
 # summary = "A model that does what its task says, and tools that note what they did."
 # [contributes]
 # providers = ["planned"]
-# tools = ["note", "look", "page", "wait", "die", "noise", "print", "remember", "clarify", "hand", "shell"]
+# tools = ["note", "look", "page", "wait", "die", "blow", "remember", "clarify", "hand", "shell"]
 # [permissions]
-# kernel = []
+# kernel = ["turns.run", "sessions.read"]
 # ///
-"""Read by a parent and its children alike. The task is JSON: a list of batches of calls, then the answer.
+"""What a parent and its children do. The task is JSON: a list of batches of calls, then the answer.
 
 ``{"note": {...}}`` is one batch of calls by name; a text is the answer. Tools write what happened into ``truth``.
 """
 
-# ruff: noqa: ASYNC220, ASYNC230, PTH100, PTH109, PTH115, PTH118, PTH120, PTH123, SIM115
+# ruff: noqa: ASYNC220, ASYNC230, PTH100, PTH118, PTH120, PTH123, SIM115
 import asyncio
-import contextlib
-import ctypes
 import json
 import os
 import signal
 import subprocess
-import sys
 
 from attrs import field, frozen
 
@@ -31,7 +28,6 @@ from hermes_core.errors import ProviderError
 from hermes_core.kinds import Provider, ToolContext, tool
 from hermes_core.types import (
     CallDelta,
-    ChildTask,
     Done,
     Effect,
     Model,
@@ -40,6 +36,7 @@ from hermes_core.types import (
     Usage,
     UsageDelta,
 )
+from hermes_tool_delegate.child import Wish, work
 
 TRUTH = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "truth")
 
@@ -122,52 +119,33 @@ async def page(what: What) -> str:
 
 @tool(touches=lambda _: ())
 async def wait(what: What) -> str:
-    """Wait for ever, with a process of its own below; what ``stubborn`` waits for cannot be stopped."""
-    if what.what == "deaf":
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+    """Wait for ever, with a process of its own below; what is ``stubborn`` does not end when it is asked to."""
     process = subprocess.Popen(["sleep", "600"], start_new_session=True)
-    truth("waiting", os.getpid(), process.pid)
+    truth("waiting", process.pid)
     try:
-        if what.what in ("deaf", "blocked"):
-            ctypes.CDLL(None).sleep(30) if what.what == "deaf" else __import__("time").sleep(30)
         await asyncio.sleep(600)
     finally:
         process.kill()
         process.wait()
-    return ""
-
-
-@tool(touches=lambda _: (), idempotent=True)
-async def die(what: What) -> str:
-    """End a process: ``me`` or ``parent``, the first time."""
-    truth("die", what.what)
-    if what.what.startswith("once") and sum(json.loads(line) == ["die", what.what] for line in open(TRUTH)) > 1:
-        return "lived"
-    print("the secret is", os.environ.get("NO_SUCH"), "sk-" + "very-secret-0001", file=sys.stderr, flush=True)
-    for who in what.what.split()[-1].split("+"):
-        os.kill(os.getppid() if who == "parent" else os.getpid(), signal.SIGKILL)
-    await asyncio.sleep(30)
+        if what.what == "stubborn":
+            await asyncio.sleep(30)
     return ""
 
 
 @tool(touches=lambda _: ())
-async def noise(what: What) -> str:
-    """Say something on the pipe that is not its protocol."""
-    for fd in range(3, 20):
-        with contextlib.suppress(OSError):
-            if "pipe" in os.readlink(f"/proc/self/fd/{fd}"):
-                os.write(fd, b"x" * 600_000 if what.what == "flood" else what.what.encode() + b"\n")
-    await asyncio.sleep(30)
+async def blow(what: What) -> str:
+    """Raise what no tool should."""
+    raise SystemExit(3) if what.what == "exits" else RuntimeError("blown")
+
+
+@tool(touches=lambda _: (), idempotent=True)
+async def die(what: What) -> str:
+    """End the process, the first time."""
+    truth("die", what.what)
+    if sum(json.loads(line) == ["die", what.what] for line in open(TRUTH)) > 1:
+        return "lived"
+    os.kill(os.getpid(), signal.SIGKILL)
     return ""
-
-
-@tool(name="print", touches=lambda _: ())
-async def say(what: What) -> str:
-    """Print, as a careless plugin does, and show what it can see."""
-    print(what.what, flush=True)
-    sys.stdin.read()
-    return json.dumps({"env": sorted(os.environ), "cwd": os.getcwd(), "argv": open("/proc/self/cmdline").read()})
 
 
 @tool(toolset="memory", effects={Effect.REMEMBER})
@@ -195,22 +173,25 @@ class Hand:
     drop: bool = False
 
 
-@tool(toolset="delegation", effects={Effect.DELEGATE}, idempotent=True, touches=lambda _: (), seconds=60.0)
-async def hand(context: ToolContext, wanted: Hand) -> str:
-    """Hand goals to children, side by side."""
-    wishes = {"toolsets": wanted.toolsets, "without": wanted.without, "calls": wanted.calls, "levels": wanted.levels}
-    wishes |= {"tokens": wanted.tokens, "money": wanted.money, "seconds": wanted.seconds}
-    if wanted.drop:
-        works = [asyncio.ensure_future(context.child(ChildTask(goal=goal))) for goal in wanted.goals]
-        while not truth_has("waiting"):
-            await asyncio.sleep(0.01)
-        return f"left {len(works)} alone"
-    results = await asyncio.gather(*(context.child(ChildTask(goal=goal, **wishes)) for goal in wanted.goals))
-    for result in results:
-        truth(
-            "result", result.status, result.answer, result.session_id, result.error, result.usage.calls, *result.trace
-        )
-    return json.dumps([[r.status, r.answer] for r in results])
+def hand_tool(ctx):
+    @tool(toolset="delegation", effects={Effect.DELEGATE}, idempotent=True, touches=lambda _: (), seconds=60.0)
+    async def hand(context: ToolContext, wanted: Hand) -> str:
+        """Hand goals to children, side by side."""
+        wishes = {"toolsets": wanted.toolsets, "without": wanted.without, "calls": wanted.calls}
+        wishes |= {"tokens": wanted.tokens, "money": wanted.money, "seconds": wanted.seconds, "levels": wanted.levels}
+        wishes["on_step"] = lambda _session, text: context.progress(f"{text}\n")
+        children = [work(ctx, context, Wish(goal=g, number=n, **wishes)) for n, g in enumerate(wanted.goals)]
+        if wanted.drop:
+            left = [asyncio.ensure_future(child) for child in children]
+            while not truth_has("waiting"):
+                await asyncio.sleep(0.01)
+            return f"left {len(left)} alone"
+        results = await asyncio.gather(*children)
+        for r in results:
+            truth("result", r.status, r.answer, r.session_id, r.error, r.usage.calls, *r.trace)
+        return json.dumps([[r.status, r.answer] for r in results])
+
+    return hand
 
 
 @hookimpl
@@ -219,5 +200,5 @@ def register_providers():
 
 
 @hookimpl
-def register_tools():
-    return [note, look, page, wait, die, noise, say, remember, clarify, hand, shell]
+def register_tools(ctx):
+    return [note, look, page, wait, die, blow, remember, clarify, hand_tool(ctx), shell]

@@ -1,4 +1,4 @@
-"""A child agent is a process: what it is given, what becomes of it, and what its parent is told."""
+"""A child agent is a turn that works for a call: what it is given, what becomes of it, what its parent is told."""
 
 import asyncio
 import contextlib
@@ -9,10 +9,7 @@ import pytest
 
 from hermes_core.types import Asked, Ended, Principal, Progress, Verdict
 
-pytestmark = pytest.mark.long
-
 ME = Principal()
-DEAD = "Its process was killed by SIGKILL before it was done."
 
 
 async def gone(pid: int) -> bool:
@@ -27,7 +24,7 @@ async def gone(pid: int) -> bool:
     return False
 
 
-async def test_a_child_answers_in_a_process_of_its_own(house) -> None:
+async def test_a_child_answers_in_a_session_of_its_own(house) -> None:
     [[status, answer, session, error, calls, *trace]] = await house.results([[{"note": {"what": "a"}}, "did it"]])
     assert (status, answer, error, calls, trace) == ("done", "did it", "", 2, ["note: ok"])
     assert house.truth("effect") == [["a"]]
@@ -50,20 +47,6 @@ async def test_a_toolset_that_is_not_there_is_told(house) -> None:
     [[status, _, session, error, *_]] = await house.results([["done"]], wishes={"toolsets": ["riksy"]})
     assert (status, session) == ("refused", "")
     assert error.startswith("There is no toolset 'riksy' here; there is: ")
-
-
-async def test_its_environment_holds_no_secret_and_its_output_is_its_own(house, monkeypatch) -> None:
-    monkeypatch.setenv("ACME_API_KEY", "sk-acme-0001")
-    monkeypatch.setenv("DATABASE", "postgres://me:hunter2@db/x")
-    monkeypatch.setenv("HERMES_YOLO", "1")
-    monkeypatch.setenv("PLAIN", "1")
-    [[status, answer, *_]] = await house.results([[{"print": {"what": '{"end": "a lie"}'}}, "results"]])
-    seen = json.loads(json.loads(answer)[0])
-    assert status == "done"
-    assert not {"ACME_API_KEY", "DATABASE", "HERMES_YOLO"} & set(seen["env"])
-    assert "PLAIN" in seen["env"]
-    assert seen["cwd"] == str(house.work)
-    assert "sk-" not in seen["argv"]
 
 
 async def test_children_of_one_call_work_side_by_side(house) -> None:
@@ -151,6 +134,15 @@ async def test_a_grant_of_the_session_is_a_grant_of_its_children(house) -> None:
     assert house.truth("effect") == [["a"], ["a"]]
 
 
+async def test_a_mode_that_is_changed_reaches_the_children_at_work(house) -> None:
+    plan = [{"hand": {"goals": [json.dumps([{"note": {"what": "a"}}, {"look": {"what": "b"}}, "done"])]}}, "ok"]
+    async with house.hermes(yolo=True) as hermes:
+        async for event in hermes.turn(json.dumps(plan), session="s"):
+            if isinstance(event, Progress) and "note" in event.text:
+                hermes.runtime.policy.set_mode("s", "ask")
+    assert house.truth("result")[0][-1] == "look: refused"
+
+
 # --- text from outside -------------------------------------------------------------------------------------------
 
 READ, LOOK = ["page", {"what": "a"}], ["look", {"what": "b"}]
@@ -221,8 +213,7 @@ def house_read(house, look):
 async def test_its_time_has_an_end(house) -> None:
     [[status, _, session, *_]] = await house.results([[{"wait": {}}, "late"]], wishes={"seconds": 1.0})
     assert status == "timeout"
-    [[child, sleeper]] = house.truth("waiting")
-    assert await gone(child)
+    [[sleeper]] = house.truth("waiting")
     assert await gone(sleeper)
     last = house_read(house, lambda store: store.last_turn(session))
     assert last.state == "interrupted"
@@ -242,34 +233,10 @@ async def test_one_level_of_children_is_the_rule_and_three_the_most(house) -> No
 # --- ends --------------------------------------------------------------------------------------------------------
 
 
-async def test_a_child_that_is_killed_is_an_answer(house, monkeypatch) -> None:
-    monkeypatch.setenv("MY_TOKEN", "sk-very-secret-0001")
-    [[status, answer, session, error, *trace]] = await house.results([[{"die": {"what": "me"}}, "never"]])
-    assert (status, answer, trace[1:]) == ("crashed", "", ["die: started"])
-    assert error.startswith(DEAD)
-    assert "the secret is" in error
-    assert "sk-very-secret-0001" not in error
-    assert "***" in error
-    assert session.startswith("child_")
-
-
-@pytest.mark.parametrize(
-    "what",
-    [
-        "not JSON",
-        '{"strange": 1}',
-        "[1]",
-        "flood",
-        '{"ask": {"id": 1}}',
-        '{"used": 7}',
-        '{"used": {"input": "7"}}',
-        '{"used": {"priced": "dear"}}',
-    ],
-)
-async def test_a_child_that_breaks_its_protocol_is_an_answer(house, what) -> None:
-    [[status, _, _, error, *_]] = await house.results([[{"noise": {"what": what}}, "never"]])
-    assert status == "crashed"
-    assert "did not keep to its protocol" in error
+@pytest.mark.parametrize("how", ["raises", "exits"])
+async def test_a_child_whose_tool_blows_up_goes_on(house, how) -> None:
+    [[status, answer, *_, trace]] = await house.results([[{"blow": {"what": how}}, "went on"]])
+    assert (status, answer, trace) == ("done", "went on", "blow: failed")
 
 
 async def test_a_child_whose_model_fails_is_an_answer(house) -> None:
@@ -278,13 +245,7 @@ async def test_a_child_whose_model_fails_is_an_answer(house) -> None:
     assert "The model is broken." in error
 
 
-async def test_what_cannot_be_started_is_an_answer(house, monkeypatch) -> None:
-    monkeypatch.setattr("sys.executable", "/no/such/python")
-    [[status, _, _, error, *_]] = await house.results([["x"]])
-    assert (status, error) == ("crashed", "It could not be started: No such file or directory.")
-
-
-@pytest.mark.parametrize("how", ["", "blocked", "deaf"])
+@pytest.mark.parametrize("how", ["", "stubborn"])
 async def test_an_interrupt_of_the_parent_ends_the_child_and_what_it_started(house, how) -> None:
     plan = [{"hand": {"goals": [json.dumps([{"wait": {"what": how}}, "never"])]}}, "never"]
     async with house.hermes() as hermes:
@@ -299,45 +260,33 @@ async def test_an_interrupt_of_the_parent_ends_the_child_and_what_it_started(hou
                     hermes.runtime.interrupt("s")
         assert isinstance(seen[-1], Ended)
         assert seen[-1].reason == "interrupted"
-    [[child, sleeper]] = house.truth("waiting")
-    assert await gone(child)
+    [[sleeper]] = house.truth("waiting")
     assert await gone(sleeper)
     rows = house_read(house, lambda store: store.list_sessions(ME, children=True))
     states = {row.session.origin: row.state for row in rows}
     assert states["embed"] == "idle"
-    assert states["child"] == "idle" or how  # one that had to be killed may not have its end written: nobody waits
+    assert states["child"] == "idle"
 
 
 async def test_no_child_outlives_the_call_it_works_for(house) -> None:
     await house.turn([{"hand": {"goals": ['[{"wait": {}}, "never"]'], "drop": True}}, "went on"])
-    [[child, sleeper]] = house.truth("waiting")
-    assert await gone(child)
+    [[sleeper]] = house.truth("waiting")
     assert await gone(sleeper)
-
-
-async def test_a_gate_that_cannot_be_loaded_in_the_child_stops_it(house) -> None:
-    async with house.hermes() as hermes:
-        hermes.runtime.gates = lambda: {"tool/guard"}
-        plan = [{"hand": {"goals": ['["x"]']}}, "results"]
-        async for _ in hermes.turn(json.dumps(plan), session="s"):
-            pass
-    [[status, _, _, error, *_]] = house.truth("result")
-    assert status == "failed"
-    assert error == "The plugin tool/guard guards the parent of this agent, but could not be loaded here."
 
 
 async def test_a_tool_that_does_not_say_that_it_delegates_cannot(hermes, scripted) -> None:
     from hermes_core.kinds import ToolContext, tool
     from hermes_core.testing import Call
-    from hermes_core.types import ChildTask, Returned
+    from hermes_core.types import Returned
 
     @tool
     async def sly(context: ToolContext) -> str:
         """Start a child without saying so."""
-        return (await context.child(ChildTask(goal="x"))).answer
+        turns = hermes.runtime.turns_of(hermes.runtime.index.get(label))
+        return "".join([str(event) async for event in turns.run("x", call=context)])
 
     hermes.tmp_plugin(scripted(Call("sly"), "no"))
-    hermes.tmp_plugin(sly)
+    label = hermes.tmp_plugin(sly, manifest={"permissions": {"kernel": ["turns.run"]}})
     events = [event async for event in hermes.turn("go")]
     [result] = [e.result for e in events if isinstance(e, Returned)]
     assert result.failed

@@ -171,8 +171,8 @@ async def play(order: dict) -> None:
             return
         if order.get("by") == "plugin":
             turns = hermes.runtime.turns_of(hermes.runtime.index.get(label))
-            bounded = TurnOrder(bounds=TurnBounds(deny=["look"]))
-            await tell(outside, turns.run(order["say"], session="s", event=order["event"], order=bounded))
+            bounded = TurnOrder(session="s", event=order["event"], bounds=TurnBounds(deny=["look"]))
+            await tell(outside, turns.run(order["say"], order=bounded))
             return
         message = Message(role="user", parts=(Text(text=order["say"]),))
         key = {"platform": "test", "account": "", "event_id": order["event"], "chat": "c", "sender": "owner"}

@@ -199,9 +199,9 @@ async def test_the_end_of_a_turn_that_a_plugin_ordered_is_sent_with_the_commit_t
     )
     turns = runtime.turns_of(Installed(label="tool/nightly", manifest=may, module="nightly", path=""))
     house.provider.add("All is quiet.")
-    ended = [event async for event in turns.run("How are things?", order=TurnOrder(deliver="mia"), event="7 o'clock")]
+    ended = [event async for event in turns.run("How are things?", order=TurnOrder(deliver="mia", event="7 o'clock"))]
     assert await house.outbox() == [("42", "owner", "All is quiet.")]
-    assert [event async for event in turns.run("How?", order=TurnOrder(deliver="mia"), event="7 o'clock")] == []
+    assert [event async for event in turns.run("How?", order=TurnOrder(deliver="mia", event="7 o'clock"))] == []
     assert len(await house.outbox()) == 1
     [row] = await house.store.outbox_of(None)
     assert (row.outgoing.turn_id, row.outgoing.kind) == (ended[-1].turn_id, "answer")

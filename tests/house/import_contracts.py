@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PRIVATE = ["plugins", "config", "store", "agent", "gateway", "cli", "embed", "testing", "child"]
+PRIVATE = ["plugins", "config", "store", "agent", "gateway", "cli", "embed", "testing"]
 THIRD_PARTY = "openai litellm textual mcp docker modal daytona httpx2 rich prompt_toolkit"
 
 
@@ -31,7 +31,6 @@ name = The kernel's rooms import only downward
 type = layers
 containers = hermes_core
 layers =
-    child
     cli : embed
     gateway
     agent

@@ -380,7 +380,7 @@ async def test_a_product_of_another_name_knows_its_own(tmp_path) -> None:
 
 RUNNING = [
     ("hermes", True), ("/usr/bin/hermes x", True), ("acme-bot x", True), ("/opt/acme-bot", True), ("other", False),
-    ("python -m hermes_core", True), ("python3.12 -Im hermes", False), ("python -mhermes_core.child", True),
+    ("python -m hermes_core", True), ("python3.12 -Im hermes", False),
     ("python -m acme_bot", True), ("python -m acme-bot", True), ("python x.py hermes", False), ("python hermes", True),
     ("uv run hermes x", True), ("uv run x hermes", False), ("uvx hermes", True), ("uvx --from hermes x", True),
     ("uvx --with hermes x", False), ("pipx run acme-bot", True), ("pipx install hermes", False), ("uvxx hermes", False),

@@ -258,6 +258,21 @@ assert not getattr(self, "busy", False)
 
 NOW = "async def now(where: Where) -> str:"
 SAY = "return datetime.now("
+MAY_ORDER = ('tools = ["now"]', 'tools = ["now"]\n\n[permissions]\nkernel = ["turns.run"]')
+ORDERS = """
+from hermes_core import hookimpl, tool
+from hermes_core.kinds import ToolContext
+
+
+@hookimpl
+def register_tools(ctx):
+    @tool
+    async def now(context: ToolContext) -> str:
+        \"\"\"Have another agent say the current time.\"\"\"
+        return " ".join([str(event) async for event in ctx.turns.run("What time is it?", call=context)])
+
+    return [now]
+"""
 TOOL = [
     tool("test_it_is_described_for_a_model", "Say the current time at an offset from UTC.", "Time."),
     tool("test_it_is_described_for_a_model", "@tool", "@tool(name='what time')"),
@@ -280,6 +295,7 @@ import asyncio
     return datetime.now("""),
     tool("test_it_does_only_what_its_effects_say", SAY, "open('x', 'w').close()\n    return datetime.now("),
     tool("test_it_does_only_what_its_effects_say", "@tool", "@tool(effects={'write'})"),
+    tool("test_it_does_only_what_its_effects_say", source=ORDERS, manifest=MAY_ORDER),
     tool("test_its_resource_keys_are_text", "@tool", "@tool(touches=lambda where: 'process')"),
     tool("test_its_resource_keys_are_text", "@tool", "@tool(needs=lambda session: '')"),
     tool("test_what_it_makes_are_tools", "@tool", "@tool(makes=lambda session: ['own_x'])"),

@@ -21,7 +21,6 @@ VARIABLES = {
     "HERMES_STRICT": "`1`: errors of plugins are raised instead of recorded, with their traceback. For authors.",
     "HERMES_TRACE_HOOKS": "`1`: print every hook call with its plugin and how long it took, on stderr.",
     "HERMES_TESTING": "`1`: a test is at work; without it `HERMES_DIE_AT` means nothing.",
-    "HERMES_CHILD_DIE_AT": "The same for the child agents of this process; they do not hear `HERMES_DIE_AT`.",
     "HERMES_DIE_AT": "End the process by SIGKILL at a point of a turn: `POINT`, or `POINT:N` for the N-th time. "
     "Points: " + ", ".join(f"`{name}` ({meaning})" for name, meaning in POINTS.items()) + ".",
 }

@@ -18,7 +18,6 @@ GROUPS = {
     "desk": "At the desk",
     "turns": "Turns that plugins order",
     "work": "Work",
-    "children": "Child agents",
     "house": "The house",
     "base": "Words",
 }

@@ -41,7 +41,7 @@ def runs_itself(words: Sequence[str], brand: str) -> bool:
         return name in ("hermes", brand)
     named = {after for before, after in pairwise(rest) if before in ("-m", "run", "--from")} | set(rest[:1])
     named |= {word[2:] for word in rest if word.startswith("-m")}
-    return not named.isdisjoint({"hermes", "hermes_core", "hermes_core.child", brand, brand.replace("-", "_")})
+    return not named.isdisjoint({"hermes", "hermes_core", brand, brand.replace("-", "_")})
 
 
 def _is_itself(words: Sequence[str], folder: str, brand: str) -> bool:

@@ -66,6 +66,7 @@ class Policy:
     ) -> None:
         self._dispatch = dispatch
         self._mode, self._modes, self._fixed = mode, dict[str, str](), fixed
+        self.parents: dict[str, str] = {}  # of sessions that work for others now: a mode that is changed reaches them
         self.deny, self.allow = tuple(deny), tuple(allow)
         self._guarded, self._trusted = tuple(guarded), tuple(trusted)
         self._readable, self._own, self._guests = readable, own, guests
@@ -78,6 +79,8 @@ class Policy:
         """
         if owner and self._guests and self._guests.is_guest(owner):
             return "ask"
+        while session_id in self.parents and session_id not in self._modes:
+            session_id = self.parents[session_id]
         return self._modes.get(session_id, self._mode)
 
     def mode_of(self, session: Session) -> str:

@@ -6,11 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 from hermes_core.agent.arguments import parse_arguments, tool_spec
 from hermes_core.errors import ToolError
+from hermes_core.kinds import ToolContext
 from hermes_core.testing import FakeToolContext, FakeWorkspace
-from hermes_core.types import ChildResult, ChildTask, Effect, Session, Usage
+from hermes_core.types import Effect, Session, Usage
+from hermes_tool_delegate.child import Result, Wish
 from hermes_tool_delegate.config import Config
 from hermes_tool_delegate.roster import Roster, agents_command
 from hermes_tool_delegate.tool import delegate_tool
@@ -24,11 +27,22 @@ class Desk:
     def __init__(self, folder: Path, **settings: Any) -> None:
         self.config, self.folder = Config(**settings), folder
         self.roster = Roster(self.config.max_children)
-        self.tool, self.command = delegate_tool(self.config, self.roster), agents_command(self.roster)
+        self.tool, self.command = delegate_tool(self.config, self.roster, self.play), agents_command(self.roster)
+        self.wishes: list[Wish] = []
         self.context = self.of(ME)
 
     def of(self, session: Session, *children: Any) -> FakeToolContext:
-        return FakeToolContext(FakeWorkspace(folder=self.folder), session=session, children=children)
+        """A context in which these are what children come to, or what plays them."""
+        self.children = list(children)
+        return FakeToolContext(FakeWorkspace(folder=self.folder), session=session)
+
+    async def play(self, _context: ToolContext, wish: Wish) -> Result:
+        self.wishes.append(wish)
+        if not self.children:
+            return Result(status="done", answer=f"Done: {wish.goal}", session_id=f"child_{len(self.wishes)}")
+        child = self.children.pop(0)
+        result: Result = await child(wish) if callable(child) else child
+        return result
 
     async def delegate(self, context: FakeToolContext | None = None, **arguments: Any) -> Any:
         return json.loads(str(await self.tool.run(context or self.context, parse_arguments(self.tool, arguments))))
@@ -41,7 +55,7 @@ def desk(tmp_path: Path) -> Desk:
 
 async def test_one_task_is_one_report(desk: Desk) -> None:
     used = Usage(input=1200, output=80, calls=3)
-    result = ChildResult(
+    result = Result(
         status="done", answer="42 words.", session_id="child_1", model="m", usage=used, seconds=2.345,
         trace=("terminal: ok", "terminal: failed", "read_file: ok", "terminal: ok"),
     )  # fmt: skip
@@ -59,18 +73,18 @@ async def test_one_task_is_one_report(desk: Desk) -> None:
 
 
 async def test_several_tasks_are_reported_in_their_order(desk: Desk) -> None:
-    context = desk.of(ME, ChildResult(status="refused", error="No money is left for a child."))
+    context = desk.of(ME, Result(status="refused", error="No money is left for a child."))
     one, two = await desk.delegate(context, tasks=[{"goal": "a"}, {"goal": "b", "context": "c"}])
     assert one == {"task": 1, "status": "refused", "error": "No money is left for a child."}
     assert (two["task"], two["answer"]) == (2, "Done: b")
-    assert [(t.goal, t.context) for t in context.tasks] == [("a", ""), ("b", "c")]
+    assert [(t.goal, t.context) for t in desk.wishes] == [("a", ""), ("b", "c")]
 
 
 async def test_the_settings_become_wishes(tmp_path: Path) -> None:
     desk = Desk(tmp_path, max_depth=2, seconds=60.0, calls=7, model="m", effort="low", blocked_toolsets=["browser"])
     await desk.delegate(goal="a", toolsets=["files"])
     await desk.delegate(goal="b", role="orchestrator")
-    leaf, orchestrator = desk.context.tasks
+    leaf, orchestrator = desk.wishes
     assert (leaf.toolsets, leaf.without, leaf.calls, leaf.model, leaf.effort) == (
         ("files",), ("browser",), 7, "m", "low"
     )  # fmt: skip
@@ -92,12 +106,12 @@ async def test_the_settings_become_wishes(tmp_path: Path) -> None:
 async def test_a_call_that_cannot_be_meant_is_refused(desk: Desk, arguments: dict[str, Any]) -> None:
     with pytest.raises(ToolError):
         await desk.delegate(**arguments)
-    assert not desk.context.tasks
+    assert not desk.wishes
 
 
 async def test_a_long_answer_is_kept_in_a_file(desk: Desk) -> None:
     answer = "a" * 30_000 + "b" * 30_000
-    long = ChildResult(status="done", answer=answer, session_id="child_1")
+    long = Result(status="done", answer=answer, session_id="child_1")
     context = desk.of(ME, long, long, long)
     rows = await desk.delegate(context, tasks=[{"goal": str(n)} for n in range(3)])
     assert sum(len(row["answer"]) for row in rows) < 45_000
@@ -111,7 +125,7 @@ class Gate:
     def __init__(self) -> None:
         self.open, self.inside, self.most = asyncio.Event(), 0, 0
 
-    async def __call__(self, task: ChildTask) -> ChildResult:
+    async def __call__(self, task: Wish) -> Result:
         self.inside += 1
         self.most = max(self.most, self.inside)
         assert task.on_step
@@ -120,7 +134,7 @@ class Gate:
             await self.open.wait()
         finally:
             self.inside -= 1
-        return ChildResult(status="done", answer=task.goal, session_id=f"child_{task.goal}")
+        return Result(status="done", answer=task.goal, session_id=f"child_{task.goal}")
 
 
 async def settled(gate: Gate, inside: int) -> None:
@@ -171,6 +185,14 @@ async def test_nobody_sees_or_stops_the_children_of_another(desk: Desk) -> None:
     assert await desk.command.run(other, "stop all") == "No child agent here has the number 'all'."
     gate.open.set()
     assert (await call)["status"] == "done"
+
+
+async def test_one_turn_starts_so_many_children_and_no_more(desk: Desk) -> None:
+    for _ in range(8):
+        assert all(row["status"] == "done" for row in await desk.delegate(tasks=[{"goal": "a"}] * 8))
+    assert (await desk.delegate(goal="one more"))["error"] == "This turn has started 64 children; that is the most."
+    other = desk.of(evolve(ME, turn="the next one"))
+    assert (await desk.delegate(other, goal="a"))["status"] == "done"
 
 
 async def test_a_cancelled_call_ends_its_children(desk: Desk) -> None:

@@ -11,7 +11,8 @@ from hermes_core.agent.arguments import parse_arguments
 from hermes_core.gateway.work import job_output, jobs, stop_job
 from hermes_core.kinds import ToolContext, tool
 from hermes_core.testing import Call, FakeToolContext, FakeWorkspace
-from hermes_core.types import ChildResult, ChildTask, Effect, Ended, Session
+from hermes_core.types import Effect, Ended, Session
+from hermes_tool_delegate.child import Result, Wish
 from hermes_tool_delegate.config import Config
 from hermes_tool_delegate.jobs import Children
 from hermes_tool_delegate.roster import Roster
@@ -26,13 +27,13 @@ class Gate:
     def __init__(self) -> None:
         self.open, self.inside = asyncio.Event(), 0
 
-    async def __call__(self, task: ChildTask) -> ChildResult:
+    async def __call__(self, task: Wish) -> Result:
         self.inside += 1
         assert task.on_step
         task.on_step("child_1", "terminal: make test")
         task.on_step("child_1", "read_file:\n log.txt")
         await self.open.wait()
-        return ChildResult(status="done", answer="Done.", session_id="child_1")
+        return Result(status="done", answer="Done.", session_id="child_1")
 
     async def entered(self, count: int) -> None:
         for _ in range(200):
@@ -43,8 +44,9 @@ class Gate:
 class Desk:
     def __init__(self, folder: Path) -> None:
         self.roster, self.gate = Roster(1), Gate()
-        self.tool, self.children = delegate_tool(Config(max_children=1), self.roster), Children(self.roster)
-        self.context = FakeToolContext(FakeWorkspace(folder=folder), session=ME, children=[self.gate] * 3)
+        self.tool = delegate_tool(Config(max_children=1), self.roster, lambda _context, wish: self.gate(wish))
+        self.children = Children(self.roster)
+        self.context = FakeToolContext(FakeWorkspace(folder=folder), session=ME)
 
     def delegate(self, *goals: str) -> "asyncio.Future[Any]":
         arguments = parse_arguments(self.tool, {"tasks": [{"goal": goal} for goal in goals]})
@@ -94,7 +96,7 @@ async def test_the_desk_of_a_kernel_finds_them(hermes: Any, scripted: Any) -> No
         assert await jobs(runtime, session) == []
         ((_, children),) = runtime.dispatch.contributions("register_jobs")
         roster = children._roster
-        work: asyncio.Future[ChildResult] = asyncio.get_running_loop().create_future()
+        work: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
         worker = roster.enter(session, "mend", work)
         seen.extend(await jobs(runtime, session))
         seen.append(await job_output(runtime, session, "delegate:1"))

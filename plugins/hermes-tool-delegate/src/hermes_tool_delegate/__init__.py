@@ -1,6 +1,7 @@
 """Hands tasks to child agents."""
 
 from collections.abc import Sequence
+from functools import partial
 from weakref import WeakKeyDictionary
 
 from hermes_core.context import PluginContext
@@ -18,10 +19,11 @@ _rosters: "WeakKeyDictionary[PluginContext, Roster]" = WeakKeyDictionary()  # on
 @hookimpl
 def register_tools(ctx: PluginContext) -> Sequence[Tool]:
     """The tool ``delegate``."""
+    from hermes_tool_delegate.child import work
     from hermes_tool_delegate.config import Config
     from hermes_tool_delegate.tool import delegate_tool
 
-    return [delegate_tool(ctx.config or Config(), _roster(ctx))]
+    return [delegate_tool(ctx.config or Config(), _roster(ctx), partial(work, ctx))]
 
 
 @hookimpl

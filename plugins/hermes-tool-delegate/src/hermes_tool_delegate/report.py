@@ -4,20 +4,21 @@ import json
 from collections import Counter
 
 from hermes_core.kinds import ToolContext
-from hermes_core.types import JSON, ChildResult
+from hermes_core.types import JSON
+from hermes_tool_delegate.child import Result
 
 MOST = 24_000  # characters of one answer
 ALL = 44_000  # characters of all answers of one call
 
 
-async def report(context: ToolContext, results: list[ChildResult]) -> str:
+async def report(context: ToolContext, results: list[Result]) -> str:
     """One object, or a list of them in the order of the tasks. Raises ToolError when an answer cannot be kept."""
     most = min(MOST, ALL // len(results))
     rows = [await _row(context, number, result, most) for number, result in enumerate(results, 1)]
     return json.dumps(rows[0] if len(rows) == 1 else rows, ensure_ascii=False)
 
 
-async def _row(context: ToolContext, number: int, result: ChildResult, most: int) -> dict[str, JSON]:
+async def _row(context: ToolContext, number: int, result: Result, most: int) -> dict[str, JSON]:
     row: dict[str, JSON] = {"task": number, "status": result.status}
     if result.answer:
         row["answer"] = await _bounded(context, f"answer-{number}.md", result.answer, most)
@@ -42,7 +43,7 @@ async def _bounded(context: ToolContext, name: str, answer: str, most: int) -> s
     )
 
 
-def _summary(result: ChildResult) -> str:
+def _summary(result: Result) -> str:
     """``terminal ×3 (1 failed), read_file``, in the order of first use."""
     names: Counter[str] = Counter()
     bad: dict[str, Counter[str]] = {}

@@ -8,9 +8,11 @@ from contextlib import asynccontextmanager
 
 from attrs import define, field
 
-from hermes_core.types import ChildResult, Session, SlashCommand
+from hermes_core.types import Session, SlashCommand
+from hermes_tool_delegate.child import Result
 
 WAITS = "waits for a place"
+_KEPT = 100  # sessions whose turns are counted
 _STEPS = 200  # the last ones that are kept
 
 
@@ -20,7 +22,7 @@ class Worker:
 
     number: int
     goal: str
-    work: "asyncio.Future[ChildResult]"
+    work: "asyncio.Future[Result]"
     began: float = field(factory=time.monotonic)
     since: float = field(factory=time.time)
     session_id: str = ""
@@ -46,6 +48,16 @@ class Roster:
         self._places = places
         self._workers: dict[str, list[Worker]] = {}
         self._free: dict[str, asyncio.Semaphore] = {}
+        self._begun: dict[str, tuple[str, int]] = {}  # by session: the turn, and how many children it has started
+
+    def begin(self, session: Session, most: int) -> bool:
+        """Count one more child of the turn that runs; False when it has started so many."""
+        turn, count = self._begun.pop(session.id, ("", 0))
+        count = count + 1 if turn == session.turn else 1
+        self._begun[session.id] = session.turn, min(count, most + 1)
+        if len(self._begun) > _KEPT:
+            del self._begun[next(iter(self._begun))]
+        return count <= most
 
     @asynccontextmanager
     async def place(self, worker: Worker, session: Session) -> AsyncIterator[None]:
@@ -54,7 +66,7 @@ class Roster:
             worker.last = "begins"
             yield
 
-    def enter(self, session: Session, goal: str, work: "asyncio.Future[ChildResult]") -> Worker:
+    def enter(self, session: Session, goal: str, work: "asyncio.Future[Result]") -> Worker:
         """Write a child down."""
         there = self._workers.setdefault(session.id, [])
         worker = Worker(number=there[-1].number + 1 if there else 1, goal=goal, work=work)

@@ -2,18 +2,22 @@
 
 import asyncio
 import time
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Literal, TypeAlias
 
 from attrs import field, frozen
 
 from hermes_core.errors import ToolError
 from hermes_core.kinds import Tool, ToolContext, tool
-from hermes_core.types import ChildResult, ChildTask, Effect
+from hermes_core.types import Effect
+from hermes_tool_delegate.child import Result, Wish
 from hermes_tool_delegate.config import Config
 from hermes_tool_delegate.report import report
 from hermes_tool_delegate.roster import Roster, Worker
 
+Work: TypeAlias = Callable[[ToolContext, Wish], Awaitable[Result]]  # has a child do it
+
+MOST = 64  # children of one turn
 _MARGIN = 5.0  # seconds the kernel waits longer than the children, so that what they came to is told
 
 
@@ -38,8 +42,8 @@ class Delegate:
     tasks: list[Task] = field(factory=list)
 
 
-def delegate_tool(config: Config, roster: Roster) -> Tool:
-    """The tool, with the children of all sessions in one roster."""
+def delegate_tool(config: Config, roster: Roster, work: Work) -> Tool:
+    """The tool, with the children of all sessions in one roster. ``work`` has a child do what is wished."""
 
     # An answer may repeat what the child has read, and where that came from cannot be told here: it is untrusted.
     @tool(
@@ -54,8 +58,9 @@ def delegate_tool(config: Config, roster: Roster) -> Tool:
     async def run(context: ToolContext, wanted: Delegate) -> str:
         """Hand work to child agents, which start without your context; get their reports. `tasks` run side by side."""
         until = time.monotonic() + config.seconds
-        works = [_one(context, task, config, roster, until) for task in _tasks(wanted, config)]
-        return await report(context, await asyncio.gather(*works))
+        tasks = enumerate(_tasks(wanted, config), 1)
+        children = [_one(context, number, task, config, roster, work, until) for number, task in tasks]
+        return await report(context, await asyncio.gather(*children))
 
     return run
 
@@ -72,16 +77,20 @@ def _tasks(wanted: Delegate, config: Config) -> Sequence[Task]:
     return tasks
 
 
-async def _one(context: ToolContext, task: Task, config: Config, roster: Roster, until: float) -> ChildResult:
+async def _one(
+    context: ToolContext, number: int, task: Task, config: Config, roster: Roster, work: Work, until: float
+) -> Result:
     """See one child through, unless a person stops it."""
+    if not roster.begin(context.session, MOST):
+        return Result(status="refused", error=f"This turn has started {MOST} children; that is the most.")
     begin: asyncio.Future[Worker] = asyncio.get_running_loop().create_future()
 
-    async def work() -> ChildResult:
+    async def placed() -> Result:
         worker = await begin
         async with roster.place(worker, context.session):
-            return await context.child(_wish(context, task, config, worker, until))
+            return await work(context, _wish(context, number, task, config, worker, until))
 
-    child = asyncio.ensure_future(work())
+    child = asyncio.ensure_future(placed())
     worker = roster.enter(context.session, task.goal, child)
     begin.set_result(worker)
     try:
@@ -93,17 +102,18 @@ async def _one(context: ToolContext, task: Task, config: Config, roster: Roster,
     finally:
         roster.leave(context.session, worker)
     if child.cancelled() and worker.stopped:
-        return ChildResult(status="interrupted", error="The person stopped it.", session_id=worker.session_id)
+        return Result(status="interrupted", error="The person stopped it.", session_id=worker.session_id)
     return child.result()
 
 
-def _wish(context: ToolContext, task: Task, config: Config, worker: Worker, until: float) -> ChildTask:
+def _wish(context: ToolContext, number: int, task: Task, config: Config, worker: Worker, until: float) -> Wish:
     def step(session_id: str, text: str) -> None:
         worker.step(session_id, text)
         context.progress(f"{worker.number} ▸ {text}\n")
 
-    return ChildTask(
+    return Wish(
         goal=task.goal,
+        number=number,
         context=task.context,
         toolsets=tuple(task.toolsets),
         without=tuple(config.blocked_toolsets),
