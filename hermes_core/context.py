@@ -13,6 +13,7 @@ from attrs import Factory, field
 from hermes_core import notices
 from hermes_core.addresses import UrlRules
 from hermes_core.brokers import (
+    ApprovalsBroker,
     ArchiveBroker,
     DocumentsBroker,
     HistoryBroker,
@@ -39,6 +40,7 @@ KERNEL_PERMISSIONS = (
     "store.connect",
     "tools.override",
     "settings.write",
+    "approvals.settle",
 )
 
 
@@ -75,6 +77,7 @@ class PluginContext:
     log: logging.Logger
     sessions: SessionsBroker
     archive: ArchiveBroker
+    approvals: ApprovalsBroker
     llm: LlmBroker
     history: HistoryBroker
     messages: MessagesBroker

@@ -25,7 +25,7 @@ COMMANDLINE = click.core.ParameterSource.COMMANDLINE
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
 # Words of commands that plugins of ours add, for who has not installed them.
 _ELSEWHERE = {
-    **dict.fromkeys(("insights", "logs", "sessions"), "hermes-platform-cli"),
+    **dict.fromkeys(("approvals", "grants", "insights", "logs", "sessions"), "hermes-platform-cli"),
     "redact": "hermes-tool-redaction",
 }
 
@@ -73,7 +73,7 @@ def _headed(alone: click.Command, group: click.Group) -> click.Group:
     """A group that runs a command of its own where no word follows, and whose options are good before a word too."""
 
     @click.pass_context
-    def run(context: click.Context, **options: Any) -> Any:
+    def run(context: click.Context, /, **options: Any) -> Any:
         if context.invoked_subcommand is None:
             return context.invoke(alone, **options)
         said = {n: value for n, value in options.items() if context.get_parameter_source(n) is COMMANDLINE}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from hermes_core import types
 from hermes_core.addresses import UrlRules
 from hermes_core.brokers import (
+    ApprovalsBroker,
     ArchiveBroker,
     DocumentsBroker,
     HistoryBroker,
@@ -119,6 +120,40 @@ class _Archive(ArchiveBroker):
 
     async def prune(self, owner: Principal, *, before: float, dry_run: bool = False) -> Sequence[str]:
         return await (await self._change()).prune_sessions(owner, before=before, dry_run=dry_run)
+
+
+class _Approvals(ApprovalsBroker):
+    def __init__(self, installed: Installed, store: "OpenStore", host: Principal) -> None:
+        self._installed, self._store, self._host = installed, store, host
+
+    async def _read(self) -> "Store":
+        self._installed.require("permissions", "kernel", "sessions.read", "read what waits for a yes")
+        return await self._store()
+
+    async def _change(self) -> "Store":
+        self._installed.require("permissions", "kernel", "approvals.settle", "answered for a person")
+        return await self._store()
+
+    async def list(self, owner: Principal, *, closed: bool = False, limit: int = 20) -> Sequence[types.Approval]:
+        store = await self._read()
+        return await store.list_approvals(owner, closed=closed, limit=limit, admin=owner == self._host)
+
+    async def find(self, owner: Principal, words: str) -> types.Approval:
+        return await (await self._read()).find_approval(owner, words, admin=owner == self._host)
+
+    async def settle(self, owner: Principal, approval_id: str, verdict: types.Verdict) -> types.Approval:
+        store = await self._change()
+        found = await store.find_approval(owner, approval_id, admin=owner == self._host)
+        settled, mine = await store.settle_approval(found.owner, found.id, verdict)
+        if not mine:
+            raise UserError(f"{found.id} is already {settled.told}.", hint="The first answer counts.")
+        return settled
+
+    async def grants(self, owner: Principal) -> Sequence[types.Grant]:
+        return await (await self._read()).grants(owner, every=True)
+
+    async def revoke(self, owner: Principal, grant_id: int) -> bool:
+        return await (await self._change()).forget_grant(owner, grant_id)
 
 
 class _Llm(LlmBroker):
@@ -272,6 +307,7 @@ def make_context(
         log=logging.getLogger(f"hermes.plugin.{manifest.kind}.{manifest.name}"),
         sessions=_Sessions(installed, store),
         archive=_Archive(installed, store),
+        approvals=_Approvals(installed, store, owner or Principal()),
         llm=_Llm(installed, complete),
         history=_History(installed, store),
         messages=_Messages(installed, messages),

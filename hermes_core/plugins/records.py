@@ -102,8 +102,6 @@ def _kernel() -> "Iterator[CommandRecord]":
         ("resume", "resume", "Talk", "Finish turns that were cut off when Hermes was killed."),
         ("gateway", "gateway", "Serve", "Be reached on chat services: run, start, stop, status, pair, install."),
         ("why", "why", "Look back", "What became of a message, and where it stopped."),
-        ("approvals", "approvals", "Decide", "Questions that wait for your yes; answer them here."),
-        ("grants", "approvals", "Decide", "What you allowed beyond single calls."),
         ("setup", "setup", "Set up", "The first minutes: who answers, and where commands run."),
         ("model", "model", "Set up", "List models, choose one, show the chosen."),
         ("config", "config", "Set up", "Show, read, change and check settings."),
@@ -119,10 +117,10 @@ def _kernel() -> "Iterator[CommandRecord]":
         yield CommandRecord(words, summary, group, module=module, who=who)
     yield from map(CommandRecord, ("tools list", "tools history"))
     for words in (
-        "approvals allow", "approvals deny", "config edit", "config set", "config unset", "gateway install",
-        "gateway uninstall", "gateway pair approve", "gateway pair revoke", "grants forget", "model choose",
-        "plugins disable", "plugins enable", "plugins install", "plugins remove", "plugins sync", "profile create",
-        "profile delete", "profile use", "tools disable", "tools enable",
+        "config edit", "config set", "config unset", "gateway install", "gateway uninstall", "gateway pair approve",
+        "gateway pair revoke", "model choose", "plugins disable", "plugins enable", "plugins install",
+        "plugins remove", "plugins sync", "profile create", "profile delete", "profile use", "tools disable",
+        "tools enable",
     ):  # fmt: skip
         yield CommandRecord(words, who="person")
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from hermes_core.addresses import UrlRules
 from hermes_core.brokers import (
+    ApprovalsBroker,
     ArchiveBroker,
     DocumentsBroker,
     HistoryBroker,
@@ -20,6 +21,7 @@ from hermes_core.brokers import (
 from hermes_core.context import PluginContext, PluginPaths
 from hermes_core.errors import NotPermitted, ProviderError, UnknownName, UserError
 from hermes_core.kinds import ToolContext, Workspace
+from hermes_core.testing.fake_approvals import FakeApprovals
 from hermes_core.testing.fake_documents import FakeDocuments
 from hermes_core.testing.fake_turns import FakeTurns
 from hermes_core.types import (
@@ -64,14 +66,15 @@ def plugin_context(
     messages: MessagesBroker | None = None,
     turns: TurnsBroker | None = None,
     documents: DocumentsBroker | None = None,
+    approvals: ApprovalsBroker | None = None,
 ) -> PluginContext:
     """A context as the kernel would make it, with an empty past and folders under ``home``.
 
     ``secrets`` holds values by name, ``replies`` what ``llm.complete`` answers, ``histories`` the contexts in force by
     session id, with which ``history.replace`` is as strict as the kernel, ``urls`` what may be opened, ``store`` the
     address of the store's server, ``messages`` what sends them (else there is no chat), ``turns`` what plays them
-    (else each is answered by what was said), ``documents`` what is kept (else nothing yet). Permissions are enforced
-    as always.
+    (else each is answered by what was said), ``documents`` what is kept (else nothing yet), ``approvals`` what waits
+    for a yes (else nothing). Permissions are enforced as always.
     """
     data, cache = home / "data" / manifest.name, home / "cache" / manifest.name
     for folder in (data, cache):
@@ -85,6 +88,7 @@ def plugin_context(
         log=logging.getLogger(f"hermes.test.{manifest.name}"),
         sessions=sessions or _NoSessions(manifest),
         archive=_NoArchive(manifest),
+        approvals=approvals or FakeApprovals(manifest),
         llm=_Replies(manifest, replies),
         history=_Histories(manifest, histories or {}),
         messages=messages or _NoChats(manifest),

@@ -50,12 +50,13 @@ from hermes_core.types.model import (
     Usage,
     UsageDelta,
 )
-from hermes_core.types.people import Chat, Envelope, Principal, Question, Sent, Target, Verdict
+from hermes_core.types.people import Approval, Chat, Envelope, Grant, Principal, Question, Sent, Target, Verdict
 from hermes_core.types.turns import TurnBounds, TurnOrder
 from hermes_core.types.work import ExecRequest, ExecResult, Memo, Source
 
 __all__ = [
     "JSON",
+    "Approval",
     "Asked",
     "Blob",
     "Button",
@@ -83,6 +84,7 @@ __all__ = [
     "Fault",
     "Feature",
     "Finding",
+    "Grant",
     "HistoryEntry",
     "Hit",
     "Job",

@@ -1,6 +1,7 @@
 """What a plugin can reach is what its manifest names."""
 
 import pytest
+from attrs import evolve
 
 from hermes_core.config.paths import Home
 from hermes_core.config.settings import load_settings
@@ -8,7 +9,7 @@ from hermes_core.errors import NotPermitted, UnknownName, UserError
 from hermes_core.plugins.brokers import make_context
 from hermes_core.plugins.index import load_index
 from hermes_core.store.journal import Busy, open_store
-from hermes_core.types import Message, Principal, Request, Session, Text
+from hermes_core.types import Approval, Message, Principal, Request, Session, Text, Verdict
 
 OWNER = Principal()
 
@@ -103,6 +104,70 @@ async def test_the_archive_is_shut_without_a_permission(context):
         archive.prune(OWNER, before=0.0),
     )  # fmt: skip
     for ask in asked:
+        with pytest.raises(NotPermitted):
+            await ask
+
+
+def asked(name, **more):
+    words = "exactly `npm publish`"
+    row = {"subject": "shell(npm publish)", "choices": ("once", "always", "deny"), "covers": words}
+    return Approval(id=name, session_id="s1", rules=(("shell(npm publish)", words, ""),), **row, **more)
+
+
+async def test_what_waits_for_a_yes_is_answered_once_and_what_it_granted_is_taken_back(context, store):
+    session = await store.session("s1", OWNER)
+    for name in ("aa1", "ab2"):
+        await store.ask_approval(session, asked(name))
+    approvals = context(kernel=["sessions.read", "approvals.settle"]).approvals
+    assert {row.id for row in await approvals.list(OWNER)} == {"aa1", "ab2"}
+    assert len(await approvals.list(OWNER, limit=1)) == 1
+    assert (await approvals.find(OWNER, "aa")).subject == "shell(npm publish)"
+    with pytest.raises(UserError, match="could be several"):
+        await approvals.find(OWNER, "a")
+    yes = Verdict(outcome="allow", choice="always", by="me")
+    settled = await approvals.settle(OWNER, "aa1", yes)
+    assert (settled.state, settled.choice, settled.answer.outcome, settled.answer.by) == (
+        "answered",
+        "always",
+        "allow",
+        "me",
+    )
+    with pytest.raises(UserError, match="already answered: allowed"):
+        await approvals.settle(OWNER, "aa1", Verdict(outcome="deny"))
+    assert await approvals.list(OWNER) == [], "what the grant covers is answered too"
+    assert {row.answered_by for row in await approvals.list(OWNER, closed=True)} == {"me", "grant"}
+    (grant,) = await approvals.grants(OWNER)
+    assert grant.words == "exactly `npm publish`"
+    assert await approvals.revoke(OWNER, grant.id)
+    assert not await approvals.revoke(OWNER, grant.id)
+    assert await approvals.grants(OWNER) == []
+
+
+async def test_the_owner_answers_what_is_put_to_admins_and_nobody_else(context, store):
+    guest, other = Principal(person="gil"), Principal(person="hana")
+    await store.create_session(Session(id="s2", origin="telegram", owner=guest))
+    await store.ask_approval(await store.session("s2", guest), evolve(asked("ac3", addressee="admin"), session_id="s2"))
+    approvals = context(kernel=["sessions.read", "approvals.settle"]).approvals
+    assert [row.owner for row in await approvals.list(OWNER)] == [guest]
+    assert await approvals.list(other) == []
+    for ask in (approvals.find(other, "ac3"), approvals.settle(other, "ac3", Verdict(outcome="allow"))):
+        with pytest.raises(UnknownName):
+            await ask
+    assert (await approvals.settle(OWNER, "ac3", Verdict(outcome="deny"))).verdict == "deny"
+
+
+async def test_who_only_reads_answers_nothing(context, store):
+    await store.ask_approval(await store.session("s1", OWNER), asked("aa1"))
+    reader, yes = context(kernel=["sessions.read"]).approvals, Verdict(outcome="allow")
+    assert [row.id for row in await reader.list(OWNER)] == ["aa1"]
+    for ask in (reader.settle(OWNER, "aa1", yes), reader.revoke(OWNER, 1)):
+        with pytest.raises(NotPermitted, match="answered for a person"):
+            await ask
+
+
+async def test_the_approvals_are_shut_without_a_permission(context):
+    shut, yes = context().approvals, Verdict(outcome="allow")
+    for ask in (shut.list(OWNER), shut.find(OWNER, "aa1"), shut.grants(OWNER), shut.settle(OWNER, "aa1", yes)):
         with pytest.raises(NotPermitted):
             await ask
 

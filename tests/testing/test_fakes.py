@@ -2,16 +2,27 @@
 
 import pytest
 
-from hermes_core.errors import NotPermitted, ProviderError, ToolError, Unavailable, UserError
+from hermes_core.errors import NotPermitted, ProviderError, ToolError, Unavailable, UnknownName, UserError
 from hermes_core.plugins.manifest import parse_manifest
-from hermes_core.testing import Call, Fail, FakePlatform, FakeToolContext, FakeWorkspace, Say, ScriptedProvider
+from hermes_core.testing import (
+    Call,
+    Fail,
+    FakeApprovals,
+    FakePlatform,
+    FakeToolContext,
+    FakeWorkspace,
+    Say,
+    ScriptedProvider,
+)
 from hermes_core.testing.fake_context import plugin_context
 from hermes_core.types import (
+    Approval,
     CallDelta,
     Chat,
     Done,
     ExecRequest,
     ExecResult,
+    Grant,
     Message,
     Principal,
     Question,
@@ -166,5 +177,25 @@ async def test_a_fake_history_is_as_strict_as_the_kernel(tmp_path):
     with pytest.raises(UnknownName):
         await may.read(me, "other")
     for ask in (may_not.read(me, "s"), may_not.replace(me, "s", [])):
+        with pytest.raises(NotPermitted):
+            await ask
+
+
+async def test_what_waits_for_a_yes_can_be_faked(tmp_path) -> None:
+    about = {"api": 1, "name": "one", "kind": "tool", "summary": "For a test."}
+    manifest = parse_manifest({**about, "permissions": {"kernel": ["sessions.read", "approvals.settle"]}}, where="here")
+    rows = [Approval(id=name, session_id="s", subject="x", choices=("once", "deny")) for name in ("aa", "ab")]
+    fake = FakeApprovals(manifest, rows, [Grant(id=1, rule="x", words="x")])
+    approvals, me = plugin_context(manifest, tmp_path, approvals=fake).approvals, Principal()
+    assert (await approvals.settle(me, "aa", Verdict(outcome="allow", choice="always", by="me"))).choice == "once"
+    assert [row.id for row in await approvals.list(me)] == ["ab"]
+    assert (await approvals.find(me, "ab")).state == "open"
+    for wrong, error in (("aa", UserError), ("a", UserError), ("x", UnknownName), ("", UnknownName)):
+        with pytest.raises(error):
+            await approvals.settle(me, wrong, Verdict(outcome="deny"))
+    assert len(await approvals.grants(me)) == 1
+    assert (await approvals.revoke(me, 1), await approvals.revoke(me, 1)) == (True, False)
+    shut = plugin_context(parse_manifest(about, where="here"), tmp_path).approvals
+    for ask in (shut.list(me), shut.revoke(me, 1)):
         with pytest.raises(NotPermitted):
             await ask

@@ -1,4 +1,4 @@
-"""The commands that look back. Each is put together when it is used."""
+"""The commands of a terminal: what was said and done, what waits for a yes. Each is put together when it is used."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -22,6 +22,14 @@ _MADE = {
     "sessions prune": "sessions:make_prune",
     "insights": "usage:make_insights",
     "logs": "logs:make_logs",
+    "approvals": "approvals:make_approvals",
+    "approvals list": "approvals:make_list",
+    "approvals show": "approvals:make_show",
+    "approvals allow": "approvals:make_allow",
+    "approvals deny": "approvals:make_deny",
+    "grants": "grants:make_grants",
+    "grants list": "grants:make_list",
+    "grants forget": "grants:make_forget",
 }
 
 
