@@ -14,7 +14,6 @@ from hermes_core import notices
 from hermes_core.addresses import UrlRules
 from hermes_core.brokers import (
     ApprovalsBroker,
-    ArchiveBroker,
     DocumentsBroker,
     HistoryBroker,
     LlmBroker,
@@ -76,7 +75,6 @@ class PluginContext:
     paths: PluginPaths
     log: logging.Logger
     sessions: SessionsBroker
-    archive: ArchiveBroker
     approvals: ApprovalsBroker
     llm: LlmBroker
     history: HistoryBroker

@@ -9,7 +9,6 @@ from hermes_core import types
 from hermes_core.addresses import UrlRules
 from hermes_core.brokers import (
     ApprovalsBroker,
-    ArchiveBroker,
     DocumentsBroker,
     HistoryBroker,
     LlmBroker,
@@ -58,8 +57,8 @@ class _Sessions(SessionsBroker):
     def __init__(self, installed: Installed, store: "OpenStore") -> None:
         self._installed, self._store = installed, store
 
-    async def _open(self) -> "Store":
-        self._installed.require("permissions", "kernel", "sessions.read", "read past conversations")
+    async def _open(self, permission: str = "sessions.read", did: str = "read past conversations") -> "Store":
+        self._installed.require("permissions", "kernel", permission, did)
         return await self._store()
 
     async def search(
@@ -68,24 +67,7 @@ class _Sessions(SessionsBroker):
         return await (await self._open()).search(owner, words, limit=limit, sort=sort)
 
     async def recent(self, owner: Principal, *, limit: int = 20) -> Sequence[Session]:
-        return [row.session for row in await (await self._open()).list_sessions(owner, limit=limit)]
-
-    async def read(
-        self, owner: Principal, session_id: str, *, around: int = 0, window: int = 10
-    ) -> Sequence[tuple[int, Message]]:
-        return await (await self._open()).messages(owner, session_id, around=around, window=window)
-
-    async def tool_history(self, owner: Principal, session_id: str, *, limit: int = 50) -> Sequence[HistoryEntry]:
-        return await (await self._open()).tool_history(owner, session_id=session_id, limit=limit)
-
-
-class _Archive(ArchiveBroker):
-    def __init__(self, installed: Installed, store: "OpenStore") -> None:
-        self._installed, self._store = installed, store
-
-    async def _open(self, permission: str = "sessions.read", did: str = "read past conversations") -> "Store":
-        self._installed.require("permissions", "kernel", permission, did)
-        return await self._store()
+        return [row.session for row in await self.rows(owner, limit=limit)]
 
     async def rows(
         self, owner: Principal, *, limit: int = 20, origin: str = "", children: bool = False
@@ -94,6 +76,16 @@ class _Archive(ArchiveBroker):
 
     async def find(self, owner: Principal, words: str) -> Session:
         return await (await self._open()).find_session(words, owner)
+
+    async def read(
+        self, owner: Principal, session_id: str, *, around: int = 0, window: int = 10
+    ) -> Sequence[tuple[int, Message]]:
+        return await (await self._open()).messages(owner, session_id, around=around, window=window)
+
+    async def tool_history(
+        self, owner: Principal, session_id: str = "", *, tool: str = "", limit: int = 50
+    ) -> Sequence[HistoryEntry]:
+        return await (await self._open()).tool_history(owner, session_id=session_id, name=tool, limit=limit)
 
     async def past(self, owner: Principal, session_id: str) -> Sequence[Message]:
         store = await self._open()
@@ -306,7 +298,6 @@ def make_context(
         ),
         log=logging.getLogger(f"hermes.plugin.{manifest.kind}.{manifest.name}"),
         sessions=_Sessions(installed, store),
-        archive=_Archive(installed, store),
         approvals=_Approvals(installed, store, owner or Principal()),
         llm=_Llm(installed, complete),
         history=_History(installed, store),

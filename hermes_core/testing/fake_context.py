@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from hermes_core.addresses import UrlRules
 from hermes_core.brokers import (
     ApprovalsBroker,
-    ArchiveBroker,
     DocumentsBroker,
     HistoryBroker,
     LlmBroker,
@@ -87,7 +86,6 @@ def plugin_context(
         paths=PluginPaths(home=home, data=data, cache=cache, skills=skills),
         log=logging.getLogger(f"hermes.test.{manifest.name}"),
         sessions=sessions or _NoSessions(manifest),
-        archive=_NoArchive(manifest),
         approvals=approvals or FakeApprovals(manifest),
         llm=_Replies(manifest, replies),
         history=_Histories(manifest, histories or {}),
@@ -232,14 +230,11 @@ class _NoSessions(SessionsBroker):
         _require(self._manifest, "sessions.read")
         return ()
 
-    async def tool_history(self, owner: Principal, session_id: str, *, limit: int = 50) -> Sequence[HistoryEntry]:
+    async def tool_history(
+        self, owner: Principal, session_id: str = "", *, tool: str = "", limit: int = 50
+    ) -> Sequence[HistoryEntry]:
         _require(self._manifest, "sessions.read")
         return ()
-
-
-class _NoArchive(ArchiveBroker):
-    def __init__(self, manifest: "Manifest") -> None:
-        self._manifest = manifest
 
     async def rows(
         self, owner: Principal, *, limit: int = 20, origin: str = "", children: bool = False

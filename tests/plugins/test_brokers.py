@@ -68,8 +68,8 @@ async def test_past_conversations_need_the_permission(context):
     assert await made.sessions.tool_history(OWNER, "s1") == []
 
 
-async def test_the_archive_reads_with_one_permission_and_changes_with_another(context):
-    reader = context(kernel=["sessions.read"]).archive
+async def test_sessions_are_read_with_one_permission_and_changed_with_another(context):
+    reader = context(kernel=["sessions.read"]).sessions
     (row,) = await reader.rows(OWNER)
     assert (row.session.id, row.messages, row.preview) == ("s1", 1, "find the walrus")
     assert (await reader.find(OWNER, "latest")).id == (await reader.find(OWNER, "First")).id == "s1"
@@ -82,26 +82,26 @@ async def test_the_archive_reads_with_one_permission_and_changes_with_another(co
             await ask
 
 
-async def test_the_archive_changes_what_is_named(context):
-    archive = context(kernel=["sessions.read", "sessions.write"]).archive
-    await archive.rename(OWNER, "s1", "Second")
-    assert (await archive.find(OWNER, "Second")).id == "s1"
-    assert list(await archive.prune(OWNER, before=9e9, dry_run=True)) == ["s1"]
-    await archive.delete(OWNER, "s1")
-    assert await archive.rows(OWNER) == []
-    for ask in (archive.past(OWNER, "s1"), archive.export(OWNER, "s1"), archive.find(OWNER, "s1")):
+async def test_a_session_is_renamed_and_deleted_by_its_id(context):
+    sessions = context(kernel=["sessions.read", "sessions.write"]).sessions
+    await sessions.rename(OWNER, "s1", "Second")
+    assert (await sessions.find(OWNER, "Second")).id == "s1"
+    assert list(await sessions.prune(OWNER, before=9e9, dry_run=True)) == ["s1"]
+    await sessions.delete(OWNER, "s1")
+    assert await sessions.rows(OWNER) == []
+    for ask in (sessions.past(OWNER, "s1"), sessions.export(OWNER, "s1"), sessions.find(OWNER, "s1")):
         with pytest.raises(UnknownName):
             await ask
     stranger = Principal(person="somebody")
-    assert await archive.rows(stranger) == []
+    assert await sessions.rows(stranger) == []
 
 
-async def test_the_archive_is_shut_without_a_permission(context):
-    archive = context().archive
+async def test_sessions_are_shut_without_a_permission(context):
+    sessions = context().sessions
     asked = (
-        archive.rows(OWNER), archive.find(OWNER, "s1"), archive.past(OWNER, "s1"), archive.export(OWNER, "s1"),
-        archive.usage(OWNER), archive.rename(OWNER, "s1", "x"), archive.delete(OWNER, "s1"),
-        archive.prune(OWNER, before=0.0),
+        sessions.rows(OWNER), sessions.find(OWNER, "s1"), sessions.past(OWNER, "s1"), sessions.export(OWNER, "s1"),
+        sessions.usage(OWNER), sessions.rename(OWNER, "s1", "x"), sessions.delete(OWNER, "s1"),
+        sessions.prune(OWNER, before=0.0),
     )  # fmt: skip
     for ask in asked:
         with pytest.raises(NotPermitted):
