@@ -18,6 +18,7 @@ from hermes_core.types import (
     HistoryEntry,
     Hit,
     Message,
+    MessageTrace,
     PastTurn,
     Principal,
     Request,
@@ -108,6 +109,16 @@ class SessionsBroker:
         self, owner: Principal, session_id: str = "", *, tool: str = "", limit: int = 50
     ) -> Sequence[HistoryEntry]:
         """Tool calls, newest first: of one session, of one tool, or all."""
+        raise _no_sessions()
+
+    async def traces(
+        self, owner: Principal, word: str = "latest", *, everybody: bool = False
+    ) -> Sequence[MessageTrace]:
+        """What became of the messages that a word names, newest first; none where it names none.
+
+        A word is a trace, a turn, an event or message id of a platform, the number of a row of the outbox, or
+        ``latest``. ``everybody`` finds those of others, too, for the owner of this Hermes.
+        """
         raise _no_sessions()
 
     async def usage(self, owner: Principal, *, days: int = 30) -> Sequence[UsageRow]:

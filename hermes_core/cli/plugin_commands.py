@@ -25,7 +25,7 @@ COMMANDLINE = click.core.ParameterSource.COMMANDLINE
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
 # Words of commands that plugins of ours add, for who has not installed them.
 _ELSEWHERE = {
-    **dict.fromkeys(("approvals", "grants", "insights", "logs", "sessions"), "hermes-platform-cli"),
+    **dict.fromkeys(["approvals", "grants", "insights", "logs", "sessions", "why"], "hermes-platform-cli"),
     "redact": "hermes-tool-redaction",
 }
 

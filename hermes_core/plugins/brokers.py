@@ -54,8 +54,8 @@ class _Secrets(SecretsBroker):
 
 
 class _Sessions(SessionsBroker):
-    def __init__(self, installed: Installed, store: "OpenStore") -> None:
-        self._installed, self._store = installed, store
+    def __init__(self, installed: Installed, store: "OpenStore", settings: "Settings", host: Principal) -> None:
+        self._installed, self._store, self._settings, self._host = installed, store, settings, host
 
     async def _open(self, permission: str = "sessions.read", did: str = "read past conversations") -> "Store":
         self._installed.require("permissions", "kernel", permission, did)
@@ -97,6 +97,14 @@ class _Sessions(SessionsBroker):
         past, prompt = await self.past(owner, session_id), await (await self._open()).load_prompt(session_id)
         began = [{"role": "system", "content": prompt[0]}] if prompt and prompt[0] else []
         return [*began, *(shape for message in past for shape in to_openai(message))]
+
+    async def traces(
+        self, owner: Principal, word: str = "latest", *, everybody: bool = False
+    ) -> Sequence[types.MessageTrace]:
+        from hermes_core.store.steps import traced
+
+        found = await (await self._open()).paths(word, owner, everybody=everybody and owner == self._host)
+        return [traced(path, self._settings.home.brand, self._settings.masks) for path in found]
 
     async def usage(self, owner: Principal, *, days: int = 30) -> Sequence[types.UsageRow]:
         return await (await self._open()).usage(owner, days=days)
@@ -283,6 +291,7 @@ def make_context(
     manifest = installed.manifest
     assert manifest, f"{installed.label} has no manifest"
     home, folder = settings.home, f"{manifest.kind}-{manifest.name}"
+    owner = owner or Principal()
     endpoints = {name: settings.endpoint(name) for name in manifest.contributes["providers"]}
     return PluginContext(
         name=manifest.name,
@@ -297,15 +306,15 @@ def make_context(
             guarded=tuple(guarded),
         ),
         log=logging.getLogger(f"hermes.plugin.{manifest.kind}.{manifest.name}"),
-        sessions=_Sessions(installed, store),
-        approvals=_Approvals(installed, store, owner or Principal()),
+        sessions=_Sessions(installed, store, settings, owner),
+        approvals=_Approvals(installed, store, owner),
         llm=_Llm(installed, complete),
         history=_History(installed, store),
         messages=_Messages(installed, messages),
         turns=turns(installed),
         documents=KeptDocuments(installed.label, store),
         store=_Store(installed, address),
-        owner=owner or Principal(),
+        owner=owner,
         endpoints={name: endpoint for name, endpoint in endpoints.items() if endpoint},
         urls=UrlRules(
             allow_private=settings.config.security.allow_private_urls,

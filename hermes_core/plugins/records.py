@@ -101,7 +101,6 @@ def _kernel() -> "Iterator[CommandRecord]":
         ("chat", "chat", "Talk", "Talk, or answer one message (-q)."),
         ("resume", "resume", "Talk", "Finish turns that were cut off when Hermes was killed."),
         ("gateway", "gateway", "Serve", "Be reached on chat services: run, start, stop, status, pair, install."),
-        ("why", "why", "Look back", "What became of a message, and where it stopped."),
         ("setup", "setup", "Set up", "The first minutes: who answers, and where commands run."),
         ("model", "model", "Set up", "List models, choose one, show the chosen."),
         ("config", "config", "Set up", "Show, read, change and check settings."),

@@ -31,6 +31,7 @@ from hermes_core.types import (
     HistoryEntry,
     Hit,
     Message,
+    MessageTrace,
     Offer,
     Principal,
     Question,
@@ -252,6 +253,12 @@ class _NoSessions(SessionsBroker):
 
     async def export(self, owner: Principal, session_id: str) -> Sequence[JSON]:
         await self.find(owner, session_id)
+        return ()
+
+    async def traces(
+        self, owner: Principal, word: str = "latest", *, everybody: bool = False
+    ) -> Sequence[MessageTrace]:
+        _require(self._manifest, "sessions.read")
         return ()
 
     async def usage(self, owner: Principal, *, days: int = 30) -> Sequence[UsageRow]:

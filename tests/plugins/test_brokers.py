@@ -9,7 +9,7 @@ from hermes_core.errors import NotPermitted, UnknownName, UserError
 from hermes_core.plugins.brokers import make_context
 from hermes_core.plugins.index import load_index
 from hermes_core.store.journal import Busy, open_store
-from hermes_core.types import Approval, Message, Principal, Request, Session, Text, Verdict
+from hermes_core.types import Approval, Envelope, Message, Principal, Request, Session, Text, Verdict
 
 OWNER = Principal()
 
@@ -96,11 +96,36 @@ async def test_a_session_is_renamed_and_deleted_by_its_id(context):
     assert await sessions.rows(stranger) == []
 
 
+async def heard(store, session_id, trace, sender):
+    words = Message(role="user", parts=(Text(text="find the walrus"),))
+    where = Envelope(platform="irc", account="bot", event_id=trace, chat="#a", sender=sender, message=words)
+    await store.wait(session_id, words, mode="queue", envelope=where, trace=trace)
+
+
+async def test_what_became_of_a_message_is_told_without_its_words_and_people(context, store):
+    hana = Principal(person="hana")
+    await store.create_session(Session(id="s2", origin="irc", owner=hana))
+    await heard(store, "s1", "aa01", "me")
+    await heard(store, "s2", "bb02", "hana of irc")
+    sessions = context(kernel=["sessions.read"]).sessions
+    (mine,) = await sessions.traces(OWNER)
+    assert (mine.trace, mine.arrived, [step.step for step in mine.steps]) == ("aa01", False, ["received"])
+    assert "me" in mine.steps[0].what
+    assert "`hermes resume` plays it here" in mine.verdict
+    assert await sessions.traces(OWNER, "bb02") == []
+    assert await sessions.traces(hana, "aa01", everybody=True) == [], "only the owner looks for those of others"
+    (theirs,) = await sessions.traces(OWNER, "bb02", everybody=True)
+    told = repr(theirs)
+    assert "person-" in theirs.steps[0].what
+    assert not {"hana", "walrus"} & set(told.replace("'", " ").replace(",", " ").split())
+    assert "walrus" not in repr(mine)
+
+
 async def test_sessions_are_shut_without_a_permission(context):
     sessions = context().sessions
     asked = (
         sessions.rows(OWNER), sessions.find(OWNER, "s1"), sessions.past(OWNER, "s1"), sessions.export(OWNER, "s1"),
-        sessions.usage(OWNER), sessions.rename(OWNER, "s1", "x"), sessions.delete(OWNER, "s1"),
+        sessions.usage(OWNER), sessions.traces(OWNER), sessions.rename(OWNER, "s1", "x"), sessions.delete(OWNER, "s1"),
         sessions.prune(OWNER, before=0.0),
     )  # fmt: skip
     for ask in asked:

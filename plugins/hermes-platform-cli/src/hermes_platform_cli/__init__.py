@@ -21,7 +21,7 @@ def register_platforms(ctx: PluginContext) -> Iterable[Platform]:
 
 @hookimpl
 def register_cli_commands(ctx: PluginContext) -> Iterable[Command]:
-    """``hermes sessions …``, ``insights``, ``logs``, ``approvals …``, ``grants …``."""
+    """Those that look back (``sessions``, ``why``, …), and those that answer and take back."""
     from hermes_platform_cli.commands import commands
 
     return commands(ctx)
