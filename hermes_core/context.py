@@ -13,7 +13,6 @@ from attrs import Factory, field
 from hermes_core import notices
 from hermes_core.addresses import UrlRules
 from hermes_core.brokers import (
-    ApprovalsBroker,
     DocumentsBroker,
     HistoryBroker,
     LlmBroker,
@@ -26,6 +25,10 @@ from hermes_core.brokers import (
 )
 from hermes_core.types import Endpoint, Principal
 from hermes_core.values import frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hermes_core.control import ApprovalsBroker, ModelsBroker
 
 __all__ = ["KERNEL_PERMISSIONS", "PluginContext", "PluginPaths"]
 
@@ -75,11 +78,12 @@ class PluginContext:
     paths: PluginPaths
     log: logging.Logger
     sessions: SessionsBroker
-    approvals: ApprovalsBroker
+    approvals: "ApprovalsBroker"
     llm: LlmBroker
     history: HistoryBroker
     messages: MessagesBroker
     turns: TurnsBroker
+    models: "ModelsBroker"
     documents: DocumentsBroker
     store: StoreBroker
     endpoints: Mapping[str, Endpoint] = Factory(dict)

@@ -46,7 +46,6 @@ from hermes_core.types import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.agent.turn import TurnRun
-    from hermes_core.brokers import TurnsBroker
     from hermes_core.plugins.index import Installed
 
 __all__ = ["Runtime"]
@@ -71,8 +70,12 @@ class Runtime(Parts):
         self._alone: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._learning: set[asyncio.Task[None]] = set()
 
-    def turns_of(self, installed: "Installed") -> "TurnsBroker":
-        """The turns that a plugin may order."""
+    def broker(self, name: str, installed: "Installed") -> object:
+        """A broker of a plugin's context that needs the whole kernel."""
+        if name == "models":
+            from hermes_core.agent.models import Models
+
+            return Models(self, installed)
         from hermes_core.agent.turns import Turns
 
         return Turns(self, installed)

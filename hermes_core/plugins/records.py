@@ -109,7 +109,6 @@ def _kernel() -> "Iterator[CommandRecord]":
         ("completion", "main", "Set up", "Shell completion for bash, zsh and fish."),
         ("plugins", "plugins", "Extend", "Install, enable, check and write plugins."),
         ("doctor", "doctor", "Check", "Check everything and say how to mend it."),
-        ("prompt-size", "prompt_size", "Check", "Where the tokens of an empty session go."),
     ):
         # Without a word behind it, `tools` switches them; what is below it stands for itself.
         who = "person" if words in ("setup", "tools") else "everyone"

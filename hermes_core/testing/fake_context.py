@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from hermes_core.addresses import UrlRules
 from hermes_core.brokers import (
-    ApprovalsBroker,
     DocumentsBroker,
     HistoryBroker,
     LlmBroker,
@@ -18,6 +17,7 @@ from hermes_core.brokers import (
     TurnsBroker,
 )
 from hermes_core.context import PluginContext, PluginPaths
+from hermes_core.control import ApprovalsBroker, ModelsBroker
 from hermes_core.errors import NotPermitted, ProviderError, UnknownName, UserError
 from hermes_core.kinds import ToolContext, Workspace
 from hermes_core.testing.fake_approvals import FakeApprovals
@@ -67,6 +67,7 @@ def plugin_context(
     turns: TurnsBroker | None = None,
     documents: DocumentsBroker | None = None,
     approvals: ApprovalsBroker | None = None,
+    models: ModelsBroker | None = None,
 ) -> PluginContext:
     """A context as the kernel would make it, with an empty past and folders under ``home``.
 
@@ -74,7 +75,7 @@ def plugin_context(
     session id, with which ``history.replace`` is as strict as the kernel, ``urls`` what may be opened, ``store`` the
     address of the store's server, ``messages`` what sends them (else there is no chat), ``turns`` what plays them
     (else each is answered by what was said), ``documents`` what is kept (else nothing yet), ``approvals`` what waits
-    for a yes (else nothing). Permissions are enforced as always.
+    for a yes (else nothing), ``models`` who answers (else nobody). Permissions are enforced as always.
     """
     data, cache = home / "data" / manifest.name, home / "cache" / manifest.name
     for folder in (data, cache):
@@ -92,6 +93,7 @@ def plugin_context(
         history=_Histories(manifest, histories or {}),
         messages=messages or _NoChats(manifest),
         turns=turns or FakeTurns(manifest),
+        models=models or ModelsBroker(),
         documents=documents or FakeDocuments(),
         store=_Store(manifest, store),
         endpoints=dict(endpoints or {}),

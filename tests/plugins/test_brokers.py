@@ -271,3 +271,11 @@ def test_a_plugin_is_told_what_may_be_reached(context):
     urls = context().urls
     assert (urls.allow_private, urls.blocked) == (False, ())
     assert urls.is_secret("https://example.org/?q=shown-nowhere") is False
+
+
+async def test_what_needs_a_kernel_is_refused_where_there_is_none(context):
+    made = context(kernel=["turns.run", "llm.call"])
+    with pytest.raises(UserError, match="no kernel behind this context, so it has no models"):
+        await made.models.body(Request(model="m", messages=()))
+    with pytest.raises(UserError, match="no turns"):
+        await made.turns.busy("s1")

@@ -31,6 +31,7 @@ _MADE = {
     "grants": "grants:make_grants",
     "grants list": "grants:make_list",
     "grants forget": "grants:make_forget",
+    "prompt-size": "prompt_size:make_prompt_size",
 }
 
 
