@@ -28,7 +28,7 @@ from hermes_core.values import frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hermes_core.control import ApprovalsBroker, ModelsBroker
+    from hermes_core.control import ApprovalsBroker, ModelsBroker, PluginsBroker, SettingsBroker
 
 __all__ = ["KERNEL_PERMISSIONS", "PluginContext", "PluginPaths"]
 
@@ -84,6 +84,8 @@ class PluginContext:
     messages: MessagesBroker
     turns: TurnsBroker
     models: "ModelsBroker"
+    settings: "SettingsBroker"
+    plugins: "PluginsBroker"
     documents: DocumentsBroker
     store: StoreBroker
     endpoints: Mapping[str, Endpoint] = Factory(dict)

@@ -1,15 +1,16 @@
-"""The brokers of who looks after a Hermes: what waits for a yes, who answers. They are imported when first used.
+"""The brokers of who looks after a Hermes: what waits for a yes, who answers, settings, tools.
 
-As those of ``hermes_core.brokers`` they are in a plugin's context, and hold it to its manifest's permissions.
+As those of ``hermes_core.brokers`` they are in a plugin's context, and hold it to its manifest's permissions. They are
+imported when something is first asked of them.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from hermes_core.errors import UserError
-from hermes_core.types import Approval, Grant, Message, Principal, PromptBlock, Request, Verdict
+from hermes_core.types import Approval, Grant, Message, Principal, PromptBlock, Request, Setting, ToolRow, Verdict
 
-__all__ = ["ApprovalsBroker", "ModelsBroker"]
+__all__ = ["ApprovalsBroker", "ModelsBroker", "PluginsBroker", "SettingsBroker"]
 
 
 class ApprovalsBroker(ABC):
@@ -59,3 +60,38 @@ class ModelsBroker:
 
 def _no_models() -> UserError:
     return UserError("No model can be looked at from here.")
+
+
+class SettingsBroker(ABC):
+    """The settings of this Hermes, and of its plugins that are enabled. Needs ``settings.write``."""
+
+    @abstractmethod
+    async def list(self) -> Sequence[Setting]:
+        """Every setting, in the order of their classes."""
+
+    @abstractmethod
+    async def get(self, key: str) -> Setting:
+        """One of them; of an entry in a mapping it is the mapping's. Raises UnknownName."""
+
+    @abstractmethod
+    async def set(self, key: str, text: str) -> Setting:
+        """Write one from what a person typed, or JSON; it holds from the next start where nothing else is said.
+
+        Raises ConfigError when it is not allowed there, UserError when it cannot be written; nothing is changed then.
+        """
+
+    @abstractmethod
+    async def unset(self, key: str) -> Setting:
+        """Take one back to its default. Raises as ``set``."""
+
+
+class PluginsBroker(ABC):
+    """What plugins add to this Hermes. Needs no permission."""
+
+    @abstractmethod
+    async def tools(self, platform: str = "") -> Sequence[ToolRow]:
+        """The tools of enabled plugins, as a new conversation in a terminal has them, or one of a platform."""
+
+    @abstractmethod
+    def platforms(self) -> Sequence[str]:
+        """Where conversations may come from, by name: platforms that are installed, and programs."""

@@ -72,13 +72,18 @@ class Runtime(Parts):
 
     def broker(self, name: str, installed: "Installed") -> object:
         """A broker of a plugin's context that needs the whole kernel."""
-        if name == "models":
-            from hermes_core.agent.models import Models
+        if name == "turns":
+            from hermes_core.agent.turns import Turns
 
-            return Models(self, installed)
-        from hermes_core.agent.turns import Turns
+            return Turns(self, installed)
+        if name == "settings":
+            from hermes_core.agent.settings import HomeSettings
 
-        return Turns(self, installed)
+            did = "looked into the settings"
+            return HomeSettings(self, lambda: installed.require("permissions", "kernel", "settings.write", did))
+        from hermes_core.agent.control import Models, Plugins
+
+        return Models(self, installed) if name == "models" else Plugins(self)
 
     async def take_up(
         self, session_id: str = "", *, origin: str, owner: Principal | None = None, system: str = ""

@@ -307,6 +307,8 @@ def make_context(
         messages=_Messages(installed, messages),
         turns=later("turns"),
         models=later("models"),
+        settings=later("settings"),
+        plugins=later("plugins"),
         documents=KeptDocuments(installed.label, store),
         store=_Store(installed, address),
         owner=owner,

@@ -9,7 +9,7 @@ Unions (``Part``, ``Delta``, ``Event``) may grow in a minor release: ignore memb
 from hermes_core.types.base import JSON, Effect, Feature, Meta, Outcome, Role, StopReason
 from hermes_core.types.children import ChildResult, ChildStatus, ChildTask
 from hermes_core.types.content import Blob, Button, Buttons, Message, Part, Reasoning, Text, ToolCall, ToolResult
-from hermes_core.types.desk import Choice, Job, ModelRow, ProviderRow, Setting, UsageRow
+from hermes_core.types.desk import Choice, Job, ModelRow, ProviderRow, Setting, ToolRow, UsageRow
 from hermes_core.types.events import (
     Asked,
     Called,
@@ -131,6 +131,7 @@ __all__ = [
     "Thinking",
     "ToolCall",
     "ToolResult",
+    "ToolRow",
     "ToolSpec",
     "TraceStep",
     "TurnBounds",
