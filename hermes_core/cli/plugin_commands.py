@@ -24,12 +24,8 @@ __all__ = ["awaited", "find_command"]
 COMMANDLINE = click.core.ParameterSource.COMMANDLINE
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
 # Words of commands that plugins of ours add, for who has not installed them.
-_ELSEWHERE = {
-    **dict.fromkeys(
-        ["approvals", "grants", "insights", "logs", "prompt-size", "sessions", "tools", "why"], "hermes-platform-cli"
-    ),
-    "redact": "hermes-tool-redaction",
-}
+_OF_TERMINAL = ("approvals", "grants", "insights", "logs", "prompt-size", "resume", "sessions", "tools", "why")
+_ELSEWHERE = {**dict.fromkeys(_OF_TERMINAL, "hermes-platform-cli"), "redact": "hermes-tool-redaction"}
 
 
 def find_command(scope: Scope, name: str) -> click.Command | None:
