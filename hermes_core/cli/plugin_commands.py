@@ -60,7 +60,7 @@ def _built(
             else:
                 alone = made
     if alone:
-        return _headed(alone, group) if group.commands else alone
+        return alone if isinstance(alone, click.Group) or not group.commands else _headed(alone, group)
     if not group.commands:
         fault = next((f for f in dispatch.faults if f.plugin in labels), None)
         raise PluginError(", ".join(sorted(labels)), fault.error if fault else f"it adds no command {name}")
