@@ -16,6 +16,7 @@ from hermes_core.types import (
     HistoryEntry,
     Hit,
     Message,
+    MessageTrace,
     PastTurn,
     Principal,
     Request,
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from hermes_core.kinds.desk import AskPerson
 
 __all__ = [
-    "ArchiveBroker",
     "DocumentsBroker",
     "HistoryBroker",
     "LlmBroker",
@@ -65,75 +65,90 @@ class SecretsBroker(ABC):
         """A setting's value with ``env:NAME`` followed. Raises NotPermitted for an undeclared name."""
 
 
-class SessionsBroker(ABC):
-    """Past conversations of one owner. Needs ``sessions.read``."""
+class SessionsBroker:
+    """Past conversations. Needs ``sessions.read``; what changes them needs ``sessions.write``.
 
-    @abstractmethod
+    ``owner`` is whose they are. Every method but a list raises UnknownName for a session that is not theirs.
+    """
+
     async def search(
         self, owner: Principal, words: str, *, limit: int = 10, sort: Literal["newest", "oldest"] = "newest"
     ) -> Sequence[Hit]:
         """Messages that hold all the words."""
+        raise _no_sessions()
 
-    @abstractmethod
     async def recent(self, owner: Principal, *, limit: int = 20) -> Sequence[Session]:
         """Sessions, last used first."""
+        raise _no_sessions()
 
-    @abstractmethod
+    async def rows(
+        self, owner: Principal, *, limit: int = 20, origin: str = "", children: bool = False
+    ) -> Sequence[SessionRow]:
+        """The same as lists show them: of one origin, and with those of child agents, if wanted."""
+        raise _no_sessions()
+
+    async def find(self, owner: Principal, words: str) -> Session:
+        """One by its id, the start of it, its title, or ``latest``. Raises UnknownName, UserError when unclear."""
+        raise _no_sessions()
+
     async def read(
         self, owner: Principal, session_id: str, *, around: int = 0, window: int = 10
     ) -> Sequence[tuple[int, Message]]:
         """Messages with their numbers: ``window`` on each side of message ``around``, or the last ones when it is 0."""
+        raise _no_sessions()
 
-    @abstractmethod
-    async def tool_history(self, owner: Principal, session_id: str, *, limit: int = 50) -> Sequence[HistoryEntry]:
-        """Tool calls of a session, newest first."""
-
-
-class ArchiveBroker(ABC):
-    """The sessions of one owner as a whole. Needs ``sessions.read``; what changes them needs ``sessions.write``."""
-
-    @abstractmethod
-    async def rows(
-        self, owner: Principal, *, limit: int = 20, origin: str = "", children: bool = False
-    ) -> Sequence[SessionRow]:
-        """Sessions as lists show them, last used first: of one origin, and those of child agents if wanted."""
-
-    @abstractmethod
-    async def find(self, owner: Principal, words: str) -> Session:
-        """One by its id, the start of it, its title, or ``latest``. Raises UnknownName, UserError when unclear."""
-
-    @abstractmethod
     async def past(self, owner: Principal, session_id: str) -> Sequence[Message]:
-        """All messages of a session, oldest first. Raises UnknownName."""
+        """All messages of a session, oldest first."""
+        raise _no_sessions()
 
-    @abstractmethod
     async def export(self, owner: Principal, session_id: str) -> Sequence[JSON]:
-        """The same in OpenAI's shape, one or more for each, after the prompt it began with. Raises UnknownName."""
+        """The same in OpenAI's shape, one or more for each, after the prompt it began with."""
+        raise _no_sessions()
 
-    @abstractmethod
+    async def tool_history(
+        self, owner: Principal, session_id: str = "", *, tool: str = "", limit: int = 50
+    ) -> Sequence[HistoryEntry]:
+        """Tool calls, newest first: of one session, of one tool, or all."""
+        raise _no_sessions()
+
+    async def traces(
+        self, owner: Principal, word: str = "latest", *, everybody: bool = False
+    ) -> Sequence[MessageTrace]:
+        """What became of the messages that a word names, newest first; none where it names none.
+
+        A word is a trace, a turn, an event or message id of a platform, the number of a row of the outbox, or
+        ``latest``. ``everybody`` finds those of others, too, for the owner of this Hermes.
+        """
+        raise _no_sessions()
+
     async def export_after(
         self, owner: Principal, session_id: str, number: int, *, limit: int = 100
     ) -> Sequence[tuple[int, JSON]]:
         """The next messages behind one in OpenAI's shape, each with its number; one message may be several, or none.
 
-        0 is before the first. Numbers count a session's messages and never change. Raises UnknownName.
+        0 is before the first. Numbers count a session's messages and never change.
         """
+        raise _no_sessions()
 
-    @abstractmethod
     async def usage(self, owner: Principal, *, days: int = 30) -> Sequence[UsageRow]:
         """What was used on each of the last days, by model and task."""
+        raise _no_sessions()
 
-    @abstractmethod
     async def rename(self, owner: Principal, session_id: str, title: str) -> None:
-        """Give one another title. Raises UnknownName, UserError when another one has it."""
+        """Give one another title. Raises UserError when another one has it."""
+        raise _no_sessions()
 
-    @abstractmethod
     async def delete(self, owner: Principal, session_id: str) -> None:
-        """Delete one with all it holds. Raises UnknownName, Busy while a turn runs in it."""
+        """Delete one with all it holds. Raises Busy while a turn runs in it."""
+        raise _no_sessions()
 
-    @abstractmethod
     async def prune(self, owner: Principal, *, before: float, dry_run: bool = False) -> Sequence[str]:
         """Delete those that were last used before an instant, and say which; ``dry_run`` only says it."""
+        raise _no_sessions()
+
+
+def _no_sessions() -> UserError:
+    return UserError("There are no past conversations here.")
 
 
 class LlmBroker(ABC):
@@ -246,6 +261,14 @@ class TurnsBroker:
         self, session: str, *, owner: Principal | None = None, ask: "AskPerson | None" = None
     ) -> AsyncGenerator[Event, None]:
         """Play the turn that a death cut off in a session, else the message that waits there longest; or nothing."""
+        raise _no_turns()
+
+    async def interrupted(self, *, owner: Principal | None = None) -> Sequence[str]:
+        """The sessions with a turn that a death cut off, oldest first; then those where a message waits for nobody."""
+        raise _no_turns()
+
+    async def drop(self, session: str, *, owner: Principal | None = None) -> tuple[str, int]:
+        """Give up the turn that a death cut off in a session, and what waits there: its id, and how many messages."""
         raise _no_turns()
 
     async def past(self, event: str, *, owner: Principal | None = None) -> PastTurn | None:

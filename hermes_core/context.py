@@ -12,7 +12,6 @@ from attrs import Factory, field
 
 from hermes_core import notices
 from hermes_core.brokers import (
-    ArchiveBroker,
     DocumentsBroker,
     HistoryBroker,
     LlmBroker,
@@ -25,6 +24,10 @@ from hermes_core.brokers import (
 )
 from hermes_core.types import Endpoint, Principal
 from hermes_core.values import frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hermes_core.control import ApprovalsBroker, ModelsBroker, PluginsBroker, SettingsBroker
 
 __all__ = ["KERNEL_PERMISSIONS", "PluginContext", "PluginPaths", "UrlRules"]
 
@@ -39,6 +42,7 @@ KERNEL_PERMISSIONS = (
     "store.tables",
     "tools.override",
     "settings.write",
+    "approvals.settle",
 )
 
 
@@ -87,11 +91,14 @@ class PluginContext:
     paths: PluginPaths
     log: logging.Logger
     sessions: SessionsBroker
-    archive: ArchiveBroker
+    approvals: "ApprovalsBroker"
     llm: LlmBroker
     history: HistoryBroker
     messages: MessagesBroker
     turns: TurnsBroker
+    models: "ModelsBroker"
+    settings: "SettingsBroker"
+    plugins: "PluginsBroker"
     documents: DocumentsBroker
     store: StoreBroker
     endpoints: Mapping[str, Endpoint] = Factory(dict)

@@ -11,7 +11,7 @@ import click
 
 from hermes_core.errors import UserError
 
-__all__ = ["ago", "confirm", "emit", "json_option"]
+__all__ = ["ago", "confirm", "emit", "json_option", "visible"]
 
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 
@@ -62,6 +62,11 @@ def ago(instant: float) -> str:
         if seconds >= size:
             return f"{int(seconds // size)} {unit} ago"
     return "just now"
+
+
+def visible(text: str) -> str:
+    """Text in which nothing moves the cursor or hides."""
+    return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
 
 
 def confirm(question: str, *, yes: bool, refusal: str = "") -> None:

@@ -16,11 +16,10 @@ from hermes_core.agent.policy.judge import AskPerson, Permit
 from hermes_core.errors import HermesError
 from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.store.killpoints import die_at
-from hermes_core.types import Asked, Event, Question, Session, Verdict
+from hermes_core.types import Approval, Asked, Event, Question, Session, Verdict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hermes_core.store.approvals import Approval
     from hermes_core.store.journal import Store, Turn
 
 __all__ = ["Asker"]
@@ -145,9 +144,7 @@ async def _ended(*tasks: "asyncio.Task[object]") -> None:
 
 def _row(
     session: Session, question: Question, call_id: str = "", rules: Sequence[tuple[str, str, str]] = ()
-) -> "Approval":
-    from hermes_core.store.approvals import Approval
-
+) -> Approval:
     return Approval(
         id=question.id,
         session_id=session.id,

@@ -17,13 +17,12 @@ from hermes_core.agent.policy.guests import Guests
 from hermes_core.agent.route.choice import Route, choose
 from hermes_core.agent.route.router import Router
 from hermes_core.agent.surface import CHILD, Mailbox, Surface
-from hermes_core.brokers import TurnsBroker
 from hermes_core.config.files import explain
 from hermes_core.config.gateway import listed
 from hermes_core.config.settings import Settings
 from hermes_core.context import PluginContext
 from hermes_core.environment import switched_on
-from hermes_core.errors import HermesError, UnknownName
+from hermes_core.errors import HermesError, UnknownName, UserError
 from hermes_core.kinds import Backend, Memory, StoreDriver, Tool, Workspace
 from hermes_core.plugins.brokers import make_context
 from hermes_core.plugins.consent import Consent
@@ -287,16 +286,16 @@ class Parts:
             migrations=lambda label: [m for by, m in self.dispatch.contributions("register_migrations") if by == label],
             complete=self.complete,
             delete=self.delete_session,
-            turns=self.turns_of,
+            more=self.broker,
             messages=self.messages,
             skills=skills,
             guarded=guarded,
             owner=self.owner,
         )
 
-    def turns_of(self, installed: Installed) -> TurnsBroker:
-        """The turns that a plugin may order. Of parts alone there are none."""
-        return TurnsBroker()
+    def broker(self, name: str, installed: Installed) -> object:
+        """A broker of a plugin's context that parts alone cannot give. Raises UserError."""
+        raise UserError(f"There are no {name} here.")
 
     async def delete_session(self, session_id: str, owner: Principal) -> None:
         """Delete a session and those of its child agents. Raises UnknownName, Busy. Of parts alone there are none."""

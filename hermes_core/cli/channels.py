@@ -2,9 +2,8 @@
 
 import click
 
-from hermes_core.cli.approvals import visible
 from hermes_core.cli.scope import Scope
-from hermes_core.tables import ago, emit, json_option
+from hermes_core.tables import ago, emit, json_option, visible
 
 __all__ = ["channels"]
 

@@ -23,12 +23,11 @@ if TYPE_CHECKING:
 
 __all__ = ["awaited", "find_command"]
 
+COMMANDLINE = click.core.ParameterSource.COMMANDLINE
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
 # Words of commands that plugins of ours add, for who has not installed them.
-_ELSEWHERE = {
-    **dict.fromkeys(("insights", "logs", "sessions"), "hermes-platform-cli"),
-    "redact": "hermes-tool-redaction",
-}
+_OF_TERMINAL = ("approvals", "grants", "insights", "logs", "prompt-size", "resume", "sessions", "tools", "why")
+_ELSEWHERE = {**dict.fromkeys(_OF_TERMINAL, "hermes-platform-cli"), "redact": "hermes-tool-redaction"}
 
 
 def find_command(scope: Scope, name: str) -> click.Command | None:
@@ -52,6 +51,7 @@ def _built(
 ) -> click.Command:
     told = {one.words: one.summary for one in records}
     group = click.Group(name, help=told.get(name))
+    alone: click.Command | None = None  # what runs when no word follows
     for owner, command in dispatch.contributions("register_cli_commands"):
         first, _, second = command.name.partition(" ")
         if owner in labels and first == name:
@@ -59,13 +59,38 @@ def _built(
                 raise ContractError(owner, f"its command {command.name} is built as a {type(built).__name__}")
             made = awaited(built, run, owner)
             made.short_help = told.get(command.name, "")
-            if not second:
-                return made
-            group.add_command(made, second)
+            if second:
+                group.add_command(made, second)
+            else:
+                alone = made
+    if alone:
+        return alone if isinstance(alone, click.Group) or not group.commands else _headed(alone, group)
     if not group.commands:
         fault = next((f for f in dispatch.faults if f.plugin in labels), None)
         raise PluginError(", ".join(sorted(labels)), fault.error if fault else f"it adds no command {name}")
     return group
+
+
+def _headed(alone: click.Command, group: click.Group) -> click.Group:
+    """A group that runs a command of its own where no word follows, and whose options are good before a word too."""
+
+    @click.pass_context
+    def run(context: click.Context, /, **options: Any) -> Any:
+        if context.invoked_subcommand is None:
+            return context.invoke(alone, **options)
+        said = {n: value for n, value in options.items() if context.get_parameter_source(n) is COMMANDLINE}
+        context.default_map = {context.invoked_subcommand: said}
+        return None
+
+    return click.Group(
+        group.name,
+        group.commands,
+        help=alone.help,
+        short_help=alone.short_help,
+        params=[one for one in alone.params if isinstance(one, click.Option)],
+        invoke_without_command=True,
+        callback=run,
+    )
 
 
 def awaited(command: click.Command, run: Run, owner: str) -> click.Command:

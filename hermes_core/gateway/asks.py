@@ -14,8 +14,7 @@ from hermes_core.agent.runtime import Runtime
 from hermes_core.gateway.outward.outgoing import answer_to, said
 from hermes_core.gateway.people.admins import admin_chats
 from hermes_core.gateway.turns import Turns
-from hermes_core.store.approvals import Approval
-from hermes_core.types import Button, Buttons, Envelope, Message, Principal, Question, Verdict
+from hermes_core.types import Approval, Button, Buttons, Envelope, Message, Principal, Question, Verdict
 from hermes_core.values import frozen
 
 __all__ = ["Asked", "Asks", "question_key"]

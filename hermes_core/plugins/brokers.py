@@ -4,12 +4,12 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from hermes_core import types
 from hermes_core.brokers import (
-    ArchiveBroker,
     DocumentsBroker,
     HistoryBroker,
     LlmBroker,
@@ -19,7 +19,6 @@ from hermes_core.brokers import (
     SessionsBroker,
     StoreBroker,
     TextStream,
-    TurnsBroker,
 )
 from hermes_core.context import PluginContext, PluginPaths, UrlRules
 from hermes_core.errors import ContractError, UnknownName, UserError
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
     from hermes_core.config.masks import Masks
     from hermes_core.config.secrets import Secrets
     from hermes_core.config.settings import Settings
+    from hermes_core.control import ApprovalsBroker
     from hermes_core.database import TablesTransaction
     from hermes_core.store.documents import Documents, Scope
     from hermes_core.store.journal import Store
@@ -72,11 +72,19 @@ class _Secrets(SecretsBroker):
 
 
 class _Sessions(SessionsBroker):
-    def __init__(self, installed: Installed, store: "OpenStore") -> None:
-        self._installed, self._store = installed, store
+    def __init__(
+        self,
+        installed: Installed,
+        store: "OpenStore",
+        settings: "Settings",
+        host: Principal,
+        delete: Delete | None,
+    ) -> None:
+        self._installed, self._store, self._settings, self._host = installed, store, settings, host
+        self._delete = delete
 
-    async def _open(self) -> "Store":
-        self._installed.require("permissions", "kernel", "sessions.read", "read past conversations")
+    async def _open(self, permission: str = "sessions.read", did: str = "read past conversations") -> "Store":
+        self._installed.require("permissions", "kernel", permission, did)
         return await self._store()
 
     async def search(
@@ -85,24 +93,7 @@ class _Sessions(SessionsBroker):
         return await (await self._open()).search(owner, words, limit=limit, sort=sort)
 
     async def recent(self, owner: Principal, *, limit: int = 20) -> Sequence[Session]:
-        return [row.session for row in await (await self._open()).list_sessions(owner, limit=limit)]
-
-    async def read(
-        self, owner: Principal, session_id: str, *, around: int = 0, window: int = 10
-    ) -> Sequence[tuple[int, Message]]:
-        return await (await self._open()).messages(owner, session_id, around=around, window=window)
-
-    async def tool_history(self, owner: Principal, session_id: str, *, limit: int = 50) -> Sequence[HistoryEntry]:
-        return await (await self._open()).tool_history(owner, session_id=session_id, limit=limit)
-
-
-class _Archive(ArchiveBroker):
-    def __init__(self, installed: Installed, store: "OpenStore", delete: Delete | None) -> None:
-        self._installed, self._store, self._delete = installed, store, delete
-
-    async def _open(self, permission: str = "sessions.read", did: str = "read past conversations") -> "Store":
-        self._installed.require("permissions", "kernel", permission, did)
-        return await self._store()
+        return [row.session for row in await self.rows(owner, limit=limit)]
 
     async def rows(
         self, owner: Principal, *, limit: int = 20, origin: str = "", children: bool = False
@@ -111,6 +102,16 @@ class _Archive(ArchiveBroker):
 
     async def find(self, owner: Principal, words: str) -> Session:
         return await (await self._open()).find_session(words, owner)
+
+    async def read(
+        self, owner: Principal, session_id: str, *, around: int = 0, window: int = 10
+    ) -> Sequence[tuple[int, Message]]:
+        return await (await self._open()).messages(owner, session_id, around=around, window=window)
+
+    async def tool_history(
+        self, owner: Principal, session_id: str = "", *, tool: str = "", limit: int = 50
+    ) -> Sequence[HistoryEntry]:
+        return await (await self._open()).tool_history(owner, session_id=session_id, name=tool, limit=limit)
 
     async def past(self, owner: Principal, session_id: str) -> Sequence[Message]:
         store = await self._open()
@@ -132,6 +133,14 @@ class _Archive(ArchiveBroker):
         rows = await store.messages(owner, session_id, around=max(number, 1), window=limit)
         behind = [(at, message) for at, message in rows if at > number][:limit]
         return [(at, shape) for at, message in behind for shape in to_openai(message)]
+
+    async def traces(
+        self, owner: Principal, word: str = "latest", *, everybody: bool = False
+    ) -> Sequence[types.MessageTrace]:
+        from hermes_core.store.steps import traced
+
+        found = await (await self._open()).paths(word, owner, everybody=everybody and owner == self._host)
+        return [traced(path, self._settings.home.brand, self._settings.masks) for path in found]
 
     async def usage(self, owner: Principal, *, days: int = 30) -> Sequence[types.UsageRow]:
         return await (await self._open()).usage(owner, days=days)
@@ -158,6 +167,12 @@ class _Archive(ArchiveBroker):
                     await self.delete(owner, session_id)
                 gone.append(session_id)
         return gone
+
+
+def _approvals(installed: Installed, store: "OpenStore", host: Principal) -> "ApprovalsBroker":
+    from hermes_core.plugins.approvals import Approvals
+
+    return Approvals(installed, store, host)
 
 
 class _Llm(LlmBroker):
@@ -253,6 +268,20 @@ class KeptDocuments(DocumentsBroker):
         return await (await self._store()).documents.erase(self._plugin, owner)
 
 
+class _Later:
+    """A broker that is made, and imported, when something is first asked of it."""
+
+    def __init__(self, make: Callable[[], object]) -> None:
+        self._make = make
+
+    @cached_property
+    def _made(self) -> object:
+        return self._make()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._made, name)
+
+
 class _Store(StoreBroker):
     def __init__(
         self, installed: Installed, address: Callable[[], str], store: "OpenStore", migrations: Migrations
@@ -294,6 +323,10 @@ class _Masks(MasksBroker):
         return self._masks.always_stream(people=people)
 
 
+def _none(name: str, _installed: Installed) -> object:
+    raise UserError(f"There is no kernel behind this context, so it has no {name}.")
+
+
 def make_context(
     installed: Installed,
     settings: "Settings",
@@ -301,7 +334,7 @@ def make_context(
     store: "OpenStore",
     complete: Complete,
     delete: Delete | None = None,
-    turns: Callable[[Installed], TurnsBroker] = lambda _: TurnsBroker(),
+    more: Callable[[str, Installed], object] = _none,
     messages: Callable[[], MessagesBroker] | None = None,
     address: Callable[[], str] = str,
     migrations: Migrations = lambda _: (),
@@ -312,12 +345,18 @@ def make_context(
     """The context of one plugin. Raises ConfigError when its section of the settings is wrong, UserError.
 
     ``store`` opens the store when first needed, ``address`` says where its server is; ``complete`` makes one model
-    call, ``delete`` deletes a session; ``turns`` are those of a plugin; ``messages`` sends them; ``skills`` and
-    ``guarded`` are as in PluginPaths, ``owner`` as in PluginContext, and ``migrations`` those that a plugin registered.
+    call, ``delete`` deletes a session; ``more`` makes the brokers that need a whole kernel, by their names;
+    ``messages`` sends them; ``skills`` and ``guarded`` are as in PluginPaths, ``owner`` as in PluginContext, and
+    ``migrations`` those that a plugin registered.
     """
     manifest = installed.manifest
     assert manifest, f"{installed.label} has no manifest"
     home, folder = settings.home, f"{manifest.kind}-{manifest.name}"
+    owner = owner or Principal()
+
+    def later(name: str) -> Any:
+        return _Later(partial(more, name, installed))
+
     endpoints = {name: settings.endpoint(name) for name in manifest.contributes["providers"]}
     return PluginContext(
         name=manifest.name,
@@ -332,15 +371,18 @@ def make_context(
             guarded=tuple(guarded),
         ),
         log=logging.getLogger(f"hermes.plugin.{manifest.kind}.{manifest.name}"),
-        sessions=_Sessions(installed, store),
-        archive=_Archive(installed, store, delete),
+        sessions=_Sessions(installed, store, settings, owner, delete),
+        approvals=cast("ApprovalsBroker", _Later(partial(_approvals, installed, store, owner))),
         llm=_Llm(installed, complete),
         history=_History(installed, store),
         messages=_Messages(installed, messages),
-        turns=turns(installed),
+        turns=later("turns"),
+        models=later("models"),
+        settings=later("settings"),
+        plugins=later("plugins"),
         documents=KeptDocuments(installed.label, store),
         store=_Store(installed, address, store, migrations),
-        owner=owner or Principal(),
+        owner=owner,
         endpoints={name: endpoint for name, endpoint in endpoints.items() if endpoint},
         urls=UrlRules(
             allow_private=settings.config.security.allow_private_urls,

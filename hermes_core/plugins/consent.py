@@ -26,6 +26,7 @@ _ENFORCED = {
     "messages.send": "send messages as you",
     "history.rewrite": "rewrite what a model was told",
     "settings.write": "see your settings and change them",
+    "approvals.settle": "say yes and no for you",
     "store.connect": "open the database that holds the sessions of everybody",
     "store.tables": "keep tables of its own in the database of Hermes",
     "tools.override": "replace tools of other plugins",

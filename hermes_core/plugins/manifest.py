@@ -29,7 +29,7 @@ HOOKS = (
 )  # fmt: skip
 KERNEL = (
     "sessions.read", "sessions.write", "turns.run", "llm.call", "messages.send", "history.rewrite",
-    "store.connect", "store.tables", "tools.override", "settings.write",
+    "store.connect", "store.tables", "tools.override", "settings.write", "approvals.settle",
 )  # fmt: skip
 PERMISSIONS = ("secrets", "kernel", "network", "processes", "files")
 
@@ -68,7 +68,8 @@ class Manifest:
         self.homepage: str = data.get("homepage", "")
         self.contributes: dict[str, tuple[str, ...]] = {t: tuple(contributes.get(t, ())) for t in TABLES}
         self.commands: Mapping[str, CommandRecord] = self._records(data.get("commands", {}))
-        names = (one.words for one in self.commands.values() if not any(map(one.heads, self.commands.values())))
+        listed, every = self.contributes["commands"], self.commands.values()
+        names = (one.words for one in every if one.words in listed or not any(map(one.heads, every)))
         self.contributes["commands"] = tuple(names)
         self.hooks: tuple[str, ...] = tuple(data.get("hooks", {}).get("use", ()))
         self.config_section: str = config.get("section", "")

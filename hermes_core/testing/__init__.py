@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from hermes_core.testing.contract_queue import TurnQueueContract
     from hermes_core.testing.contract_store import StoreDriverContract
     from hermes_core.testing.contract_tool import ToolContract
+    from hermes_core.testing.fake_approvals import FakeApprovals
     from hermes_core.testing.fake_context import FakeToolContext, plugin_context
     from hermes_core.testing.fake_desk import FakeDesk
     from hermes_core.testing.fake_documents import FakeDocuments
@@ -29,6 +30,7 @@ __all__ = [
     "Bench",
     "Call",
     "Fail",
+    "FakeApprovals",
     "FakeBackend",
     "FakeDesk",
     "FakeDocuments",
@@ -61,6 +63,7 @@ _HOMES = {
     "Fail": "scripted",
     "FakeBackend": "fakes",
     "FakeDesk": "fake_desk",
+    "FakeApprovals": "fake_approvals",
     "FakeDocuments": "fake_documents",
     "FakePlatform": "fakes",
     "FakeService": "fakes",

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from hermes_core.brokers import (
-    ArchiveBroker,
     DocumentsBroker,
     HistoryBroker,
     LlmBroker,
@@ -17,9 +16,12 @@ from hermes_core.brokers import (
     TurnsBroker,
 )
 from hermes_core.context import PluginContext, PluginPaths, UrlRules
+from hermes_core.control import ApprovalsBroker, ModelsBroker, PluginsBroker, SettingsBroker
 from hermes_core.errors import NotPermitted, ProviderError, UnknownName, UserError
 from hermes_core.kinds import ToolContext, Workspace
+from hermes_core.testing.fake_approvals import FakeApprovals
 from hermes_core.testing.fake_documents import FakeDocuments
+from hermes_core.testing.fake_settings import FakeSettings
 from hermes_core.testing.fake_turns import FakeTurns
 from hermes_core.types import (
     JSON,
@@ -27,6 +29,7 @@ from hermes_core.types import (
     HistoryEntry,
     Hit,
     Message,
+    MessageTrace,
     Migration,
     Offer,
     Principal,
@@ -36,6 +39,7 @@ from hermes_core.types import (
     Session,
     SessionRow,
     Target,
+    ToolRow,
     UsageRow,
     Verdict,
 )
@@ -66,14 +70,20 @@ def plugin_context(
     turns: TurnsBroker | None = None,
     documents: DocumentsBroker | None = None,
     migrations: Callable[[], Sequence[Migration]] = tuple,
+    approvals: ApprovalsBroker | None = None,
+    models: ModelsBroker | None = None,
+    settings: SettingsBroker | None = None,
+    tools: Sequence[ToolRow] = (),
 ) -> PluginContext:
     """A context as the kernel would make it, with an empty past and folders under ``home``.
 
     ``secrets`` holds values by name, ``replies`` what ``llm.complete`` answers, ``histories`` the contexts in force by
     session id, with which ``history.replace`` is as strict as the kernel, ``urls`` what may be opened, ``store`` the
     address of the store's server, ``messages`` what sends them (else there is no chat), ``turns`` what plays them
-    (else each is answered by what was said), ``documents`` what is kept (else nothing yet). Permissions are enforced
-    as always. ``migrations`` gives what the plugin registers; its tables are in a file among its data.
+    (else each is answered by what was said), ``documents`` what is kept (else nothing yet), ``approvals`` what waits
+    for a yes (else nothing), ``models`` who answers (else nobody), ``settings`` those there are (else none),
+    ``tools`` what ``plugins.tools`` tells. Permissions are enforced as always. ``migrations`` gives what
+    the plugin registers; its tables are in a file among its data.
     """
     data, cache = home / "data" / manifest.name, home / "cache" / manifest.name
     for folder in (data, cache):
@@ -86,11 +96,14 @@ def plugin_context(
         paths=PluginPaths(home=home, data=data, cache=cache, skills=skills),
         log=logging.getLogger(f"hermes.test.{manifest.name}"),
         sessions=sessions or _NoSessions(manifest),
-        archive=_NoArchive(manifest),
+        approvals=approvals or FakeApprovals(manifest),
         llm=_Replies(manifest, replies),
         history=_Histories(manifest, histories or {}),
         messages=messages or _NoChats(manifest),
         turns=turns or FakeTurns(manifest),
+        models=models or ModelsBroker(),
+        settings=settings or FakeSettings(manifest=manifest),
+        plugins=_Plugins(tools),
         documents=documents or FakeDocuments(),
         store=_Store(manifest, store, data, migrations),
         endpoints=dict(endpoints or {}),
@@ -232,14 +245,11 @@ class _NoSessions(SessionsBroker):
         _require(self._manifest, "sessions.read")
         return ()
 
-    async def tool_history(self, owner: Principal, session_id: str, *, limit: int = 50) -> Sequence[HistoryEntry]:
+    async def tool_history(
+        self, owner: Principal, session_id: str = "", *, tool: str = "", limit: int = 50
+    ) -> Sequence[HistoryEntry]:
         _require(self._manifest, "sessions.read")
         return ()
-
-
-class _NoArchive(ArchiveBroker):
-    def __init__(self, manifest: "Manifest") -> None:
-        self._manifest = manifest
 
     async def rows(
         self, owner: Principal, *, limit: int = 20, origin: str = "", children: bool = False
@@ -264,6 +274,12 @@ class _NoArchive(ArchiveBroker):
     ) -> Sequence[tuple[int, JSON]]:
         raise UnknownName("session", session_id)
 
+    async def traces(
+        self, owner: Principal, word: str = "latest", *, everybody: bool = False
+    ) -> Sequence[MessageTrace]:
+        _require(self._manifest, "sessions.read")
+        return ()
+
     async def usage(self, owner: Principal, *, days: int = 30) -> Sequence[UsageRow]:
         _require(self._manifest, "sessions.read")
         return ()
@@ -278,6 +294,17 @@ class _NoArchive(ArchiveBroker):
     async def prune(self, owner: Principal, *, before: float, dry_run: bool = False) -> Sequence[str]:
         _require(self._manifest, "sessions.write")
         return ()
+
+
+class _Plugins(PluginsBroker):
+    def __init__(self, tools: Sequence[ToolRow]) -> None:
+        self._tools = tools
+
+    async def tools(self, platform: str = "") -> Sequence[ToolRow]:
+        return self._tools
+
+    def platforms(self) -> Sequence[str]:
+        return ("cli", "embed", "oneshot")
 
 
 class _NoChats(MessagesBroker):

@@ -8,7 +8,7 @@ Unions (``Part``, ``Delta``, ``Event``) may grow in a minor release: ignore memb
 
 from hermes_core.types.base import JSON, Effect, Feature, Meta, Outcome, Role, StopReason
 from hermes_core.types.content import Blob, Button, Buttons, Message, Part, Reasoning, Text, ToolCall, ToolResult
-from hermes_core.types.desk import Choice, Job, ModelRow, ProviderRow, Setting, UsageRow
+from hermes_core.types.desk import Choice, Job, ModelRow, ProviderRow, Setting, ToolRow, UsageRow
 from hermes_core.types.events import (
     Asked,
     Called,
@@ -17,6 +17,7 @@ from hermes_core.types.events import (
     Failed,
     HistoryEntry,
     Hit,
+    MessageTrace,
     Noticed,
     PastTurn,
     Progress,
@@ -29,6 +30,7 @@ from hermes_core.types.events import (
     SessionRow,
     Started,
     Thinking,
+    TraceStep,
     TurnEnd,
     Used,
 )
@@ -49,12 +51,13 @@ from hermes_core.types.model import (
     Usage,
     UsageDelta,
 )
-from hermes_core.types.people import Chat, Envelope, Principal, Question, Sent, Target, Verdict
+from hermes_core.types.people import Approval, Chat, Envelope, Grant, Principal, Question, Sent, Target, Verdict
 from hermes_core.types.turns import TurnBounds, TurnOrder
 from hermes_core.types.work import ExecRequest, ExecResult, Memo, Source
 
 __all__ = [
     "JSON",
+    "Approval",
     "Asked",
     "Blob",
     "Button",
@@ -79,11 +82,13 @@ __all__ = [
     "Fault",
     "Feature",
     "Finding",
+    "Grant",
     "HistoryEntry",
     "Hit",
     "Job",
     "Memo",
     "Message",
+    "MessageTrace",
     "Meta",
     "Migration",
     "Model",
@@ -123,7 +128,9 @@ __all__ = [
     "Thinking",
     "ToolCall",
     "ToolResult",
+    "ToolRow",
     "ToolSpec",
+    "TraceStep",
     "TurnBounds",
     "TurnEnd",
     "TurnOrder",

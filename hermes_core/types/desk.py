@@ -5,11 +5,11 @@ from typing import Literal
 
 from attrs import Factory
 
-from hermes_core.types.base import JSON
+from hermes_core.types.base import JSON, Effect
 from hermes_core.types.model import Model, Price, Usage
 from hermes_core.values import frozen
 
-__all__ = ["Choice", "Job", "ModelRow", "ProviderRow", "Setting", "UsageRow"]
+__all__ = ["Choice", "Job", "ModelRow", "ProviderRow", "Setting", "ToolRow", "UsageRow"]
 
 
 @frozen
@@ -60,6 +60,18 @@ class Setting:
     secret: bool = False
     written: bool = False
     locked: bool = False
+
+
+@frozen(kw_only=True)
+class ToolRow:
+    """A tool that is there. ``off``: it is switched off. ``hidden`` says why a new conversation is not told of it."""
+
+    name: str
+    toolset: str
+    description: str
+    effects: frozenset[Effect]
+    off: bool = False
+    hidden: str = ""
 
 
 @frozen(kw_only=True)

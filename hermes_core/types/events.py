@@ -55,6 +55,34 @@ class SessionRow:
 
 
 @frozen(kw_only=True)
+class TraceStep:
+    """One step of a message's path: ``at`` in seconds since 1970, how many ``seconds`` it took, how it came out."""
+
+    at: float
+    step: str
+    what: str
+    outcome: str = ""
+    seconds: float = 0.0
+
+
+@frozen(kw_only=True)
+class MessageTrace:
+    """What became of a message, without what was said, secrets, and the names of people who are not the asker.
+
+    ``verdict`` says in words where it is or stopped, and what to do now. ``received``, ``turns`` and ``outgoing`` are
+    the rows behind the ``steps``: what came in, the turns with their model and tool calls, what went out.
+    """
+
+    trace: str
+    arrived: bool
+    verdict: str
+    steps: Sequence[TraceStep]
+    received: Sequence[JSON] = ()
+    turns: Sequence[JSON] = ()
+    outgoing: Sequence[JSON] = ()
+
+
+@frozen(kw_only=True)
 class PastTurn:
     """What became of a message that came in.
 

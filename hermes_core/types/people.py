@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Literal
 
+from attrs import Factory
+
 from hermes_core.types.base import Effect, Outcome
 from hermes_core.types.content import Message
 from hermes_core.types.turns import TurnOrder
@@ -112,3 +114,63 @@ class Verdict:
     by: str = ""
     choice: str = ""
     effects: frozenset[Effect] | None = None
+
+
+@frozen(kw_only=True)
+class Approval:
+    """A question for a person's yes: asked about which call, and what became of it.
+
+    ``state`` is open, answered, expired (nobody answered in time) or withdrawn (the turn ended, or nobody was there).
+    ``covers`` says in words what more than a single yes would allow; ``rules`` are its rules, with words and folder.
+    ``root`` is the conversation that a session grant holds in: of a child agent, that of its first parent.
+    ``owner`` is whose call it is; ``addressee`` who may answer: empty, the same person, or ``admin``, any admin.
+    ``asked`` and ``answered`` are seconds since 1970.
+    """
+
+    id: str
+    session_id: str
+    turn_id: str = ""
+    call_id: str = ""
+    subject: str
+    risk: str = ""
+    choices: Sequence[str] = ()
+    covers: str = ""
+    rules: Sequence[tuple[str, str, str]] = ()
+    root: str = ""
+    kind: str = "approval"
+    state: str = "open"
+    verdict: str = ""
+    choice: str = ""
+    reason: str = ""
+    answered_by: str = ""
+    addressee: str = ""
+    owner: Principal = Factory(Principal)
+    asked: float = 0.0
+    answered: float = 0.0
+
+    @property
+    def answer(self) -> Verdict:
+        """How it was settled. An open one is a no."""
+        outcome: Outcome = "allow" if self.verdict == "allow" else "deny"
+        choice = self.choice or ("once" if outcome == "allow" else "deny")
+        return Verdict(outcome=outcome, choice=choice, reason=self.reason, by=self.answered_by)
+
+    @property
+    def told(self) -> str:
+        """How it was settled, in words that follow "already"."""
+        by = f" by {self.answered_by}" if self.answered_by else ""
+        said = {"allow": f"allowed ({self.choice or 'once'})", "deny": "denied"}.get(self.verdict, "settled")
+        return f"{self.state if self.state == 'expired' else 'answered'}: {said}{by}"
+
+
+@frozen(kw_only=True)
+class Grant:
+    """What a person allowed beyond one call, in their words. Without ``session_id`` it holds in every conversation."""
+
+    id: int
+    session_id: str = ""
+    rule: str
+    words: str
+    folder: str = ""
+    approval_id: str = ""
+    created: float = 0.0

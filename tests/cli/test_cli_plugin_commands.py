@@ -82,13 +82,53 @@ class Alone(Distribution):
         return Index(())
 
 
-@pytest.mark.parametrize("name", ["sessions", "insights", "logs"])
+@pytest.mark.parametrize("name", ["sessions", "insights", "logs", "approvals", "tools", "why", "resume", "prompt-size"])
 def test_the_kernel_alone_says_what_to_install(cli, name):
     done = cli(name, "list", distribution=Alone(name="hermes"))
     assert (done.status, done.out) == (2, "")
     assert f"`hermes {name}` is a command of hermes-platform-cli, which is not installed." in done.err
     assert "hermes plugins install hermes-platform-cli" in done.err
     assert name not in cli("--help", distribution=Alone(name="hermes")).out.split()
+
+
+HEADED = """
+import click
+from hermes_core import hookimpl
+from hermes_core.types import Command, Principal
+
+@hookimpl
+def register_cli_commands(ctx):
+    @click.command()
+    @click.option("--loud", is_flag=True)
+    @click.option("-n", "number", default=1)
+    async def every(loud, number):
+        "All of it."
+        await ctx.sessions.recent(Principal())
+        click.echo(f"every {loud} {number}")
+        return 4
+    @click.command()
+    @click.option("--loud", is_flag=True)
+    @click.option("-n", "number", default=2)
+    def one(loud, number):
+        click.echo(f"one {loud} {number}")
+    return [Command(name="head", build=lambda: every), Command(name="head one", build=lambda: one)]
+"""
+
+
+def test_a_heading_that_is_listed_is_a_command_too(cli):
+    cli.plugin(
+        "tool/head", HEADED, contributes={"commands": ["head", "head one"]}, permissions={"kernel": ["sessions.read"]}
+    )
+    cli("plugins", "enable", "head", "--yes")
+    assert (cli("head").status, cli("head").out) == (4, "every False 1\n")
+    assert cli("head", "--loud", "-n", "3").out == "every True 3\n"
+    assert cli("head", "one").out == "one False 2\n"
+    assert cli("head", "--loud", "one").out == cli("head", "one", "--loud").out == "one True 2\n"
+    helped = cli("head", "--help").out
+    assert "All of it." in helped
+    assert "--loud" in helped
+    assert "  one " in helped
+    assert cli("head", "two").status == 2
 
 
 def test_a_group_cannot_wait(cli):

@@ -304,8 +304,14 @@ def test_every_public_name_is_there():
 ACME = Distribution(
     name="acme-bot",
     version="2.1",
-    plugins=Allow("hermes-provider-offline", "hermes-backend-local", "hermes-tool-files", "hermes-tool-terminal"),
-    own=("hermes-provider-*", "hermes-tool-files"),
+    plugins=Allow(
+        "hermes-provider-offline",
+        "hermes-backend-local",
+        "hermes-tool-files",
+        "hermes-tool-terminal",
+        "hermes-platform-cli",
+    ),
+    own=("hermes-provider-*", "hermes-tool-files", "hermes-platform-cli"),
     builtin=("hermes-backend-local",),
     defaults={"model.provider": "offline", "memory.provider": "", "agent.max_calls": 7},
     locked={"policy.mode": "ask"},
@@ -350,7 +356,7 @@ def test_a_product_uses_only_what_it_allows(acme):
 def test_what_is_built_in_cannot_be_disabled_and_what_is_own_can(acme):
     assert acme("plugins", "disable", "backend/local")[0] == 2
     assert acme("plugins", "disable", "tool/files")[0] == 0
-    assert "read_file" not in acme("tools", "list")[1]
+    assert acme("tools", "list") == (0, "", "No tool plugin is enabled.\n")
     assert acme("plugins", "enable", "tool/files", "--yes")[0] == 0
     assert "read_file" in acme("tools", "list")[1]
 

@@ -38,7 +38,7 @@ layers =
     store | config
     hooks
     context
-    brokers
+    brokers | control
     places | autorun
     masking
     kinds | options | tables | database

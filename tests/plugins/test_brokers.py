@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
 from hermes_core.config.paths import Home
 from hermes_core.config.settings import load_settings
@@ -13,7 +14,7 @@ from hermes_core.plugins.brokers import make_context
 from hermes_core.plugins.index import load_index
 from hermes_core.store.journal import Busy, open_store
 from hermes_core.store.tables import owners_of_tables
-from hermes_core.types import Message, Migration, Principal, Request, Session, Text
+from hermes_core.types import Approval, Envelope, Message, Migration, Principal, Request, Session, Text, Verdict
 
 OWNER = Principal()
 
@@ -76,8 +77,8 @@ async def test_past_conversations_need_the_permission(context):
     assert await made.sessions.tool_history(OWNER, "s1") == []
 
 
-async def test_the_archive_reads_with_one_permission_and_changes_with_another(context):
-    reader = context(kernel=["sessions.read"]).archive
+async def test_sessions_are_read_with_one_permission_and_changed_with_another(context):
+    reader = context(kernel=["sessions.read"]).sessions
     (row,) = await reader.rows(OWNER)
     assert (row.session.id, row.messages, row.preview) == ("s1", 1, "find the walrus")
     assert (await reader.find(OWNER, "latest")).id == (await reader.find(OWNER, "First")).id == "s1"
@@ -90,54 +91,143 @@ async def test_the_archive_reads_with_one_permission_and_changes_with_another(co
             await ask
 
 
-async def test_the_archive_changes_what_is_named(context):
-    archive = context(kernel=["sessions.read", "sessions.write"]).archive
-    await archive.rename(OWNER, "s1", "Second")
-    assert (await archive.find(OWNER, "Second")).id == "s1"
-    assert list(await archive.prune(OWNER, before=9e9, dry_run=True)) == ["s1"]
-    await archive.delete(OWNER, "s1")
-    assert await archive.rows(OWNER) == []
-    for ask in (archive.past(OWNER, "s1"), archive.export(OWNER, "s1"), archive.find(OWNER, "s1")):
+async def test_a_session_is_renamed_and_deleted_by_its_id(context):
+    sessions = context(kernel=["sessions.read", "sessions.write"]).sessions
+    await sessions.rename(OWNER, "s1", "Second")
+    assert (await sessions.find(OWNER, "Second")).id == "s1"
+    assert list(await sessions.prune(OWNER, before=9e9, dry_run=True)) == ["s1"]
+    await sessions.delete(OWNER, "s1")
+    assert await sessions.rows(OWNER) == []
+    for ask in (sessions.past(OWNER, "s1"), sessions.export(OWNER, "s1"), sessions.find(OWNER, "s1")):
         with pytest.raises(UnknownName):
             await ask
     stranger = Principal(person="somebody")
-    assert await archive.rows(stranger) == []
+    assert await sessions.rows(stranger) == []
 
 
 async def test_the_archive_goes_on_behind_a_message(context, store):
     said = [f"message {number}" for number in range(2, 8)]
     for text in said:
         await store.add_message("s1", Message(role="assistant", parts=(Text(text=text),)))
-    archive = context(kernel=["sessions.read"]).archive
-    first = await archive.export_after(OWNER, "s1", 0, limit=3)
+    sessions = context(kernel=["sessions.read"]).sessions
+    first = await sessions.export_after(OWNER, "s1", 0, limit=3)
     assert first[0] == (1, {"role": "user", "content": "find the walrus"})
     assert [number for number, _ in first] == [1, 2, 3]
-    rest = await archive.export_after(OWNER, "s1", 3)
+    rest = await sessions.export_after(OWNER, "s1", 3)
     assert [(number, shape["content"]) for number, shape in rest] == [*enumerate(said, 2)][2:]
-    assert await archive.export_after(OWNER, "s1", 7) == await archive.export_after(OWNER, "s1", 99) == []
+    assert await sessions.export_after(OWNER, "s1", 7) == await sessions.export_after(OWNER, "s1", 99) == []
     with pytest.raises(UnknownName):
-        await archive.export_after(Principal(person="somebody"), "s1", 0)
+        await sessions.export_after(Principal(person="somebody"), "s1", 0)
 
 
 async def test_the_archive_prunes_what_is_not_in_use(context, store):
     said = Message(role="user", parts=(Text(text="x"),))
     await store.create_session(Session(id="busy", origin="cli", owner=OWNER))
     turn = await store.open_turn("busy", said, turn_id="t", holder="x", provider="", model="")
-    archive = context(kernel=["sessions.read", "sessions.write"]).archive
-    assert set(await archive.prune(OWNER, before=9e9, dry_run=True)) == {"s1", "busy"}
-    assert await archive.prune(OWNER, before=9e9) == ["s1"]
-    assert [row.session.id for row in await archive.rows(OWNER)] == ["busy"]
+    sessions = context(kernel=["sessions.read", "sessions.write"]).sessions
+    assert set(await sessions.prune(OWNER, before=9e9, dry_run=True)) == {"s1", "busy"}
+    assert await sessions.prune(OWNER, before=9e9) == ["s1"]
+    assert [row.session.id for row in await sessions.rows(OWNER)] == ["busy"]
     await store.close_turn(turn, state="done")
 
 
-async def test_the_archive_is_shut_without_a_permission(context):
-    archive = context().archive
+async def heard(store, session_id, trace, sender):
+    words = Message(role="user", parts=(Text(text="find the walrus"),))
+    where = Envelope(platform="irc", account="bot", event_id=trace, chat="#a", sender=sender, message=words)
+    await store.wait(session_id, words, mode="queue", envelope=where, trace=trace)
+
+
+async def test_what_became_of_a_message_is_told_without_its_words_and_people(context, store):
+    hana = Principal(person="hana")
+    await store.create_session(Session(id="s2", origin="irc", owner=hana))
+    await heard(store, "s1", "aa01", "me")
+    await heard(store, "s2", "bb02", "hana of irc")
+    sessions = context(kernel=["sessions.read"]).sessions
+    (mine,) = await sessions.traces(OWNER)
+    assert (mine.trace, mine.arrived, [step.step for step in mine.steps]) == ("aa01", False, ["received"])
+    assert "me" in mine.steps[0].what
+    assert "`hermes resume` plays it here" in mine.verdict
+    assert await sessions.traces(OWNER, "bb02") == []
+    assert await sessions.traces(hana, "aa01", everybody=True) == [], "only the owner looks for those of others"
+    (theirs,) = await sessions.traces(OWNER, "bb02", everybody=True)
+    told = repr(theirs)
+    assert "person-" in theirs.steps[0].what
+    assert not {"hana", "walrus"} & set(told.replace("'", " ").replace(",", " ").split())
+    assert "walrus" not in repr(mine)
+
+
+async def test_sessions_are_shut_without_a_permission(context):
+    sessions = context().sessions
     asked = (
-        archive.rows(OWNER), archive.find(OWNER, "s1"), archive.past(OWNER, "s1"), archive.export(OWNER, "s1"),
-        archive.usage(OWNER), archive.rename(OWNER, "s1", "x"), archive.delete(OWNER, "s1"),
-        archive.prune(OWNER, before=0.0), archive.export_after(OWNER, "s1", 0),
+        sessions.rows(OWNER), sessions.find(OWNER, "s1"), sessions.past(OWNER, "s1"), sessions.export(OWNER, "s1"),
+        sessions.usage(OWNER), sessions.traces(OWNER), sessions.rename(OWNER, "s1", "x"), sessions.delete(OWNER, "s1"),
+        sessions.prune(OWNER, before=0.0), sessions.export_after(OWNER, "s1", 0),
     )  # fmt: skip
     for ask in asked:
+        with pytest.raises(NotPermitted):
+            await ask
+
+
+def asked(name, **more):
+    words = "exactly `npm publish`"
+    row = {"subject": "shell(npm publish)", "choices": ("once", "always", "deny"), "covers": words}
+    return Approval(id=name, session_id="s1", rules=(("shell(npm publish)", words, ""),), **row, **more)
+
+
+async def test_what_waits_for_a_yes_is_answered_once_and_what_it_granted_is_taken_back(context, store):
+    session = await store.session("s1", OWNER)
+    for name in ("aa1", "ab2"):
+        await store.ask_approval(session, asked(name))
+    approvals = context(kernel=["sessions.read", "approvals.settle"]).approvals
+    assert {row.id for row in await approvals.list(OWNER)} == {"aa1", "ab2"}
+    assert len(await approvals.list(OWNER, limit=1)) == 1
+    assert (await approvals.find(OWNER, "aa")).subject == "shell(npm publish)"
+    with pytest.raises(UserError, match="could be several"):
+        await approvals.find(OWNER, "a")
+    yes = Verdict(outcome="allow", choice="always", by="me")
+    settled = await approvals.settle(OWNER, "aa1", yes)
+    assert (settled.state, settled.choice, settled.answer.outcome, settled.answer.by) == (
+        "answered",
+        "always",
+        "allow",
+        "me",
+    )
+    with pytest.raises(UserError, match="already answered: allowed"):
+        await approvals.settle(OWNER, "aa1", Verdict(outcome="deny"))
+    assert await approvals.list(OWNER) == [], "what the grant covers is answered too"
+    assert {row.answered_by for row in await approvals.list(OWNER, closed=True)} == {"me", "grant"}
+    (grant,) = await approvals.grants(OWNER)
+    assert grant.words == "exactly `npm publish`"
+    assert await approvals.revoke(OWNER, grant.id)
+    assert not await approvals.revoke(OWNER, grant.id)
+    assert await approvals.grants(OWNER) == []
+
+
+async def test_the_owner_answers_what_is_put_to_admins_and_nobody_else(context, store):
+    guest, other = Principal(person="gil"), Principal(person="hana")
+    await store.create_session(Session(id="s2", origin="telegram", owner=guest))
+    await store.ask_approval(await store.session("s2", guest), evolve(asked("ac3", addressee="admin"), session_id="s2"))
+    approvals = context(kernel=["sessions.read", "approvals.settle"]).approvals
+    assert [row.owner for row in await approvals.list(OWNER)] == [guest]
+    assert await approvals.list(other) == []
+    for ask in (approvals.find(other, "ac3"), approvals.settle(other, "ac3", Verdict(outcome="allow"))):
+        with pytest.raises(UnknownName):
+            await ask
+    assert (await approvals.settle(OWNER, "ac3", Verdict(outcome="deny"))).verdict == "deny"
+
+
+async def test_who_only_reads_answers_nothing(context, store):
+    await store.ask_approval(await store.session("s1", OWNER), asked("aa1"))
+    reader, yes = context(kernel=["sessions.read"]).approvals, Verdict(outcome="allow")
+    assert [row.id for row in await reader.list(OWNER)] == ["aa1"]
+    for ask in (reader.settle(OWNER, "aa1", yes), reader.revoke(OWNER, 1)):
+        with pytest.raises(NotPermitted, match="answered for a person"):
+            await ask
+
+
+async def test_the_approvals_are_shut_without_a_permission(context):
+    shut, yes = context().approvals, Verdict(outcome="allow")
+    for ask in (shut.list(OWNER), shut.find(OWNER, "aa1"), shut.grants(OWNER), shut.settle(OWNER, "aa1", yes)):
         with pytest.raises(NotPermitted):
             await ask
 
@@ -245,3 +335,11 @@ def test_a_plugin_is_told_what_may_be_reached(context):
     urls = context().urls
     assert (urls.allow_private, urls.blocked) == (False, ())
     assert urls.is_secret("https://example.org/?q=shown-nowhere") is False
+
+
+async def test_what_needs_a_kernel_is_refused_where_there_is_none(context):
+    made = context(kernel=["turns.run", "llm.call"])
+    with pytest.raises(UserError, match="no kernel behind this context, so it has no models"):
+        await made.models.body(Request(model="m", messages=()))
+    with pytest.raises(UserError, match="no turns"):
+        await made.turns.busy("s1")

@@ -8,9 +8,8 @@ from attrs import frozen
 from hermes_core.errors import UnknownName
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import tool
-from hermes_core.store.approvals import Approval
 from hermes_core.testing import Call
-from hermes_core.types import Asked, Effect, Ended, Principal, Question, Returned, Text, Verdict
+from hermes_core.types import Approval, Asked, Effect, Ended, Principal, Question, Returned, Text, Verdict
 
 
 @frozen

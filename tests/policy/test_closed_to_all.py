@@ -243,7 +243,7 @@ def test_why_a_command_is_blocked_is_said() -> None:
     for command, why in (
         ("ls; :(){ :|:& };:", "it is a fork bomb"),
         ("mkfs.xfs x", "mkfs.xfs destroys a file system"),
-        ("hermes grants forget 1", "what hermes may do is a person's to change"),
+        ("hermes config unset x", "what hermes may do is a person's to change"),
         ("xmkfs x", ""),
     ):
         assert blocked_command(command, "/work", []) == why

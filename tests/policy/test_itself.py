@@ -15,7 +15,7 @@ from hermes_core.agent.policy import itself
 from hermes_core.agent.policy.hardblocks import blocked_command
 from hermes_core.agent.policy.itself import run_by_tool, runs_itself, widens
 from hermes_core.cli.main import _status
-from hermes_core.distribution import Distribution
+from hermes_core.distribution import HERMES, Distribution
 from hermes_core.embed import Hermes
 from hermes_core.types import Returned, Text
 
@@ -217,7 +217,8 @@ def test_the_command_line_refuses_a_tool(tmp_path, monkeypatch, capsys) -> None:
         told[words] = (status, "started by a tool of hermes" in capsys.readouterr().err)
     assert told == dict.fromkeys(WIDENING, (2, True))
     assert house.state() == house.before
-    assert all(widens(words) for words in WIDENING)
+    known = house.distribution.installed(house.distribution.home(None, house.home)).commands
+    assert all(widens(words, known) for words in WIDENING)
 
 
 def test_it_is_noticed_when_the_mark_is_taken_away(tmp_path) -> None:
@@ -389,7 +390,7 @@ RUNNING = [
 ]  # fmt: skip
 
 
-def test_a_command_that_runs_this_program_is_known() -> None:
+def test_a_command_that_runs_this_program_is_known(tmp_path) -> None:
     assert [row for row in RUNNING if runs_itself(row[0].split(), "acme-bot") is not row[1]] == []
     assert not runs_itself(["acme-bot"], "other")
     wide = ["approvals deny", "gateway install", "gateway uninstall", "gateway pair approve", "gateway pair revoke"]
@@ -404,10 +405,11 @@ def test_a_command_that_runs_this_program_is_known() -> None:
         "tools disable",
     ]
     wide += ["config edit", "--verbose config set", "x --yolo", "tools --platform cli"]
-    assert [one for one in wide if not widens(one.split())] == []
+    known = HERMES.installed(HERMES.home(None, tmp_path)).commands
+    assert [one for one in wide if not widens(one.split(), known)] == []
     narrow = ["tools list", "gateway pair list", "config get", "", "set", "yolo", "deny", "profile", "chat -q"]
-    narrow += ["sessions search setup", "sessions search config set"]
-    assert [one for one in narrow if widens(one.split())] == []
+    narrow += ["sessions search setup", "sessions search config set", "approvals", "approvals show x", "grants list"]
+    assert [one for one in narrow if widens(one.split(), known)] == []
 
 
 WITH_THEIRS = Distribution(name="hermes", own=(*OWN, "hermes-tool-skills", "hermes-tool-workshop"))

@@ -8,12 +8,11 @@ from typing import Any
 import pytest
 
 from hermes_core.errors import StoreError, UserError
-from hermes_core.store.approvals import Approval
 from hermes_core.store.engine import Engine
 from hermes_core.store.journal import Store, Turn, open_store
 from hermes_core.store.outbox import Outgoing
 from hermes_core.store.validity import INTERRUPTED
-from hermes_core.types import Chat, Message, Principal, Session, Text, ToolCall, ToolResult, Usage
+from hermes_core.types import Approval, Chat, Message, Principal, Session, Text, ToolCall, ToolResult, Usage
 
 ME, YOU = Principal(), Principal(person="you")
 MINE, THEIRS = "20260101_000000_aaaaaa", "20260101_000000_bbbbbb"

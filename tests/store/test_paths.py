@@ -5,9 +5,9 @@ from collections import Counter
 import pytest
 from attrs import evolve
 
-from hermes_core.gateway.commands.why import steps, verdict
 from hermes_core.store.journal import Store
 from hermes_core.store.outbox import Outgoing
+from hermes_core.store.steps import steps, verdict
 from hermes_core.types import Chat, Envelope, Message, Principal, Session, Text, ToolCall, ToolResult, Usage
 
 ME, BEN = Principal(), Principal(person="irc:ben")

@@ -2,23 +2,37 @@
 
 import pytest
 
-from hermes_core.errors import NotPermitted, ProviderError, ToolError, Unavailable, UserError
+from hermes_core.errors import NotPermitted, ProviderError, ToolError, Unavailable, UnknownName, UserError
 from hermes_core.plugins.manifest import parse_manifest
-from hermes_core.testing import Call, Fail, FakePlatform, FakeToolContext, FakeWorkspace, Say, ScriptedProvider
+from hermes_core.testing import (
+    Call,
+    Fail,
+    FakeApprovals,
+    FakePlatform,
+    FakeToolContext,
+    FakeWorkspace,
+    Say,
+    ScriptedProvider,
+)
 from hermes_core.testing.fake_context import plugin_context
+from hermes_core.testing.fake_settings import FakeSettings
 from hermes_core.types import (
+    Approval,
     CallDelta,
     Chat,
     Done,
     ExecRequest,
     ExecResult,
+    Grant,
     Message,
     Principal,
     Question,
     ReasoningDelta,
     Request,
+    Setting,
     Text,
     TextDelta,
+    ToolRow,
     Verdict,
 )
 
@@ -166,5 +180,61 @@ async def test_a_fake_history_is_as_strict_as_the_kernel(tmp_path):
     with pytest.raises(UnknownName):
         await may.read(me, "other")
     for ask in (may_not.read(me, "s"), may_not.replace(me, "s", [])):
+        with pytest.raises(NotPermitted):
+            await ask
+
+
+async def test_what_waits_for_a_yes_can_be_faked(tmp_path) -> None:
+    about = {"api": 1, "name": "one", "kind": "tool", "summary": "For a test."}
+    manifest = parse_manifest({**about, "permissions": {"kernel": ["sessions.read", "approvals.settle"]}}, where="here")
+    rows = [Approval(id=name, session_id="s", subject="x", choices=("once", "deny")) for name in ("aa", "ab")]
+    fake = FakeApprovals(manifest, rows, [Grant(id=1, rule="x", words="x")])
+    approvals, me = plugin_context(manifest, tmp_path, approvals=fake).approvals, Principal()
+    assert (await approvals.settle(me, "aa", Verdict(outcome="allow", choice="always", by="me"))).choice == "once"
+    assert [row.id for row in await approvals.list(me)] == ["ab"]
+    assert (await approvals.find(me, "ab")).state == "open"
+    for wrong, error in (("aa", UserError), ("a", UserError), ("x", UnknownName), ("", UnknownName)):
+        with pytest.raises(error):
+            await approvals.settle(me, wrong, Verdict(outcome="deny"))
+    assert len(await approvals.grants(me)) == 1
+    assert (await approvals.revoke(me, 1), await approvals.revoke(me, 1)) == (True, False)
+    shut = plugin_context(parse_manifest(about, where="here"), tmp_path).approvals
+    for ask in (shut.list(me), shut.revoke(me, 1)):
+        with pytest.raises(NotPermitted):
+            await ask
+
+
+async def test_turns_that_wait_can_be_faked(tmp_path) -> None:
+    about = {
+        "api": 1,
+        "name": "one",
+        "kind": "tool",
+        "summary": "For a test.",
+        "permissions": {"kernel": ["turns.run"]},
+    }
+    turns = plugin_context(parse_manifest(about, where="here"), tmp_path).turns
+    name = await turns.queue("later")
+    assert await turns.interrupted() == [name]
+    assert await turns.interrupted(owner=Principal(person="hana")) == []
+    assert await turns.drop(name) == ("", 1)
+    assert (await turns.interrupted(), await turns.drop(name)) == ([], ("", 0))
+
+
+async def test_settings_and_tools_can_be_faked(tmp_path) -> None:
+    about = {"api": 1, "name": "one", "kind": "tool", "summary": "For a test."}
+    manifest = parse_manifest({**about, "permissions": {"kernel": ["settings.write"]}}, where="here")
+    row = Setting(key="a.b", type="text", schema={}, default="x", value="x", help="A setting.")
+    tool = ToolRow(name="look", toolset="eyes", description="Look.", effects=frozenset())
+    made = plugin_context(manifest, tmp_path, settings=FakeSettings([row], manifest), tools=[tool])
+    assert (await made.settings.set("a.b", "y")).value == (await made.settings.get("a.b")).value == "y"
+    assert (await made.settings.unset("a.b")).value == "x"
+    with pytest.raises(UnknownName):
+        await made.settings.get("a.c")
+    assert list(await made.plugins.tools()) == [tool]
+    assert "cli" in made.plugins.platforms()
+    with pytest.raises(UserError):
+        await made.models.body(asked())
+    shut = plugin_context(parse_manifest(about, where="here"), tmp_path)
+    for ask in (shut.settings.list(), shut.settings.get("a.b"), shut.settings.set("a.b", "y")):
         with pytest.raises(NotPermitted):
             await ask

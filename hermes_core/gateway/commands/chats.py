@@ -19,9 +19,8 @@ from hermes_core.gateway.outward.senders import Senders
 from hermes_core.gateway.people.access import Access, usable
 from hermes_core.gateway.turns import Turns
 from hermes_core.kinds import TurnQueue
-from hermes_core.store.approvals import Approval
 from hermes_core.store.codec import plain_text
-from hermes_core.types import Envelope, Message, Outcome, Session, SlashCommand, Text, Verdict
+from hermes_core.types import Approval, Envelope, Message, Outcome, Session, SlashCommand, Text, Verdict
 
 __all__ = ["ChatCommands"]
 

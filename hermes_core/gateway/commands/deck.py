@@ -46,7 +46,7 @@ class Deck:
 
     async def write(self, key: str, text: str) -> str:
         """Change a setting for good, and here as far as that goes; how it stands. Raises HermesError."""
-        from hermes_core.gateway.settings import HomeSettings
+        from hermes_core.agent.settings import HomeSettings
 
         self.need_person(admin=True)
         row = await HomeSettings(self.runtime, lambda: None).set(key, text)

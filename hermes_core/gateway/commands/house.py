@@ -47,7 +47,7 @@ class House(Room):
         return "\n".join(f"    {name:<12}{', '.join(found)}" for name, found in sorted(groups.items())) or "No tool."
 
     async def config(self, _session: Session, rest: str) -> str:
-        from hermes_core.gateway.settings import HomeSettings
+        from hermes_core.agent.settings import HomeSettings
 
         key, _, text = rest.partition(" ")
         if text.strip():

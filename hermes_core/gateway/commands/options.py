@@ -45,7 +45,7 @@ def _fitting(pairs: Iterable[tuple[str, str]], rest: str, before: str = "") -> l
 
 
 async def _settings(deck: Deck, rest: str) -> Sequence[Choice]:
-    from hermes_core.gateway.settings import HomeSettings
+    from hermes_core.agent.settings import HomeSettings
 
     key, space, value = rest.partition(" ")
     rows = await HomeSettings(deck.runtime, lambda: None).list()

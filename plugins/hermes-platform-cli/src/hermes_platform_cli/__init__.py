@@ -1,4 +1,4 @@
-"""The classic terminal conversation, and the commands that look back on what was said."""
+"""The classic terminal conversation, and the commands of a terminal beside it."""
 
 from collections.abc import Iterable
 
@@ -21,7 +21,7 @@ def register_platforms(ctx: PluginContext) -> Iterable[Platform]:
 
 @hookimpl
 def register_cli_commands(ctx: PluginContext) -> Iterable[Command]:
-    """``hermes sessions …``, ``insights`` and ``logs``."""
+    """Those that look back (``sessions``, ``why``, …), and those that answer and take back."""
     from hermes_platform_cli.commands import commands
 
     return commands(ctx)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from hermes_core.brokers import SessionsBroker
-from hermes_core.types import HistoryEntry, Hit, Message, Principal, Session
+from hermes_core.types import Hit, Message, Principal, Session
 
 
 class Watched(SessionsBroker):
@@ -30,10 +30,6 @@ class Watched(SessionsBroker):
         messages = await self._sessions.read(owner, session_id, around=around, window=window)
         self.untrusted = self.untrusted or any(message.untrusted for _, message in messages)
         return messages
-
-    async def tool_history(self, owner: Principal, session_id: str, *, limit: int = 50) -> Sequence[HistoryEntry]:
-        """Tool calls of a session, newest first."""
-        return await self._sessions.tool_history(owner, session_id, limit=limit)
 
     def show(self, hits: Sequence[Hit]) -> Sequence[Hit]:
         """The same hits, noted as shown."""

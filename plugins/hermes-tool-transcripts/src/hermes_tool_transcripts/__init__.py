@@ -21,7 +21,7 @@ def _transcripts(ctx: PluginContext) -> "Transcripts":
 @hookimpl
 async def on_turn_end(ctx: PluginContext, session: Session) -> None:
     """Write what the conversation has and its file has not."""
-    await _transcripts(ctx).follow(ctx.archive, session)
+    await _transcripts(ctx).follow(ctx.sessions, session)
 
 
 @hookimpl

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
-from hermes_core.brokers import ArchiveBroker
+from hermes_core.brokers import SessionsBroker
 from hermes_core.errors import StoreError, UnknownName
 from hermes_core.types import JSON, Session
 
@@ -33,7 +33,7 @@ class Transcripts:
         self._folder, self._masked = folder, masked
         self._warned = False
 
-    async def follow(self, archive: ArchiveBroker, session: Session) -> None:
+    async def follow(self, archive: SessionsBroker, session: Session) -> None:
         """Add what a session has and its transcript has not. Never raises for a bad disk, nor for a bad store."""
         path = self._path(session)
         try:

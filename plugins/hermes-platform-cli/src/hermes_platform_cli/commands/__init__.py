@@ -1,4 +1,4 @@
-"""The commands that look back. Each is put together when it is used."""
+"""The commands of a terminal: what was said and done, what waits for a yes. Each is put together when it is used."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 # words -> where it is made, below this package
 _MADE = {
+    "resume": "resume:make_resume",
+    "why": "why:make_why",
     "sessions list": "sessions:make_list",
     "sessions show": "sessions:make_show",
     "sessions search": "sessions:make_search",
@@ -22,6 +24,20 @@ _MADE = {
     "sessions prune": "sessions:make_prune",
     "insights": "usage:make_insights",
     "logs": "logs:make_logs",
+    "approvals": "approvals:make_approvals",
+    "approvals list": "approvals:make_list",
+    "approvals show": "approvals:make_show",
+    "approvals allow": "approvals:make_allow",
+    "approvals deny": "approvals:make_deny",
+    "grants": "grants:make_grants",
+    "grants list": "grants:make_list",
+    "grants forget": "grants:make_forget",
+    "tools": "tools:make_tools",
+    "tools list": "tools:make_list",
+    "tools enable": "tools:make_enable",
+    "tools disable": "tools:make_disable",
+    "tools history": "tools:make_history",
+    "prompt-size": "prompt_size:make_prompt_size",
 }
 
 

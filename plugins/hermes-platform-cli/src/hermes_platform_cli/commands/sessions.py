@@ -29,7 +29,7 @@ def make_list(ctx: PluginContext) -> click.Command:
     @json_option
     async def command(limit: int, source: str, children: bool, as_json: bool) -> None:
         """List sessions, last used first."""
-        rows = await ctx.archive.rows(ctx.owner, limit=limit, origin=source, children=children)
+        rows = await ctx.sessions.rows(ctx.owner, limit=limit, origin=source, children=children)
         shown = [
             {
                 "id": r.session.id,
@@ -69,9 +69,9 @@ def make_show(ctx: PluginContext) -> click.Command:
         if as_json:
             await _export(ctx, which)
             return
-        session = await ctx.archive.find(ctx.owner, which)
+        session = await ctx.sessions.find(ctx.owner, which)
         click.secho(f"{session.id}  {session.title}  {session.provider}/{session.model}", bold=True)
-        for message in await ctx.archive.past(ctx.owner, session.id):
+        for message in await ctx.sessions.past(ctx.owner, session.id):
             _show(message)
 
     return command
@@ -135,8 +135,8 @@ def make_export(ctx: PluginContext) -> click.Command:
 
 
 async def _export(ctx: PluginContext, which: str) -> None:
-    session = await ctx.archive.find(ctx.owner, which)
-    for shape in await ctx.archive.export(ctx.owner, session.id):
+    session = await ctx.sessions.find(ctx.owner, which)
+    for shape in await ctx.sessions.export(ctx.owner, session.id):
         click.echo(json.dumps(shape, ensure_ascii=False))
 
 
@@ -148,8 +148,8 @@ def make_rename(ctx: PluginContext) -> click.Command:
     @click.argument("title", nargs=-1, required=True)
     async def command(which: str, title: tuple[str, ...]) -> None:
         """Give a session a title."""
-        session = await ctx.archive.find(ctx.owner, which)
-        await ctx.archive.rename(ctx.owner, session.id, " ".join(title))
+        session = await ctx.sessions.find(ctx.owner, which)
+        await ctx.sessions.rename(ctx.owner, session.id, " ".join(title))
 
     return command
 
@@ -162,9 +162,9 @@ def make_delete(ctx: PluginContext) -> click.Command:
     @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
     async def command(which: str, yes: bool) -> None:
         """Delete a session with everything in it. This cannot be undone."""
-        session = await ctx.archive.find(ctx.owner, which)
+        session = await ctx.sessions.find(ctx.owner, which)
         confirm(f"Delete session {session.id} {session.title}?", yes=yes)
-        await ctx.archive.delete(ctx.owner, session.id)
+        await ctx.sessions.delete(ctx.owner, session.id)
         click.echo(f"Deleted {session.id}.", err=True)
 
     return command
@@ -185,10 +185,10 @@ def make_prune(ctx: PluginContext) -> click.Command:
         if not match:
             raise UserError(f"{age!r} is no age.", hint="Write a number and a unit: 12h, 90d, 8w.")
         before = time.time() - int(match[1]) * _UNITS[match[2]]
-        found = await ctx.archive.prune(ctx.owner, before=before, dry_run=True)
+        found = await ctx.sessions.prune(ctx.owner, before=before, dry_run=True)
         click.echo("\n".join(found) or "No session is that old.", err=not found)
         if found and not dry_run:
             confirm(f"Delete these {len(found)} sessions?", yes=yes)
-            await ctx.archive.prune(ctx.owner, before=before)
+            await ctx.sessions.prune(ctx.owner, before=before)
 
     return command

@@ -20,7 +20,7 @@ def make_insights(ctx: PluginContext) -> click.Command:
     @json_option
     async def insights(days: int, daily: bool, as_json: bool) -> None:
         """Calls, tokens, cache hits and cost by provider, model and task. ~ marks an estimate from list prices."""
-        found = await ctx.archive.usage(ctx.owner, days=days)
+        found = await ctx.sessions.usage(ctx.owner, days=days)
         groups: dict[tuple[str, ...], list[UsageRow]] = {}
         for row in found:
             groups.setdefault((row.day if daily else "", row.provider, row.model, row.task), []).append(row)
