@@ -4,7 +4,7 @@ A plugin cannot reach the store, other plugins' settings or undeclared secrets t
 """
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,9 @@ from hermes_core.brokers import (
     StoreBroker,
     TurnsBroker,
 )
-from hermes_core.types import Endpoint, Principal
+from hermes_core.errors import UserError
+from hermes_core.kinds import Conversation
+from hermes_core.types import Endpoint, Principal, Session
 from hermes_core.values import frozen
 
 __all__ = ["KERNEL_PERMISSIONS", "PluginContext", "PluginPaths"]
@@ -40,6 +42,7 @@ KERNEL_PERMISSIONS = (
     "tools.override",
     "settings.write",
     "approvals.settle",
+    "conversation.change",
 )
 
 
@@ -66,6 +69,7 @@ class PluginContext:
     ``providers`` for the names this plugin contributes. ``state`` is the plugin's own, to share what it made among its
     hooks while this kernel lives: two kernels in one process have two. ``owner`` is whose Hermes this is. ``urls`` is
     what the person allows to be opened, for ``hermes_core.fetching.fetch``. ``masks`` takes secrets out of texts.
+    ``program`` is the name of the command line.
     """
 
     name: str
@@ -88,8 +92,20 @@ class PluginContext:
     urls: UrlRules = Factory(UrlRules)
     owner: Principal = Factory(Principal)
     masks: MasksBroker = Factory(MasksBroker)
+    program: str = "hermes"
+    at_hand: Callable[[Session], Conversation] | None = None
 
     def tell(self, text: str) -> None:
         """Say one line to the person whose turn is under way; where none is, it goes to the log."""
         if not notices.tell(text):
             self.log.info("%s", text)
+
+    def conversation(self, session: Session) -> Conversation:
+        """The conversation that a slash command was typed into. Needs ``conversation.change``.
+
+        Also while it is asked what may follow the command. Raises UserError where none was typed into this session,
+        and NotPermitted.
+        """
+        if self.at_hand is None:
+            raise UserError("No slash command runs here.")
+        return self.at_hand(session)

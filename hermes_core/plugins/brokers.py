@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -22,6 +23,8 @@ from hermes_core.brokers import (
 )
 from hermes_core.context import PluginContext, PluginPaths
 from hermes_core.errors import UserError
+from hermes_core.kinds import Conversation
+from hermes_core.plugins.at_hand import at_hand
 from hermes_core.plugins.index import Installed
 from hermes_core.plugins.loader import config_class
 from hermes_core.types import JSON, Document, HistoryEntry, Hit, Message, Principal, Request, Response, Session, Target
@@ -322,4 +325,11 @@ def make_context(
             is_secret=settings.secrets.held_in,
         ),
         masks=_Masks(settings.masks),
+        program=home.brand,
+        at_hand=partial(_at_hand, installed),
     )
+
+
+def _at_hand(installed: Installed, session: Session) -> Conversation:
+    installed.require("permissions", "kernel", "conversation.change", "reached for the conversation of a command")
+    return at_hand(session)

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,7 +20,7 @@ from hermes_core.brokers import (
 )
 from hermes_core.context import PluginContext, PluginPaths
 from hermes_core.errors import NotPermitted, ProviderError, UnknownName, UserError
-from hermes_core.kinds import ToolContext, Workspace
+from hermes_core.kinds import Conversation, ToolContext, Workspace
 from hermes_core.testing.fake_approvals import FakeApprovals
 from hermes_core.testing.fake_documents import FakeDocuments
 from hermes_core.testing.fake_turns import FakeTurns
@@ -67,6 +68,7 @@ def plugin_context(
     turns: TurnsBroker | None = None,
     documents: DocumentsBroker | None = None,
     approvals: ApprovalsBroker | None = None,
+    conversation: Conversation | None = None,
 ) -> PluginContext:
     """A context as the kernel would make it, with an empty past and folders under ``home``.
 
@@ -74,7 +76,8 @@ def plugin_context(
     session id, with which ``history.replace`` is as strict as the kernel, ``urls`` what may be opened, ``store`` the
     address of the store's server, ``messages`` what sends them (else there is no chat), ``turns`` what plays them
     (else each is answered by what was said), ``documents`` what is kept (else nothing yet), ``approvals`` what waits
-    for a yes (else nothing). Permissions are enforced as always.
+    for a yes (else nothing), ``conversation`` where slash commands are typed (else nowhere). Permissions are enforced
+    as always.
     """
     data, cache = home / "data" / manifest.name, home / "cache" / manifest.name
     for folder in (data, cache):
@@ -97,6 +100,7 @@ def plugin_context(
         endpoints=dict(endpoints or {}),
         strict=True,
         urls=urls,
+        at_hand=partial(_at_hand, manifest, conversation),
     )
 
 
@@ -200,6 +204,13 @@ def _require(manifest: "Manifest", permission: str) -> None:
             f"used {permission} without declaring it.",
             hint=f"Declare it in hermes-plugin.toml: [permissions] kernel = [{permission!r}]",
         )
+
+
+def _at_hand(manifest: "Manifest", conversation: Conversation | None, session: Session) -> Conversation:
+    _require(manifest, "conversation.change")
+    if conversation is None or conversation.session.id != session.id:
+        raise UserError("No slash command was typed into this session.")
+    return conversation
 
 
 class _Store(StoreBroker):

@@ -9,7 +9,16 @@ Unions (``Part``, ``Delta``, ``Event``) may grow in a minor release: ignore memb
 from hermes_core.types.base import JSON, Effect, Feature, Meta, Outcome, Role, StopReason
 from hermes_core.types.children import ChildResult, ChildStatus, ChildTask
 from hermes_core.types.content import Blob, Button, Buttons, Message, Part, Reasoning, Text, ToolCall, ToolResult
-from hermes_core.types.desk import Choice, Job, ModelRow, ProviderRow, Setting, UsageRow
+from hermes_core.types.desk import (
+    Choice,
+    ConversationState,
+    Job,
+    ModelRow,
+    ProviderRow,
+    Setting,
+    ToolRow,
+    UsageRow,
+)
 from hermes_core.types.events import (
     Asked,
     Called,
@@ -35,7 +44,7 @@ from hermes_core.types.events import (
     TurnEnd,
     Used,
 )
-from hermes_core.types.house import Check, Command, Document, Fault, Finding, Phase, SlashCommand
+from hermes_core.types.house import Check, Command, Document, Fault, Finding, Phase, PluginRow, SlashCommand
 from hermes_core.types.model import (
     CallDelta,
     Delta,
@@ -72,6 +81,7 @@ __all__ = [
     "ChildTask",
     "Choice",
     "Command",
+    "ConversationState",
     "Delta",
     "Document",
     "Done",
@@ -102,6 +112,7 @@ __all__ = [
     "Part",
     "PastTurn",
     "Phase",
+    "PluginRow",
     "Price",
     "Principal",
     "Progress",
@@ -131,6 +142,7 @@ __all__ = [
     "Thinking",
     "ToolCall",
     "ToolResult",
+    "ToolRow",
     "ToolSpec",
     "TraceStep",
     "TurnBounds",

@@ -20,6 +20,7 @@ ORDER = (
     "Desk",
     "SessionDesk",
     "SettingsDesk",
+    "Conversation",
     "Jobs",
     "Completer",
     "Masker",
