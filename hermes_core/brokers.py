@@ -11,10 +11,8 @@ from hermes_core import masking
 from hermes_core.errors import Conflict, UserError
 from hermes_core.types import (
     JSON,
-    Approval,
     Document,
     Event,
-    Grant,
     HistoryEntry,
     Hit,
     Message,
@@ -28,14 +26,12 @@ from hermes_core.types import (
     Target,
     TurnOrder,
     UsageRow,
-    Verdict,
 )
 
 if TYPE_CHECKING:
     from hermes_core.kinds.desk import AskPerson
 
 __all__ = [
-    "ApprovalsBroker",
     "DocumentsBroker",
     "HistoryBroker",
     "LlmBroker",
@@ -140,36 +136,6 @@ class SessionsBroker:
 
 def _no_sessions() -> UserError:
     return UserError("There are no past conversations here.")
-
-
-class ApprovalsBroker(ABC):
-    """What waits for a person's yes, and what they allowed. Reading needs ``sessions.read``, else ``approvals.settle``.
-
-    ``owner`` is who reads or answers. The owner of this Hermes answers what is put to admins, too.
-    """
-
-    @abstractmethod
-    async def list(self, owner: Principal, *, closed: bool = False, limit: int = 20) -> Sequence[Approval]:
-        """The open questions that somebody may answer, newest first; settled ones too when ``closed``."""
-
-    @abstractmethod
-    async def find(self, owner: Principal, words: str) -> Approval:
-        """One of them by its id or the start of it. Raises UnknownName, UserError when unclear."""
-
-    @abstractmethod
-    async def settle(self, owner: Principal, approval_id: str, verdict: Verdict) -> Approval:
-        """Answer one for a person, once, and keep what that grants; a choice that was not offered is a single yes.
-
-        Raises UnknownName, UserError when it was settled before: the first answer counts.
-        """
-
-    @abstractmethod
-    async def grants(self, owner: Principal) -> Sequence[Grant]:
-        """What somebody allowed beyond single calls, in whatever session, oldest first."""
-
-    @abstractmethod
-    async def revoke(self, owner: Principal, grant_id: int) -> bool:
-        """Take a grant back, at once, for running turns too; False when there is none of that number."""
 
 
 class LlmBroker(ABC):

@@ -18,13 +18,12 @@ from hermes_core.agent.policy.guests import Guests
 from hermes_core.agent.route.choice import Route, choose
 from hermes_core.agent.route.router import Router
 from hermes_core.agent.surface import Mailbox
-from hermes_core.brokers import TurnsBroker
 from hermes_core.config.files import explain
 from hermes_core.config.gateway import listed
 from hermes_core.config.settings import Settings
 from hermes_core.context import PluginContext
 from hermes_core.environment import switched_on
-from hermes_core.errors import HermesError, UnknownName
+from hermes_core.errors import HermesError, UnknownName, UserError
 from hermes_core.kinds import Backend, Memory, StoreDriver, Tool, Workspace
 from hermes_core.kinds.desk import AskPerson
 from hermes_core.plugins.brokers import make_context
@@ -309,16 +308,16 @@ class Parts:
             store=self.store,
             address=lambda: address_of(self.settings),
             complete=self.complete,
-            turns=self.turns_of,
+            more=self.broker,
             messages=self.messages,
             skills=skills,
             guarded=guarded,
             owner=self.owner,
         )
 
-    def turns_of(self, installed: Installed) -> TurnsBroker:
-        """The turns that a plugin may order. Of parts alone there are none."""
-        return TurnsBroker()
+    def broker(self, name: str, installed: Installed) -> object:
+        """A broker of a plugin's context that parts alone cannot give. Raises UserError."""
+        raise UserError(f"There are no {name} here.")
 
     async def complete(self, request: Request, task: str = "", session: Session | None = None) -> Response:
         """One model call outside of a turn, booked under its task. Raises ProviderError."""

@@ -46,7 +46,6 @@ from hermes_core.types import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.agent.turn import TurnRun
-    from hermes_core.brokers import TurnsBroker
     from hermes_core.plugins.index import Installed
 
 __all__ = ["Runtime"]
@@ -71,11 +70,20 @@ class Runtime(Parts):
         self._alone: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._learning: set[asyncio.Task[None]] = set()
 
-    def turns_of(self, installed: "Installed") -> "TurnsBroker":
-        """The turns that a plugin may order."""
-        from hermes_core.agent.turns import Turns
+    def broker(self, name: str, installed: "Installed") -> object:
+        """A broker of a plugin's context that needs the whole kernel."""
+        if name == "turns":
+            from hermes_core.agent.turns import Turns
 
-        return Turns(self, installed)
+            return Turns(self, installed)
+        if name == "settings":
+            from hermes_core.agent.settings import HomeSettings
+
+            did = "looked into the settings"
+            return HomeSettings(self, lambda: installed.require("permissions", "kernel", "settings.write", did))
+        from hermes_core.agent.control import Models, Plugins
+
+        return Models(self, installed) if name == "models" else Plugins(self)
 
     async def take_up(
         self, session_id: str = "", *, origin: str, owner: Principal | None = None, system: str = ""

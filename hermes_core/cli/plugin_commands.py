@@ -25,7 +25,9 @@ COMMANDLINE = click.core.ParameterSource.COMMANDLINE
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
 # Words of commands that plugins of ours add, for who has not installed them.
 _ELSEWHERE = {
-    **dict.fromkeys(["approvals", "grants", "insights", "logs", "sessions", "why"], "hermes-platform-cli"),
+    **dict.fromkeys(
+        ["approvals", "grants", "insights", "logs", "prompt-size", "sessions", "tools", "why"], "hermes-platform-cli"
+    ),
     "redact": "hermes-tool-redaction",
 }
 

@@ -11,7 +11,7 @@ from hermes_core.agent.failed import cause
 from hermes_core.agent.live import here, new_session_id
 from hermes_core.agent.runtime import Runtime
 from hermes_core.errors import HermesError, NotPermitted
-from hermes_core.kinds import Desk, Platform, SessionDesk, SettingsDesk
+from hermes_core.kinds import Desk, Platform, SessionDesk
 from hermes_core.kinds.desk import AskPerson
 from hermes_core.store.codec import clean, dumps, message_to_json
 from hermes_core.types import (
@@ -28,7 +28,6 @@ from hermes_core.types import (
     PastTurn,
     Principal,
     ProviderRow,
-    Question,
     Said,
     Session,
     SessionRow,
@@ -40,6 +39,7 @@ from hermes_core.types import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from hermes_core.control import SettingsBroker
     from hermes_core.store.journal import Store
 
 __all__ = ["RuntimeDesk"]
@@ -134,8 +134,8 @@ class RuntimeDesk(Desk):
         self.sessions = _Sessions(self._door)
 
     @cached_property
-    def settings(self) -> SettingsDesk:
-        from hermes_core.gateway.settings import HomeSettings
+    def settings(self) -> "SettingsBroker":
+        from hermes_core.agent.settings import HomeSettings
 
         return HomeSettings(self._runtime, partial(self._door.require, "settings.write"))
 
@@ -276,17 +276,6 @@ class RuntimeDesk(Desk):
 
     def _event(self, event_id: str) -> dict[str, str]:
         return {"platform": self._platform.name, "account": self._platform.account, "event_id": event_id}
-
-    async def questions(self, *, person: str = "") -> Sequence[tuple[str, Question]]:
-        store = await self._door.store("sessions.read")
-        found = await store.list_approvals(self._door.owner(person))
-        return [
-            (
-                a.session_id,
-                Question(id=a.id, kind="approval", subject=a.subject, risk=a.risk, choices=a.choices, covers=a.covers),
-            )
-            for a in found
-        ]
 
     async def settle(self, question: str, verdict: Verdict, *, person: str = "") -> bool:
         store = await self._door.store("turns.run")

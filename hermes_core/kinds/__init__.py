@@ -7,7 +7,7 @@ may wait is ``async`` and must tolerate being cancelled: afterwards the object i
 from hermes_core.kinds.backend import Backend, Process, Workspace
 from hermes_core.kinds.beside import Completer, Jobs
 from hermes_core.kinds.conversation import Conversation
-from hermes_core.kinds.desk import Desk, SessionDesk, SettingsDesk
+from hermes_core.kinds.desk import Desk, SessionDesk
 from hermes_core.kinds.engine import TurnQueue
 from hermes_core.kinds.masker import Masker
 from hermes_core.kinds.memory import Memory
@@ -28,7 +28,6 @@ __all__ = [
     "Process",
     "Provider",
     "SessionDesk",
-    "SettingsDesk",
     "StoreDriver",
     "Tool",
     "ToolContext",

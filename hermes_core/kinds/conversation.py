@@ -7,11 +7,7 @@ from hermes_core.types import (
     ConversationState,
     Envelope,
     Message,
-    ModelRow,
-    PluginRow,
-    ProviderRow,
     Session,
-    Setting,
     ToolRow,
 )
 
@@ -98,12 +94,6 @@ class Conversation(Protocol):
         wants it kept sets the settings. Raises UnknownName, and UserError for what cannot be chosen.
         """
 
-    async def providers(self) -> Sequence[ProviderRow]:
-        """Who may be chosen: the providers that are installed, in the order in which they are taken."""
-
-    async def models(self, provider: str) -> Sequence[ModelRow]:
-        """The models of a provider, asked now. Raises HermesError."""
-
     async def effort(self, wanted: str = "") -> str:
         """Choose how hard the model thinks here; what is in force, empty for the model's own. Raises UserError.
 
@@ -121,16 +111,10 @@ class Conversation(Protocol):
 
     # --- the program, as this person may see and change it -----------------------------------------------------------
 
-    def plugins(self) -> Sequence[PluginRow]:
-        """The plugins that are installed, and how each is."""
-
-    async def settings(self) -> Sequence[Setting]:
-        """Every setting. Raises UserError for who is no admin."""
-
     async def configure(self, key: str, text: str) -> str:
         """Write a setting for good, and let it hold here as far as that goes; in words, how it stands and from when.
 
-        Raises UserError for who is no admin, and as ``SettingsDesk.set`` does.
+        Raises UserError for who is no admin, and as ``SettingsBroker.set`` does.
         """
 
     def reload(self) -> Sequence[str]:

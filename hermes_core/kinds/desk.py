@@ -22,13 +22,16 @@ from hermes_core.types import (
     Question,
     Session,
     SessionRow,
-    Setting,
     SlashCommand,
     UsageRow,
     Verdict,
 )
 
-__all__ = ["AskPerson", "Desk", "SessionDesk", "SettingsDesk"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hermes_core.control import SettingsBroker
+
+__all__ = ["AskPerson", "Desk", "SessionDesk"]
 
 AskPerson: TypeAlias = Callable[[Question], Awaitable[Verdict | None]]
 
@@ -74,25 +77,6 @@ class SessionDesk(ABC):
         """Messages that hold all the words, the best first."""
 
 
-class SettingsDesk(ABC):
-    """The settings of this Hermes, and of its plugins that are enabled. Needs ``settings.write``."""
-
-    @abstractmethod
-    async def list(self) -> Sequence[Setting]:
-        """Every setting, in the order of their classes."""
-
-    @abstractmethod
-    async def set(self, key: str, text: str) -> Setting:
-        """Write one from what a person typed; it holds from the next start where nothing else is said.
-
-        Raises ConfigError when it is not allowed there, UserError when it cannot be written; nothing is changed then.
-        """
-
-    @abstractmethod
-    async def unset(self, key: str) -> Setting:
-        """Take one back to its default. Raises as ``set``."""
-
-
 class Desk(ABC):
     """What the kernel tells a platform, and what a platform may ask of it. ``sessions`` are those of its persons."""
 
@@ -100,8 +84,8 @@ class Desk(ABC):
 
     @property
     @abstractmethod
-    def settings(self) -> SettingsDesk:
-        """The settings of this Hermes."""
+    def settings(self) -> "SettingsBroker":
+        """The settings of this Hermes. Needs ``settings.write``."""
 
     @property
     @abstractmethod
@@ -197,10 +181,6 @@ class Desk(ABC):
 
         Raises UserError while its turn runs.
         """
-
-    @abstractmethod
-    async def questions(self, *, person: str = "") -> Sequence[tuple[str, Question]]:
-        """The questions that wait for a yes, newest first, each with its session. Needs ``sessions.read``."""
 
     @abstractmethod
     async def settle(self, question: str, verdict: Verdict, *, person: str = "") -> bool:

@@ -2,14 +2,13 @@
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from hermes_core import types
 from hermes_core.addresses import UrlRules
 from hermes_core.brokers import (
-    ApprovalsBroker,
     DocumentsBroker,
     HistoryBroker,
     LlmBroker,
@@ -19,7 +18,6 @@ from hermes_core.brokers import (
     SessionsBroker,
     StoreBroker,
     TextStream,
-    TurnsBroker,
 )
 from hermes_core.context import PluginContext, PluginPaths
 from hermes_core.errors import UserError
@@ -33,6 +31,7 @@ if TYPE_CHECKING:
     from hermes_core.config.masks import Masks
     from hermes_core.config.secrets import Secrets
     from hermes_core.config.settings import Settings
+    from hermes_core.control import ApprovalsBroker
     from hermes_core.store.documents import Documents, Scope
     from hermes_core.store.journal import Store
 
@@ -125,38 +124,10 @@ class _Sessions(SessionsBroker):
         return await (await self._change()).prune_sessions(owner, before=before, dry_run=dry_run)
 
 
-class _Approvals(ApprovalsBroker):
-    def __init__(self, installed: Installed, store: "OpenStore", host: Principal) -> None:
-        self._installed, self._store, self._host = installed, store, host
+def _approvals(installed: Installed, store: "OpenStore", host: Principal) -> "ApprovalsBroker":
+    from hermes_core.plugins.approvals import Approvals
 
-    async def _read(self) -> "Store":
-        self._installed.require("permissions", "kernel", "sessions.read", "read what waits for a yes")
-        return await self._store()
-
-    async def _change(self) -> "Store":
-        self._installed.require("permissions", "kernel", "approvals.settle", "answered for a person")
-        return await self._store()
-
-    async def list(self, owner: Principal, *, closed: bool = False, limit: int = 20) -> Sequence[types.Approval]:
-        store = await self._read()
-        return await store.list_approvals(owner, closed=closed, limit=limit, admin=owner == self._host)
-
-    async def find(self, owner: Principal, words: str) -> types.Approval:
-        return await (await self._read()).find_approval(owner, words, admin=owner == self._host)
-
-    async def settle(self, owner: Principal, approval_id: str, verdict: types.Verdict) -> types.Approval:
-        store = await self._change()
-        found = await store.find_approval(owner, approval_id, admin=owner == self._host)
-        settled, mine = await store.settle_approval(found.owner, found.id, verdict)
-        if not mine:
-            raise UserError(f"{found.id} is already {settled.told}.", hint="The first answer counts.")
-        return settled
-
-    async def grants(self, owner: Principal) -> Sequence[types.Grant]:
-        return await (await self._read()).grants(owner, every=True)
-
-    async def revoke(self, owner: Principal, grant_id: int) -> bool:
-        return await (await self._change()).forget_grant(owner, grant_id)
+    return Approvals(installed, store, host)
 
 
 class _Llm(LlmBroker):
@@ -252,6 +223,20 @@ class KeptDocuments(DocumentsBroker):
         return await (await self._store()).documents.erase(self._plugin, owner)
 
 
+class _Later:
+    """A broker that is made, and imported, when something is first asked of it."""
+
+    def __init__(self, make: Callable[[], object]) -> None:
+        self._make = make
+
+    @cached_property
+    def _made(self) -> object:
+        return self._make()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._made, name)
+
+
 class _Store(StoreBroker):
     def __init__(self, installed: Installed, address: Callable[[], str]) -> None:
         self._installed, self._address = installed, address
@@ -272,13 +257,17 @@ class _Masks(MasksBroker):
         return self._masks.always_stream(people=people)
 
 
+def _none(name: str, _installed: Installed) -> object:
+    raise UserError(f"There is no kernel behind this context, so it has no {name}.")
+
+
 def make_context(
     installed: Installed,
     settings: "Settings",
     *,
     store: "OpenStore",
     complete: Complete,
-    turns: Callable[[Installed], TurnsBroker] = lambda _: TurnsBroker(),
+    more: Callable[[str, Installed], object] = _none,
     messages: Callable[[], MessagesBroker] | None = None,
     address: Callable[[], str] = str,
     skills: Sequence[tuple[str, Path]] = (),
@@ -288,13 +277,17 @@ def make_context(
     """The context of one plugin. Raises ConfigError when its section of the settings is wrong, UserError.
 
     ``store`` opens the store when first needed, ``address`` says where its server is; ``complete`` makes one model
-    call; ``turns`` are those of a plugin; ``messages`` sends them; ``skills`` and ``guarded`` are as in PluginPaths,
-    and ``owner`` as in PluginContext.
+    call; ``more`` makes the brokers that need a whole kernel, by their names; ``messages`` sends them; ``skills`` and
+    ``guarded`` are as in PluginPaths, and ``owner`` as in PluginContext.
     """
     manifest = installed.manifest
     assert manifest, f"{installed.label} has no manifest"
     home, folder = settings.home, f"{manifest.kind}-{manifest.name}"
     owner = owner or Principal()
+
+    def later(name: str) -> Any:
+        return _Later(partial(more, name, installed))
+
     endpoints = {name: settings.endpoint(name) for name in manifest.contributes["providers"]}
     return PluginContext(
         name=manifest.name,
@@ -310,11 +303,14 @@ def make_context(
         ),
         log=logging.getLogger(f"hermes.plugin.{manifest.kind}.{manifest.name}"),
         sessions=_Sessions(installed, store, settings, owner),
-        approvals=_Approvals(installed, store, owner),
+        approvals=cast("ApprovalsBroker", _Later(partial(_approvals, installed, store, owner))),
         llm=_Llm(installed, complete),
         history=_History(installed, store),
         messages=_Messages(installed, messages),
-        turns=turns(installed),
+        turns=later("turns"),
+        models=later("models"),
+        settings=later("settings"),
+        plugins=later("plugins"),
         documents=KeptDocuments(installed.label, store),
         store=_Store(installed, address),
         owner=owner,

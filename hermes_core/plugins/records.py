@@ -104,22 +104,17 @@ def _kernel() -> "Iterator[CommandRecord]":
         ("setup", "setup", "Set up", "The first minutes: who answers, and where commands run."),
         ("model", "model", "Set up", "List models, choose one, show the chosen."),
         ("config", "config", "Set up", "Show, read, change and check settings."),
-        ("tools", "tools", "Set up", "List tools, switch them, see what they did."),
         ("profile", "profile", "Set up", "Separate settings, keys, memory and sessions."),
         ("completion", "main", "Set up", "Shell completion for bash, zsh and fish."),
         ("plugins", "plugins", "Extend", "Install, enable, check and write plugins."),
         ("doctor", "doctor", "Check", "Check everything and say how to mend it."),
-        ("prompt-size", "prompt_size", "Check", "Where the tokens of an empty session go."),
     ):
-        # Without a word behind it, `tools` switches them; what is below it stands for itself.
-        who = "person" if words in ("setup", "tools") else "everyone"
+        who = "person" if words == "setup" else "everyone"
         yield CommandRecord(words, summary, group, module=module, who=who)
-    yield from map(CommandRecord, ("tools list", "tools history"))
     for words in (
         "config edit", "config set", "config unset", "gateway install", "gateway uninstall", "gateway pair approve",
         "gateway pair revoke", "model choose", "plugins disable", "plugins enable", "plugins install",
-        "plugins remove", "plugins sync", "profile create", "profile delete", "profile use", "tools disable",
-        "tools enable",
+        "plugins remove", "plugins sync", "profile create", "profile delete", "profile use",
     ):  # fmt: skip
         yield CommandRecord(words, who="person")
 

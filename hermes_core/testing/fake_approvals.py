@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve
 
-from hermes_core.brokers import ApprovalsBroker
+from hermes_core.control import ApprovalsBroker
 from hermes_core.errors import NotPermitted, UnknownName, UserError
 from hermes_core.types import Approval, Grant, Principal, Verdict
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from hermes_core.addresses import UrlRules
 from hermes_core.brokers import (
-    ApprovalsBroker,
     DocumentsBroker,
     HistoryBroker,
     LlmBroker,
@@ -19,10 +18,12 @@ from hermes_core.brokers import (
     TurnsBroker,
 )
 from hermes_core.context import PluginContext, PluginPaths
+from hermes_core.control import ApprovalsBroker, ModelsBroker, PluginsBroker, SettingsBroker
 from hermes_core.errors import NotPermitted, ProviderError, UnknownName, UserError
 from hermes_core.kinds import Conversation, ToolContext, Workspace
 from hermes_core.testing.fake_approvals import FakeApprovals
 from hermes_core.testing.fake_documents import FakeDocuments
+from hermes_core.testing.fake_settings import FakeSettings
 from hermes_core.testing.fake_turns import FakeTurns
 from hermes_core.types import (
     JSON,
@@ -34,6 +35,7 @@ from hermes_core.types import (
     Message,
     MessageTrace,
     Offer,
+    PluginRow,
     Principal,
     Question,
     Request,
@@ -41,6 +43,7 @@ from hermes_core.types import (
     Session,
     SessionRow,
     Target,
+    ToolRow,
     UsageRow,
     Verdict,
 )
@@ -69,6 +72,9 @@ def plugin_context(
     documents: DocumentsBroker | None = None,
     approvals: ApprovalsBroker | None = None,
     conversation: Conversation | None = None,
+    models: ModelsBroker | None = None,
+    settings: SettingsBroker | None = None,
+    tools: Sequence[ToolRow] = (),
 ) -> PluginContext:
     """A context as the kernel would make it, with an empty past and folders under ``home``.
 
@@ -76,8 +82,9 @@ def plugin_context(
     session id, with which ``history.replace`` is as strict as the kernel, ``urls`` what may be opened, ``store`` the
     address of the store's server, ``messages`` what sends them (else there is no chat), ``turns`` what plays them
     (else each is answered by what was said), ``documents`` what is kept (else nothing yet), ``approvals`` what waits
-    for a yes (else nothing), ``conversation`` where slash commands are typed (else nowhere). Permissions are enforced
-    as always.
+    for a yes (else nothing), ``models`` who answers (else nobody), ``settings`` those there are (else none),
+    ``tools`` what ``plugins.tools`` tells, ``conversation`` where slash commands are typed (else nowhere). Permissions
+    are enforced as always.
     """
     data, cache = home / "data" / manifest.name, home / "cache" / manifest.name
     for folder in (data, cache):
@@ -95,6 +102,9 @@ def plugin_context(
         history=_Histories(manifest, histories or {}),
         messages=messages or _NoChats(manifest),
         turns=turns or FakeTurns(manifest),
+        models=models or ModelsBroker(),
+        settings=settings or FakeSettings(manifest=manifest),
+        plugins=_Plugins(tools),
         documents=documents or FakeDocuments(),
         store=_Store(manifest, store),
         endpoints=dict(endpoints or {}),
@@ -286,6 +296,20 @@ class _NoSessions(SessionsBroker):
     async def prune(self, owner: Principal, *, before: float, dry_run: bool = False) -> Sequence[str]:
         _require(self._manifest, "sessions.write")
         return ()
+
+
+class _Plugins(PluginsBroker):
+    def __init__(self, tools: Sequence[ToolRow]) -> None:
+        self._tools = tools
+
+    def list(self) -> Sequence[PluginRow]:
+        return ()
+
+    async def tools(self, platform: str = "") -> Sequence[ToolRow]:
+        return self._tools
+
+    def platforms(self) -> Sequence[str]:
+        return ("cli", "embed", "oneshot")
 
 
 class _NoChats(MessagesBroker):

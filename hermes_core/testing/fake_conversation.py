@@ -11,11 +11,7 @@ from hermes_core.types import (
     ConversationState,
     Envelope,
     Message,
-    ModelRow,
-    PluginRow,
-    ProviderRow,
     Session,
-    Setting,
     Text,
     ToolRow,
 )
@@ -39,7 +35,6 @@ class FakeConversation(Conversation):
         envelope: Envelope | None = None,
         by_tool: bool = False,
         tools: Sequence[ToolRow] = (),
-        settings: Sequence[Setting] = (),
     ) -> None:
         self.place = "chat" if envelope else "terminal"
         self.done: list[tuple[str, ...]] = []
@@ -49,7 +44,7 @@ class FakeConversation(Conversation):
         self.written: dict[str, str] = {}
         self._session = session or Session(id="test", origin="cli")
         self._role, self._envelope, self._by_tool = role, envelope, by_tool
-        self._tools, self._settings = tools, settings
+        self._tools = tools
 
     @property
     def session(self) -> Session:
@@ -155,14 +150,6 @@ class FakeConversation(Conversation):
         provider, _, model = self.chosen["model"].partition(":")
         return provider, model
 
-    async def providers(self) -> Sequence[ProviderRow]:
-        """One."""
-        return [ProviderRow(name="fake", ready=True, kind="rules")]
-
-    async def models(self, provider: str) -> Sequence[ModelRow]:
-        """None."""
-        return ()
-
     async def effort(self, wanted: str = "") -> str:
         """Keep it in ``chosen``."""
         self.chosen["effort"] = wanted or self.chosen["effort"]
@@ -183,14 +170,6 @@ class FakeConversation(Conversation):
     async def tools(self) -> Sequence[ToolRow]:
         """What it was made with."""
         return self._tools
-
-    def plugins(self) -> Sequence[PluginRow]:
-        """None."""
-        return ()
-
-    async def settings(self) -> Sequence[Setting]:
-        """What it was made with."""
-        return self._settings
 
     async def configure(self, key: str, text: str) -> str:
         """Keep it in ``written``."""

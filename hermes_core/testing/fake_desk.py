@@ -6,8 +6,9 @@ from typing import Any
 
 from attrs import evolve
 
+from hermes_core.control import SettingsBroker
 from hermes_core.errors import UnknownName, UserError
-from hermes_core.kinds import Desk, SessionDesk, SettingsDesk
+from hermes_core.kinds import Desk, SessionDesk
 from hermes_core.kinds.desk import AskPerson
 from hermes_core.testing.fake_settings import FakeSettings
 from hermes_core.types import (
@@ -22,7 +23,6 @@ from hermes_core.types import (
     PastTurn,
     Principal,
     ProviderRow,
-    Question,
     Said,
     Session,
     SessionRow,
@@ -133,7 +133,7 @@ class FakeDesk(Desk):
         return {"session": "test", "title": "A test", **_MODEL, "cwd": "/work", "mode": "ask", "notice": ""}
 
     @property
-    def settings(self) -> SettingsDesk:
+    def settings(self) -> SettingsBroker:
         """Those that a test puts in."""
         return self.fake_settings
 
@@ -226,10 +226,6 @@ class FakeDesk(Desk):
     async def forget(self, event_id: str, *, person: str = "") -> bool:
         """Forget the event."""
         return self._past.pop((person, event_id), None) is not None
-
-    async def questions(self, *, person: str = "") -> Sequence[tuple[str, Question]]:
-        """None."""
-        return ()
 
     async def settle(self, question: str, verdict: Verdict, *, person: str = "") -> bool:
         """There is no question. Raises UnknownName."""

@@ -5,7 +5,7 @@ from typing import Literal
 
 from attrs import Factory
 
-from hermes_core.types.base import JSON
+from hermes_core.types.base import JSON, Effect
 from hermes_core.types.model import Model, Price, Usage
 from hermes_core.values import frozen
 
@@ -63,6 +63,18 @@ class Setting:
 
 
 @frozen(kw_only=True)
+class ToolRow:
+    """A tool that is there. ``off``: it is switched off. ``hidden`` says why a new conversation is not told of it."""
+
+    name: str
+    toolset: str
+    description: str
+    effects: frozenset[Effect]
+    off: bool = False
+    hidden: str = ""
+
+
+@frozen(kw_only=True)
 class Job:
     """Something that runs beside a conversation: a child agent, a process in the background.
 
@@ -94,17 +106,6 @@ class UsageRow:
     usage: Usage
     estimated: float
     unpriced: int
-
-
-@frozen(kw_only=True)
-class ToolRow:
-    """A tool there is. ``hidden`` says why a conversation that begins now is not told of it; ``off``: so it was set."""
-
-    name: str
-    toolset: str = ""
-    summary: str = ""
-    hidden: str = ""
-    off: bool = False
 
 
 @frozen(kw_only=True)

@@ -170,7 +170,7 @@ async def play(order: dict) -> None:
                 await tell(outside, hermes.catch_up(session))
             return
         if order.get("by") == "plugin":
-            turns = hermes.runtime.turns_of(hermes.runtime.index.get(label))
+            turns = hermes.runtime.broker("turns", hermes.runtime.index.get(label))
             bounded = TurnOrder(bounds=TurnBounds(deny=["look"]))
             await tell(outside, turns.run(order["say"], session="s", event=order["event"], order=bounded))
             return

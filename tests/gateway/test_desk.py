@@ -205,4 +205,3 @@ async def test_it_says_what_it_is_ready_for(open_desk: Any, scripted: Any) -> No
     desk = open_desk(scripted())
     assert await desk.ready() == {"store": "ok", "model": "ok"}
     assert desk.toolsets() == {}
-    assert await desk.questions() == []

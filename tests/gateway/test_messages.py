@@ -197,7 +197,7 @@ async def test_the_end_of_a_turn_that_a_plugin_ordered_is_sent_with_the_commit_t
     may = Manifest(
         {"api": 1, "name": "nightly", "kind": "tool", "summary": "Looks.", "permissions": {"kernel": ["turns.run"]}}
     )
-    turns = runtime.turns_of(Installed(label="tool/nightly", manifest=may, module="nightly", path=""))
+    turns = runtime.broker("turns", Installed(label="tool/nightly", manifest=may, module="nightly", path=""))
     house.provider.add("All is quiet.")
     ended = [event async for event in turns.run("How are things?", order=TurnOrder(deliver="mia"), event="7 o'clock")]
     assert await house.outbox() == [("42", "owner", "All is quiet.")]

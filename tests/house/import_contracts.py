@@ -39,7 +39,7 @@ layers =
     store | config
     hooks
     context
-    brokers
+    brokers | control
     fetching
     addresses | places | autorun
     masking

@@ -289,3 +289,11 @@ def test_a_conversation_is_at_hand_for_the_command_that_was_typed_into_it(contex
             made.conversation(Session(id="s2", origin="cli"))
     with pytest.raises(UserError, match="only as a slash command"):
         made.conversation(session)
+
+
+async def test_what_needs_a_kernel_is_refused_where_there_is_none(context):
+    made = context(kernel=["turns.run", "llm.call"])
+    with pytest.raises(UserError, match="no kernel behind this context, so it has no models"):
+        await made.models.body(Request(model="m", messages=()))
+    with pytest.raises(UserError, match="no turns"):
+        await made.turns.busy("s1")

@@ -19,7 +19,6 @@ ORDER = (
     "Platform",
     "Desk",
     "SessionDesk",
-    "SettingsDesk",
     "Conversation",
     "Jobs",
     "Completer",

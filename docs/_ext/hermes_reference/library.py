@@ -10,6 +10,7 @@ from hermes_core import (
     autorun,
     brokers,
     context,
+    control,
     distribution,
     embed,
     fetching,
@@ -30,7 +31,7 @@ KIT = "Contract"
 
 def context_page() -> str:
     """What a plugin is handed, and how options are declared."""
-    public = [getattr(module, name) for module in (context, brokers) for name in module.__all__]
+    public = [getattr(module, name) for module in (context, brokers, control) for name in module.__all__]
     shown = [show_class(one) for one in public if inspect.isclass(one)]
     permissions = "\n".join(f"- `{name}`" for name in context.KERNEL_PERMISSIONS)
     return joined(

@@ -19,11 +19,7 @@ from hermes_core.kinds import Conversation
 from hermes_core.types import (
     ConversationState,
     Message,
-    ModelRow,
-    PluginRow,
-    ProviderRow,
     Session,
-    Setting,
     ToolRow,
 )
 
@@ -53,11 +49,7 @@ class AtHand(Conversation):
     def need_person(self, *, admin: bool = False) -> None:
         if run_by_tool(self._runtime.home.brand):
             raise UserError("Only a person changes this, and a tool started this conversation.")
-        if admin:
-            self._need_admin()
-
-    def _need_admin(self) -> None:
-        if self.role != "admin":
+        if admin and self.role != "admin":
             raise UserError("This holds for everybody, so only an admin changes it.")
 
     async def switch(self, session_id: str = "") -> Session:
@@ -116,44 +108,23 @@ class AtHand(Conversation):
     async def tools(self) -> Sequence[ToolRow]:
         from hermes_core.agent.offering import hidden
 
-        box, kept = self._runtime.toolbox(), await hidden(self._runtime, self.session)
+        box, why = self._runtime.toolbox(), await hidden(self._runtime, self.session)
         off = set(self._runtime.settings.config.agent.disabled_on.get(self.session.origin, ()))
         found = {t.name: t for t in (*box.tools, *box.offered(self.session).values())}
         return [
-            *(_row(t.name, kept, off, t.toolset, t.description.splitlines()[0]) for t in found.values()),
-            *(_row(name, kept, off) for name in sorted({*kept, *off} - found.keys())),
-        ]
-
-    async def providers(self) -> Sequence[ProviderRow]:
-        from hermes_core.agent.route.catalogue import provider_rows
-
-        return await provider_rows(self._runtime)
-
-    async def models(self, provider: str) -> Sequence[ModelRow]:
-        from hermes_core.agent.route.catalogue import model_rows
-
-        return await model_rows(self._runtime, provider)
-
-    def plugins(self) -> Sequence[PluginRow]:
-        loaded, faults = self._runtime.loader.loaded, self._runtime.dispatch.faults
-        return [
-            PluginRow(
-                label=one.label,
-                version=one.version,
-                loaded=one.label in loaded,
-                faults=tuple(fault for fault in faults if fault.plugin == one.label),
+            ToolRow(
+                name=name,
+                toolset=one.toolset if one else "",
+                description=one.description if one else "",
+                effects=one.effects if one else frozenset(),
+                off=name in off,
+                hidden="" if name in off else why.get(name, ""),
             )
-            for one in self._runtime.index.plugins
+            for name, one in (*found.items(), *((gone, None) for gone in sorted({*why, *off} - found.keys())))
         ]
-
-    async def settings(self) -> Sequence[Setting]:
-        from hermes_core.gateway.settings import HomeSettings
-
-        self._need_admin()
-        return await HomeSettings(self._runtime, lambda: None).list()
 
     async def configure(self, key: str, text: str) -> str:
-        from hermes_core.gateway.settings import HomeSettings
+        from hermes_core.agent.settings import HomeSettings
 
         self.need_person(admin=True)
         row = await HomeSettings(self._runtime, lambda: None).set(key, text)
@@ -261,11 +232,6 @@ class TypedHere(AtHand):
         router = self._runtime.router
         router.effort = wanted or router.effort
         return router.effort or self._runtime.settings.config.model.effort
-
-
-def _row(name: str, kept: Mapping[str, str], off: set[str], toolset: str = "", summary: str = "") -> ToolRow:
-    why = "switched off here" if name in off else kept.get(name, "")
-    return ToolRow(name=name, toolset=toolset, summary=summary, hidden=why, off=name in off)
 
 
 def need_owner(here: Conversation) -> None:

@@ -28,15 +28,15 @@ async def options_of(ctx: PluginContext, name: str, session: Session, rest: str)
     if name == "resume":
         rows = await ctx.sessions.rows(session.owner, limit=30)
         return _fitting(((r.session.title or r.session.id, r.preview[:60]) for r in rows), rest)
+    if name == "config":
+        return await _settings(ctx, rest)
     try:
         here = ctx.conversation(session)
     except UserError:  # menus of services ask outside of a conversation
         return ()
-    if name == "config":
-        return await _settings(here, rest)
     if name == "tools":
         return await _tools(here, rest)
-    return await _models(ctx.state, here, rest)
+    return await _models(ctx, here, rest)
 
 
 def _fitting(pairs: Iterable[tuple[str, str]], rest: str, before: str = "") -> list[Choice]:
@@ -47,9 +47,9 @@ def _fitting(pairs: Iterable[tuple[str, str]], rest: str, before: str = "") -> l
     return [Choice(before + text, summary, len(before + rest)) for text, summary in (*first, *held)]
 
 
-async def _settings(here: Conversation, rest: str) -> Sequence[Choice]:
+async def _settings(ctx: PluginContext, rest: str) -> Sequence[Choice]:
     key, space, value = rest.partition(" ")
-    rows = await here.settings()
+    rows = await ctx.settings.list()
     if not space:
         return _fitting(((row.key, row.help) for row in rows), key)
     row = next((row for row in rows if row.key == key), None)
@@ -69,14 +69,14 @@ async def _tools(here: Conversation, rest: str) -> Sequence[Choice]:
     return _fitting(((one, "") for one in names), name, f"{earlier} ")
 
 
-async def _models(state: dict[str, Any], here: Conversation, rest: str) -> Sequence[Choice]:
+async def _models(ctx: PluginContext, here: Conversation, rest: str) -> Sequence[Choice]:
     """The models of the provider that answers, and the providers; asked now and then, not at every key."""
     provider = rest.partition(":")[0] if ":" in rest else (await here.model())[0]
-    known: dict[str, tuple[float, Sequence[ModelRow]]] = state.setdefault("models", {})
+    known: dict[str, tuple[float, Sequence[ModelRow]]] = ctx.state.setdefault("models", {})
     if provider not in known or time.monotonic() - known[provider][0] > _FRESH:
-        known[provider] = (time.monotonic(), await here.models(provider))
+        known[provider] = (time.monotonic(), await ctx.models.list(provider))
     named = [
         (f"{provider}:{row.model.name}" if ":" in rest else row.model.name, provider) for row in known[provider][1]
     ]
-    others = [] if ":" in rest else [(f"{one.name}:", one.kind) for one in await here.providers() if one.ready]
+    others = [] if ":" in rest else [(f"{one.name}:", one.kind) for one in await ctx.models.providers() if one.ready]
     return _fitting([*named, *others], rest)

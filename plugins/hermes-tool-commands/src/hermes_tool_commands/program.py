@@ -27,8 +27,9 @@ async def tools(ctx: PluginContext, session: Session, rest: str) -> str:
         return f"{', '.join(names)}: {done} on {session.origin}, in conversations that begin from now on."
     if verb:
         raise UserError("Write /tools, /tools enable NAME or /tools disable NAME.")
-    lines = [f"    {row.name:<16}{row.summary}" for row in rows if not row.hidden]
-    kept = sorted(row for row in ((r.name, r.hidden) for r in rows if r.hidden and not r.off))
+    told = [row for row in rows if not row.hidden and not row.off]
+    lines = [f"    {row.name:<16}{row.description.splitlines()[0]}" for row in told]
+    kept = sorted((row.name, row.hidden) for row in rows if row.hidden)
     lines += [f"    {name:<16}(hidden: {why})" for name, why in kept]
     return "\n".join([*lines, *(f"    {name:<16}(switched off here)" for name in sorted(off))]) or "No tool is offered."
 
@@ -48,7 +49,7 @@ async def config(ctx: PluginContext, session: Session, rest: str) -> str:
     key, _, text = rest.partition(" ")
     if text.strip():
         return await here.configure(key, text.strip())
-    rows = await here.settings()
+    rows = await ctx.settings.list()
     if not key:
         lines = [f"    {r.key} = {'(secret)' if r.secret else r.value}" for r in rows if r.written]
         return "\n".join([*lines, "/config KEY shows one, /config KEY VALUE sets it."])
@@ -73,7 +74,7 @@ async def reload(ctx: PluginContext, session: Session, _rest: str) -> str:
 async def plugins(ctx: PluginContext, session: Session, _rest: str) -> str:
     """List the plugins, and how each is."""
     lines = []
-    for one in ctx.conversation(session).plugins():
+    for one in ctx.plugins.list():
         state = f"failed: {one.faults[-1].error}" if one.faults else "at work" if one.loaded else _IDLE
         lines.append(f"    {one.label:<28}{one.version:<10}{state}")
     return "\n".join(lines) or "No plugin is installed."
@@ -92,7 +93,7 @@ async def version(ctx: PluginContext, _session: Session, _rest: str) -> str:
 async def debug(ctx: PluginContext, session: Session, rest: str) -> str:
     """Say what helps to find out what is wrong, without secrets."""
     here = ctx.conversation(session)
-    state, known = await here.state(), here.plugins()
+    state, known = await here.state(), ctx.plugins.list()
     at = f" at {state.endpoint}" if state.endpoint else ""
     lines = [
         f"{await version(ctx, session, rest)}, {sys.platform} {platform.machine()}",

@@ -31,6 +31,12 @@ _MADE = {
     "grants": "grants:make_grants",
     "grants list": "grants:make_list",
     "grants forget": "grants:make_forget",
+    "tools": "tools:make_tools",
+    "tools list": "tools:make_list",
+    "tools enable": "tools:make_enable",
+    "tools disable": "tools:make_disable",
+    "tools history": "tools:make_history",
+    "prompt-size": "prompt_size:make_prompt_size",
 }
 
 

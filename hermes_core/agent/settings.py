@@ -1,4 +1,4 @@
-"""Settings as a desk shows and changes them: every class of options that is in use, one row for each field."""
+"""Settings as they are shown and changed: every class of options that is in use, one row for each field."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -10,14 +10,14 @@ from hermes_core.config.describe import plain, settings_rows
 from hermes_core.config.edit import overlap, refuse_locked, set_text, unset_value
 from hermes_core.config.schema import Config
 from hermes_core.config.settings import Settings, written
+from hermes_core.control import SettingsBroker
 from hermes_core.errors import HermesError, UnknownName
-from hermes_core.kinds import SettingsDesk
 from hermes_core.types import JSON, Setting
 
 __all__ = ["HomeSettings"]
 
 
-class HomeSettings(SettingsDesk):
+class HomeSettings(SettingsBroker):
     """The settings of one home. ``allowed`` raises NotPermitted."""
 
     def __init__(self, parts: Parts, allowed: Callable[[], None]) -> None:
@@ -40,15 +40,15 @@ class HomeSettings(SettingsDesk):
         self._allowed()
         refuse_locked(self._parts.home.brand, key, self._parts.settings.locked)
         set_text(self._parts.home, key, text, sections=self._sections())
-        return await self._one(key)
+        return await self.get(key)
 
     async def unset(self, key: str) -> Setting:
         self._allowed()
         refuse_locked(self._parts.home.brand, key, self._parts.settings.locked)
         unset_value(self._parts.home, key)
-        return await self._one(key)
+        return await self.get(key)
 
-    async def _one(self, key: str) -> Setting:
+    async def get(self, key: str) -> Setting:
         found = {row.key: row for row in await self.list()}
         near = max((name for name in found if f"{key}.".startswith(f"{name}.")), key=len, default="")
         if not near:
