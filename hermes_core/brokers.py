@@ -259,6 +259,14 @@ class TurnsBroker:
         """Play the turn that a death cut off in a session, else the message that waits there longest; or nothing."""
         raise _no_turns()
 
+    async def interrupted(self, *, owner: Principal | None = None) -> Sequence[str]:
+        """The sessions with a turn that a death cut off, oldest first; then those where a message waits for nobody."""
+        raise _no_turns()
+
+    async def drop(self, session: str, *, owner: Principal | None = None) -> tuple[str, int]:
+        """Give up the turn that a death cut off in a session, and what waits there: its id, and how many messages."""
+        raise _no_turns()
+
     async def past(self, event: str, *, owner: Principal | None = None) -> PastTurn | None:
         """What became of an ``event`` of this plugin; None when none was ordered."""
         raise _no_turns()

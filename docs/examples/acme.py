@@ -5,7 +5,14 @@ from hermes_core.embed import Allow, Distribution
 acme = Distribution(
     name="acme",
     version="2.1",
-    plugins=Allow("hermes-provider-offline", "hermes-backend-local", "hermes-tool-files", "acme-*"),
+    plugins=Allow(
+        "hermes-provider-offline",
+        "hermes-backend-local",
+        "hermes-tool-files",
+        "hermes-tool-commands",
+        "hermes-platform-cli",
+        "acme-*",
+    ),
     own=("hermes-*",),
     builtin=("acme-*",),
     defaults={"model.provider": "offline", "memory.provider": ""},

@@ -105,6 +105,22 @@ class Turns(TurnsBroker):
             if played:
                 return
 
+    async def interrupted(self, *, owner: Principal | None = None) -> Sequence[str]:
+        """See TurnsBroker."""
+        self._require()
+        return await (await self._runtime.store()).interrupted(owner or self._runtime.owner)
+
+    async def drop(self, session: str, *, owner: Principal | None = None) -> tuple[str, int]:
+        """See TurnsBroker."""
+        await self._checked(session, owner)
+        store = await self._runtime.store()
+        waited = await store.drop_waiting(session)
+        taken = await store.resume_turn(session, holder=self._runtime.sessions.holder)
+        if taken is None:
+            return "", waited
+        await store.close_turn(taken.turn, state="interrupted")
+        return taken.turn.id, waited
+
     async def past(self, event: str, *, owner: Principal | None = None) -> PastTurn | None:
         """See TurnsBroker."""
         self._require()

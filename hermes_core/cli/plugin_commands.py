@@ -24,12 +24,8 @@ __all__ = ["awaited", "find_command"]
 COMMANDLINE = click.core.ParameterSource.COMMANDLINE
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
 # Words of commands that plugins of ours add, for who has not installed them.
-_ELSEWHERE = {
-    **dict.fromkeys(
-        ["approvals", "grants", "insights", "logs", "prompt-size", "sessions", "tools", "why"], "hermes-platform-cli"
-    ),
-    "redact": "hermes-tool-redaction",
-}
+_OF_TERMINAL = ("approvals", "grants", "insights", "logs", "prompt-size", "resume", "sessions", "tools", "why")
+_ELSEWHERE = {**dict.fromkeys(_OF_TERMINAL, "hermes-platform-cli"), "redact": "hermes-tool-redaction"}
 
 
 def find_command(scope: Scope, name: str) -> click.Command | None:
@@ -64,7 +60,7 @@ def _built(
             else:
                 alone = made
     if alone:
-        return _headed(alone, group) if group.commands else alone
+        return alone if isinstance(alone, click.Group) or not group.commands else _headed(alone, group)
     if not group.commands:
         fault = next((f for f in dispatch.faults if f.plugin in labels), None)
         raise PluginError(", ".join(sorted(labels)), fault.error if fault else f"it adds no command {name}")

@@ -99,7 +99,6 @@ def grouped(records: "Iterable[CommandRecord]") -> "Mapping[str, list[CommandRec
 def _kernel() -> "Iterator[CommandRecord]":
     for words, module, group, summary in (
         ("chat", "chat", "Talk", "Talk, or answer one message (-q)."),
-        ("resume", "resume", "Talk", "Finish turns that were cut off when Hermes was killed."),
         ("gateway", "gateway", "Serve", "Be reached on chat services: run, start, stop, status, pair, install."),
         ("setup", "setup", "Set up", "The first minutes: who answers, and where commands run."),
         ("model", "model", "Set up", "List models, choose one, show the chosen."),

@@ -1,6 +1,6 @@
 """Turns without a kernel behind them, for plugins under test."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
@@ -105,6 +105,17 @@ class FakeTurns(TurnsBroker):
         if waiting := self.waiting.get(session):
             async for one in self._play(waiting.pop(0)):
                 yield one
+
+    async def interrupted(self, *, owner: Principal | None = None) -> Sequence[str]:
+        """Where something waits."""
+        self._require()
+        found = self._owners.items()
+        return [name for name, whose in found if whose == (owner or Principal()) and self.waiting.get(name)]
+
+    async def drop(self, session: str, *, owner: Principal | None = None) -> tuple[str, int]:
+        """Forget what waits."""
+        self._check(session, owner)
+        return "", len(self.waiting.pop(session, ()))
 
     async def past(self, event: str, *, owner: Principal | None = None) -> PastTurn | None:
         """What became of an event."""

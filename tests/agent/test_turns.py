@@ -15,6 +15,7 @@ from hermes_core.types import (
     Effect,
     Ended,
     Failed,
+    Message,
     Model,
     Principal,
     Returned,
@@ -112,6 +113,9 @@ async def test_without_the_permission_nothing_is_ordered(hermes, turns) -> None:
     for ask in (broker.queue("go"), broker.past("x"), broker.busy("s"), broker.interrupt("s"), broker.steer("s", "x")):
         with pytest.raises(NotPermitted):
             await ask
+    for ask in (broker.interrupted(), broker.drop("s")):
+        with pytest.raises(NotPermitted):
+            await ask
     with pytest.raises(NotPermitted):
         await played(broker.resume("s"))
     assert not await (await hermes.runtime.store()).list_sessions(hermes.runtime.owner)
@@ -150,6 +154,31 @@ async def test_what_is_queued_waits_in_the_store_and_is_played_with_its_order(he
     assert offered(broker.provider.requests[0]) == {"shout"}
     assert "posted" not in "".join(results(events))
     assert await played(broker.resume(name)) == []
+
+
+async def test_what_waits_for_nobody_is_listed_and_given_up(turns) -> None:
+    broker = turns()
+    name = await broker.queue("later", event="e")
+    assert list(await broker.interrupted()) == [name]
+    assert await broker.interrupted(owner=Principal(person="someone")) == []
+    assert await broker.drop(name) == ("", 1)
+    assert await broker.interrupted() == []
+    assert await played(broker.resume(name)) == []
+    assert await broker.drop(name) == ("", 0)
+
+
+async def test_a_turn_that_a_death_cut_off_is_given_up(hermes, turns, monkeypatch) -> None:
+    broker = turns(Say("one"))
+    name = ended(await played(broker.run("begin"))).session_id
+    store = await hermes.runtime.store()
+    asked = Message(role="user", parts=(Text(text="go"),))
+    await store.open_turn(name, asked, turn_id="t", holder="dead", provider="scripted", model="m")
+    assert await broker.interrupted() == [], "who plays it may be alive"
+    monkeypatch.setattr("hermes_core.store.leases.is_running", lambda pid: False)
+    assert await broker.interrupted() == [name]
+    assert await broker.drop(name) == ("t", 0)
+    assert await broker.interrupted() == []
+    assert (await store.last_turn(name)).state == "interrupted"
 
 
 async def test_a_bounded_turn_uses_no_other_tool_also_where_the_session_knows_it(hermes, turns) -> None:
@@ -271,7 +300,11 @@ async def test_the_sessions_of_one_person_are_not_there_for_another(hermes, turn
     broker = turns(Say("one"))
     mine = ended(await played(broker.run("begin"))).session_id
     stranger = Principal(person="someone")
-    for ask in (broker.busy(mine, owner=stranger), broker.interrupt(mine, owner=stranger)):
+    for ask in (
+        broker.busy(mine, owner=stranger),
+        broker.interrupt(mine, owner=stranger),
+        broker.drop(mine, owner=stranger),
+    ):
         with pytest.raises(UnknownName):
             await ask
     with pytest.raises(UnknownName):

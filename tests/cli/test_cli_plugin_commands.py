@@ -82,7 +82,7 @@ class Alone(Distribution):
         return Index(())
 
 
-@pytest.mark.parametrize("name", ["sessions", "insights", "logs"])
+@pytest.mark.parametrize("name", ["sessions", "insights", "logs", "approvals", "tools", "why", "resume", "prompt-size"])
 def test_the_kernel_alone_says_what_to_install(cli, name):
     done = cli(name, "list", distribution=Alone(name="hermes"))
     assert (done.status, done.out) == (2, "")

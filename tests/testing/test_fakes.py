@@ -16,6 +16,7 @@ from hermes_core.testing import (
     ScriptedProvider,
 )
 from hermes_core.testing.fake_context import plugin_context
+from hermes_core.testing.fake_settings import FakeSettings
 from hermes_core.types import (
     Approval,
     CallDelta,
@@ -29,8 +30,10 @@ from hermes_core.types import (
     Question,
     ReasoningDelta,
     Request,
+    Setting,
     Text,
     TextDelta,
+    ToolRow,
     Verdict,
 )
 
@@ -218,3 +221,39 @@ async def test_a_conversation_keeps_what_was_done_and_refuses_as_the_kernel_does
     assert refused.written == {}
     with pytest.raises(UserError):
         refused.mode("off")
+
+
+async def test_turns_that_wait_can_be_faked(tmp_path) -> None:
+    about = {
+        "api": 1,
+        "name": "one",
+        "kind": "tool",
+        "summary": "For a test.",
+        "permissions": {"kernel": ["turns.run"]},
+    }
+    turns = plugin_context(parse_manifest(about, where="here"), tmp_path).turns
+    name = await turns.queue("later")
+    assert await turns.interrupted() == [name]
+    assert await turns.interrupted(owner=Principal(person="hana")) == []
+    assert await turns.drop(name) == ("", 1)
+    assert (await turns.interrupted(), await turns.drop(name)) == ([], ("", 0))
+
+
+async def test_settings_and_tools_can_be_faked(tmp_path) -> None:
+    about = {"api": 1, "name": "one", "kind": "tool", "summary": "For a test."}
+    manifest = parse_manifest({**about, "permissions": {"kernel": ["settings.write"]}}, where="here")
+    row = Setting(key="a.b", type="text", schema={}, default="x", value="x", help="A setting.")
+    tool = ToolRow(name="look", toolset="eyes", description="Look.", effects=frozenset())
+    made = plugin_context(manifest, tmp_path, settings=FakeSettings([row], manifest), tools=[tool])
+    assert (await made.settings.set("a.b", "y")).value == (await made.settings.get("a.b")).value == "y"
+    assert (await made.settings.unset("a.b")).value == "x"
+    with pytest.raises(UnknownName):
+        await made.settings.get("a.c")
+    assert list(await made.plugins.tools()) == [tool]
+    assert "cli" in made.plugins.platforms()
+    with pytest.raises(UserError):
+        await made.models.body(asked())
+    shut = plugin_context(parse_manifest(about, where="here"), tmp_path)
+    for ask in (shut.settings.list(), shut.settings.get("a.b"), shut.settings.set("a.b", "y")):
+        with pytest.raises(NotPermitted):
+            await ask

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 # words -> where it is made, below this package
 _MADE = {
+    "resume": "resume:make_resume",
     "why": "why:make_why",
     "sessions list": "sessions:make_list",
     "sessions show": "sessions:make_show",

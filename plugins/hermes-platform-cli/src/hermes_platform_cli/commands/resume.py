@@ -1,0 +1,85 @@
+"""``hermes resume``: what was begun when the process died is finished, without new input."""
+
+import contextlib
+import sys
+
+import click
+
+from hermes_core.context import PluginContext
+from hermes_core.tables import emit, json_option
+from hermes_core.types import Ended, Event, Failed, Noticed
+from hermes_platform_cli.clean import clean
+
+__all__ = ["make_resume"]
+
+
+def make_resume(ctx: PluginContext) -> click.Command:
+    """``resume``."""
+
+    @click.command()
+    @click.argument("which", default="", metavar="[ID|TITLE]")
+    @click.option("--drop", is_flag=True, help="Finish nothing: give the interrupted turns up.")
+    @json_option
+    async def resume(which: str, drop: bool, as_json: bool) -> int:
+        """Finish interrupted turns and print their answers: of all sessions, or of one.
+
+        Nothing that was finished is done again. A call that was running is told to the model as of unknown outcome.
+        Exit 1 when a turn could not be finished.
+        """
+        reasons = set()
+        found = [(await ctx.sessions.find(ctx.owner, which)).id] if which else await ctx.turns.interrupted()
+        for session in found:
+            for row in await (_drop if drop else _finish)(ctx, session, as_json):
+                reasons.add(row["reason"])
+                if as_json:
+                    emit([{"session_id": session, **row}], (), as_json=True, empty="")
+        if not reasons:
+            click.echo("No turn was interrupted.", err=True)
+        return int("failed" in reasons)
+
+    return resume
+
+
+async def _finish(ctx: PluginContext, session: str, quiet: bool) -> list[dict[str, str]]:
+    """Finish the turn of a session and play what waits in it; a row for each turn."""
+    rows: list[dict[str, str]] = []
+    error, more = "", True
+    while more:
+        more = False
+        async with contextlib.aclosing(ctx.turns.resume(session)) as events:
+            async for event in events:
+                if isinstance(event, Failed):
+                    error = event.text
+                elif isinstance(event, Ended):
+                    rows.append(
+                        {"turn_id": event.turn_id, "reason": event.reason, "answer": event.answer, "error": error}
+                    )
+                    error, more = "", bool(event.turn_id)  # what could not even begin is not tried again
+                if not quiet:
+                    _show(event)
+    if rows and not quiet:
+        click.echo(f"session {session}", err=True)
+    return rows
+
+
+def _show(event: Event) -> None:
+    """Only the answer; what a model says between its tool calls is not part of it."""
+    if isinstance(event, Ended) and event.answer:
+        # A page that a model repeats must not drive the terminal.
+        click.echo((clean(event.answer) if sys.stdout.isatty() else event.answer).removesuffix("\n"))
+        if event.note:
+            click.echo(event.note, err=True)
+    elif isinstance(event, Noticed):
+        click.echo(event.text, err=True)
+    elif isinstance(event, Failed):
+        click.echo(f"{event.text}\n{event.hint}".strip(), err=True)
+
+
+async def _drop(ctx: PluginContext, session: str, quiet: bool) -> list[dict[str, str]]:
+    """Close the turn of a session as it is, and give up what waits."""
+    turn_id, waited = await ctx.turns.drop(session)
+    if not quiet and (waited or turn_id):
+        given_up = [*(["the interrupted turn"] if turn_id else []), *([f"{waited} waiting"] if waited else [])]
+        click.echo(f"session {session}: {' and '.join(given_up)} was given up.", err=True)
+    row = {"turn_id": turn_id, "reason": "interrupted", "answer": "", "error": ""}
+    return [row] if turn_id or waited else []
