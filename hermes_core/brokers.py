@@ -5,7 +5,7 @@ Each holds its plugin to the manifest's ``[permissions] kernel`` list, and raise
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Callable, Sequence
-from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from hermes_core import masking
 from hermes_core.errors import Conflict, UserError
@@ -29,7 +29,6 @@ from hermes_core.types import (
 )
 
 if TYPE_CHECKING:
-    from hermes_core.database import TablesTransaction
     from hermes_core.kinds import ToolContext
     from hermes_core.kinds.desk import AskPerson
 
@@ -41,12 +40,9 @@ __all__ = [
     "MessagesBroker",
     "SecretsBroker",
     "SessionsBroker",
-    "StoreBroker",
     "TextStream",
     "TurnsBroker",
 ]
-
-T = TypeVar("T")
 
 
 class SecretsBroker(ABC):
@@ -351,27 +347,6 @@ class DocumentsBroker(ABC):
                 if not left:
                     raise
         return None  # pragma: no cover - the loop returns or raises
-
-
-class StoreBroker(ABC):
-    """The database of the kernel: own tables in it for ``store.tables``, its address for ``store.connect``."""
-
-    @abstractmethod
-    def address(self) -> str:
-        """The server's address, with its password: it never goes into a text. Empty when the store is a file.
-
-        Raises UserError when ``store.url`` refers to a secret that is not set.
-        """
-
-    @abstractmethod
-    async def transact(self, work: "Callable[[TablesTransaction], T]") -> T:
-        """Run a unit of work in one transaction over the tables of ``register_migrations``; what it returns.
-
-        ``work`` is a plain function, so that nobody waits while rows are locked, and does nothing but statements: it
-        is called again when another process was in the way. Committed when this returns; when it raises, nothing
-        happened. Raises NotPermitted, StoreError, what ``work`` raises, and at the first use PluginError when the
-        tables cannot be migrated.
-        """
 
 
 class TextStream(Protocol):

@@ -19,15 +19,17 @@ from hermes_core.brokers import (
     MessagesBroker,
     SecretsBroker,
     SessionsBroker,
-    StoreBroker,
     TurnsBroker,
 )
-from hermes_core.types import Endpoint, Principal
+from hermes_core.errors import UserError
+from hermes_core.kinds import Conversation
+from hermes_core.types import Endpoint, Principal, Session
 from hermes_core.values import frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.control import ApprovalsBroker, ModelsBroker, PluginsBroker, SettingsBroker
+    from hermes_core.database import StoreBroker
 
 __all__ = ["KERNEL_PERMISSIONS", "PluginContext", "PluginPaths", "UrlRules"]
 
@@ -43,6 +45,7 @@ KERNEL_PERMISSIONS = (
     "tools.override",
     "settings.write",
     "approvals.settle",
+    "conversation.change",
 )
 
 
@@ -82,6 +85,7 @@ class PluginContext:
     ``providers`` for the names this plugin contributes. ``state`` is the plugin's own, to share what it made among its
     hooks while this kernel lives: two kernels in one process have two. ``owner`` is whose Hermes this is. ``urls`` is
     what the person allows to be opened, for ``hermes_tool_kit.fetching.fetch``. ``masks`` takes secrets out of texts.
+    ``program`` is the name of the command line.
     """
 
     name: str
@@ -100,15 +104,27 @@ class PluginContext:
     settings: "SettingsBroker"
     plugins: "PluginsBroker"
     documents: DocumentsBroker
-    store: StoreBroker
+    store: "StoreBroker"
     endpoints: Mapping[str, Endpoint] = Factory(dict)
     strict: bool = field(default=False)
     state: dict[str, Any] = Factory(dict)
     urls: UrlRules = Factory(UrlRules)
     owner: Principal = Factory(Principal)
     masks: MasksBroker = Factory(MasksBroker)
+    program: str = "hermes"
+    at_hand: Callable[[Session], Conversation] | None = None
 
     def tell(self, text: str) -> None:
         """Say one line to the person whose turn is under way; where none is, it goes to the log."""
         if not notices.tell(text):
             self.log.info("%s", text)
+
+    def conversation(self, session: Session) -> Conversation:
+        """The conversation that a slash command was typed into. Needs ``conversation.change``.
+
+        Also while it is asked what may follow the command. Raises UserError where none was typed into this session,
+        and NotPermitted.
+        """
+        if self.at_hand is None:
+            raise UserError("No slash command runs here.")
+        return self.at_hand(session)

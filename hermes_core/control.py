@@ -8,7 +8,20 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from hermes_core.errors import UserError
-from hermes_core.types import Approval, Grant, Message, Principal, PromptBlock, Request, Setting, ToolRow, Verdict
+from hermes_core.types import (
+    Approval,
+    Grant,
+    Message,
+    ModelRow,
+    PluginRow,
+    Principal,
+    PromptBlock,
+    ProviderRow,
+    Request,
+    Setting,
+    ToolRow,
+    Verdict,
+)
 
 __all__ = ["ApprovalsBroker", "ModelsBroker", "PluginsBroker", "SettingsBroker"]
 
@@ -45,6 +58,14 @@ class ApprovalsBroker(ABC):
 
 class ModelsBroker:
     """Who answers, and what they are sent. Needs ``llm.call``."""
+
+    async def providers(self) -> Sequence[ProviderRow]:
+        """The providers that are installed, in the order in which they are chosen."""
+        raise _no_models()
+
+    async def list(self, provider: str = "") -> Sequence[ModelRow]:
+        """The models of a provider, asked now; of the one that answers when none is named. Raises HermesError."""
+        raise _no_models()
 
     async def opening(self, message: Message) -> tuple[Sequence[PromptBlock], Request]:
         """What a new conversation would begin with: the blocks of its prompt, and its first request. It is not sent.
@@ -87,6 +108,10 @@ class SettingsBroker(ABC):
 
 class PluginsBroker(ABC):
     """What plugins add to this Hermes. Needs no permission."""
+
+    @abstractmethod
+    def list(self) -> Sequence[PluginRow]:
+        """The plugins that are installed, and how each is in this process."""
 
     @abstractmethod
     async def tools(self, platform: str = "") -> Sequence[ToolRow]:

@@ -31,6 +31,7 @@ __all__ = [
     "Locked",
     "Notifier",
     "Rows",
+    "StoreBroker",
     "TablesTransaction",
     "Transaction",
 ]
@@ -129,6 +130,27 @@ class TablesTransaction(ABC):
 
         ``parameters`` are as SQLAlchemy takes them. Raises Conflict when a row stands in the way, ContractError for
         raw text and for a table of somebody else, and StoreError.
+        """
+
+
+class StoreBroker(ABC):
+    """The database of the kernel: own tables in it for ``store.tables``, its address for ``store.connect``."""
+
+    @abstractmethod
+    def address(self) -> str:
+        """The server's address, with its password: it never goes into a text. Empty when the store is a file.
+
+        Raises UserError when ``store.url`` refers to a secret that is not set.
+        """
+
+    @abstractmethod
+    async def transact(self, work: Callable[[TablesTransaction], T]) -> T:
+        """Run a unit of work in one transaction over the tables of ``register_migrations``; what it returns.
+
+        ``work`` is a plain function, so that nobody waits while rows are locked, and does nothing but statements: it
+        is called again when another process was in the way. Committed when this returns; when it raises, nothing
+        happened. Raises NotPermitted, StoreError, what ``work`` raises, and at the first use PluginError when the
+        tables cannot be migrated.
         """
 
 

@@ -101,6 +101,7 @@ HERMES = Distribution(
         "hermes-provider-openai",
         "hermes-tool-checkpoints",
         "hermes-tool-clarify",
+        "hermes-tool-commands",
         "hermes-tool-context-files",
         "hermes-tool-delegate",
         "hermes-tool-files",

@@ -6,7 +6,12 @@ acme = Distribution(
     name="acme",
     version="2.1",
     plugins=Allow(
-        "hermes-provider-offline", "hermes-backend-local", "hermes-tool-files", "hermes-platform-cli", "acme-*"
+        "hermes-provider-offline",
+        "hermes-backend-local",
+        "hermes-tool-files",
+        "hermes-tool-commands",
+        "hermes-platform-cli",
+        "acme-*",
     ),
     own=("hermes-*",),
     builtin=("acme-*",),

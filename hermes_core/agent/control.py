@@ -5,7 +5,17 @@ from collections.abc import Sequence
 from hermes_core.agent.runtime import Runtime
 from hermes_core.control import ModelsBroker, PluginsBroker
 from hermes_core.plugins.index import Installed
-from hermes_core.types import Message, PromptBlock, Request, Session, Text, ToolRow
+from hermes_core.types import (
+    Message,
+    ModelRow,
+    PluginRow,
+    PromptBlock,
+    ProviderRow,
+    Request,
+    Session,
+    Text,
+    ToolRow,
+)
 
 __all__ = ["Models", "Plugins"]
 
@@ -18,6 +28,20 @@ class Models(ModelsBroker):
 
     def _require(self) -> None:
         self._installed.require("permissions", "kernel", "llm.call", "looked at your models")
+
+    async def providers(self) -> Sequence[ProviderRow]:
+        """See ModelsBroker."""
+        from hermes_core.agent.route.catalogue import provider_rows
+
+        self._require()
+        return await provider_rows(self._runtime)
+
+    async def list(self, provider: str = "") -> Sequence[ModelRow]:
+        """See ModelsBroker."""
+        from hermes_core.agent.route.catalogue import model_rows
+
+        self._require()
+        return await model_rows(self._runtime, provider)
 
     async def opening(self, message: Message) -> tuple[Sequence[PromptBlock], Request]:
         """See ModelsBroker."""
@@ -43,6 +67,19 @@ class Plugins(PluginsBroker):
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
+
+    def list(self) -> Sequence[PluginRow]:
+        """See PluginsBroker."""
+        loaded, faults = self._runtime.loader.loaded, self._runtime.dispatch.faults
+        return [
+            PluginRow(
+                label=one.label,
+                version=one.version,
+                loaded=one.label in loaded,
+                faults=tuple(fault for fault in faults if fault.plugin == one.label),
+            )
+            for one in self._runtime.index.plugins
+        ]
 
     async def tools(self, platform: str = "") -> Sequence[ToolRow]:
         """See PluginsBroker."""

@@ -15,14 +15,15 @@ from hermes_core.agent.failed import failed
 from hermes_core.agent.policy.itself import run_by_tool
 from hermes_core.agent.runtime import Runtime
 from hermes_core.errors import HermesError
-from hermes_core.gateway.commands.slash import BEHIND, QUEUED, STEERED, WAITS
 from hermes_core.gateway.commands.typed import TypedCommands, outcome
-from hermes_core.gateway.conversation import Conversation
+from hermes_core.gateway.conversation import BEHIND, QUEUED, STEERED, WAITS, Conversation
 from hermes_core.gateway.desk import RuntimeDesk
 from hermes_core.kinds import Platform
 from hermes_core.kinds.desk import AskPerson
+from hermes_core.plugins.at_hand import typed_into
 from hermes_core.types import (
     Chat,
+    Choice,
     Ended,
     Envelope,
     Event,
@@ -71,6 +72,11 @@ class Carrier(RuntimeDesk):
 
     async def _session(self, chat: str) -> Session:
         return await self._conversation(chat).take_up()
+
+    async def complete(self, chat: str, line: str) -> Sequence[Choice]:
+        self._conversation(chat)
+        with typed_into(self._typed.here(chat)):
+            return await super().complete(chat, line)
 
     async def interrupt(self, chat: str) -> bool:
         if working := self._typed.working.get(chat):

@@ -4,7 +4,12 @@ from hermes_core.agent.live import new_session_id
 from hermes_core.agent.runtime import Runtime
 from hermes_core.types import Envelope, Session
 
-__all__ = ["Conversation"]
+__all__ = ["BEHIND", "QUEUED", "STEERED", "WAITS", "Conversation"]
+
+QUEUED = "Queued: it has its turn when this one ends. /steer says it now, /stop ends the turn."
+STEERED = "Passed on: the model sees it with the next result, or as the next message."
+WAITS = "This command waits for the end of the turn; /stop ends it."
+BEHIND = "This comes after the command that waits."
 
 
 class Conversation:

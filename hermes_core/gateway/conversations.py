@@ -24,7 +24,8 @@ _QUOTED = 500  # characters of an earlier message that are shown with its answer
 class ChatConversation(Conversation):
     """A chat's side of a conversation. ``envelope`` is the message that is being seen to.
 
-    ``begins`` says why a new conversation begins with it, where an earlier one ended by itself.
+    ``begins`` says why a new conversation begins with it, where an earlier one ended by itself; ``wish`` is how it is
+    to reach a running turn, where it says so.
     """
 
     def __init__(self, runtime: Runtime, envelope: Envelope, owner: Principal, key: str, route: Route | None) -> None:
@@ -32,7 +33,7 @@ class ChatConversation(Conversation):
         self.envelope, self.owner, self.key = envelope, owner, key
         self.overrides: dict[str, JSON] = dict(route.overrides) if route else {}
         self.wanted = route.session_id if route else ""
-        self.begins, self.event = "", envelope.event_id
+        self.begins, self.wish, self.event = "", "", envelope.event_id
 
     def _told(self) -> str:
         """What the model of a new conversation is told of where it speaks."""

@@ -17,7 +17,7 @@ from hermes_core.agent.runtime import Runtime
 from hermes_core.errors import HermesError, StoreError
 from hermes_core.gateway.asks import Asks
 from hermes_core.gateway.commands.chats import ChatCommands
-from hermes_core.gateway.commands.slash import QUEUED, STEERED
+from hermes_core.gateway.conversation import QUEUED, STEERED
 from hermes_core.gateway.conversations import ChatConversation, Conversations, dressed
 from hermes_core.gateway.lanes import Lanes
 from hermes_core.gateway.media_in import keep_files
@@ -173,7 +173,7 @@ class Intake:
         if isinstance(answer, Message) and answer.role == "user":  # what the model is to hear
             again = evolve(envelope, event_id=f"{envelope.event_id}#said", message=answer)
             with contextlib.suppress(Duplicate):
-                await self._say(platform, conversation, again, self._commands.mode(envelope))
+                await self._say(platform, conversation, again, conversation.wish)
             answer = ""
         known = {"key": f"{key}:answer", "trace": trace.current(), "session_id": conversation.wanted}
         shown = said(answer) if isinstance(answer, str) else answer

@@ -6,6 +6,7 @@ may wait is ``async`` and must tolerate being cancelled: afterwards the object i
 
 from hermes_core.kinds.backend import Backend, Process, Workspace
 from hermes_core.kinds.beside import Completer, Jobs
+from hermes_core.kinds.conversation import Conversation
 from hermes_core.kinds.desk import Desk, SessionDesk
 from hermes_core.kinds.engine import TurnQueue
 from hermes_core.kinds.masker import Masker
@@ -19,6 +20,7 @@ from hermes_core.kinds.tool import Tool, ToolContext, ToolOutput, tool
 __all__ = [
     "Backend",
     "Completer",
+    "Conversation",
     "Desk",
     "Jobs",
     "Masker",

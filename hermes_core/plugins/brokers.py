@@ -1,12 +1,11 @@
 """The doors a plugin gets instead of the kernel. Each one checks the manifest before it opens."""
 
-import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from hermes_core import types
 from hermes_core.brokers import (
@@ -17,11 +16,12 @@ from hermes_core.brokers import (
     MessagesBroker,
     SecretsBroker,
     SessionsBroker,
-    StoreBroker,
     TextStream,
 )
 from hermes_core.context import PluginContext, PluginPaths, UrlRules
-from hermes_core.errors import ContractError, UnknownName, UserError
+from hermes_core.errors import UnknownName, UserError
+from hermes_core.kinds import Conversation
+from hermes_core.plugins.at_hand import at_hand
 from hermes_core.plugins.index import Installed
 from hermes_core.plugins.loader import config_class
 from hermes_core.types import (
@@ -43,16 +43,14 @@ if TYPE_CHECKING:
     from hermes_core.config.secrets import Secrets
     from hermes_core.config.settings import Settings
     from hermes_core.control import ApprovalsBroker
-    from hermes_core.database import TablesTransaction
+    from hermes_core.database import StoreBroker
     from hermes_core.store.documents import Documents, Scope
     from hermes_core.store.journal import Store
-    from hermes_core.store.tables import Tables
 
     OpenStore = Callable[[], Awaitable[Store]]
 Delete = Callable[[str, Principal], Awaitable[None]]
 Complete = Callable[[Request, str, Session | None], Awaitable[Response]]
 Migrations = Callable[[str], Sequence[Migration]]
-T = TypeVar("T")
 
 
 class _Secrets(SecretsBroker):
@@ -175,6 +173,14 @@ def _approvals(installed: Installed, store: "OpenStore", host: Principal) -> "Ap
     return Approvals(installed, store, host)
 
 
+def _store(
+    installed: Installed, address: Callable[[], str], store: "OpenStore", migrations: Migrations
+) -> "StoreBroker":
+    from hermes_core.plugins.own_tables import PluginStore
+
+    return PluginStore(installed, address, store, migrations)
+
+
 class _Llm(LlmBroker):
     def __init__(self, installed: Installed, complete: Complete) -> None:
         self._installed, self._complete = installed, complete
@@ -282,36 +288,6 @@ class _Later:
         return getattr(self._made, name)
 
 
-class _Store(StoreBroker):
-    def __init__(
-        self, installed: Installed, address: Callable[[], str], store: "OpenStore", migrations: Migrations
-    ) -> None:
-        self._installed, self._address, self._store, self._migrations = installed, address, store, migrations
-        self._tables: asyncio.Task[Tables] | None = None
-
-    def address(self) -> str:
-        self._installed.require("permissions", "kernel", "store.connect", "asked for the address of the store")
-        return self._address()
-
-    async def transact(self, work: "Callable[[TablesTransaction], T]") -> T:
-        self._installed.require("permissions", "kernel", "store.tables", "reached for tables of its own")
-        opened = self._tables
-        if opened is None or opened.cancelled() or (opened.done() and opened.exception()):  # it may go well by now
-            opened = self._tables = asyncio.create_task(self._open())
-        return await (await asyncio.shield(opened)).run(work)
-
-    async def _open(self) -> "Tables":
-        from hermes_core.store.tables import Tables
-
-        given = self._migrations(self._installed.label)
-        if len(given) != 1:
-            text = f"register_migrations must give one Migration, and gave {len(given)}"
-            raise self._installed.error(ContractError, text)
-        tables = Tables((await self._store()).engine, self._installed.label, given[0])
-        await asyncio.to_thread(tables.prepare)
-        return tables
-
-
 class _Masks(MasksBroker):
     def __init__(self, masks: "Masks") -> None:
         self._masks = masks
@@ -381,7 +357,7 @@ def make_context(
         settings=later("settings"),
         plugins=later("plugins"),
         documents=KeptDocuments(installed.label, store),
-        store=_Store(installed, address, store, migrations),
+        store=cast("StoreBroker", _Later(partial(_store, installed, address, store, migrations))),
         owner=owner,
         endpoints={name: endpoint for name, endpoint in endpoints.items() if endpoint},
         urls=UrlRules(
@@ -390,4 +366,11 @@ def make_context(
             is_secret=settings.secrets.held_in,
         ),
         masks=_Masks(settings.masks),
+        program=home.brand,
+        at_hand=partial(_at_hand, installed),
     )
+
+
+def _at_hand(installed: Installed, session: Session) -> Conversation:
+    installed.require("permissions", "kernel", "conversation.change", "reached for the conversation of a command")
+    return at_hand(session)

@@ -27,6 +27,7 @@ _ENFORCED = {
     "history.rewrite": "rewrite what a model was told",
     "settings.write": "see your settings and change them",
     "approvals.settle": "say yes and no for you",
+    "conversation.change": "act in the conversation you type its commands into",
     "store.connect": "open the database that holds the sessions of everybody",
     "store.tables": "keep tables of its own in the database of Hermes",
     "tools.override": "replace tools of other plugins",

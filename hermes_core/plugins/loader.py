@@ -66,6 +66,11 @@ class Loader:
             if installed.manifest and not set(hooks).isdisjoint(installed.manifest.hooks):
                 self.load(installed)
 
+    def is_own(self, label: str) -> bool:
+        """Whether a plugin is one of this program's own."""
+        installed = self._index.get(label)
+        return installed is not None and self._consent.builtin(installed)
+
     def _unusable(self, installed: Installed) -> PluginError | None:
         if fault := installed.fault:
             return installed.error(PluginError, fault.error, fault.hint)

@@ -29,7 +29,7 @@ HOOKS = (
 )  # fmt: skip
 KERNEL = (
     "sessions.read", "sessions.write", "turns.run", "llm.call", "messages.send", "history.rewrite",
-    "store.connect", "store.tables", "tools.override", "settings.write", "approvals.settle",
+    "store.connect", "store.tables", "tools.override", "settings.write", "approvals.settle", "conversation.change",
 )  # fmt: skip
 PERMISSIONS = ("secrets", "kernel", "network", "processes", "files")
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from hermes_core.testing.contract_tool import ToolContract
     from hermes_core.testing.fake_approvals import FakeApprovals
     from hermes_core.testing.fake_context import FakeToolContext, plugin_context
+    from hermes_core.testing.fake_conversation import FakeConversation
     from hermes_core.testing.fake_desk import FakeDesk
     from hermes_core.testing.fake_documents import FakeDocuments
     from hermes_core.testing.fakes import FakeBackend, FakePlatform, FakeService, FakeWorkspace
@@ -32,6 +33,7 @@ __all__ = [
     "Fail",
     "FakeApprovals",
     "FakeBackend",
+    "FakeConversation",
     "FakeDesk",
     "FakeDocuments",
     "FakePlatform",
@@ -62,6 +64,7 @@ _HOMES = {
     "Call": "scripted",
     "Fail": "scripted",
     "FakeBackend": "fakes",
+    "FakeConversation": "fake_conversation",
     "FakeDesk": "fake_desk",
     "FakeApprovals": "fake_approvals",
     "FakeDocuments": "fake_documents",

@@ -29,7 +29,7 @@ from hermes_core.plugins.index import Index, Installed
 from hermes_core.plugins.manifest import parse_manifest, read_manifest
 from hermes_core.testing.contract_base import manifest_path
 from hermes_core.testing.fakes import FakeBackend, FakeWorkspace
-from hermes_core.types import JSON
+from hermes_core.types import JSON, Message, Session
 
 __all__ = ["Bench"]
 
@@ -111,6 +111,21 @@ class Bench(Hermes):
             if inspect.isawaitable(done):
                 await done
         return said.getvalue()
+
+    async def slash(self, line: str, session: Session | None = None) -> str | Message:
+        """Type a slash command into a session as its person at a terminal does, and give what it answers.
+
+        It is not asked whether it may take something away. Without a ``session`` it is typed into a new one. Raises
+        what the command raises, and UserError when there is none of the name.
+        """
+        from hermes_core.gateway.commands.at_hand import TypedHere
+        from hermes_core.gateway.commands.registry import Registry
+        from hermes_core.gateway.conversation import Conversation
+
+        talk = Conversation(self.runtime, session.origin if session else "cli")
+        here = TypedHere(self.runtime, talk, session or await talk.take_up())
+        name, _, rest = line.removeprefix("/").partition(" ")
+        return await Registry(self.runtime).run(here, name, rest.strip())
 
     def configure(self, settings: Mapping[str, JSON]) -> None:
         """Set dotted settings, as if they stood in the user's file: ``{"policy.mode": "off"}``."""

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -12,13 +13,13 @@ from hermes_core.brokers import (
     MessagesBroker,
     SecretsBroker,
     SessionsBroker,
-    StoreBroker,
     TurnsBroker,
 )
 from hermes_core.context import PluginContext, PluginPaths, UrlRules
 from hermes_core.control import ApprovalsBroker, ModelsBroker, PluginsBroker, SettingsBroker
+from hermes_core.database import StoreBroker, TablesTransaction
 from hermes_core.errors import NotPermitted, ProviderError, UnknownName, UserError
-from hermes_core.kinds import ToolContext, Workspace
+from hermes_core.kinds import Conversation, ToolContext, Workspace
 from hermes_core.testing.fake_approvals import FakeApprovals
 from hermes_core.testing.fake_documents import FakeDocuments
 from hermes_core.testing.fake_settings import FakeSettings
@@ -32,6 +33,7 @@ from hermes_core.types import (
     MessageTrace,
     Migration,
     Offer,
+    PluginRow,
     Principal,
     Question,
     Request,
@@ -45,7 +47,6 @@ from hermes_core.types import (
 )
 
 if TYPE_CHECKING:
-    from hermes_core.database import TablesTransaction
     from hermes_core.plugins.manifest import Manifest
 
 __all__ = ["FakeToolContext", "plugin_context"]
@@ -71,6 +72,7 @@ def plugin_context(
     documents: DocumentsBroker | None = None,
     migrations: Callable[[], Sequence[Migration]] = tuple,
     approvals: ApprovalsBroker | None = None,
+    conversation: Conversation | None = None,
     models: ModelsBroker | None = None,
     settings: SettingsBroker | None = None,
     tools: Sequence[ToolRow] = (),
@@ -82,8 +84,8 @@ def plugin_context(
     address of the store's server, ``messages`` what sends them (else there is no chat), ``turns`` what plays them
     (else each is answered by what was said), ``documents`` what is kept (else nothing yet), ``approvals`` what waits
     for a yes (else nothing), ``models`` who answers (else nobody), ``settings`` those there are (else none),
-    ``tools`` what ``plugins.tools`` tells. Permissions are enforced as always. ``migrations`` gives what
-    the plugin registers; its tables are in a file among its data.
+    ``tools`` what ``plugins.tools`` tells, ``conversation`` where slash commands are typed (else nowhere). Permissions
+    are enforced as always. ``migrations`` gives what the plugin registers; its tables are in a file among its data.
     """
     data, cache = home / "data" / manifest.name, home / "cache" / manifest.name
     for folder in (data, cache):
@@ -109,6 +111,7 @@ def plugin_context(
         endpoints=dict(endpoints or {}),
         strict=True,
         urls=urls,
+        at_hand=partial(_at_hand, manifest, conversation),
     )
 
 
@@ -200,6 +203,13 @@ def _require(manifest: "Manifest", permission: str) -> None:
         )
 
 
+def _at_hand(manifest: "Manifest", conversation: Conversation | None, session: Session) -> Conversation:
+    _require(manifest, "conversation.change")
+    if conversation is None or conversation.session.id != session.id:
+        raise UserError("No slash command was typed into this session.")
+    return conversation
+
+
 class _Store(StoreBroker):
     def __init__(
         self, manifest: "Manifest", address: str, data: Path, migrations: Callable[[], Sequence[Migration]]
@@ -210,7 +220,7 @@ class _Store(StoreBroker):
         _require(self._manifest, "store.connect")
         return self._address
 
-    async def transact(self, work: "Callable[[TablesTransaction], T]") -> T:
+    async def transact(self, work: Callable[[TablesTransaction], T]) -> T:
         _require(self._manifest, "store.tables")
         from hermes_core.store.engine import Engine
         from hermes_core.store.tables import Tables
@@ -299,6 +309,9 @@ class _NoSessions(SessionsBroker):
 class _Plugins(PluginsBroker):
     def __init__(self, tools: Sequence[ToolRow]) -> None:
         self._tools = tools
+
+    def list(self) -> Sequence[PluginRow]:
+        return ()
 
     async def tools(self, platform: str = "") -> Sequence[ToolRow]:
         return self._tools

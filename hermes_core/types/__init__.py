@@ -8,7 +8,16 @@ Unions (``Part``, ``Delta``, ``Event``) may grow in a minor release: ignore memb
 
 from hermes_core.types.base import JSON, Effect, Feature, Meta, Outcome, Role, StopReason
 from hermes_core.types.content import Blob, Button, Buttons, Message, Part, Reasoning, Text, ToolCall, ToolResult
-from hermes_core.types.desk import Choice, Job, ModelRow, ProviderRow, Setting, ToolRow, UsageRow
+from hermes_core.types.desk import (
+    Choice,
+    ConversationState,
+    Job,
+    ModelRow,
+    ProviderRow,
+    Setting,
+    ToolRow,
+    UsageRow,
+)
 from hermes_core.types.events import (
     Asked,
     Called,
@@ -34,7 +43,17 @@ from hermes_core.types.events import (
     TurnEnd,
     Used,
 )
-from hermes_core.types.house import Check, Command, Document, Fault, Finding, Migration, Phase, SlashCommand
+from hermes_core.types.house import (
+    Check,
+    Command,
+    Document,
+    Fault,
+    Finding,
+    Migration,
+    Phase,
+    PluginRow,
+    SlashCommand,
+)
 from hermes_core.types.model import (
     CallDelta,
     Delta,
@@ -68,6 +87,7 @@ __all__ = [
     "Check",
     "Choice",
     "Command",
+    "ConversationState",
     "Delta",
     "Document",
     "Done",
@@ -99,6 +119,7 @@ __all__ = [
     "Part",
     "PastTurn",
     "Phase",
+    "PluginRow",
     "Price",
     "Principal",
     "Progress",

@@ -1,6 +1,6 @@
-"""What a desk lays out for a person: choices, models, settings, work that runs, what was spent."""
+"""What is laid out for a person: choices, models, settings, tools, work that runs, what was spent."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from attrs import Factory
@@ -9,7 +9,7 @@ from hermes_core.types.base import JSON, Effect
 from hermes_core.types.model import Model, Price, Usage
 from hermes_core.values import frozen
 
-__all__ = ["Choice", "Job", "ModelRow", "ProviderRow", "Setting", "ToolRow", "UsageRow"]
+__all__ = ["Choice", "ConversationState", "Job", "ModelRow", "ProviderRow", "Setting", "ToolRow", "UsageRow"]
 
 
 @frozen
@@ -106,3 +106,23 @@ class UsageRow:
     usage: Usage
     estimated: float
     unpriced: int
+
+
+@frozen(kw_only=True)
+class ConversationState:
+    """How a conversation is: who answers in it and how, whether a turn runs (``working``), how many messages wait.
+
+    ``endpoint`` is the URL of who answers where the person set one, ``window`` how many tokens fit, 0 when nobody
+    knows; ``store`` is where it is kept. ``services`` says how each chat service is, where an admin asks in a chat.
+    """
+
+    provider: str
+    model: str
+    effort: str
+    mode: str
+    working: bool
+    waiting: int
+    endpoint: str
+    window: int
+    store: str
+    services: Sequence[str] = ()

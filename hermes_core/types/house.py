@@ -104,3 +104,13 @@ class Fault:
     error: str
     hint: str = ""
     version: str = ""
+
+
+@frozen(kw_only=True)
+class PluginRow:
+    """A plugin that is installed: whether it is ``loaded``, and what went wrong with it."""
+
+    label: str
+    version: str
+    loaded: bool
+    faults: Sequence[Fault] = ()

@@ -133,14 +133,11 @@ async def test_calls_that_led_to_nothing_are_booked_too(hermes, scripted) -> Non
 
 
 async def test_what_is_left_can_be_asked(hermes) -> None:
-    from hermes_core.gateway.commands.slash import deck_of
-    from hermes_core.gateway.conversation import Conversation
-
+    hermes.tmp_plugin("hermes_tool_commands")
     kit(hermes, {"session.calls": 9, "day.tokens": 1000, "turn.calls": 2})
     await play(hermes)
-    runtime = hermes.runtime
-    session = await runtime.take_up("s", origin="embed")
-    said = await deck_of(runtime, lambda _id: Conversation(runtime, "embed")).table["usage"].run(session, "")
+    session = await hermes.runtime.take_up("s", origin="embed")
+    said = str(await hermes.slash("/usage", session))
     assert "Left of budget.session.calls: 6" in said
     assert "Left of budget.day.tokens: 970" in said
 

@@ -70,6 +70,29 @@ async def test_nobody_looks_at_models_without_the_permission(models) -> None:
         await made.opening(HELLO)
 
 
+async def test_who_may_answer_is_listed_with_the_permission_only(hermes, models) -> None:
+    made = models("llm.call")
+    assert [row.name for row in await made.providers()] == ["scripted"]
+    assert [row.model.name for row in await made.list()] == ["scripted-1"]
+    assert [row.provider for row in await made.list("scripted")] == ["scripted"]
+
+
+async def test_nobody_lists_models_without_the_permission(models) -> None:
+    made = models()
+    for ask in (made.providers(), made.list()):
+        with pytest.raises(NotPermitted, match=r"looked at your models"):
+            await ask
+
+
+async def test_plugins_are_listed_with_how_each_is(hermes, broker) -> None:
+    hermes.tmp_plugin(shout, name="loud")
+    plugins = broker("plugins")
+    assert {row.label: row.loaded for row in plugins.list()}["tool/loud"] is False
+    hermes.runtime.toolbox()
+    (row,) = (row for row in plugins.list() if row.label == "tool/loud")
+    assert (row.loaded, row.faults) == (True, ())
+
+
 async def test_where_nobody_can_answer_it_says_so(hermes, models) -> None:
     hermes.configure({"model.provider": "nobody"})
     with pytest.raises(UserError):

@@ -140,6 +140,7 @@ async def test_a_chat_gets_the_interrupted_answer_first(kit, monkeypatch, featur
 
 
 async def test_a_chat_that_goes_on_in_another_session_finishes_it_first(kit, monkeypatch):
+    kit.bench.tmp_plugin("hermes_tool_commands")
     await kit.die(monkeypatch, "once", started=True)
     kit.provider.add("the old answer", Call("nosuch"), "the new answer")
     platform = FakePlatform(features=())

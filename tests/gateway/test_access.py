@@ -287,9 +287,9 @@ def test_commands_are_for_admins_unless_they_say_otherwise() -> None:
 
 
 def test_what_users_may_use_of_the_kernels_own(hermes: Any) -> None:
-    from hermes_core.gateway.commands.slash import deck_of
+    from hermes_core.gateway.commands.registry import Registry
 
-    table = deck_of(hermes.runtime, lambda name: None).table  # type: ignore[arg-type,return-value]
+    table = Registry(hermes.runtime).table
     assert sorted(usable(table, "admin", "chat").keys() - usable(table, "user", "chat").keys()) == [
         "config",
         "debug",

@@ -1,17 +1,13 @@
-"""The registry of slash commands: other names, help, questions before loss, and each of the kernel's own."""
+"""The registry of slash commands: other names, help, questions before loss, and the kernel's own."""
 
 import asyncio
-import json
 from collections.abc import Sequence
 from typing import Any
 
-import pytest
-
 from hermes_core.gateway.carry import Carrier
-from hermes_core.gateway.commands.slash import deck_of
+from hermes_core.gateway.commands.registry import Registry
 from hermes_core.hooks import hookimpl
-from hermes_core.kinds import tool
-from hermes_core.testing import Call, FakePlatform
+from hermes_core.testing import Bench, FakePlatform
 from hermes_core.types import Buttons, Choice, Ended, Feature, Message, Session, SlashCommand, Started, Text, Verdict
 
 
@@ -85,11 +81,41 @@ async def test_a_plugin_and_a_platform_take_no_name_that_is_taken(hermes, script
 
 
 async def test_no_two_commands_share_a_name(hermes) -> None:
-    table = deck_of(hermes.runtime, lambda _: None).table  # type: ignore[arg-type,return-value]
+    table = Registry(hermes.runtime).table
     names = [name for one in table.values() for name in (one.name, *one.aliases)]
     assert len(names) == len(set(names))
     assert all(name == name.lower() and len(name) <= 32 for name in names), "menus of services take these"
     assert all(one.summary and not one.summary.endswith(".") for one in table.values())
+
+
+async def test_without_its_plugin_a_command_says_where_it_comes_from(tmp_path, scripted) -> None:
+    alone = Bench(tmp_path / "alone")
+    alone.tmp_plugin(scripted("1"))
+    said = await Desk().types(alone, "hi", "/model", "/hlep", "/new", "/stop", "/help")
+    assert said[1].splitlines() == [
+        "There is no command /model. /help lists all.",
+        "Most commands come with a plugin: pip install hermes-tool-commands",
+    ]
+    assert "Did you mean /help?" in said[2]
+    assert said[3].startswith("New session")
+    assert said[4] == "Nothing runs."
+    assert "/quit" in said[5]
+    assert "/model" not in said[5]
+    await alone.close()
+
+
+async def test_a_foreign_plugin_takes_no_other_name_of_a_plugin_of_ours(hermes, scripted, monkeypatch) -> None:
+    async def theirs(_session: Session, _rest: str) -> str:
+        return "theirs"
+
+    @hookimpl
+    def register_slash_commands():
+        return [SlashCommand(name="q", summary="takes the other name of a command", run=theirs)]
+
+    hermes.tmp_plugin(scripted())
+    hermes.tmp_plugin(register_slash_commands, name="aaa", manifest={"contributes": {"slash": ["q"]}})
+    monkeypatch.setattr(hermes.runtime.loader, "is_own", lambda label: label == "tool/commands")
+    assert await Desk().types(hermes, "/q") == ["Nothing waits."]
 
 
 async def test_help_explains_one_command(hermes, scripted) -> None:
@@ -149,196 +175,6 @@ async def test_what_takes_nothing_away_does_not_ask(hermes, scripted) -> None:
     assert not desk.questions
 
 
-# --- what was said ----------------------------------------------------------------------------------------------------
-
-
-async def test_undo_takes_back_several_and_never_more_than_there_is(hermes, scripted) -> None:
-    provider = scripted("1", "2", "3", "4")
-    hermes.tmp_plugin(provider)
-    hermes.configure({"display.confirm_commands": False})
-    said = await Desk().types(hermes, "a", "b", "c", "/undo 2", "d", "/undo 99", "/undo", "/undo x", "/history")
-    assert asked(provider) == ["a", "d"]
-    assert "the last 2 exchanges" in said[3]
-    assert "the last 2 exchanges" in said[5]
-    assert said[6] == "There is nothing to take back."
-    assert "is no number" in said[7]
-    assert "user: b" in said[8], "nothing is deleted"
-    assert "were taken back" in said[8]
-
-
-async def test_undo_holds_in_the_next_process_and_in_a_copy(hermes, scripted) -> None:
-    provider = scripted("1", "2", "3", "4")
-    hermes.tmp_plugin(provider)
-    hermes.configure({"display.confirm_commands": False})
-    await Desk().types(hermes, "keep", "forget", "/undo")
-    await hermes.runtime.sessions.close()
-    await Desk().types(hermes, "/resume latest", "on", "/branch Copy", "there")
-    assert asked(provider, 2) == ["keep", "on"]
-    assert asked(provider, 3) == ["keep", "on", "there"]
-
-
-async def test_a_branch_leaves_the_session_as_it_was(hermes, scripted) -> None:
-    provider = scripted("1", "2", "3")
-    hermes.tmp_plugin(provider)
-    said = await Desk().types(hermes, "/fork", "a", "/title First", "/fork Second", "b", "/resume First", "c")
-    assert said[0] == "There is nothing to branch off from yet."
-    assert "/resume" in said[3]
-    assert asked(provider, 1) == ["a", "b"]
-    assert asked(provider, 2) == ["a", "c"]
-
-
-async def test_a_session_is_saved_and_no_file_is_overwritten(hermes, scripted, tmp_path) -> None:
-    hermes.tmp_plugin(scripted("**fine**"))
-    out, data = tmp_path / "out.md", tmp_path / "out.json"
-    said = await Desk().types(hermes, "/save", "hi", f"/save {out}", f"/save {out}", f"/save {data}", "/save /no/x")
-    assert said[0] == "Nothing was said yet."
-    assert out.read_text().endswith("## user\n\nhi\n\n## assistant\n\n**fine**\n")
-    assert "is there already" in said[3]
-    assert [m["content"] for m in json.loads(data.read_text())["messages"]] == ["hi", "**fine**"]
-    assert "/no/x" in said[5]
-
-
-async def test_retry_asks_what_nobody_could_answer(hermes, scripted) -> None:
-    provider = scripted("one", "again", "and again")
-    hermes.tmp_plugin(provider)
-    await Desk().types(hermes, "hi", "/retry", "/new", "/resume latest", "/retry")
-    assert asked(provider) == ["hi", "hi", "hi"]
-
-
-async def test_something_is_done_in_the_background(hermes, scripted) -> None:
-    hermes.tmp_plugin(scripted("fore", "back"))
-    desk = Desk()
-    serving = asyncio.create_task(Carrier(hermes.runtime, desk).serve())
-    await desk.say("/bg")
-    await desk.say("hi")
-    await desk.say("/bg look around")
-    async with asyncio.timeout(20):
-        while len(desk.outbox) < 4:
-            await asyncio.sleep(0.001)
-    name = (await desk.seen())[2].partition("/resume ")[2].split()[0]
-    await desk.say(f"/resume {name}")
-    await desk.leave()
-    await serving
-    said = [*await desk.seen()]
-    assert said[0].startswith("Say what is to be done")
-    assert said[3].startswith(f"Done in the background ({name}): look around\n\nback")
-    assert "assistant: back" in said[4]
-
-
-# --- how a turn is run ------------------------------------------------------------------------------------------------
-
-
-async def test_a_model_answers_once_here_or_for_good(hermes, scripted) -> None:
-    provider = scripted("1", "2", "3")
-    hermes.tmp_plugin(provider)
-    said = await Desk().types(
-        hermes, "/model other --once", "a", "b", "/model big --provider scripted", "/model", "c",
-        "/model big --global", "/model a b", "/model --nope",
-    )  # fmt: skip
-    assert [r.model for r in provider.requests] == ["other", "scripted-1", "big"]
-    assert said[4] == "Answering: big from scripted."
-    assert "in every new conversation" in said[6]
-    assert {"provider: scripted", "default: big"} <= {
-        line.strip() for line in (hermes.runtime.home.root / "config.yaml").read_text().splitlines()
-    }
-    assert said[7] == said[8]
-
-
-async def test_effort_busy_and_yolo(hermes, scripted) -> None:
-    hermes.tmp_plugin(scripted())
-    said = await Desk().types(
-        hermes, "/effort high", "/reasoning low --global", "/reasoning huge", "/busy steer", "/busy now", "/yolo",
-        "/status", "/yolo", "/whoami",
-    )  # fmt: skip
-    assert said[0].startswith("Effort: high")
-    assert said[1] == "model.effort is low, from now on."
-    assert "no effort 'huge'" in said[2]
-    assert "turn: steer" in said[3]
-    assert "no way 'now'" in said[4]
-    assert said[5].startswith("YOLO")
-    assert "Mode: off" in said[6]
-    assert said[7].startswith("Asking again")
-    assert "Permission mode: ask" in said[8]
-
-
-async def test_a_tool_started_conversation_changes_nothing_for_good(hermes, scripted, monkeypatch) -> None:
-    hermes.tmp_plugin(scripted())
-    for room in ("deck", "conduct"):
-        monkeypatch.setattr(f"hermes_core.gateway.commands.{room}.run_by_tool", lambda brand: True)
-    lines = ("/yolo", "/config agent.busy steer", "/model x --global", "/reload", "/save", "/permission off")
-    said = await Desk().types(hermes, *lines)
-    assert all("tool started this conversation" in text for text in said), said
-    assert not (hermes.runtime.home.root / "config.yaml").exists()
-
-
-# --- the house --------------------------------------------------------------------------------------------------------
-
-
-async def test_settings_are_shown_and_set_and_secrets_are_not_shown(hermes, scripted) -> None:
-    hermes.tmp_plugin(scripted())
-    said = await Desk().types(
-        hermes, "/config agent.busy steer", "/config agent.busy", "/config agent.busy maybe", "/config nothing",
-        "/config model.api_key sk-abcdefghijklmnop", "/config model.api_key", "/config", "/config policy.mode smart",
-        "/config model",
-    )  # fmt: skip
-    assert said[0] == "agent.busy is steer, from now on."
-    assert said[1].startswith("agent.busy = steer\n")
-    assert "must be one of" in said[2]
-    assert "no setting named 'nothing'" in said[3]
-    assert "sk-abc" not in "".join(said)
-    assert "agent.busy = steer" in said[6]
-    assert said[7] == "policy.mode is smart, from the next start."
-    assert "model.effort = " in said[8]
-    assert hermes.runtime.settings.config.agent.busy == "steer"
-
-
-async def test_reload_takes_over_what_it_can_and_names_the_rest(hermes, scripted) -> None:
-    hermes.tmp_plugin(scripted())
-    home = hermes.runtime.home.root
-
-    class Editor(Desk):
-        async def send(self, chat, message, key):
-            (home / "config.yaml").write_text("agent: {busy: steer}\npolicy: {mode: smart}\n")
-            return await super().send(chat, message, key)
-
-    said = await Editor().types(hermes, "/version", "/reload", "/config agent.busy")
-    assert "need a new start: policy." in said[1]
-    assert said[2].startswith("agent.busy = steer")
-
-
-async def test_tools_are_switched_off_for_one_platform_and_for_new_sessions(hermes, scripted) -> None:
-    @tool
-    async def look() -> str:
-        """Look."""
-        return "seen"
-
-    provider = scripted("1", "2", Call("look"), "3", "4")
-    hermes.tmp_plugin(provider)
-    hermes.tmp_plugin(look)
-    said = await Desk().types(
-        hermes, "a", "/tools disable look", "/tools", "b", "c", "/new", "d", "/tools enable look", "/new", "/tools",
-        "/tools disable nothing", "/toolsets",
-    )  # fmt: skip
-    assert "in conversations that begin from now on" in said[1]
-    assert "(switched off here)" in said[2]
-    names = [[t.name for t in request.tools] for request in provider.requests]
-    assert names == [["look"], ["look"], ["look"], ["look"], []], "a session that knows of it keeps it"
-    assert said[9].startswith("    look ")
-    assert "no tool named 'nothing'" in said[10].lower()
-    assert "look" in said[11]
-
-
-async def test_the_program_tells_of_itself_without_secrets(hermes, scripted) -> None:
-    hermes.tmp_plugin(scripted())
-    hermes.configure({"providers.acme.api_key": "sk-proj-0123456789abcdefghij"})
-    said = await Desk().types(hermes, "/debug", "/plugins", "/profile", "/version", "/insights", "/insights 5")
-    assert "model: scripted-1 from scripted" in said[0]
-    assert "sk-proj" not in "".join(said)
-    assert "at work" in said[1]
-    assert str(hermes.runtime.home.root) in said[2]
-    assert "Nothing was used in 5 days" in said[5]
-
-
 async def test_quit_ends_it_and_deletes_only_when_told(hermes, scripted) -> None:
     hermes.tmp_plugin(scripted("one"))
     await Desk().types(hermes, "a", "/quit", "never")
@@ -349,6 +185,11 @@ async def test_quit_ends_it_and_deletes_only_when_told(hermes, scripted) -> None
     assert "Write /quit" in said[1]
     assert said[2].endswith("is deleted.")
     assert not await store.list_sessions(hermes.runtime.owner)
+
+
+def test_the_table_is_the_same_in_every_place(hermes) -> None:
+    here, chat = Registry(hermes.runtime), Registry(hermes.runtime, "chat")
+    assert list(here.table) == list(chat.table)
 
 
 # --- one's own --------------------------------------------------------------------------------------------------------
@@ -398,75 +239,3 @@ async def test_each_option_is_a_command_where_none_has_its_name(hermes, scripted
     assert desk.desk is not None
     assert [c.text for c in await desk.desk.complete("x", "/ti")] == ["/title", "/tidy"]
     assert [c.text for c in await desk.desk.complete("x", "/hel")] == ["/help"]
-
-
-# --- completion -------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("line", "first"),
-    [
-        ("/bg", "/bg"),
-        ("/help und", "undo"),
-        ("/effort hi", "high"),
-        ("/permission s", "smart"),
-        ("/busy ", "queue"),
-        ("/q ", "clear"),
-        ("/config agent.bus", "agent.busy"),
-        ("/config agent.busy ", "agent.busy queue"),
-        ("/config display.confirm_commands f", "display.confirm_commands false"),
-        ("/tools d", "disable"),
-        ("/tools disable lo", "disable look"),
-        ("/tools disable a lo", "disable a look"),
-        ("/model scripted-", "scripted-1"),
-        ("/model scripted:", "scripted:scripted-1"),
-        ("/resume Fir", "First"),
-        ("/exit ", "--delete"),
-    ],
-)
-async def test_what_may_follow_is_offered(hermes, scripted, line, first) -> None:
-    @tool
-    async def look() -> str:
-        """Look."""
-        return "seen"
-
-    hermes.tmp_plugin(scripted("1"))
-    hermes.tmp_plugin(look)
-    desk = Desk()
-    await desk.types(hermes, "hi", "/title First")
-    assert desk.desk is not None
-    found = (await desk.desk.complete("x", line))[0]
-    assert found.text == first
-    whole = line[: len(line) - found.replaces] + found.text
-    assert whole == (first if first.startswith("/") else whole_of(line, first))
-
-
-def whole_of(line: str, choice: str) -> str:
-    """The line with what may follow in the place of the last word, or of all that follows the command."""
-    head, _, rest = line.partition(" ")
-    before = rest.rpartition(" ")[0]
-    return f"{head} {choice}" if choice.startswith(before) or not before else f"{head} {before} {choice}"
-
-
-async def test_models_are_not_asked_for_at_every_key(hermes, scripted) -> None:
-    provider, asks = scripted("1"), []
-    models = provider.models
-
-    async def counted():
-        asks.append(1)
-        return await models()
-
-    provider.models = counted
-    hermes.tmp_plugin(provider)
-    desk = Desk()
-    await desk.types(hermes, "hi")
-    assert desk.desk is not None
-    asks.clear()
-    for line in ("/model ", "/model s", "/model sc"):
-        await desk.desk.complete("x", line)
-    assert len(asks) == 1
-
-
-def test_the_table_is_the_same_in_every_place(hermes) -> None:
-    here, chat = (deck_of(hermes.runtime, lambda _: None, place) for place in ("terminal", "chat"))  # type: ignore[arg-type,return-value]
-    assert list(here.table) == list(chat.table)

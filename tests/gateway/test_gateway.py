@@ -301,6 +301,7 @@ async def test_what_is_cut_off_goes_on_at_the_next_start(hermes, scripted, tmp_p
     assert not room.outbox
     work.go.set()
     again, room = Bench(tmp_path / "home"), Room()
+    again.tmp_plugin("hermes_tool_commands")
     again.configure(OPEN)
     again.tmp_plugin(provider)
     again.tmp_plugin(work.tool)
@@ -353,6 +354,21 @@ async def test_what_only_a_person_can_mend_is_parked_and_shown(hermes, scripted)
         await room.until("shaky is tried again.")
         while gateway.platform("shaky").state != "connected":
             await asyncio.sleep(0.01)
+
+
+async def test_what_holds_for_everybody_is_refused_to_who_is_no_admin(hermes, scripted):
+    hermes.configure(OPEN)
+    hermes.tmp_plugin(scripted())
+    room = Room()
+    async with serving(hermes, room):
+        room.write("/model scripted-1 --global")
+        await room.until("only an admin changes it")
+        room.write("/reasoning high --global")
+        await room.until("only an admin changes it", "only an admin changes it")
+        room.write("/yolo")
+        said = await room.until("", "", "Only the owner of this Hermes changes what needs a yes")
+    assert len(said) == 3
+    assert not (hermes.runtime.home.root / "config.yaml").exists()
 
 
 async def test_each_chat_has_the_model_it_chose(hermes, scripted):
@@ -555,6 +571,7 @@ async def test_what_waits_when_the_gateway_stops_is_begun_by_the_next_one(hermes
     work.go.set()
     await running
     again, room = Bench(tmp_path / "home"), Room()
+    again.tmp_plugin("hermes_tool_commands")
     again.configure(OPEN)
     again.tmp_plugin(provider)
     again.tmp_plugin(work.tool)
@@ -585,6 +602,7 @@ async def test_words_for_a_question_that_were_heard_before_a_death_answer_it(her
     known = {"platform": "fake", "account": "bot", "event_id": "late", "chat": "c1", "sender": "anna"}
     await store.hear_command(Principal(person="fake:anna"), Envelope(**known, message=words), "")
     again, room = Bench(tmp_path / "home"), Room()
+    again.tmp_plugin("hermes_tool_commands")
     again.configure(OPEN)
     again.tmp_plugin(provider)
     again.tmp_plugin(which)
@@ -693,6 +711,7 @@ async def test_what_was_begun_beside_before_a_death_is_begun_once(hermes, script
         room.write("/background Find it.")
         await room.until("", "")
     again, room = Bench(tmp_path / "home"), Room()
+    again.tmp_plugin("hermes_tool_commands")
     again.configure(OPEN)
     again.tmp_plugin(provider)
     async with serving(again, room):

@@ -133,7 +133,7 @@ async def what_ben_sees(home: Path, seed: int, settings: dict[str, Any], *, besi
     # One after the other: of calls that run side by side, chance decides which ends first, with or without others.
     hermes.configure({"agent.tool_workers": 1, "gateway.allow_all_users": True, **settings})
     hermes.configure({"terminal.backend": "local", "terminal.cwd": str(hermes.workspace.folder)})
-    for module in MODULES:
+    for module in (*MODULES, "tool_commands"):
         hermes.tmp_plugin(f"hermes_{module}")
     hermes.tmp_plugin(model)
     hermes.tmp_plugin(pre_llm_call)

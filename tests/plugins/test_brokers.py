@@ -10,10 +10,12 @@ from hermes_core.config.paths import Home
 from hermes_core.config.settings import load_settings
 from hermes_core.database import READ
 from hermes_core.errors import ContractError, NotPermitted, PluginError, UnknownName, UserError
+from hermes_core.plugins.at_hand import typed_into
 from hermes_core.plugins.brokers import make_context
 from hermes_core.plugins.index import load_index
 from hermes_core.store.journal import Busy, open_store
 from hermes_core.store.tables import owners_of_tables
+from hermes_core.testing import FakeConversation
 from hermes_core.types import Approval, Envelope, Message, Migration, Principal, Request, Session, Text, Verdict
 
 OWNER = Principal()
@@ -335,6 +337,22 @@ def test_a_plugin_is_told_what_may_be_reached(context):
     urls = context().urls
     assert (urls.allow_private, urls.blocked) == (False, ())
     assert urls.is_secret("https://example.org/?q=shown-nowhere") is False
+
+
+def test_the_conversation_of_a_command_needs_the_permission(context):
+    with pytest.raises(NotPermitted, match="reached for the conversation of a command"):
+        context().conversation(Session(id="s1", origin="cli"))
+
+
+def test_a_conversation_is_at_hand_for_the_command_that_was_typed_into_it(context):
+    session, made = Session(id="s1", origin="cli"), context(kernel=["conversation.change"])
+    here = FakeConversation(session)
+    with typed_into(here):
+        assert made.conversation(session) is here
+        with pytest.raises(UserError, match="only as a slash command"):
+            made.conversation(Session(id="s2", origin="cli"))
+    with pytest.raises(UserError, match="only as a slash command"):
+        made.conversation(session)
 
 
 async def test_what_needs_a_kernel_is_refused_where_there_is_none(context):

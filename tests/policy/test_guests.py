@@ -254,17 +254,15 @@ def test_no_two_persons_have_one_folder_and_none_leads_out(hermes: Any) -> None:
 
 
 async def test_the_mode_is_not_for_guests_to_change(hermes: Any, scripted: Any) -> None:
-    from hermes_core.gateway.commands.slash import deck_of
-
     hermes.configure({"policy.mode": "off"})
     hermes.tmp_plugin(scripted())
-    table = deck_of(hermes.runtime, lambda name: None).table
+    hermes.tmp_plugin("hermes_tool_commands")
     session = await hermes.runtime.take_up("s", origin="telegram", owner=ANNA)
     with pytest.raises(Exception, match="Only the owner of this Hermes changes what needs a yes"):
-        await table["permission"].run(session, "off")
-    assert (await table["permission"].run(session, "")).startswith("Mode: ask")
+        await hermes.slash("/permission off", session)
+    assert str(await hermes.slash("/permission", session)).startswith("Mode: ask")
     mine = await hermes.runtime.take_up("mine", origin="cli")
-    assert (await table["permission"].run(mine, "ask")).startswith("Mode: ask")
+    assert str(await hermes.slash("/permission ask", mine)).startswith("Mode: ask")
 
 
 async def test_an_embedding_programs_owner_is_at_home(hermes: Any, scripted: Any) -> None:

@@ -458,8 +458,7 @@ async def test_a_person_who_is_a_tool_is_none(tmp_path, monkeypatch) -> None:
         carrier = Carrier(hermes.runtime, FakePlatform())
         monkeypatch.setenv("HERMES_RUN", "1")
         assert await carrier._asking("c")(None) is None
-        session = await carrier._conversation("c").take_up()
-        permission = next(one for one in carrier.commands if one.name == "permission")
+        here = carrier._typed.here("c", await carrier._conversation("c").take_up())
         with pytest.raises(Exception, match="Only a person"):
-            await permission.run(session, "off")
-        assert "Mode: ask" in await permission.run(session, "")
+            here.mode("off")
+        assert here.mode() == "ask"

@@ -10,10 +10,8 @@ import pytest
 from attrs import frozen
 
 from hermes_core.errors import UserError
-from hermes_core.gateway.carry import Carrier
 from hermes_core.kinds import tool
 from hermes_core.testing import Call
-from hermes_core.testing.fakes import FakePlatform
 from hermes_core.types import Effect, Returned, Verdict
 
 
@@ -41,11 +39,11 @@ class Chat:
         hermes._ask = ask
         hermes.tmp_plugin(scripted(*steps))
         hermes.tmp_plugin(shell)
-        self._carrier = Carrier(hermes.runtime, FakePlatform())
+        hermes.tmp_plugin("hermes_tool_commands")
 
     async def say(self, words: str, session: str = "a") -> str:
         taken = await self.hermes.runtime.take_up(session, origin="test")
-        return await next(c for c in self._carrier.commands if c.name == "permission").run(taken, words)
+        return str(await self.hermes.slash(f"/permission {words}", taken))
 
     async def turn(self, session: str = "a") -> list[bool]:
         events = [e async for e in self.hermes.turn("go", session=session)]

@@ -8,6 +8,7 @@ from hermes_core.testing import (
     Call,
     Fail,
     FakeApprovals,
+    FakeConversation,
     FakePlatform,
     FakeToolContext,
     FakeWorkspace,
@@ -202,6 +203,24 @@ async def test_what_waits_for_a_yes_can_be_faked(tmp_path) -> None:
     for ask in (shut.list(me), shut.revoke(me, 1)):
         with pytest.raises(NotPermitted):
             await ask
+
+
+async def test_a_conversation_keeps_what_was_done_and_refuses_as_the_kernel_does():
+    here = FakeConversation(said=["one", "two"])
+    assert (await here.last_said()).parts[0].text == "two"
+    assert [m.parts[0].text for m in await here.undo()] == ["two"]
+    await here.steer("left")
+    assert [mode for mode, _ in await here.waiting()] == ["steer"]
+    assert (await here.drop_waiting(), await here.drop_waiting()) == (1, 0)
+    assert await here.model("big") == ("fake", "big")
+    assert (await here.switch("s2")).id == "s2"
+    assert here.done == [("switch", "s2")]
+    for refused in (FakeConversation(role="user"), FakeConversation(by_tool=True)):
+        with pytest.raises(UserError):
+            await refused.configure("agent.busy", "steer")
+    assert refused.written == {}
+    with pytest.raises(UserError):
+        refused.mode("off")
 
 
 async def test_turns_that_wait_can_be_faked(tmp_path) -> None:

@@ -8,7 +8,7 @@ import click
 
 from hermes_core.cli.main import root
 from hermes_core.cli.scope import Scope
-from hermes_core.gateway.commands.slash import Conversation, deck_of
+from hermes_core.gateway.commands.registry import Registry
 from hermes_core.plugins.records import KERNEL
 from hermes_core.testing import Bench
 from hermes_core.types import SlashCommand
@@ -90,10 +90,11 @@ def _option(option: click.Option) -> tuple[str, str]:
 
 
 def slashes() -> dict[str, SlashCommand]:
-    """The slash commands of the kernel."""
+    """The slash commands of the kernel, and those of its plugin of them."""
     with tempfile.TemporaryDirectory() as folder:
-        runtime = Bench(Path(folder) / "home").runtime
-        return deck_of(runtime, lambda _: Conversation(runtime, "cli")).table
+        bench = Bench(Path(folder) / "home")
+        bench.tmp_plugin("hermes_tool_commands")
+        return Registry(bench.runtime).table
 
 
 def slash_page() -> str:
@@ -107,11 +108,12 @@ def slash_page() -> str:
         )
         for c in slashes().values()
     ]
-    theirs = [f"- `/{name}` from {m.label}" for m in manifests() for name in m.contributes["slash"]]
+    known = {command.name for command in slashes().values()}
+    theirs = [f"- `/{n}` from {m.label}" for m in manifests() for n in m.contributes["slash"] if n not in known]
     return joined(
         "# Slash commands",
-        "Typed into a conversation, on every platform. The kernel runs them; a plugin adds its own with "
-        "`register_slash_commands`. A message that starts with two slashes is not a command.",
+        "Typed into a conversation, on every platform. Most are of the plugin tool/commands; any plugin adds its own "
+        "with `register_slash_commands`. A message that starts with two slashes is not a command.",
         "In a terminal whoever types is an admin. {doc}`../how-to/commands` shows how they are used.",
         table(("command", "meaning", "where", "for"), rows),
         "\n".join(theirs),

@@ -19,6 +19,7 @@ ORDER = (
     "Platform",
     "Desk",
     "SessionDesk",
+    "Conversation",
     "Jobs",
     "Completer",
     "Service",

@@ -1,15 +1,15 @@
 """Slash commands about chats: which platforms there are, which chat is home, going on in another one."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from hermes_core.errors import UserError
+from hermes_core.plugins.at_hand import at_hand
 from hermes_core.types import Principal, Session, SlashCommand
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.agent.runtime import Runtime
-    from hermes_core.gateway.conversation import Conversation
     from hermes_core.store.chats import KnownChat
 
 __all__ = ["chat_slash_commands"]
@@ -17,9 +17,9 @@ __all__ = ["chat_slash_commands"]
 _RECAP = 1500  # characters of the last answer that are said again in the chat
 
 
-def chat_slash_commands(runtime: "Runtime", conversation: "Callable[[str], Conversation]") -> Sequence[SlashCommand]:
+def chat_slash_commands(runtime: "Runtime") -> Sequence[SlashCommand]:
     """``/platforms``, ``/sethome`` and ``/handoff``."""
-    desk = _Chats(runtime, conversation)
+    desk = _Chats(runtime)
     return (
         SlashCommand(name="platforms", summary="which chat services are served", run=desk.platforms, at_once=True),
         SlashCommand(
@@ -43,8 +43,8 @@ def chat_slash_commands(runtime: "Runtime", conversation: "Callable[[str], Conve
 class _Chats:
     """The commands. What they need is imported when one runs: a terminal starts without it."""
 
-    def __init__(self, runtime: "Runtime", conversation: "Callable[[str], Conversation]") -> None:
-        self._runtime, self._conversation = runtime, conversation
+    def __init__(self, runtime: "Runtime") -> None:
+        self._runtime = runtime
 
     async def platforms(self, _session: Session, _rest: str) -> str:
         """Every account that was ever served, and how it is."""
@@ -93,20 +93,18 @@ class _Chats:
         key = f"handoff:{session.id}:{os.urandom(8).hex()}"
         notice = answer_to(envelope, session.owner, said(text), key=key, session_id=session.id)
         await store.hand_over(there.key, session.id, notice, there.overrides)
-        fresh = await self._conversation(session.id).switch()
+        fresh = await at_hand(session).switch()
         return f"{_called(chat)} goes on with {session.id}. Here a new session begins: {fresh.id}."
 
     def _here(self, session: Session) -> "KnownChat | None":
         """The chat that a command was written in; None in a terminal."""
-        from hermes_core.gateway.conversations import ChatConversation
         from hermes_core.store.chats import KnownChat
 
-        conversation = self._conversation(session.id)
-        if not isinstance(conversation, ChatConversation):
+        envelope = at_hand(session).envelope
+        if envelope is None:
             return None
-        envelope = conversation.envelope
         known = {name: getattr(envelope, name) for name in ("platform", "account", "chat", "thread", "kind", "sender")}
-        return KnownChat(owner=conversation.owner, name=envelope.chat_name, **known)
+        return KnownChat(owner=session.owner, name=envelope.chat_name, **known)
 
     async def _one(self, owner: Principal, target: str) -> "KnownChat":
         """The one chat that a target means. Raises UnknownName, UserError."""

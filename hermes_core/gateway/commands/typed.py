@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from attrs import evolve
@@ -11,8 +11,8 @@ from attrs import evolve
 from hermes_core.agent.live import new_session_id
 from hermes_core.agent.runtime import Runtime
 from hermes_core.errors import UnknownName, UserError
-from hermes_core.gateway.commands.deck import Deck, carried_out, named
-from hermes_core.gateway.commands.slash import deck_of
+from hermes_core.gateway.commands.at_hand import TypedHere
+from hermes_core.gateway.commands.registry import Registry, named
 from hermes_core.gateway.conversation import Conversation
 from hermes_core.gateway.people.access import usable
 from hermes_core.kinds import Platform
@@ -56,20 +56,19 @@ class TypedCommands:
         self.left, self.beside = asyncio.Event(), set[asyncio.Task[None]]()
 
     @cached_property
-    def _deck(self) -> Deck:
-        deck = deck_of(self._runtime, self._conversation, more=self._platform.commands())
-        here: dict[str, Callable[[Session, str], Awaitable[str]]] = {"background": self._begin, "quit": self._quit}
-        deck.table.update({name: evolve(deck.table[name], run=run) for name, run in here.items()})
-        return deck
+    def _registry(self) -> Registry:
+        registry = Registry(self._runtime, more=self._platform.commands())
+        registry.table["quit"] = evolve(registry.table["quit"], run=self._quit)
+        return registry
 
     @cached_property
     def table(self) -> Mapping[str, SlashCommand]:
         """All commands, made when one is first wanted: plugins are imported for it."""
-        return usable(self._deck.table, "admin", "terminal")
+        return usable(self._registry.table, "admin", "terminal")
 
-    def _conversation(self, session_id: str) -> Conversation:
-        """The conversation that a session plays in now."""
-        return next(one for one in self._chats.values() if one.session and one.session.id == session_id)
+    def here(self, chat: str, session: Session | None = None) -> TypedHere:
+        """A chat as a command that is typed into it has it."""
+        return TypedHere(self._runtime, self._chats[chat], session, partial(self._begin, chat))
 
     def at_once(self, text: str) -> bool:
         """Whether it need not wait for the end of a turn."""
@@ -77,15 +76,11 @@ class TypedCommands:
         return text.startswith("/") and command is not None and command.at_once
 
     async def run(self, chat: str, session: Session, text: str) -> str | Message:
-        """Carry a command out; what is to be shown, or what the model is to hear. Raises HermesError."""
+        """Carry a command out; what is to be shown, or what the model is to hear. Raises HermesError.
+
+        One that takes its time, or asks, is shown as work, and can be stopped.
+        """
         name, _, rest = text[1:].partition(" ")
-        from hermes_core.gateway.commands.quick import find
-
-        command = await find(self._deck, self.table, session, name.casefold())
-        return await self._done(chat, command, session, rest.strip())
-
-    async def _done(self, chat: str, command: SlashCommand, session: Session, rest: str) -> str | Message:
-        """Carry a command out. One that takes its time, or asks, is shown as work, and can be stopped."""
         live, shown = Feature.LIVE in self._platform.features and self._chats[chat].over, False
 
         async def show() -> None:
@@ -99,7 +94,8 @@ class TypedCommands:
             return await self._platform.ask(Chat(chat), question)
 
         asks = ask if Feature.LIVE in self._platform.features else None
-        work = asyncio.ensure_future(carried_out(self._deck, command, session, rest, asks))
+        here = self.here(chat, session)
+        work = asyncio.ensure_future(self._registry.run(here, name.casefold(), rest.strip(), asks))
         (working := self.working.setdefault(chat, [])).append(work)
         try:
             await asyncio.wait({work}, timeout=_SOON)
@@ -116,11 +112,8 @@ class TypedCommands:
                 await self._platform.show(Chat(chat), ended)
         return "Stopped." if work.cancelled() else work.result()
 
-    async def _begin(self, session: Session, rest: str) -> str:
+    async def _begin(self, chat: str, session: Session, rest: str) -> str:
         """Have something done beside the conversation. Nobody is asked meanwhile: what needs a yes is refused."""
-        if not rest:
-            raise UserError("Say what is to be done: /background TEXT")
-        chat = next(chat for chat, one in self._chats.items() if one.session and one.session.id == session.id)
         name = new_session_id()
 
         async def work() -> None:
@@ -135,7 +128,7 @@ class TypedCommands:
         task = asyncio.create_task(work(), name=f"beside:{name}")
         self.beside.add(task)
         task.add_done_callback(self.beside.discard)
-        return f"Begun beside this conversation. The answer comes here; /resume {name} goes on with it."
+        return name
 
     async def _quit(self, session: Session, rest: str) -> str:
         """Leave; what is under way ends first."""

@@ -206,6 +206,7 @@ async def test_ctrl_c_stops_a_turn_and_twice_leaves(hermes: Bench, scripted: Any
 
 async def test_commands_of_the_screen_are_in_the_registry_and_work(hermes: Bench, scripted: Any) -> None:
     hermes.tmp_plugin(scripted())
+    hermes.tmp_plugin("hermes_tool_commands")
     async with stage(hermes, config=Config(skin="slate")) as screen:
         known = {command.name for command in screen.app.desk.commands}
         assert {"skin", "statusbar", "copy", "help", "model"} <= known

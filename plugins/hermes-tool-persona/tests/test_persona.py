@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes_core.errors import UserError
-from hermes_core.gateway.commands.slash import deck_of
+from hermes_core.gateway.commands.registry import Registry
 from hermes_core.hooks import hookimpl
 from hermes_core.plugins.brokers import KeptDocuments
 from hermes_core.testing import FakeDocuments
@@ -80,7 +80,7 @@ class Scene:
 
     @property
     def command(self) -> SlashCommand:
-        return deck_of(self.hermes.runtime, lambda _: None).table["personality"]  # type: ignore[arg-type, return-value]
+        return Registry(self.hermes.runtime).table["personality"]
 
     async def type(self, rest: str, session: str = "s1", owner: Principal = Principal()) -> str:  # noqa: B008 - a value
         answer = await self.command.run(Session(id=session, origin="cli", owner=owner), rest)

@@ -346,6 +346,7 @@ async def test_each_ready_skill_is_a_command_and_several_stand_before_one_task(h
     provider = scripted("1", "2", "3")
     hermes.tmp_plugin(provider)
     hermes.tmp_plugin("hermes_tool_skills")
+    hermes.tmp_plugin("hermes_tool_commands")
     hermes.configure({"tools.skills.external_dirs": [str(tmp_path / "ext")]})
     platform = FakePlatform(features=())
     for line in (

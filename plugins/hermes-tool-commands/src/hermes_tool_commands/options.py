@@ -1,11 +1,14 @@
-"""What may follow a slash command, for completion."""
+"""What may follow a command, for completion."""
 
 import time
 from collections.abc import Iterable, Sequence
+from typing import Any
 
-from hermes_core.config.schema import EFFORTS
-from hermes_core.gateway.commands.deck import Deck
+from hermes_core.context import PluginContext
+from hermes_core.errors import UserError
+from hermes_core.kinds import Conversation
 from hermes_core.types import Choice, ModelRow, Session
+from hermes_tool_commands.table import EFFORTS
 
 __all__ = ["options_of"]
 
@@ -14,26 +17,26 @@ _FIXED = {
     "permission": ("ask", "smart", "off", "grants", "forget"),
     "busy": ("queue", "steer", "interrupt"),
     "queue": ("clear",),
-    "quit": ("--delete",),
 }
 _FRESH = 300.0  # seconds for which a provider's models are not asked for again
-_MODELS: dict[tuple[str, str], tuple[float, Sequence[ModelRow]]] = {}  # by home and provider
 
 
-async def options_of(deck: Deck, name: str, session: Session, rest: str) -> Sequence[Choice]:
+async def options_of(ctx: PluginContext, name: str, session: Session, rest: str) -> Sequence[Choice]:
     """Those that fit what was typed so far."""
     if name in _FIXED:
         return _fitting(((one, "") for one in _FIXED[name]), rest)
-    if name == "help":
-        return _fitting(((one.name, one.summary) for one in deck.table.values()), rest)
     if name == "resume":
-        rows = await (await deck.runtime.store()).list_sessions(session.owner, limit=30)
+        rows = await ctx.sessions.rows(session.owner, limit=30)
         return _fitting(((r.session.title or r.session.id, r.preview[:60]) for r in rows), rest)
     if name == "config":
-        return await _settings(deck, rest)
+        return await _settings(ctx, rest)
+    try:
+        here = ctx.conversation(session)
+    except UserError:  # menus of services ask outside of a conversation
+        return ()
     if name == "tools":
-        return _tools(deck, session, rest)
-    return await _models(deck, rest)
+        return await _tools(here, rest)
+    return await _models(ctx, here, rest)
 
 
 def _fitting(pairs: Iterable[tuple[str, str]], rest: str, before: str = "") -> list[Choice]:
@@ -44,38 +47,36 @@ def _fitting(pairs: Iterable[tuple[str, str]], rest: str, before: str = "") -> l
     return [Choice(before + text, summary, len(before + rest)) for text, summary in (*first, *held)]
 
 
-async def _settings(deck: Deck, rest: str) -> Sequence[Choice]:
-    from hermes_core.agent.settings import HomeSettings
-
+async def _settings(ctx: PluginContext, rest: str) -> Sequence[Choice]:
     key, space, value = rest.partition(" ")
-    rows = await HomeSettings(deck.runtime, lambda: None).list()
+    rows = await ctx.settings.list()
     if not space:
         return _fitting(((row.key, row.help) for row in rows), key)
     row = next((row for row in rows if row.key == key), None)
     schema = row.schema if row else {}
-    words = ("true", "false") if schema.get("type") == "boolean" else [str(one) for one in schema.get("enum") or ()]
+    given: Any = schema.get("enum") or ()
+    words = ("true", "false") if schema.get("type") == "boolean" else [str(one) for one in given]
     return _fitting(((word, "") for word in words), value, f"{key} ")
 
 
-def _tools(deck: Deck, session: Session, rest: str) -> Sequence[Choice]:
+async def _tools(here: Conversation, rest: str) -> Sequence[Choice]:
     verb, space, _ = rest.partition(" ")
     if not space:
         return _fitting((("enable", "offer it here again"), ("disable", "offer it here no more")), verb)
-    off = set(deck.runtime.settings.config.agent.disabled_on.get(session.origin, ()))
+    rows = await here.tools()
     earlier, _, name = rest.rpartition(" ")
-    names = sorted(off) if verb == "enable" else [n for n in deck.runtime.toolbox().names if n not in off]
+    names = [row.name for row in rows if (row.off if verb == "enable" else row.toolset and not row.off)]
     return _fitting(((one, "") for one in names), name, f"{earlier} ")
 
 
-async def _models(deck: Deck, rest: str) -> Sequence[Choice]:
+async def _models(ctx: PluginContext, here: Conversation, rest: str) -> Sequence[Choice]:
     """The models of the provider that answers, and the providers; asked now and then, not at every key."""
-    from hermes_core.agent.route.catalogue import model_rows, provider_rows
-
-    route = await deck.runtime.routed()
-    provider = rest.partition(":")[0] if ":" in rest else route.name
-    slot = (str(deck.runtime.home.root), provider)
-    if slot not in _MODELS or time.monotonic() - _MODELS[slot][0] > _FRESH:
-        _MODELS[slot] = (time.monotonic(), await model_rows(deck.runtime, provider))
-    named = [(f"{provider}:{row.model.name}" if ":" in rest else row.model.name, provider) for row in _MODELS[slot][1]]
-    others = [] if ":" in rest else [(f"{r.name}:", r.kind) for r in await provider_rows(deck.runtime) if r.ready]
+    provider = rest.partition(":")[0] if ":" in rest else (await here.model())[0]
+    known: dict[str, tuple[float, Sequence[ModelRow]]] = ctx.state.setdefault("models", {})
+    if provider not in known or time.monotonic() - known[provider][0] > _FRESH:
+        known[provider] = (time.monotonic(), await ctx.models.list(provider))
+    named = [
+        (f"{provider}:{row.model.name}" if ":" in rest else row.model.name, provider) for row in known[provider][1]
+    ]
+    others = [] if ":" in rest else [(f"{one.name}:", one.kind) for one in await ctx.models.providers() if one.ready]
     return _fitting([*named, *others], rest)

@@ -1,0 +1,124 @@
+"""The conversation a slash command was typed into, in a terminal or in a chat."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, Protocol
+
+from hermes_core.types import (
+    ConversationState,
+    Envelope,
+    Message,
+    Session,
+    ToolRow,
+)
+
+__all__ = ["Conversation"]
+
+
+class Conversation(Protocol):
+    """What a slash command may do where it was typed. ``ctx.conversation(session)`` gives it; the kernel makes it.
+
+    Everything is done for the person who typed the command: what they may not do raises UserError, whatever the
+    command thought. ``place`` says what kind of way in it came.
+    """
+
+    place: Literal["terminal", "chat", "api"]
+
+    @property
+    def session(self) -> Session:
+        """The session that the command was typed into, whatever the conversation goes on in after it."""
+
+    @property
+    def role(self) -> Literal["admin", "user"]:
+        """What the person may ask for. Who types in a terminal is an admin."""
+
+    @property
+    def who(self) -> str:
+        """Who the person is here, in words."""
+
+    @property
+    def envelope(self) -> Envelope | None:
+        """The message that holds the command, where a chat service brought it."""
+        return None
+
+    def need_person(self, *, admin: bool = False) -> None:
+        """Raises UserError when a tool of Hermes types here; with ``admin`` also for somebody who is none."""
+
+    async def state(self) -> ConversationState:
+        """How the conversation is. Raises UserError when nobody can answer in it."""
+
+    # --- its session ------------------------------------------------------------------------------------------------
+
+    async def switch(self, session_id: str = "") -> Session:
+        """Go on in an earlier session of the same owner, or in a new one. Raises UnknownName."""
+
+    async def branch(self, title: str = "") -> Session:
+        """Go on in a copy of the session. Raises UnknownName while nothing was said, UserError for a taken title."""
+
+    async def rename(self, title: str) -> Session:
+        """Give the session another title. Raises UserError when another one has it."""
+
+    async def undo(self, exchanges: int = 1) -> Sequence[Message]:
+        """Take back the last exchanges: no model is told of them any more. What the person said in them, in order."""
+
+    async def last_said(self) -> Message | None:
+        """The last message of the person, answered or not."""
+
+    # --- its turns --------------------------------------------------------------------------------------------------
+
+    async def interrupt(self) -> bool:
+        """Stop the turn that runs; False when none does."""
+
+    async def steer(self, text: str) -> str | Message:
+        """Say something to the running turn. Return what it gives: it is the answer to the command."""
+
+    async def queue(self, text: str) -> str | Message:
+        """Say something that has its turn after the running one. Return what it gives, as of ``steer``."""
+
+    async def waiting(self) -> Sequence[tuple[Literal["queue", "steer"], Message]]:
+        """What waits for its turn, and how it came to wait."""
+
+    async def drop_waiting(self) -> int:
+        """Give up what waits; how much that was."""
+
+    async def beside(self, text: str) -> str:
+        """Have something done in a session of its own; its id. The answer is told here when it is there."""
+
+    # --- what was chosen for it -------------------------------------------------------------------------------------
+
+    async def model(
+        self, wanted: str = "", *, span: Literal["session", "once", "global"] = "session"
+    ) -> tuple[str, str]:
+        """Choose who answers here, ``[provider:]model`` or ``default``; the provider and the model, also of no choice.
+
+        ``once`` is for the next message only. With ``global`` the choice is only checked where a chat has its own; who
+        wants it kept sets the settings. Raises UnknownName, and UserError for what cannot be chosen.
+        """
+
+    async def effort(self, wanted: str = "") -> str:
+        """Choose how hard the model thinks here; what is in force, empty for the model's own. Raises UserError.
+
+        ``default`` takes the choice back where a chat has its own.
+        """
+
+    def mode(self, wanted: str = "") -> str:
+        """Choose what needs a yes: ``ask``, ``smart``, ``off``; what is in force. Raises UserError for who may not."""
+
+    def busy(self, wanted: str = "") -> str:
+        """Choose what becomes of what is said during a turn: ``queue``, ``steer``, ``interrupt``; what is in force."""
+
+    async def tools(self) -> Sequence[ToolRow]:
+        """The tools there are, as a conversation that begins here now would be told of them."""
+
+    # --- the program, as this person may see and change it -----------------------------------------------------------
+
+    async def configure(self, key: str, text: str) -> str:
+        """Write a setting for good, and let it hold here as far as that goes; in words, how it stands and from when.
+
+        Raises UserError for who is no admin, and as ``SettingsBroker.set`` does.
+        """
+
+    def reload(self) -> Sequence[str]:
+        """Read settings and secrets again; the sections that need a new start. Raises UserError for who is no admin."""
+
+    async def budget(self) -> Mapping[str, float]:
+        """What is left of each budget that binds the session."""

@@ -1,0 +1,110 @@
+"""What was said: sessions, their messages, taking back, copies, files."""
+
+import json
+from pathlib import Path
+
+from hermes_core.context import PluginContext
+from hermes_core.errors import UnknownName, UserError
+from hermes_core.types import Session
+from hermes_tool_commands.words import number, short, whole
+
+
+async def resume(ctx: PluginContext, session: Session, rest: str) -> str:
+    """Go on in an earlier session, and say how it ended."""
+    found = await ctx.sessions.find(session.owner, rest or "latest")
+    await ctx.conversation(session).switch(found.id)
+    rows = await ctx.sessions.read(session.owner, found.id, window=3)
+    recap = "\n".join(f"{m.role}: {short(m)}" for _, m in rows if m.role in ("user", "assistant") and short(m))
+    return f"Resumed {found.id} {found.title}\n{recap}".strip()
+
+
+async def sessions(ctx: PluginContext, session: Session, rest: str) -> str:
+    """List earlier sessions."""
+    rows = await ctx.sessions.rows(session.owner, limit=int(rest) if rest.isdigit() else 10)
+    return "\n".join(f"    {r.session.id}  {r.session.title or r.preview[:60]}" for r in rows) or "No session yet."
+
+
+async def title(ctx: PluginContext, session: Session, rest: str) -> str:
+    """Give the session another title."""
+    if not rest:
+        raise UserError("Say the title: /title TEXT")
+    await ctx.conversation(session).rename(rest)
+    return f"This session is now called {rest!r}."
+
+
+async def history(ctx: PluginContext, session: Session, rest: str) -> str:
+    """Show the last messages."""
+    count = number(rest, 10)
+    try:
+        rows = await ctx.sessions.read(session.owner, session.id, window=min(4 * count, 400))
+    except UnknownName:
+        rows = []
+    said = [f"{m.role}: {short(m)}" for _, m in rows if m.role in ("user", "assistant") and short(m)]
+    return "\n".join(said[-count:]) or "Nothing was said yet."
+
+
+async def search(ctx: PluginContext, session: Session, rest: str) -> str:
+    """Find messages in all sessions."""
+    if not rest:
+        raise UserError("Say what to look for: /search WORDS")
+    hits = await ctx.sessions.search(session.owner, rest, limit=10)
+    return "\n".join(f"    {h.session_id}  {h.role}: {h.snippet}" for h in hits) or f"Nothing says {rest!r}."
+
+
+async def undo(ctx: PluginContext, session: Session, rest: str) -> str:
+    """Take exchanges back."""
+    gone = await ctx.conversation(session).undo(number(rest, 1))
+    if not gone:
+        return "There is nothing to take back."
+    what = "the last exchange" if len(gone) == 1 else f"the last {len(gone)} exchanges"
+    return f"Taken back: {what}, from {short(gone[0], 80)!r} on. What commands did in files and elsewhere stays done."
+
+
+async def branch(ctx: PluginContext, session: Session, rest: str) -> str:
+    """Go on in a copy."""
+    try:
+        copy = await ctx.conversation(session).branch(rest)
+    except UnknownName:
+        raise UserError("There is nothing to branch off from yet.") from None
+    return f"This is a copy now, {copy.id} {rest}".rstrip() + f". /resume {session.id} goes back."
+
+
+async def save(ctx: PluginContext, session: Session, rest: str) -> str:
+    """Write the session into a new file, without secrets."""
+    ctx.conversation(session).need_person()
+    path = Path(session.cwd, Path(rest).expanduser()) if rest else Path(session.cwd, f"{session.id}.md")
+    try:
+        messages = await ctx.sessions.past(session.owner, session.id)
+    except UnknownName:
+        messages = ()
+    if not messages:
+        raise UserError("Nothing was said yet.")
+    if path.suffix == ".json":
+        shapes = [one for one in await ctx.sessions.export(session.owner, session.id) if not _is_prompt(one)]
+        told = {"id": session.id, "title": session.title, "messages": _masked(ctx, shapes)}
+        text = json.dumps(told, ensure_ascii=False, indent=2)
+    else:
+        said = [f"## {m.role}\n\n{whole(m)}" for m in messages if whole(m)]
+        text = ctx.masks.text("\n\n".join([f"# {session.title or session.id}", *said]))
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text + "\n")
+    except FileExistsError:
+        raise UserError(f"{path} is there already.", hint="Say another name: /save FILE") from None
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise UserError(f"Cannot write {path}: {why}.", hint="Check the folder and the disk.") from error
+    return f"Saved: {path}"
+
+
+def _is_prompt(shape: object) -> bool:
+    return isinstance(shape, dict) and shape.get("role") == "system"
+
+
+def _masked(ctx: PluginContext, value: object) -> object:
+    """A JSON value with the secrets out of its texts."""
+    if isinstance(value, str):
+        return ctx.masks.text(value)
+    if isinstance(value, dict):
+        return {key: _masked(ctx, one) for key, one in value.items()}
+    return [_masked(ctx, one) for one in value] if isinstance(value, list) else value

@@ -1,0 +1,39 @@
+"""What is said to a running turn, after it, once more, or beside it."""
+
+from hermes_core.context import PluginContext
+from hermes_core.errors import UserError
+from hermes_core.types import Message, Session
+from hermes_tool_commands.words import short
+
+
+async def steer(ctx: PluginContext, session: Session, rest: str) -> str | Message:
+    """Say something to the running turn."""
+    if not rest:
+        raise UserError("Say what the model should hear: /steer TEXT")
+    return await ctx.conversation(session).steer(rest)
+
+
+async def queue(ctx: PluginContext, session: Session, rest: str) -> str | Message:
+    """Say something after it; show what waits, or give it up."""
+    here = ctx.conversation(session)
+    if rest == "clear":
+        return f"Given up: {await here.drop_waiting()} waiting."
+    if rest:
+        return await here.queue(rest)
+    return "\n".join(f"    {mode}: {short(message)}" for mode, message in await here.waiting()) or "Nothing waits."
+
+
+async def retry(ctx: PluginContext, session: Session, _rest: str) -> str | Message:
+    """Ask the last question again."""
+    return await ctx.conversation(session).last_said() or "There is no question to ask again."
+
+
+async def background(ctx: PluginContext, session: Session, rest: str) -> str:
+    """Have something done beside the conversation."""
+    if not rest:
+        raise UserError("Say what is to be done: /background TEXT")
+    here = ctx.conversation(session)
+    name = await here.beside(rest)
+    if here.place == "chat":
+        return f"Begun beside this conversation, in {name}. The answer comes here."
+    return f"Begun beside this conversation. The answer comes here; /resume {name} goes on with it."

@@ -1,0 +1,24 @@
+"""Messages and numbers in words."""
+
+from hermes_core.errors import UserError
+from hermes_core.types import Message, Text
+
+__all__ = ["number", "short", "whole"]
+
+
+def whole(message: Message) -> str:
+    """What was said in a message."""
+    return "\n\n".join(part.text for part in message.parts if isinstance(part, Text)).strip()
+
+
+def short(message: Message, most: int = 200) -> str:
+    """The same on one line."""
+    text = " ".join(whole(message).split())
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
+def number(rest: str, usual: int) -> int:
+    """The number that was typed. Raises UserError for one that is none of 1 to 999."""
+    if rest and not (rest.isdecimal() and 0 < int(rest) < 1000):
+        raise UserError(f"{rest!r} is no number of 1 to 999.")
+    return int(rest or usual)
