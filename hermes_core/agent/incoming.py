@@ -30,8 +30,10 @@ def instructed(message: Message, system: str) -> Message:
     return evolve(message, parts=(words, *message.parts))
 
 
-def enveloped(message: str | Message, chat: str, platform: str, owner: Principal, event: str = "") -> Envelope:
+def enveloped(
+    message: str | Message, chat: str, platform: str, owner: Principal, event: str = "", account: str = ""
+) -> Envelope:
     """What a program says, as an incoming message. Without an ``event`` it is one that never came before."""
     said = message if isinstance(message, Message) else Message(role="user", parts=(Text(text=message),))
     event = event or os.urandom(16).hex()
-    return Envelope(platform=platform, account="", event_id=event, chat=chat, sender=owner.person, message=said)
+    return Envelope(platform=platform, account=account, event_id=event, chat=chat, sender=owner.person, message=said)

@@ -4,6 +4,8 @@ import contextlib
 import logging
 from collections.abc import AsyncGenerator, Sequence
 from functools import partial
+from math import inf
+from pathlib import Path
 
 from attrs import evolve
 
@@ -12,11 +14,13 @@ from hermes_core.agent.live import new_session_id
 from hermes_core.agent.runtime import Runtime
 from hermes_core.agent.surface import Surface
 from hermes_core.brokers import TurnsBroker
+from hermes_core.config.schema import EFFORTS
 from hermes_core.errors import UserError
 from hermes_core.kinds import ToolContext
 from hermes_core.kinds.desk import AskPerson
 from hermes_core.plugins.index import Installed
-from hermes_core.types import Envelope, Event, Message, PastTurn, Principal, TurnOrder
+from hermes_core.plugins.soundness import unsound
+from hermes_core.types import Envelope, Event, Message, PastTurn, Principal, TurnBounds, TurnOrder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,6 +51,7 @@ class Turns(TurnsBroker):
             from hermes_core.agent.below import Below
 
             self._require()
+            _refuse_unsound(order or TurnOrder())
             turn = Below(self._runtime, self._installed.label, call, order or TurnOrder(), ask).run(message)
         else:
             owner = owner or self._runtime.owner
@@ -115,8 +120,9 @@ class Turns(TurnsBroker):
         """See TurnsBroker."""
         self._require()
         store = await self._runtime.store()
-        known = {"platform": self._installed.label, "account": "", "event_id": event}
-        return await store.past_turn(owner or self._runtime.owner, **known)
+        owner = owner or self._runtime.owner
+        known = {"platform": self._installed.label, "account": _account(owner), "event_id": event}
+        return await store.past_turn(owner, **known)
 
     # --- how it is written down -----------------------------------------------------------------------------------
 
@@ -139,9 +145,12 @@ class Turns(TurnsBroker):
         from hermes_core.store.leases import Duplicate
 
         self._require()
-        runtime = self._runtime
+        runtime, store = self._runtime, await self._runtime.store()
+        _refuse_unsound(order)
         if order.session and order.fork:
             raise UserError("A turn is in a session, or in a fork of one: give one of both.")
+        if order.session and not await store.is_free(order.session):
+            await store.session(order.session, owner)
         if order.folder and (order.session or order.fork):
             raise UserError("Only a new session is given a folder; others have theirs.")
         if order.folder and runtime.guests.is_guest(owner):
@@ -153,12 +162,14 @@ class Turns(TurnsBroker):
         if order.event and await self.past(order.event, owner=owner):
             return None
         session = await self._forked(order.fork, owner) if order.fork else order.session or new_session_id()
-        envelope = enveloped(message, "", self._installed.label, owner, order.event)
+        envelope = enveloped(message, "", self._installed.label, owner, order.event, _account(owner))
         envelope = evolve(envelope, order=None if order == TurnOrder() else order)
         known = {"owner": owner, "origin": self._name, "envelope": envelope}
         try:
             row = await runtime.queue(session, envelope.message, system=order.system, folder=order.folder, **known)
         except Duplicate:  # another process was a moment earlier
+            if order.fork:
+                await runtime.delete_session(session, owner)
             return None
         return session, row
 
@@ -175,6 +186,24 @@ class Turns(TurnsBroker):
         copy = evolve(known, id=new_session_id(), origin=self._name, title="", created=0.0, parent="", turn="")
         await store.fork_session(owner, source, copy)
         return str(copy.id)
+
+
+def _account(owner: Principal) -> str:
+    """Whose events they are: each person's are apart."""
+    return f"{owner.profile}/{owner.person}"
+
+
+def _refuse_unsound(order: TurnOrder) -> None:
+    """Raises UserError for an order that nobody could keep to."""
+    bounds = order.bounds or TurnBounds()
+    amounts = {name: getattr(bounds, name) for name in ("calls", "tokens", "money", "seconds")}
+    wrong = unsound(order) or next((f"TurnBounds.{n} is {v!r}" for n, v in amounts.items() if not 0 <= v < inf), "")
+    if not wrong and order.effort and order.effort not in EFFORTS:
+        wrong = f"TurnOrder.effort is {order.effort!r}"
+    if not wrong and order.folder and ("\0" in order.folder or not Path(order.folder).is_absolute()):
+        wrong = f"TurnOrder.folder is {order.folder!r}"
+    if wrong:
+        raise UserError(f"That order cannot be kept: {wrong}.")
 
 
 def ordered(runtime: Runtime, surface: Surface, owner: Principal, envelope: Envelope | None) -> Surface:

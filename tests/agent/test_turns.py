@@ -313,6 +313,51 @@ async def test_an_order_that_cannot_be_kept_is_refused_before_anything_is_stored
     assert not await (await hermes.runtime.store()).list_sessions(hermes.runtime.owner)
 
 
+@pytest.mark.parametrize(
+    "order",
+    [
+        TurnOrder(bounds=TurnBounds(mode="bogus")),
+        TurnOrder(bounds=TurnBounds(deny="terminal")),
+        TurnOrder(bounds=TurnBounds(tools="web")),
+        TurnOrder(bounds=TurnBounds(money=float("nan"))),
+        TurnOrder(bounds=TurnBounds(calls=-1)),
+        TurnOrder(bounds=TurnBounds(calls="3")),
+        TurnOrder(effort="enormous"),
+        TurnOrder(folder="relative"),
+        TurnOrder(folder="/\0"),
+    ],
+    ids=str,
+)
+async def test_nonsense_in_an_order_is_refused_and_never_taken_for_no_bound(hermes, turns, order) -> None:
+    broker = turns()
+    with pytest.raises(UserError, match="That order cannot be kept"):
+        await broker.queue("hello", order=order)
+    assert await (await hermes.runtime.store()).list_sessions(hermes.runtime.owner, limit=9) == []
+
+
+async def test_an_event_is_of_one_person(turns) -> None:
+    broker, bob = turns("mine", "his"), Principal(person="bob")
+    order = TurnOrder(event="day")
+    assert ended(await played(broker.run("hello", order=order))).answer == "mine"
+    assert ended(await played(broker.run("hello", order=order, owner=bob))).answer == "his"
+    assert (await broker.past("day")).session_id != (await broker.past("day", owner=bob)).session_id
+
+
+async def test_an_event_that_came_before_leaves_no_fork(hermes, turns) -> None:
+    broker = turns("one", "two")
+    source = ended(await played(broker.run("hello"))).session_id
+    order = TurnOrder(fork=source, event="e")
+    await asyncio.gather(*(played(broker.run("hi", order=order)) for _ in range(10)))
+    assert len(await (await hermes.runtime.store()).list_sessions(hermes.runtime.owner, limit=99)) == 2
+
+
+async def test_a_session_of_somebody_else_is_unknown(turns) -> None:
+    broker = turns("one")
+    mine = ended(await played(broker.run("hello"))).session_id
+    with pytest.raises(UnknownName):
+        await played(broker.run("hi", order=TurnOrder(session=mine), owner=Principal(person="bob")))
+
+
 async def test_the_sessions_of_one_person_are_not_there_for_another(hermes, turns) -> None:
     broker = turns(Say("one"))
     mine = ended(await played(broker.run("begin"))).session_id
