@@ -78,6 +78,27 @@ async def test_a_plugin_and_a_platform_take_no_name_that_is_taken(hermes, script
     assert said[2].startswith("hermes ")
     assert said[3] == "theirs"
     assert said[4].startswith("/skin\n    how it looks\n")
+    told = [(f.plugin, f.where, f.error) for f in hermes.runtime.dispatch.faults]
+    assert told == [
+        ("tool/thief", "/q", "/q is somebody else's; it goes without"),
+        ("tool/thief", "/think", "/v is somebody else's; it goes without"),
+    ]
+
+
+async def test_a_command_that_falls_is_told_with_its_plugin(hermes, scripted) -> None:
+    async def falls(_session: Session, rest: str) -> str:
+        raise SystemExit(3) if rest else KeyError("x")
+
+    @hookimpl
+    def register_slash_commands():
+        return [SlashCommand(name="fall", summary="falls", run=falls)]
+
+    hermes.tmp_plugin(scripted())
+    hermes.tmp_plugin(register_slash_commands, name="weak", manifest={"contributes": {"slash": ["fall"]}})
+    said = await Desk().types(hermes, "/fall", "/fall hard")
+    assert said[0] == "Plugin tool/weak: /fall failed: KeyError: 'x'"
+    assert said[1] == "Plugin tool/weak: /fall failed: called sys.exit(3)"
+    assert {(f.plugin, f.where) for f in hermes.runtime.dispatch.faults} == {("tool/weak", "/fall")}
 
 
 async def test_no_two_commands_share_a_name(hermes) -> None:

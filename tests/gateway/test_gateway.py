@@ -532,7 +532,10 @@ async def test_a_command_that_breaks_says_so_and_is_over(hermes, scripted):
     room = Room()
     async with serving(hermes, room):
         room.write("/sessions 99999999999999999999")
-        await room.until("This command broke.")
+        words = (
+            "Plugin tool/commands: /sessions failed: OverflowError: Python int too large to convert to SQLite INTEGER"
+        )
+        await room.until(words)
         assert not await (await hermes.runtime.store()).commands_waiting("fake", "bot")
 
 

@@ -1,15 +1,17 @@
 """The commands of one way in: which there are, how one is found, the question before a loss, and running it."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from attrs import evolve
 
 from hermes_core.agent.runtime import Runtime
-from hermes_core.errors import UserError, nearest
+from hermes_core.errors import HermesError, PluginError, UserError, nearest
 from hermes_core.gateway.commands.at_hand import AtHand
 from hermes_core.gateway.people.access import Place, usable
 from hermes_core.plugins.at_hand import typed_into
-from hermes_core.types import Button, Buttons, Choice, Message, Question, Session, SlashCommand, Text, Verdict
+from hermes_core.plugins.fence import one_line
+from hermes_core.types import Button, Buttons, Choice, Fault, Message, Question, Session, SlashCommand, Text, Verdict
 
 __all__ = ["Registry", "named", "offered"]
 
@@ -34,21 +36,30 @@ class Registry:
         self.table: dict[str, SlashCommand] = {}
         runtime.loader.load_contributing("slash")
         given = runtime.dispatch.contributions("register_slash_commands")
-        ours = [command for label, command in given if runtime.loader.is_own(label)]
-        theirs = [command for label, command in given if not runtime.loader.is_own(label)]
-        for command in (*own_commands(self), *chat_slash_commands(runtime), *ours, *more, *theirs):
-            self._add(command)
+        ours = [(label, command) for label, command in given if runtime.loader.is_own(label)]
+        theirs = [(label, command) for label, command in given if not runtime.loader.is_own(label)]
+        mine = [("", command) for command in (*own_commands(self), *chat_slash_commands(runtime))]
+        self._owners: dict[str, str] = {}
+        for label, command in (*mine, *ours, *(("", command) for command in more), *theirs):
+            self._add(command, label)
         if runtime.settings.config.quick_commands:
             from hermes_core.gateway.commands.quick import quick_commands
 
             for command in quick_commands(self):
                 self._add(command)
 
-    def _add(self, command: SlashCommand) -> None:
-        """Take up a command, unless its name is taken; other names that are taken it does not get."""
-        if named(self.table, command.name) is None:
-            free = tuple(name for name in command.aliases if named(self.table, name) is None)
-            self.table[command.name] = evolve(command, aliases=free)
+    def _add(self, command: SlashCommand, owner: str = "") -> None:
+        """Take up a command, unless its name is taken; other names that are taken it does not get. Both are told."""
+        lost = [name for name in (command.name, *command.aliases) if named(self.table, name)]
+        if command.name not in lost:
+            free = tuple(name for name in command.aliases if name not in lost)
+            self.table[command.name], self._owners[command.name] = evolve(command, aliases=free), owner
+        for name in lost if owner else ():
+            error = f"/{name} is somebody else's; it goes without"
+            hint = f"Its author chooses another name, or: hermes plugins disable {owner}"
+            fault = Fault(plugin=owner, phase="call", where=f"/{command.name}", error=error, hint=hint)
+            if fault not in self.runtime.dispatch.faults:
+                self.runtime.dispatch.record(fault)
 
     async def run(self, here: AtHand, name: str, rest: str, ask: _Ask | None = None) -> str | Message:
         """What a command answers, after the person's yes where it asks for one. ``ask`` puts it to somebody who waits.
@@ -76,7 +87,18 @@ class Registry:
             word = verdict.choice if verdict.outcome == "allow" and verdict.choice in choices else "cancel"
         if word == "always":
             await here.configure("display.confirm_commands", "false")
-        return "Nothing was done." if word == "cancel" else await command.run(here.session, rest)
+        if word == "cancel":
+            return "Nothing was done."
+        try:
+            return await command.run(here.session, rest)
+        except (HermesError, asyncio.CancelledError):
+            raise
+        except (Exception, SystemExit) as error:
+            owner = self._owners.get(command.name, "")
+            if not owner:
+                raise
+            self.runtime.dispatch.failed(owner, f"/{command.name}", error)
+            raise PluginError(owner, f"/{command.name} failed: {one_line(error)}") from error
 
     async def _find(self, here: AtHand, name: str) -> SlashCommand:
         """A command by its name, or by that of one of another's options: ``/NAME`` for ``/skill NAME``."""
