@@ -113,11 +113,11 @@ def check(scope: Scope, path: Path, imports: bool) -> int:
 
 
 @plugins.command()
-@click.argument("kind", type=click.Choice(["provider", "tool", "backend", "platform", "memory"]))
+@click.argument("kind", type=click.Choice(["provider", "tool", "backend", "platform", "memory", "hooks"]))
 @click.argument("name")
 @click.option("--into", type=click.Path(path_type=Path), default=Path(), help="The folder to write it into.")
 def new(kind: str, name: str, into: Path) -> None:
-    """Write a new plugin package with a contract test that passes.
+    """Write a new plugin package with a contract test that passes. `hooks` adds nothing but its hooks.
 
     \b
     Example:
@@ -127,7 +127,7 @@ def new(kind: str, name: str, into: Path) -> None:
 
     written = new_plugin(kind, name, into)
     click.echo("\n".join(str(p) for p in written))
-    _say(f"\nNext: cd {into / f'hermes-{kind}-{name}'}, then pip install -e . and pytest")
+    _say(f"\nNext: cd {written[0].parent}, then pip install -e . and pytest")
 
 
 @plugins.command()

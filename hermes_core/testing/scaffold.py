@@ -11,7 +11,7 @@ from hermes_core.errors import UnknownName, UserError
 
 __all__ = ["new_plugin"]
 
-KINDS = ("backend", "memory", "platform", "provider", "tool")
+KINDS = ("backend", "hooks", "memory", "platform", "provider", "tool")
 TABLES = {
     "backend": "backends",
     "memory": "memories",
@@ -25,6 +25,8 @@ TEMPLATES = Path(__file__).with_name("templates")
 def new_plugin(kind: str, name: str, into: Path) -> list[Path]:
     """Write the package ``hermes-KIND-NAME`` into a folder; the written files, sorted.
 
+    ``hooks`` is a tool that adds no tool: a plugin that only takes part in what Hermes does.
+
     The package is written as a whole or not at all, and never over something that is there. Raises UnknownName for a
     kind that does not exist, UserError for a bad name or a place that cannot be written.
     """
@@ -35,7 +37,7 @@ def new_plugin(kind: str, name: str, into: Path) -> list[Path]:
             f"{name!r} cannot be the name of a plugin.",
             hint="Use lower-case letters and digits, words joined by single hyphens, 40 characters at most: my-tool",
         )
-    target = into / f"hermes-{kind}-{name}"
+    target = into / f"hermes-{_kind(kind)}-{name}"
     if target.exists():
         raise UserError(f"{target} is there already.", hint="Choose another name, or remove it first.")
     try:
@@ -63,15 +65,15 @@ def _write(kind: str, name: str, target: Path) -> None:
 
 def _rendered(kind: str, name: str) -> Iterator[tuple[str, str]]:
     """Where each file goes, and what it says."""
-    module = f"hermes_{kind}_{name.replace('-', '_')}"
+    module = f"hermes_{_kind(kind)}_{name.replace('-', '_')}"
     words = {
-        "kind": kind,
+        "kind": _kind(kind),
         "name": name,
         "identifier": name.replace("-", "_"),
         "class_name": _class_name(kind, name),
         "module": module,
-        "distribution": f"hermes-{kind}-{name}",
-        "table": TABLES[kind],
+        "distribution": f"hermes-{_kind(kind)}-{name}",
+        "table": TABLES.get(kind, ""),
     }
     places = {
         "pyproject.toml": "pyproject.toml",
@@ -90,6 +92,11 @@ def _rendered(kind: str, name: str) -> Iterator[tuple[str, str]]:
         template = own if own.is_file() else common
         if template.is_file():
             yield place, Template(template.read_text(encoding="utf-8")).substitute(words)
+
+
+def _kind(kind: str) -> str:
+    """What stands in the manifest and in names."""
+    return "tool" if kind == "hooks" else kind
 
 
 def _class_name(kind: str, name: str) -> str:

@@ -13,7 +13,11 @@ from hermes_core.testing import new_plugin
 
 # An author of plugins has none of the plugins of pytest that are left out; to load them takes longer than the tests.
 LEFT_OUT = ("cacheprovider", "schemathesis", "hypothesispytest", "textual-snapshot", "syrupy", "xdist")
-KINDS = ("provider", "tool", "backend", "platform", "memory")
+KINDS = ("provider", "tool", "backend", "platform", "memory", "hooks")
+
+
+def _named(kind):
+    return "tool" if kind == "hooks" else kind
 
 
 @pytest.mark.long
@@ -22,7 +26,7 @@ def test_a_new_plugin_passes_its_tests_at_once(kind, tmp_path):
     new_plugin(kind, "my-thing", tmp_path)
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", *(f"-pno:{name}" for name in LEFT_OUT)],
-        cwd=tmp_path / f"hermes-{kind}-my-thing",
+        cwd=tmp_path / f"hermes-{_named(kind)}-my-thing",
         env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
         text=True,
@@ -35,7 +39,7 @@ def test_a_new_plugin_passes_its_tests_at_once(kind, tmp_path):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_new_plugin_is_a_whole_package(kind, tmp_path):
     files = new_plugin(kind, "my-thing", tmp_path)
-    folder, module = tmp_path / f"hermes-{kind}-my-thing", f"hermes_{kind}_my_thing"
+    folder, module = tmp_path / f"hermes-{_named(kind)}-my-thing", f"hermes_{_named(kind)}_my_thing"
     assert {str(f.relative_to(folder)) for f in files} == {
         ".gitignore",
         "README.md",
@@ -48,7 +52,7 @@ def test_a_new_plugin_is_a_whole_package(kind, tmp_path):
         "tests/test_my_thing_contract.py",
     }
     manifest = read_manifest(folder / "src" / module / "hermes-plugin.toml")
-    assert manifest.label == f"{kind}/my-thing"
+    assert manifest.label == f"{_named(kind)}/my-thing"
     project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
     assert project["entry-points"]["hermes.plugins"] == {"my-thing": module}
     assert not [f for f in files if "$" in f.read_text().replace("$ ", "")], "a word was not filled in"
