@@ -87,6 +87,7 @@ def test_os_exit_at_import_is_named_at_the_first_start(asked, cli):
     assert done.out
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("needs", ["lambda session: 1 / 0", "lambda: None", "lambda session: 5"])
 def test_needs_that_is_unsound_hides_its_own_tool_only(asked, needs):
     done = asked(tools("    return 'x'", f"@tool(needs={needs})"), contributes={"tools": ["bad_one"]})
@@ -94,6 +95,7 @@ def test_needs_that_is_unsound_hides_its_own_tool_only(asked, needs):
     assert done.out
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "bad",
     [
@@ -147,6 +149,7 @@ def test_who_holds_up_everything_is_named(asked):
     assert "Plugin tool/bad failed (call): held everything up for 5 s" in done.err
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["on_turn_end", "on_session_end"])
 def test_a_fault_after_the_answer_is_told(asked, name):
     done = asked(hook(name, '    raise RuntimeError("boom")'), hooks={"use": [name]})
