@@ -61,7 +61,9 @@ class Services:
             await supervisor.led("Another process runs it.")
 
         async def look() -> None:
-            await supervisor.tell("running", self._runtime.settings.masks.text(service.health()))
+            health = self._runtime.settings.masks.text(service.health())
+            if (supervisor.state, supervisor.error) != ("running", health):
+                await supervisor.tell("running", health)
 
         held = partial(self._dispatch.held, label, _where(service))
         running = asyncio.create_task(fenced(service.run, held))

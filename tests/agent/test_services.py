@@ -149,6 +149,9 @@ async def test_what_it_says_of_its_health_is_shown(hermes, monkeypatch):
         async with asyncio.timeout(20):
             while "The feed is slow." not in str(services.supervisors[0]):
                 await asyncio.sleep(0.01)
+        (since,) = (one.since for one in services.supervisors)
+        await asyncio.sleep(0.05)
+        assert [one.since for one in services.supervisors] == [since], "nothing changed since"
     assert worker.began == 1
 
 
