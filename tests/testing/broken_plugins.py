@@ -133,11 +133,11 @@ def register_services():
 MIGRATION = """
 @hookimpl
 def register_migrations():
-    import tempfile
     from pathlib import Path
     from hermes_core.types import Migration
 
-    folder = Path(tempfile.mkdtemp())
+    folder = Path(__file__).with_name("migrations")
+    folder.mkdir(exist_ok=True)
     (folder / "0001_first.py").write_text(
         "import sqlalchemy as sa\\nfrom alembic import op\\nrevision, down_revision = '0001', None\\n"
         "def upgrade():\\n    op.create_table('mine', sa.Column('x', sa.Text))\\n"
