@@ -155,16 +155,21 @@ def _all_or_nothing(installed: Installed) -> Iterator[None]:
         raise
 
 
+def import_object(module: str, attribute: str) -> Any:
+    """A module, or what it holds under a dotted name; a class is called. Raises whatever the module raises."""
+    found: Any = importlib.import_module(module)
+    for name in filter(None, attribute.split(".")):
+        found = getattr(found, name)
+    return found() if isinstance(found, type) else found
+
+
 def import_plugin(installed: Installed) -> Any:
     """What has a plugin's hooks: its module, or the object in it that its entry point names. A class is called.
 
     The quick way: no metadata is read. Raises whatever the plugin raises.
     """
     if installed.origin == "package":
-        found: Any = importlib.import_module(installed.module)
-        for name in filter(None, installed.attribute.split(".")):
-            found = getattr(found, name)
-        return found() if isinstance(found, type) else found
+        return import_object(installed.module, installed.attribute)
     if installed.module in sys.modules:
         return sys.modules[installed.module]
     from importlib.util import module_from_spec, spec_from_file_location

@@ -1,6 +1,5 @@
 """What a plugin's module registers, looked at without a kernel."""
 
-import importlib
 import inspect
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -17,11 +16,10 @@ TABLES = {table: hook for hook, (table, _) in KINDS.items() if table}  # of the 
 
 def plugin_of(words: str) -> Any:
     """What has a plugin's hooks, by the words of its entry point: a module, or ``module:object``."""
+    from hermes_core.plugins.loader import import_object
+
     module, _, attribute = words.partition(":")
-    found: Any = importlib.import_module(module)
-    for name in filter(None, attribute.split(".")):
-        found = getattr(found, name)
-    return found() if isinstance(found, type) else found
+    return import_object(module, attribute)
 
 
 def implementations(module: str) -> list[tuple[str, Any]]:
