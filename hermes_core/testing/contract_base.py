@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pytest
 
 from hermes_core.errors import PluginError
+from hermes_core.plugins.implementation import KINDS
 from hermes_core.testing.fake_context import plugin_context
 from hermes_core.testing.leftovers import Traces
 from hermes_core.testing.project import is_plugin, manifest_path, project_folder, project_of
@@ -40,20 +41,6 @@ if TYPE_CHECKING:
     from hermes_core.plugins.manifest import Manifest
 
 __all__ = ["PluginContract", "deviations", "manifest_path"]
-
-KINDS = {
-    "providers": "Provider",
-    "tools": "Tool",
-    "backends": "Backend",
-    "platforms": "Platform",
-    "memories": "Memory",
-    "engines": "TurnQueue",
-    "stores": "StoreDriver",
-    "services": "Service",
-    "jobs": "Jobs",
-    "completers": "Completer",
-    "maskers": "Masker",
-}
 
 _IMPORT = """
 import sys
@@ -158,7 +145,6 @@ class PluginContract:
         If this fails: a request is routed by the manifest before anything is imported, so an undeclared name is never
         reached and a declared one that is missing is a promise broken. Make the two lists equal.
         """
-        import hermes_core.kinds
 
         for table, hook in TABLES.items():
             declared = manifest.contributes.get(table, ())
@@ -168,10 +154,9 @@ class PluginContract:
             astray = [name for name in given if not manifest.declares(table, name)]
             astray += [name for name in declared if name not in given and not name.endswith("*")]
             assert not astray, f"[contributes] {table} = {sorted(declared)}, and {hook} gives {sorted(given)}"
-            if table in KINDS:
-                kind = getattr(hermes_core.kinds, KINDS[table])
-                wrong = [thing for thing in contributed.get(table, []) if not isinstance(thing, kind)]
-                assert not wrong, f"{hook} must give instances of {KINDS[table]}, and gives {wrong}"
+            kind = KINDS[hook][1]
+            wrong = [thing for thing in contributed.get(table, []) if not isinstance(thing, kind)]
+            assert not wrong, f"{hook} must give instances of {kind.__name__}, and gives {wrong}"
         folder = manifest_path(self.module).parent
         absent = [s for s in manifest.contributes.get("skills", ()) if not (folder / s).is_dir()]
         assert not absent, f"[contributes] skills names folders that are not beside the manifest: {absent}"
