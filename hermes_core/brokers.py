@@ -4,8 +4,8 @@ Each holds its plugin to the manifest's ``[permissions] kernel`` list, and raise
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Callable, Sequence
-from typing import TYPE_CHECKING, Literal, Protocol
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from hermes_core import masking
 from hermes_core.errors import Conflict, UserError
@@ -29,6 +29,7 @@ from hermes_core.types import (
 )
 
 if TYPE_CHECKING:
+    from hermes_core.database import Prepared
     from hermes_core.kinds import ToolContext
     from hermes_core.kinds.desk import AskPerson
 
@@ -36,6 +37,7 @@ __all__ = [
     "DocumentsBroker",
     "HistoryBroker",
     "LlmBroker",
+    "Mailbox",
     "MasksBroker",
     "MessagesBroker",
     "SecretsBroker",
@@ -200,6 +202,22 @@ class MessagesBroker(ABC):
         What is sent twice with one ``key`` is sent once. Where the chat is not the one that ``session`` was asked in,
         the conversation there is told of it too. A message of what comes from outside says so (``untrusted``).
         """
+
+
+class Mailbox(MessagesBroker):
+    """Who sends to chats, as the kernel uses it: also in the commit that ends a turn. Says what became of messages."""
+
+    @abstractmethod
+    async def ending(self, owner: Principal, target: str, text: str, turn_id: str) -> "Prepared[object]":
+        """What tells a target of a turn's end, for the commit that ends it. Raises UnknownName, UserError."""
+
+    @abstractmethod
+    async def named(self, word: str, owner: Principal | None) -> Sequence[tuple[str, str]]:
+        """The trace and the turn of each message that a word names, of an owner or of anybody."""
+
+    @abstractmethod
+    async def sent(self, trace: str, turn_id: str, owner: Principal | None) -> Sequence[Mapping[str, Any]]:
+        """What went out of a trace or a turn, oldest first, with the state of its account; nothing that was said."""
 
 
 class TurnsBroker:

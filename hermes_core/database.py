@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias, TypeVar
 
 from hermes_core.errors import StoreError
 from hermes_core.types import JSON
@@ -30,6 +30,7 @@ __all__ = [
     "Database",
     "Locked",
     "Notifier",
+    "Prepared",
     "Rows",
     "StoreBroker",
     "TablesTransaction",
@@ -132,6 +133,21 @@ class TablesTransaction(ABC):
         raw text and for a table of somebody else, and StoreError.
         """
 
+    @abstractmethod
+    def alone(self, name: str) -> None:
+        """Wait until no other transaction of the plugin is alone with this name, and keep it until the commit."""
+
+    @abstractmethod
+    def tell(self, name: str) -> None:
+        """After the commit, call who subscribed to the name, in every process that shares the store."""
+
+    @abstractmethod
+    def clock(self) -> float:
+        """Seconds since 1970, on the clock that all who share the store go by."""
+
+
+Prepared: TypeAlias = Callable[[Transaction], T]  # a plugin's unit of work, to be run in a transaction of the kernel
+
 
 class StoreBroker(ABC):
     """The database of the kernel: own tables in it for ``store.tables``, its address for ``store.connect``."""
@@ -144,13 +160,24 @@ class StoreBroker(ABC):
         """
 
     @abstractmethod
-    async def transact(self, work: Callable[[TablesTransaction], T]) -> T:
+    async def transact(self, work: Callable[[TablesTransaction], T], begin: Begin = WRITE) -> T:
         """Run a unit of work in one transaction over the tables of ``register_migrations``; what it returns.
 
         ``work`` is a plain function, so that nobody waits while rows are locked, and does nothing but statements: it
         is called again when another process was in the way. Committed when this returns; when it raises, nothing
-        happened. Raises NotPermitted, StoreError, what ``work`` raises, and at the first use PluginError when the
-        tables cannot be migrated.
+        happened. With READ it only reads, and waits for no writer. Raises NotPermitted, StoreError, what ``work``
+        raises, and at the first use PluginError when the tables cannot be migrated.
+        """
+
+    @abstractmethod
+    async def prepare(self, work: Callable[[TablesTransaction], T]) -> Prepared[T]:
+        """The same for a commit of the kernel's, which runs it: all of both is stored, or nothing. Raises as above."""
+
+    @abstractmethod
+    async def subscribe(self, name: str, call: Callable[[], None]) -> Callable[[], None]:
+        """Call back in this event loop whenever a transaction of the plugin told a name; what ends that.
+
+        A call may be lost with a connection: look now and then all the same. Raises NotPermitted, StoreError.
         """
 
 

@@ -16,7 +16,8 @@ from hermes_core.agent.policy.guarded import guarded_paths, read_only, readable
 from hermes_core.agent.policy.guests import Guests
 from hermes_core.agent.route.choice import Route, choose
 from hermes_core.agent.route.router import Router
-from hermes_core.agent.surface import CHILD, Mailbox, Surface
+from hermes_core.agent.surface import CHILD, Surface
+from hermes_core.brokers import Mailbox
 from hermes_core.config.files import explain
 from hermes_core.config.gateway import listed
 from hermes_core.config.settings import Settings

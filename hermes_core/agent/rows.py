@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine
 
 from hermes_core import trace
 from hermes_core.agent.live import Live, LiveSessions
@@ -12,8 +12,8 @@ from hermes_core.types import Envelope, Message
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from hermes_core.database import Prepared
     from hermes_core.store.journal import Store, Turn
-    from hermes_core.store.outbox import Outgoing
 
 __all__ = ["Rows"]
 
@@ -77,11 +77,12 @@ class Rows:
         self._fence, self._live.left = turn.fence, 0
         return store, turn
 
-    async def close(self, state: str, error: str, outgoing: "Sequence[Outgoing]" = ()) -> None:
-        """Write down that the turn ended, and what is to be sent. Raises whatever the opening or the store raises."""
+    async def close(self, state: str, error: str, also: "Prepared[object] | None" = None) -> None:
+        """Write down that the turn ended, and ``also`` what somebody writes of it. Raises what the opening or the store
+        raises."""
         try:
             store, turn = await self.get()
-            await store.close_turn(turn, state=state, error=error, outgoing=outgoing)
+            await store.close_turn(turn, state=state, error=error, also=also)
         except BaseException:
             self._live.left = self._fence or self._live.left
             raise

@@ -341,9 +341,9 @@ class TurnRun:
         """Write down that the turn ended. False, told, when that could not be, and the turn did not fail anyway."""
         self._log(state, error)
         deliver = self._surface.deliver
-        outgoing = await deliver(self._id, state, self._noted(answer), error) if deliver else ()
+        also = await deliver(self._id, state, self._noted(answer), error) if deliver else None
         try:
-            await self._rows.close(state, error, outgoing)
+            await self._rows.close(state, error, also)
         except Exception as fault:  # noqa: BLE001 - the store fails, or never opened
             if state != "failed":
                 self._fail(cause(fault))

@@ -24,7 +24,7 @@ from hermes_core.types import Envelope, Event, Message, PastTurn, Principal, Tur
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hermes_core.store.outbox import Outgoing
+    from hermes_core.database import Prepared
 
 __all__ = ["Turns", "ordered"]
 
@@ -218,13 +218,13 @@ def ordered(runtime: Runtime, surface: Surface, owner: Principal, envelope: Enve
 
 async def _deliver(
     runtime: Runtime, target: str, owner: Principal, turn_id: str, state: str, answer: str, error: str
-) -> "Sequence[Outgoing]":
-    """The messages of a turn's end; none, told in the log, where its target is gone: the turn ends all the same."""
+) -> "Prepared[object] | None":
+    """What sends the end of a turn; none, told in the log, where its target is gone: the turn ends all the same."""
     text = answer if state == "done" else error if state == "failed" else ""
     if not text.strip() or runtime.messages is None:
-        return ()
+        return None
     try:
-        return await runtime.messages().rows(owner, target, text, turn_id)
+        return await runtime.messages().ending(owner, target, text, turn_id)
     except UserError as problem:
         log.error("the answer of turn %s could not be sent to %s: %s", turn_id, target, problem.text)
-        return ()
+        return None

@@ -3,6 +3,7 @@
 import click
 
 from hermes_core.cli.scope import Scope
+from hermes_core.gateway.rows.kept import rows_of
 from hermes_core.tables import ago, emit, json_option, visible
 
 __all__ = ["channels"]
@@ -17,7 +18,7 @@ def channels(scope: Scope, platform: str, as_json: bool) -> None:
 
     TARGET is what a message can be sent to with the tool `message`, by the person it belongs to.
     """
-    known = scope.with_store(lambda store, owner: store.list_chats(None, platform=platform))
+    known = scope.with_store(lambda store, _: rows_of(store).chats.list_chats(None, platform=platform))
     rows: list[dict[str, object]] = [
         {
             "target": chat.address if as_json else visible(chat.address),

@@ -9,7 +9,8 @@ from hermes_core.cli.scope import Scope
 from hermes_core.errors import UnknownName
 from hermes_core.gateway.people.access import OWNER
 from hermes_core.gateway.people.pairing import approve as let_in
-from hermes_core.store.people import Pairing, Person
+from hermes_core.gateway.rows.kept import rows_of
+from hermes_core.gateway.rows.values import Pairing, Person
 from hermes_core.tables import ago, emit, json_option
 from hermes_core.types import Principal
 
@@ -32,7 +33,8 @@ def list_pairs(scope: Scope, as_json: bool) -> None:
     """List who was let in, and who waits with a code. Those that the settings name are not in the list."""
 
     async def look(store: "Store", _owner: Principal) -> tuple[list[Person], list[Pairing]]:
-        return await store.people(), await store.pairings()
+        people = rows_of(store).people
+        return await people.people(), await people.pairings()
 
     people, waiting = scope.with_store(look)
     rows: list[dict[str, object]] = [
@@ -62,7 +64,7 @@ def approve(scope: Scope, code: str, person: str, admin: bool, as_json: bool) ->
     by, profile = getpass.getuser(), scope.home.profile
 
     async def decide(store: "Store", _owner: Principal) -> Person:
-        return await let_in(store, code, by=by, where="terminal", person=person, admin=admin, profile=profile)
+        return await let_in(rows_of(store), code, by=by, where="terminal", person=person, admin=admin, profile=profile)
 
     known = scope.with_store(decide)
     if as_json:
@@ -82,8 +84,9 @@ def revoke(scope: Scope, platform: str, sender: str, as_json: bool) -> None:
     """Let somebody in no longer. It holds from their next message on."""
 
     async def forget(store: "Store", _owner: Principal) -> tuple[bool, list[str]]:
-        there: list[Person | Pairing] = [*await store.people(), *await store.pairings()]
-        return await store.forget_person(platform, sender), [f"{one.platform} {one.sender}" for one in there]
+        known = rows_of(store).people
+        there: list[Person | Pairing] = [*await known.people(), *await known.pairings()]
+        return await known.forget_person(platform, sender), [f"{one.platform} {one.sender}" for one in there]
 
     gone, known = scope.with_store(forget)
     if not gone:

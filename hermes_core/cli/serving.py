@@ -16,6 +16,7 @@ import click
 from hermes_core.cli.loop import run_loop
 from hermes_core.cli.scope import Scope
 from hermes_core.errors import ConfigError, UserError
+from hermes_core.gateway.rows.kept import rows_of, unplayed
 from hermes_core.gateway.supervision.processes import here, running
 from hermes_core.tables import ago, emit, json_option
 
@@ -193,7 +194,7 @@ def status(scope: Scope, as_json: bool) -> None:
 
     async def look(store: "Store", _owner: "Principal") -> dict[str, object]:
         states: Counter[str] = Counter()
-        for (_, _, state), number in (await store.outbox_counts()).items():
+        for (_, _, state), number in (await rows_of(store).outbox.outbox_counts()).items():
             states[state] += number
         rows = [one for one in await store.accounts() if one.served or one.state == "parked"]
         return {
@@ -202,7 +203,7 @@ def status(scope: Scope, as_json: bool) -> None:
                 {"platform": a.platform, "account": a.account, "state": a.state, "since": a.since, "error": a.error}
                 for a in rows
             ],
-            "unplayed": len(await store.unplayed(limit=10_000)),
+            "unplayed": len(await unplayed(store, limit=10_000)),
             "outbox": dict(states),
         }
 

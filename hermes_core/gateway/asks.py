@@ -13,6 +13,7 @@ from attrs import evolve
 from hermes_core.agent.runtime import Runtime
 from hermes_core.gateway.outward.outgoing import answer_to, said
 from hermes_core.gateway.people.admins import admin_chats
+from hermes_core.gateway.rows.kept import rows_of
 from hermes_core.gateway.turns import Turns
 from hermes_core.types import Approval, Button, Buttons, Envelope, Message, Principal, Question, Verdict
 from hermes_core.values import frozen
@@ -85,18 +86,18 @@ class Asks:
     async def _send(self, of: Asked, question: Question) -> None:
         key = question_key(of.address, question.id)
         kinds = {"kind": "question", "trace": of.trace, "session_id": of.session_id}
-        store, shown = await self._runtime.store(), _shown(question)
+        rows, shown = rows_of(await self._runtime.store()), _shown(question)
         if question.to == "admin":
             name = of.address.sender_name or of.address.sender
             asks = said(f"{name} ({of.owner.person}) asks on {of.address.platform}:", *shown.parts)
-            for chat in await admin_chats(store, self._runtime.settings):
+            for chat in await admin_chats(rows, self._runtime.settings):
                 to = Envelope(**{n: getattr(chat, n) for n in _PLACE}, event_id="", sender="", message=asks)
                 # It is the admin's message: whose call it is about says the text, and nothing else of theirs.
                 theirs = f"{key}:{chat.owner.person}"
-                await store.send_later(answer_to(to, chat.owner, asks, key=theirs, kind="question"))
+                await rows.outbox.send_later(answer_to(to, chat.owner, asks, key=theirs, kind="question"))
                 self._wake(to)
             shown = said(f"This needs the yes of an admin, who was asked:\n\n{_fenced(question.subject[:_LONGEST])}")
-        await store.send_later(answer_to(of.address, of.owner, shown, key=key, **kinds))
+        await rows.outbox.send_later(answer_to(of.address, of.owner, shown, key=key, **kinds))
         self._wake(of.address)
 
 

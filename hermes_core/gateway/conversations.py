@@ -13,7 +13,8 @@ from hermes_core.gateway.conversation import Conversation
 from hermes_core.gateway.keys import is_over, session_key
 from hermes_core.gateway.outward.manners import HINT
 from hermes_core.gateway.people.access import Access
-from hermes_core.store.routes import Route
+from hermes_core.gateway.rows.kept import rows_of
+from hermes_core.gateway.rows.values import Route
 from hermes_core.types import JSON, Envelope, Principal, Session, Text
 
 __all__ = ["ChatConversation", "Conversations", "dressed"]
@@ -70,8 +71,8 @@ class ChatConversation(Conversation):
         await self._lead()
 
     async def _lead(self) -> None:
-        store = await self._runtime.store()
-        await store.lead(self.key, self.wanted, self.owner, self.overrides)
+        routes = rows_of(await self._runtime.store()).routes
+        await routes.lead(self.key, self.wanted, self.owner, self.overrides)
 
 
 class Conversations:
@@ -91,15 +92,15 @@ class Conversations:
         key = session_key(envelope, owner, shared=shared)
         lock = self._finding.setdefault(key, asyncio.Lock())
         async with lock:
-            store = await self._runtime.store()
-            route = await store.route(key, owner)
+            routes = rows_of(await self._runtime.store()).routes
+            route = await routes.route(key, owner)
             found = ChatConversation(self._runtime, envelope, owner, key, route)
             policy = self._reset(envelope)
             if route and (why := is_over(route, policy)) and not self._runtime.busy(route.session_id):
                 found.begins = why if policy.notify else ""
                 await found.switch()
             elif route:
-                await store.used(key)
+                await routes.used(key)
             await found.take_up()
         return found
 

@@ -23,6 +23,7 @@ from hermes_core.gateway.lanes import Lanes
 from hermes_core.gateway.media_in import keep_files
 from hermes_core.gateway.outward.outgoing import answer_to, said
 from hermes_core.gateway.people.access import Access
+from hermes_core.gateway.rows.kept import rows_of
 from hermes_core.gateway.turns import Turns
 from hermes_core.kinds import Platform, TurnQueue
 from hermes_core.store.codec import plain_text
@@ -114,7 +115,7 @@ class Intake:
         store = await self._runtime.store()
         conversation = await self._conversations.find(envelope, access)
         owner = conversation.owner
-        await store.remember_chat(owner, envelope, access.principal)
+        await rows_of(store).chats.remember_chat(owner, envelope, access.principal)
         if self._commands.is_command(envelope):
             row = await store.hear_command(owner, envelope, trace.current())
             await platform.ack(envelope)
@@ -178,14 +179,15 @@ class Intake:
         known = {"key": f"{key}:answer", "trace": trace.current(), "session_id": conversation.wanted}
         shown = said(answer) if isinstance(answer, str) else answer
         answers = [answer_to(envelope, conversation.owner, shown, **known)] if answer else []
-        await (await self._runtime.store()).done_command(row, answers)
+        store = await self._runtime.store()
+        await store.done_command(row, await rows_of(store).outbox.sending(answers) if answers else None)
 
     async def _answer(self, envelope: Envelope, conversation: ChatConversation, row: int) -> None:
         """Let a message answer the question that waits for words."""
         if question := await self._asks.waits(conversation.owner, conversation.wanted):
             text, by = plain_text(envelope.message.parts).strip(), envelope.sender_name or envelope.sender
             await self._asks.answer(question, conversation.owner, text, by)
-        await (await self._runtime.store()).done_command(row, ())
+        await (await self._runtime.store()).done_command(row)
 
     async def _again(self, platform: Platform, waiting: Waiting) -> None:
         envelope = waiting.envelope
@@ -219,9 +221,8 @@ class Intake:
         key = f"{envelope.platform}:{envelope.account}:{envelope.event_id}:{mark}"
         owner = owner or Principal(profile=self._runtime.home.profile, person=f"{envelope.platform}:{envelope.sender}")
         text = self._runtime.settings.masks.text(text)
-        await (await self._runtime.store()).send_later(
-            answer_to(envelope, owner, said(text), key=key, trace=trace.current())
-        )
+        message = answer_to(envelope, owner, said(text), key=key, trace=trace.current())
+        await rows_of(await self._runtime.store()).outbox.send_later(message)
 
 
 def _shared(envelope: Envelope) -> bool:

@@ -4,7 +4,7 @@ import time
 from datetime import datetime, timedelta
 
 from hermes_core.config.gateway import ResetSettings
-from hermes_core.store.routes import Route
+from hermes_core.gateway.rows.values import Route
 from hermes_core.types import Envelope, Principal
 
 __all__ = ["is_over", "session_key"]

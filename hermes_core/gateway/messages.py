@@ -1,19 +1,21 @@
 """Messages that a tool sends to a person's chats: through the outbox, and known to the conversations there."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from attrs import evolve
 
 from hermes_core import trace
 from hermes_core.agent.runtime import Runtime
-from hermes_core.agent.surface import Mailbox
+from hermes_core.brokers import Mailbox
+from hermes_core.database import Prepared
 from hermes_core.gateway.conversations import Conversations
 from hermes_core.gateway.outward.outgoing import answer_to
 from hermes_core.gateway.people.access import Access
+from hermes_core.gateway.rows.kept import Rows, rows_of, sent
+from hermes_core.gateway.rows.values import KnownChat, Outgoing
 from hermes_core.gateway.targets import resolve
-from hermes_core.store.chats import KnownChat
-from hermes_core.store.outbox import Outgoing
 from hermes_core.types import Blob, Chat, Envelope, Message, Part, Principal, Session, Target, Text
 
 __all__ = ["Messages", "envelope_of"]
@@ -27,7 +29,7 @@ class Messages(Mailbox):
 
     async def targets(self, owner: Principal) -> Sequence[Target]:
         """The chats of an owner, last used first."""
-        return await self._shown(await (await self._runtime.store()).list_chats(owner))
+        return await self._shown(await (await self._rows()).chats.list_chats(owner))
 
     async def find(self, owner: Principal, target: str, session: Session | None = None) -> Sequence[Target]:
         """The chats that a target means. Raises UnknownName, UserError."""
@@ -41,7 +43,7 @@ class Messages(Mailbox):
         message = evolve(message, untrusted=message.untrusted or bool(session and session.untrusted))
         message = evolve(message, parts=tuple(self._masked(part) for part in message.parts))
         key = f"message:{owner.profile}:{owner.person}:{key or os.urandom(16).hex()}"
-        store = await self._runtime.store()
+        rows, store = await self._rows(), await self._runtime.store()
         for chat in chats:
             same = origin is not None and (chat.address, chat.account) == (origin.address, origin.account)
             there = "" if same else await self._conversation(chat)
@@ -58,18 +60,33 @@ class Messages(Mailbox):
                 session_id=session.id if session else "",
                 turn_id=session.turn if session else "",
             )
-            await store.post(there, outgoing, told)
+            if told:
+                await store.post(there, outgoing.key, told, await rows.outbox.sending([outgoing]))
+            else:
+                await rows.outbox.send_later(outgoing)
         return await self._shown(chats)
 
-    async def rows(self, owner: Principal, target: str, text: str, turn_id: str) -> Sequence[Outgoing]:
+    async def ending(self, owner: Principal, target: str, text: str, turn_id: str) -> Prepared[object]:
         """What tells a target of a turn's end, for the commit that ends it. Raises UnknownName, UserError."""
         chats, _ = await self._found(owner, target, None)
         message = Message(role="assistant", parts=(Text(text=self._runtime.settings.masks.text(text)),))
         known = {"kind": "answer", "trace": trace.current(), "turn_id": turn_id}
-        return tuple(
+        end = [
             answer_to(envelope_of(chat), owner, message, key=f"turn:{turn_id}:{chat.account}:{chat.address}", **known)
             for chat in chats
-        )
+        ]
+        return await (await self._rows()).outbox.sending(end)
+
+    async def named(self, word: str, owner: Principal | None) -> Sequence[tuple[str, str]]:
+        """The trace and the turn of each message that a word names."""
+        return await (await self._rows()).outbox.named(word, owner)
+
+    async def sent(self, trace: str, turn_id: str, owner: Principal | None) -> Sequence[Mapping[str, Any]]:
+        """What went out of a trace or a turn."""
+        return await sent(await self._runtime.store(), trace, turn_id, owner)
+
+    async def _rows(self) -> Rows:
+        return rows_of(await self._runtime.store())
 
     async def _found(
         self, owner: Principal, target: str, session: Session | None
@@ -77,8 +94,10 @@ class Messages(Mailbox):
         """The chats that are meant, and the one that asks. A conversation that has no row yet was asked in no chat."""
         store = await self._runtime.store()
         asked = session is not None and not await store.is_free(session.id)
-        origin = await store.origin_of(session.id, owner) if session and asked else None
-        return resolve(target, await store.list_chats(owner), origin), origin
+        envelope = await store.asked_from(session.id, owner) if session and asked else None
+        chats = rows_of(store).chats
+        origin = await chats.at(owner, envelope) if envelope else None
+        return resolve(target, await chats.list_chats(owner), origin), origin
 
     async def _conversation(self, chat: KnownChat) -> str:
         """The session that a chat talks to now; begun, where the last one is over."""

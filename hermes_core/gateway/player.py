@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable
 from functools import partial
 from typing import Protocol
 
@@ -10,14 +10,15 @@ from hermes_core import trace
 from hermes_core.agent.runtime import Runtime
 from hermes_core.agent.surface import Surface
 from hermes_core.config.gateway import channel_of
+from hermes_core.database import Prepared
 from hermes_core.gateway.asks import Asked, Asks
 from hermes_core.gateway.messages import envelope_of
 from hermes_core.gateway.outward.manners import is_silence
 from hermes_core.gateway.outward.media_out import with_files
 from hermes_core.gateway.outward.outgoing import answer_to, said
+from hermes_core.gateway.rows.kept import rows_of
 from hermes_core.gateway.turns import Turns
 from hermes_core.store.inbox import Waiting
-from hermes_core.store.outbox import Outgoing
 from hermes_core.types import Ended, Envelope, Event, Principal, Started
 
 __all__ = ["Player", "Show"]
@@ -134,19 +135,20 @@ class Player:
         text = f"Nothing happened for {seconds / 60:.0f} minutes, so this turn was stopped. Ask again to go on."
         key = f"idle:{asked.session_id}:{asked.trace}"
         message = answer_to(asked.address, asked.owner, said(text), key=key, trace=asked.trace)
-        await (await self._runtime.store()).send_later(message)
+        await rows_of(await self._runtime.store()).outbox.send_later(message)
         self._wake(asked.address)
 
     async def _address(self, session_id: str, owner: Principal, waiting: Waiting) -> Envelope | None:
         """Where a turn is answered: where its message came from, or, of what was added to it, where that was."""
         if waiting.envelope is not None and waiting.envelope.account:
             return waiting.envelope
-        chat = await (await self._runtime.store()).origin_of(session_id, owner)
+        store = await self._runtime.store()
+        asked = await store.asked_from(session_id, owner)
+        chat = await rows_of(store).chats.at(owner, asked) if asked else None
         return envelope_of(chat) if chat else None  # else it was said in a terminal, and is answered there
 
     async def _surface(self, session_id: str, asked: Asked | None) -> Surface:
-        store = await self._runtime.store()
-        routes = await store.routes_of(session_id)
+        routes = await rows_of(await self._runtime.store()).routes.routes_of(session_id)
         chosen = routes[0].overrides if routes else {}
         model, effort = (str(chosen.get(name, "")) for name in ("model", "effort"))
         if asked is None:
@@ -156,11 +158,12 @@ class Player:
         ask, deliver = partial(self._asks.ask, asked), partial(self._deliver, asked)
         return Surface(ask=ask, deliver=deliver, model=model or usual, effort=effort)
 
-    async def _deliver(self, of: Asked, turn_id: str, state: str, answer: str, error: str) -> Sequence[Outgoing]:
-        """What is to be said of a turn's end. One that was stopped was stopped by its person, who was told so."""
+    async def _deliver(self, of: Asked, turn_id: str, state: str, answer: str, error: str) -> Prepared[object] | None:
+        """What says something of a turn's end. One that was stopped was stopped by its person, who was told so."""
         text = answer if state == "done" else error if state == "failed" else ""
         if not text.strip() or is_silence(text):
-            return ()
+            return None
         message = said(text) if state == "failed" else await with_files(self._runtime, of.session_id, of.owner, text)
         known = {"key": f"turn:{turn_id}", "kind": "answer", "trace": of.trace, "session_id": of.session_id}
-        return (answer_to(of.address, of.owner, message, turn_id=turn_id, **known),)
+        outgoing = answer_to(of.address, of.owner, message, turn_id=turn_id, **known)
+        return await rows_of(await self._runtime.store()).outbox.sending([outgoing])

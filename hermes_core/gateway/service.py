@@ -20,9 +20,10 @@ from hermes_core.gateway.people.pairing import code_for
 from hermes_core.gateway.platforms import PlatformSupervisor
 from hermes_core.gateway.player import Player
 from hermes_core.gateway.queue import LocalQueue, open_queue
+from hermes_core.gateway.rows.kept import rows_of, unplayed
+from hermes_core.gateway.rows.values import KEPT
 from hermes_core.gateway.turns import Turns
 from hermes_core.kinds import Platform, TurnQueue
-from hermes_core.store.outbox import KEPT
 from hermes_core.types import Chat, Envelope, SlashCommand
 
 __all__ = ["Gateway"]
@@ -113,12 +114,12 @@ class Gateway:
         settings = self._runtime.settings
         rules = self._rules.get(envelope.platform) or AccessRules.of(settings, envelope.platform)
         self._rules[envelope.platform] = rules
-        store = await self._runtime.store()
-        access = admit(envelope, rules, await store.person(envelope.platform, envelope.sender))
+        rows = rows_of(await self._runtime.store())
+        access = admit(envelope, rules, await rows.people.person(envelope.platform, envelope.sender))
         if access.outcome == "in":
             return access
         log.info("not let in: %s %s: %s", envelope.platform, envelope.sender, access.by)
-        words = await code_for(store, envelope, brand=self._runtime.home.brand) if access.outcome == "pair" else ""
+        words = await code_for(rows, envelope, brand=self._runtime.home.brand) if access.outcome == "pair" else ""
         if words:
             key = f"{envelope.platform}:{envelope.account}:{envelope.event_id}:code"
             with contextlib.suppress(DeliveryError):  # not through the outbox, where its row would tell the code
@@ -138,7 +139,7 @@ class Gateway:
                 if time.time() - forgot > _HOUR:
                     forgot = time.time()
                     await (await self._runtime.store()).forget_commands(forgot - KEPT)
-                for session_id, _ in await (await self._runtime.store()).unplayed():
+                for session_id, _ in await unplayed(await self._runtime.store()):
                     if not self._runtime.busy(session_id):
                         await self._queue.put(session_id)
             except HermesError as error:
@@ -172,9 +173,9 @@ class Gateway:
     async def _all_sent(self) -> None:
         """Wait until nothing is to be sent by a platform that is connected."""
         mine = {(k.platform.name, k.platform.account) for k in self.platforms if k.state == "connected"}
-        store = await self._runtime.store()
+        outbox = rows_of(await self._runtime.store()).outbox
         while True:
-            counts = await store.outbox_counts()
+            counts = await outbox.outbox_counts()
             if not any((name, account) in mine and state in ("waiting", "sending") for name, account, state in counts):
                 return
             await asyncio.sleep(_LOOK)

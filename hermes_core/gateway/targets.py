@@ -8,7 +8,7 @@ is known, never by counting colons: some services have them in their ids. Only c
 from collections.abc import Iterable, Sequence
 
 from hermes_core.errors import UnknownName, UserError
-from hermes_core.store.chats import KnownChat
+from hermes_core.gateway.rows.values import KnownChat
 
 __all__ = ["ALL", "LOCAL", "ORIGIN", "home_of", "resolve"]
 

@@ -7,11 +7,14 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+from attrs import evolve
+
 from hermes_core import types
 from hermes_core.brokers import (
     DocumentsBroker,
     HistoryBroker,
     LlmBroker,
+    Mailbox,
     MasksBroker,
     MessagesBroker,
     SecretsBroker,
@@ -77,9 +80,10 @@ class _Sessions(SessionsBroker):
         settings: "Settings",
         host: Principal,
         delete: Delete | None,
+        mailbox: Callable[[], Mailbox] | None,
     ) -> None:
         self._installed, self._store, self._settings, self._host = installed, store, settings, host
-        self._delete = delete
+        self._delete, self._mailbox = delete, mailbox
 
     async def _open(self, permission: str = "sessions.read", did: str = "read past conversations") -> "Store":
         self._installed.require("permissions", "kernel", permission, did)
@@ -137,7 +141,12 @@ class _Sessions(SessionsBroker):
     ) -> Sequence[types.MessageTrace]:
         from hermes_core.store.steps import traced
 
-        found = await (await self._open()).paths(word, owner, everybody=everybody and owner == self._host)
+        store, everybody = await self._open(), everybody and owner == self._host
+        mailbox, whose = self._mailbox() if self._mailbox else None, None if everybody else owner
+        sent = await mailbox.named(word.strip(), whose) if mailbox else ()
+        found = await store.paths(word, owner, everybody=everybody, sent=sent)
+        if mailbox:
+            found = [evolve(one, outgoing=await mailbox.sent(one.trace, one.turn_id, whose)) for one in found]
         return [traced(path, self._settings.home.brand, self._settings.masks) for path in found]
 
     async def usage(self, owner: Principal, *, days: int = 30) -> Sequence[types.UsageRow]:
@@ -207,7 +216,7 @@ class _History(HistoryBroker):
 
 
 class _Messages(MessagesBroker):
-    def __init__(self, installed: Installed, messages: Callable[[], MessagesBroker] | None) -> None:
+    def __init__(self, installed: Installed, messages: Callable[[], Mailbox] | None) -> None:
         self._installed, self._messages = installed, messages
 
     def _open(self) -> MessagesBroker:
@@ -311,7 +320,7 @@ def make_context(
     complete: Complete,
     delete: Delete | None = None,
     more: Callable[[str, Installed], object] = _none,
-    messages: Callable[[], MessagesBroker] | None = None,
+    messages: Callable[[], Mailbox] | None = None,
     address: Callable[[], str] = str,
     migrations: Migrations = lambda _: (),
     skills: Sequence[tuple[str, Path]] = (),
@@ -347,7 +356,7 @@ def make_context(
             guarded=tuple(guarded),
         ),
         log=logging.getLogger(f"hermes.plugin.{manifest.kind}.{manifest.name}"),
-        sessions=_Sessions(installed, store, settings, owner, delete),
+        sessions=_Sessions(installed, store, settings, owner, delete, messages),
         approvals=cast("ApprovalsBroker", _Later(partial(_approvals, installed, store, owner))),
         llm=_Llm(installed, complete),
         history=_History(installed, store),

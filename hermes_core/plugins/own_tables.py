@@ -2,9 +2,10 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from hermes_core.database import StoreBroker, TablesTransaction
+from hermes_core.database import WRITE, Begin, Prepared, StoreBroker, TablesTransaction
 from hermes_core.errors import ContractError
 from hermes_core.plugins.index import Installed
 from hermes_core.types import Migration
@@ -35,12 +36,27 @@ class PluginStore(StoreBroker):
         self._installed.require("permissions", "kernel", "store.connect", "asked for the address of the store")
         return self._address()
 
-    async def transact(self, work: Callable[[TablesTransaction], T]) -> T:
+    async def transact(self, work: Callable[[TablesTransaction], T], begin: Begin = WRITE) -> T:
+        return await (await self._opened()).run(work, begin)
+
+    async def prepare(self, work: Callable[[TablesTransaction], T]) -> Prepared[T]:
+        return partial((await self._opened()).unit, work)
+
+    async def subscribe(self, name: str, call: Callable[[], None]) -> Callable[[], None]:
+        from hermes_core.store.tables import prefix_of
+
+        self._require()
+        return (await self._store()).watch(f"{prefix_of(self._installed.label)}{name}", call)
+
+    def _require(self) -> None:
         self._installed.require("permissions", "kernel", "store.tables", "reached for tables of its own")
+
+    async def _opened(self) -> "Tables":
+        self._require()
         opened = self._tables
         if opened is None or opened.cancelled() or (opened.done() and opened.exception()):  # it may go well by now
             opened = self._tables = asyncio.create_task(self._open())
-        return await (await asyncio.shield(opened)).run(work)
+        return await asyncio.shield(opened)
 
     async def _open(self) -> "Tables":
         from hermes_core.store.tables import Tables

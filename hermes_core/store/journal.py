@@ -3,30 +3,29 @@
 import time
 import zlib
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 import attrs
 
-from hermes_core.database import READ, Database, Transaction
+from hermes_core.database import READ, Database, Prepared, Transaction
 from hermes_core.errors import StoreError
 from hermes_core.kinds import StoreDriver
-from hermes_core.store import accounts, approvals, branches, chats, inbox, leases, outbox
+from hermes_core.store import accounts, approvals, branches, inbox, leases
 from hermes_core.store.codec import canonical, clean, dumps, message_to_json
 from hermes_core.store.contexts import Contexts, history_of, session_facts
 from hermes_core.store.documents import Documents
 from hermes_core.store.engine import Engine
 from hermes_core.store.heard import Heard
 from hermes_core.store.inbox import Waiting
+from hermes_core.store.killpoints import die_at
 from hermes_core.store.leases import Busy, Duplicate, Resumed, StaleLease, Turn
 from hermes_core.store.migrate import to_head
 from hermes_core.store.mirror import Mirror
 from hermes_core.store.outside import result_of
 from hermes_core.store.paths import Paths
-from hermes_core.store.people import People
-from hermes_core.store.routes import Routes
 from hermes_core.store.search import cut_words, index_words
-from hermes_core.store.sessions import made, owner_row, stored, transaction
+from hermes_core.store.sessions import made, stored, transaction
 from hermes_core.store.spending import book, sums
 from hermes_core.store.validity import INTERRUPTED, NO_RESULT, NOT_RUN, result_message, said
 from hermes_core.store.versions.head import SQL
@@ -73,9 +72,7 @@ def open_store(
     return Store(engine)
 
 
-class Store(
-    outbox.Outbox, accounts.Accounts, branches.Branches, chats.Chats, Contexts, Heard, Paths, People, Routes, Mirror
-):
+class Store(accounts.Accounts, branches.Branches, Contexts, Heard, Paths, Mirror):
     """What lasts. Used from one event loop; thread-safe inside. Every method raises StoreError."""
 
     @property
@@ -96,8 +93,7 @@ class Store(
     def watch(self, name: str, ring: Callable[[], None]) -> Callable[[], None]:
         """Call ``ring`` in this event loop whenever something changed; what ends that.
 
-        ``outbox``: there is something to send. On a server other processes are heard too. A ring may be lost with a
-        connection: look now and then all the same.
+        On a server other processes are heard too. A ring may be lost with a connection: look now and then all the same.
         """
         return self._engine.subscribe(name, ring)
 
@@ -296,11 +292,11 @@ class Store(
 
     @transaction()
     def close_turn(
-        self, tx: Transaction, turn: Turn, *, state: str, error: str = "", outgoing: Sequence[outbox.Outgoing] = ()
+        self, tx: Transaction, turn: Turn, *, state: str, error: str = "", also: Prepared[object] | None = None
     ) -> None:
-        """End a turn (done, failed, interrupted), let go of the session, and put what is to be said into the outbox.
+        """End a turn (done, failed, interrupted), let go of the session, and do what somebody ``also`` writes of it.
 
-        Raises StaleLease.
+        Raises StaleLease, and what that raises: then the turn has not ended.
         """
         leases.hold(tx, turn)
         self._answer_open_calls(tx, turn.session_id, turn.id)
@@ -308,8 +304,9 @@ class Store(
         approvals.withdraw(tx, turn.session_id)
         tx.change("turn_close", id=turn.id, state=state, error=clean(error), ended=time.time())
         tx.change("lease_drop", session_id=turn.session_id, fence=turn.fence)
-        for one in outgoing:
-            outbox.put(tx, owner_row(tx, one.owner), one)
+        if also:
+            also(tx)
+            tx.committed.append(partial(die_at, "outboxed"))
 
     # --- messages that wait -----------------------------------------------------------------------------------
 

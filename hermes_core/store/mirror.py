@@ -2,12 +2,13 @@
 
 import time
 from collections.abc import Callable
+from functools import partial
 
-from hermes_core.database import Transaction
+from hermes_core.database import Prepared, Transaction
 from hermes_core.errors import UnknownName
-from hermes_core.store import outbox
 from hermes_core.store.codec import clean, dumps, message_to_json
-from hermes_core.store.sessions import Sessions, owner_row, stored, transaction
+from hermes_core.store.killpoints import die_at
+from hermes_core.store.sessions import Sessions, stored, transaction
 from hermes_core.types import Message
 
 __all__ = ["Mirror"]
@@ -19,22 +20,24 @@ class Mirror(Sessions):
     _append: Callable[[Transaction, str, Message, str], int]
 
     @transaction()
-    def post(self, tx: Transaction, session_id: str, outgoing: outbox.Outgoing, told: Message | None) -> bool:
-        """Put a message into the outbox; in the same commit the conversation of its chat is ``told`` of it.
+    def post(self, tx: Transaction, session_id: str, key: str, told: Message, also: Prepared[bool]) -> bool:
+        """Tell a session of what was sent to its chat, in the commit in which somebody ``also`` writes that down.
 
-        While a turn runs there, it is told at that turn's end. False when the key is there already. Raises UnknownName.
+        While a turn runs there, it is told at that turn's end. False, and nothing is told, when what is written says
+        so: it was there. Raises UnknownName.
         """
-        new = outbox.put(tx, owner_row(tx, outgoing.owner), outgoing)
-        if new and told:
-            session = tx.row("session_facts", id=session_id)
-            if session is None:
-                raise UnknownName("session", session_id)
-            row = {"platform": "mirror", "account": "", "event_id": clean(outgoing.key), "session_id": session_id}
-            body = dumps(message_to_json(told))
-            tx.change("mirror_add", **row, owner=session["owner"], body=body, received=time.time())
-            if tx.row("turn_open", session_id=session_id) is None:
-                self._append_mirrored(tx, session_id)
-        return new
+        tx.committed.append(partial(die_at, "outboxed"))
+        if not also(tx):
+            return False
+        session = tx.row("session_facts", id=session_id)
+        if session is None:
+            raise UnknownName("session", session_id)
+        row = {"platform": "mirror", "account": "", "event_id": clean(key), "session_id": session_id}
+        body = dumps(message_to_json(told))
+        tx.change("mirror_add", **row, owner=session["owner"], body=body, received=time.time())
+        if tx.row("turn_open", session_id=session_id) is None:
+            self._append_mirrored(tx, session_id)
+        return True
 
     def _append_mirrored(self, tx: Transaction, session_id: str) -> None:
         """Add what was said in a session's chat from elsewhere: between turns, where it breaks nothing apart."""

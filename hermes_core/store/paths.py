@@ -20,33 +20,45 @@ Row = Mapping[str, Any]
 
 @frozen(kw_only=True)
 class Path:
-    """All rows with one trace, as mappings. Times are seconds since 1970, 0 for what has not happened.
+    """All rows with one trace, or where there is none of a turn, as mappings.
 
-    ``received`` are rows of the inbox with their ``address``, whether they are the asker's own (``mine``), and whether
-    somebody works in their session (``alive``). ``turns`` hold ``models``, ``tools`` and ``questions``, the instant
-    they ``answered`` at, and ``alive``. ``outgoing`` are rows of the outbox, with the state of their account.
+    Times are seconds since 1970, 0 for what has not happened. ``received`` are rows of the inbox with their
+    ``address``, whether they are the asker's own (``mine``), and whether somebody works in their session (``alive``).
+    ``turns`` hold ``models``, ``tools`` and ``questions``, the instant they ``answered`` at, and ``alive``.
+    ``outgoing`` is what went out, as whoever sends it tells.
     """
 
     trace: str
+    turn_id: str
     received: Sequence[Row]
     turns: Sequence[Row]
-    outgoing: Sequence[Row]
+    outgoing: Sequence[Row] = ()
 
 
 class Paths(Sessions):
     """The part of the store that says what became of a message."""
 
     @transaction(READ, long=True)
-    def paths(self, tx: Transaction, word: str, owner: Principal, *, everybody: bool = False) -> list[Path]:
-        """The paths that a word names, newest first: a trace, a turn, an event or message of a platform, an outbox
-        row, or ``latest``. Those of an owner; ``everybody`` finds anybody's."""
+    def paths(
+        self,
+        tx: Transaction,
+        word: str,
+        owner: Principal,
+        *,
+        everybody: bool = False,
+        sent: Sequence[tuple[str, str]] = (),
+    ) -> list[Path]:
+        """The paths that a word names, newest first: a trace, a turn, an event or message of a platform, or
+        ``latest``; with them those of what was ``sent``, each with its trace and turn. Those of an owner;
+        ``everybody`` finds anybody's."""
         mine = owner_number(tx, owner)
         whose = _EVERYBODY if everybody else mine
-        keys = dict.fromkeys((row["trace"], "" if row["trace"] else row["turn_id"]) for row in _found(tx, word, whose))
+        found = [(row["trace"], row["turn_id"]) for row in _found(tx, word, whose)]
+        keys = dict.fromkeys((trace, "" if trace else turn) for trace, turn in (*found, *sent) if trace or turn)
         return [_path(tx, trace, turn, whose, mine) for trace, turn in keys]
 
 
-def _found(tx: Transaction, word: str, owner: int) -> list[Row]:
+def _found(tx: Transaction, word: str, owner: int) -> Sequence[Row]:
     """The trace and the turn of what a word names."""
     word = clean(word.strip())
     if word == "latest":
@@ -54,24 +66,20 @@ def _found(tx: Transaction, word: str, owner: int) -> list[Row]:
     if not word:
         return []
     quoted = json.dumps(word, ensure_ascii=False)
-    number = int(word) if word.isdecimal() and len(word) < 19 else -1
     inbox = {"word": word, "address": f'%"message_id":{_escaped(quoted)}%', "owner": owner}
-    outbox = {"word": word, "number": number, "receipt": f"[%{_escaped(quoted)}%", "owner": owner}
     found = [_plain(row) for row in tx.rows("why_inbox_found", **inbox)]
-    found += [_plain(row) for row in tx.rows("why_outbox_found", **outbox)]
     for row in tx.rows("why_turn_found", word=word, owner=owner):
         began = tx.row("why_inbox", trace="", turn_id=row["id"], owner=owner)
         found.append({"trace": began["trace"] if began else "", "turn_id": row["id"]})
-    return [row for row in found if row["trace"] or row["turn_id"]]
+    return found
 
 
 def _path(tx: Transaction, trace: str, turn: str, owner: int, mine: int) -> Path:
     about = {"trace": trace, "turn_id": turn, "owner": owner}
     received = [_received(tx, _plain(row), mine) for row in tx.rows("why_inbox", **about)]
-    outgoing = [_plain(row) for row in tx.rows("why_outbox", **about)]
-    ids = dict.fromkeys([turn, *(row["turn_id"] for row in (*received, *outgoing))])
+    ids = dict.fromkeys([turn, *(row["turn_id"] for row in received)])
     turns = [_turn(tx, _plain(row)) for name in ids for row in tx.rows("why_turn", turn_id=name, owner=owner)]
-    return Path(trace=trace, received=received, turns=turns, outgoing=outgoing)
+    return Path(trace=trace, turn_id=turn, received=received, turns=turns)
 
 
 def _received(tx: Transaction, row: dict[str, Any], mine: int) -> Row:

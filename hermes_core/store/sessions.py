@@ -3,9 +3,9 @@
 import json
 import sqlite3
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Container, Coroutine
 from functools import wraps
-from typing import Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar
 
 import attrs
 
@@ -154,12 +154,17 @@ class Sessions:
         return list(dict.fromkeys(session_id for session_id, *holder in found if not alive(tx, *holder)))
 
     @transaction(READ, long=True)
-    def unplayed(self, tx: Transaction, *, limit: int = 100) -> list[tuple[str, Principal]]:
-        """The same of all owners, as far as it came in through the gateway: the oldest first."""
+    def unplayed(
+        self, tx: Transaction, came: Container[tuple[Principal, str, str]], *, limit: int = 100
+    ) -> list[tuple[str, Principal]]:
+        """The same of all owners whose messages ``came`` by a platform and an account: the oldest first."""
         found: dict[str, Principal] = {}
-        for session_id, profile, person, *holder in (*tx.rows("turns_unplayed"), *tx.rows("inbox_unplayed")):
-            if len(found) < limit and session_id not in found and not alive(tx, *holder):
-                found[session_id] = Principal(profile=profile, person=person)
+        for session_id, profile, person, platform, account, *holder in (
+            *tx.rows("turns_unplayed"), *tx.rows("inbox_unplayed"),
+        ):  # fmt: skip
+            owner = Principal(profile=profile, person=person)
+            if len(found) < limit and (owner, platform, account) in came and not alive(tx, *holder):
+                found.setdefault(session_id, owner)
         return list(found.items())
 
     @transaction(READ)
@@ -301,7 +306,7 @@ def get_session(tx: Transaction, session_id: str, owner: Principal) -> Session:
     return made(Session, row, owner=owner)
 
 
-def made(cls: type[V], row: sqlite3.Row, **more: object) -> V:
+def made(cls: type[V], row: Any, **more: object) -> V:
     """A value of the columns that are named like its fields, and of what is not in the row as it should be."""
     known = {field.name for field in attrs.fields(cls)}
     return cls(**{**{name: row[name] for name in row.keys() if name in known}, **more})  # noqa: SIM118 - not a mapping

@@ -8,10 +8,11 @@ first statement, alembic only when there is something to migrate.
 import inspect
 import re
 import threading
+import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from hermes_core.database import READ, WRITE, Database, Rows, TablesTransaction, Transaction
+from hermes_core.database import READ, WRITE, Begin, Database, Rows, TablesTransaction, Transaction
 from hermes_core.errors import Conflict, ContractError, Incompatible, PluginError, StoreError
 from hermes_core.store.killpoints import die_at
 from hermes_core.types import Migration
@@ -52,15 +53,16 @@ class Tables:
         self.prefix = prefix_of(label)
         self._lender: Lender | None = None
 
-    async def run(self, work: Callable[[TablesTransaction], T]) -> T:
+    async def run(self, work: Callable[[TablesTransaction], T], begin: Begin = WRITE) -> T:
         """Run a unit of work, again if need be. Raises StoreError, Conflict, ContractError, and what it raises."""
+        return await self._database.run(lambda tx: self.unit(work, tx), begin)
+
+    def unit(self, work: Callable[[TablesTransaction], T], tx: Transaction) -> T:
+        """Run a unit of work inside a transaction that is somebody else's. Raises as ``run``."""
         if inspect.iscoroutinefunction(work):
             raise self._waits()
-        return await self._database.run(lambda tx: self._unit(tx, work))
-
-    def _unit(self, tx: Transaction, work: Callable[[TablesTransaction], T]) -> T:
         with self._lent().connected(tx) as connection, tx.confined(self.prefix, f"{self.prefix}{_VERSION}"):
-            result = work(_Open(connection, self._label, self.prefix))
+            result = work(_Open(tx, connection, self._label, self.prefix))
         if inspect.isawaitable(result):
             raise self._waits()
         return result
@@ -137,8 +139,8 @@ class Tables:
 class _Open(TablesTransaction):
     """A transaction while its unit of work runs."""
 
-    def __init__(self, connection: "sa.Connection", label: str, prefix: str) -> None:
-        self._connection, self._label, self._prefix = connection, label, prefix
+    def __init__(self, tx: Transaction, connection: "sa.Connection", label: str, prefix: str) -> None:
+        self._tx, self._connection, self._label, self._prefix = tx, connection, label, prefix
         self._thread = threading.get_ident()
 
     def execute(self, statement: "sa.Executable", parameters: Any = None) -> Rows:
@@ -157,6 +159,15 @@ class _Open(TablesTransaction):
             if any(word in str(error.orig) for word in ("not authorized", "is prohibited")):  # the confined file's own
                 raise ContractError(self._label, f"its statement was refused: {error.orig}") from error
             raise error.orig or error from error  # the driver's own, which the engine puts in plain words
+
+    def alone(self, name: str) -> None:
+        self._tx.alone(f"{self._prefix}{name}")
+
+    def tell(self, name: str) -> None:
+        self._tx.tell(f"{self._prefix}{name}")
+
+    def clock(self) -> float:
+        return self._tx.clock() or time.time()
 
 
 def _refusal(statement: object, prefix: str) -> str:

@@ -1,7 +1,8 @@
 """The two contexts a plugin is handed, without a kernel behind them."""
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -17,7 +18,7 @@ from hermes_core.brokers import (
 )
 from hermes_core.context import PluginContext, PluginPaths, UrlRules
 from hermes_core.control import ApprovalsBroker, ModelsBroker, PluginsBroker, SettingsBroker
-from hermes_core.database import StoreBroker, TablesTransaction
+from hermes_core.database import WRITE, Begin, Notifier, Prepared, StoreBroker, TablesTransaction
 from hermes_core.errors import NotPermitted, ProviderError, UnknownName, UserError
 from hermes_core.kinds import Conversation, ToolContext, Workspace
 from hermes_core.testing.fake_approvals import FakeApprovals
@@ -48,6 +49,7 @@ from hermes_core.types import (
 
 if TYPE_CHECKING:
     from hermes_core.plugins.manifest import Manifest
+    from hermes_core.store.tables import Tables
 
 __all__ = ["FakeToolContext", "plugin_context"]
 
@@ -215,22 +217,37 @@ class _Store(StoreBroker):
         self, manifest: "Manifest", address: str, data: Path, migrations: Callable[[], Sequence[Migration]]
     ) -> None:
         self._manifest, self._address, self._data, self._migrations = manifest, address, data, migrations
+        self._notifier = Notifier()
 
     def address(self) -> str:
         _require(self._manifest, "store.connect")
         return self._address
 
-    async def transact(self, work: Callable[[TablesTransaction], T]) -> T:
+    async def transact(self, work: Callable[[TablesTransaction], T], begin: Begin = WRITE) -> T:
+        with self._open() as tables:
+            return await tables.run(work, begin)
+
+    async def prepare(self, work: Callable[[TablesTransaction], T]) -> Prepared[T]:
+        with self._open() as tables:
+            return partial(tables.unit, work)
+
+    async def subscribe(self, name: str, call: Callable[[], None]) -> Callable[[], None]:
+        with self._open() as tables:
+            return self._notifier.subscribe(f"{tables.prefix}{name}", call)
+
+    @contextmanager
+    def _open(self) -> "Iterator[Tables]":
         _require(self._manifest, "store.tables")
         from hermes_core.store.engine import Engine
         from hermes_core.store.tables import Tables
 
         (migration,) = self._migrations()
         engine = Engine(self._data / "tables.db")
+        engine.notifier = self._notifier
         try:
             tables = Tables(engine, self._manifest.label, migration)
             tables.prepare()
-            return await tables.run(work)
+            yield tables
         finally:
             engine.close()
 

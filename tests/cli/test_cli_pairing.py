@@ -3,6 +3,7 @@
 import asyncio
 
 from hermes_core.gateway.people.pairing import code_for
+from hermes_core.gateway.rows.kept import rows_of
 from hermes_core.store.journal import open_store
 from hermes_core.types import Envelope, Message, Text
 
@@ -15,7 +16,7 @@ def stranger(cli, sender: str, name: str = "Mia") -> str:
         try:
             message = Message(role="user", parts=(Text(text="hi"),))
             known = {"platform": "telegram", "account": "bot", "event_id": "1", "message": message}
-            return await code_for(store, Envelope(chat=sender, sender=sender, sender_name=name, **known))
+            return await code_for(rows_of(store), Envelope(chat=sender, sender=sender, sender_name=name, **known))
         finally:
             store.close()
 

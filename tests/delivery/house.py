@@ -17,6 +17,7 @@ from far_end import FarEnd
 from mortal import serve
 
 from hermes_core.gateway.outward import attempt, pace
+from hermes_core.gateway.rows.kept import rows_of, unplayed
 from hermes_core.gateway.service import Gateway
 from hermes_core.kinds import Provider
 from hermes_core.testing.bench import Bench
@@ -108,7 +109,7 @@ async def serve_all(order: dict) -> None:
         gateway, stop = Gateway(hermes.runtime, [wire]), asyncio.Event()
         running = asyncio.create_task(gateway.run(stop))
         store = await hermes.runtime.store()
-        while wire.open_events() or await store.unplayed() or not await all_sent(store, len(order["events"])):
+        while wire.open_events() or await unplayed(store) or not await all_sent(store, len(order["events"])):
             if running.done():
                 break
             await asyncio.sleep(0.01)
@@ -117,9 +118,9 @@ async def serve_all(order: dict) -> None:
 
 
 async def all_sent(store, events: int) -> bool:
-    counts = await store.outbox_counts()
+    counts = await rows_of(store).outbox.outbox_counts()
     waiting = sum(n for (_, _, state), n in counts.items() if state in ("draft", "waiting", "sending"))
-    answers = [row for row in await store.outbox_of(limit=1000) if row.outgoing.kind == "answer"]
+    answers = [row for row in await rows_of(store).outbox.outbox_of(limit=1000) if row.outgoing.kind == "answer"]
     return not waiting and len(answers) >= events
 
 

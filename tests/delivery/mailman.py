@@ -13,6 +13,7 @@ from post import Clock, outgoing, send_all
 
 from hermes_backend_postgresql.driver import PostgreSQL
 from hermes_core.gateway.outward.sender import Sender
+from hermes_core.gateway.rows.kept import rows_of
 from hermes_core.store.journal import open_store
 
 
@@ -25,7 +26,7 @@ async def play(order: dict) -> None:
         file = Path(order["folder"]) / "seen"
         far = FarEnd(file, order["kind"], seed=order["seed"], limit=200, odds=odds, clock=clock)
         for key, chat, text in order["says"]:
-            await store.send_later(outgoing(key, text, chat))
+            await rows_of(store).outbox.send_later(outgoing(key, text, chat))
         await send_all(store, Sender(store, far, clock=clock, poll=5.0), clock)
     finally:
         store.close()

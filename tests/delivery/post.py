@@ -5,7 +5,8 @@ import time
 
 from hermes_core.gateway.outward.pieces import said
 from hermes_core.gateway.outward.sender import Sender
-from hermes_core.store.outbox import Outgoing
+from hermes_core.gateway.rows.kept import rows_of
+from hermes_core.gateway.rows.values import Outgoing
 from hermes_core.types import Chat, Message, Principal
 
 
@@ -31,7 +32,7 @@ async def send_all(store, sender: Sender, clock: Clock, hours: float = 48.0) -> 
     end = clock.now + hours * 3600
     while clock.now < end:
         wait = await sender.settle()
-        if await store.next_due("far", "bot") is None:
+        if await rows_of(store).outbox.next_due("far", "bot") is None:
             return
         clock.now += max(wait, 0.05)
     raise AssertionError("something still waits after two days")

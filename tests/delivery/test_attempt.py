@@ -7,7 +7,7 @@ from hermes_core.gateway.outward import pace
 from hermes_core.gateway.outward.attempt import GIVEN_UP, KEY_LIFE, attempt
 from hermes_core.gateway.outward.pace import Pace
 from hermes_core.gateway.outward.pieces import REPEATED, said
-from hermes_core.store.outbox import OutboxRow, Outgoing
+from hermes_core.gateway.rows.values import OutboxRow, Outgoing
 from hermes_core.types import Blob, Chat, Feature, Message, Principal
 
 NOW = 1_000_000.0

@@ -13,6 +13,7 @@ from hermes_core.gateway.outward.bubble import Bubble
 from hermes_core.gateway.outward.pieces import pieces_of
 from hermes_core.gateway.outward.progress import CURSOR, Progress
 from hermes_core.gateway.outward.sender import PLACEHOLDER, Sender
+from hermes_core.gateway.rows.kept import end_drafts, rows_of
 from hermes_core.types import Called, Ended, Noticed, Said, Session, Started, ToolCall, Usage
 
 CALM = dict.fromkeys(("lost", "silent", "flood", "cut", "no_edit"), 0.0)
@@ -47,12 +48,12 @@ class Show:
     async def close(self, text: str = "") -> None:
         """The turn is closed, and its answer is stored; then whoever shows it hears of that."""
         if text:
-            await self.store.send_later(outgoing("turn:t", text, turn_id="t", reply_to="7"))
+            await rows_of(self.store).outbox.send_later(outgoing("turn:t", text, turn_id="t", reply_to="7"))
         await self.bubble.close()
 
     async def sent(self) -> None:
         """Let time pass until everything is sent."""
-        while await self.store.next_due("far", "bot") is not None:
+        while await rows_of(self.store).outbox.next_due("far", "bot") is not None:
             self.skipped += await self.sender.settle() + 0.01
 
     @property
@@ -95,7 +96,7 @@ async def test_the_sender_waits_for_the_last_edit(show):
     """The turn is closed and its answer due before whoever shows it knows."""
     here = show()
     await play_turn(here.bubble, [STARTED, *said()[:9]])
-    await here.store.send_later(outgoing("turn:t", "Short.", turn_id="t"))
+    await rows_of(here.store).outbox.send_later(outgoing("turn:t", "Short.", turn_id="t"))
     await here.sent()
     assert [text for text in here.texts if text != PLACEHOLDER] == ["Short."]
     await play_turn(here.bubble, said())
@@ -107,7 +108,7 @@ async def test_a_turn_that_goes_on_after_a_death_is_shown_in_the_same_messages(s
     first = show()
     await play_turn(first.bubble, [STARTED, *said()[:9]])
     await first.close()
-    [row] = await store.outbox_of(key="turn:t")
+    [row] = await rows_of(store).outbox.outbox_of(key="turn:t")
     assert (row.state, len(row.placeholders)) == ("draft", 1)
     again = show()
     await play_turn(again.bubble, [STARTED, *said()])
@@ -161,9 +162,9 @@ async def test_an_answer_that_was_shown_and_never_came_is_ended(show, store):
     turn = await store.open_turn("s", outgoing("k", "hi").message, turn_id="t", holder="h", provider="", model="")
     await play_turn(here.bubble, [STARTED, *said()[:9]])
     await here.close()
-    assert await store.end_drafts("far", "bot", outgoing("k", "(no answer)").message, time.time() + 60) == 0
+    assert await end_drafts(store, "far", "bot", outgoing("k", "(no answer)").message, time.time() + 60) == 0
     await store.close_turn(turn, state="failed")
-    assert await store.end_drafts("far", "bot", outgoing("k", "(no answer)").message, time.time() + 60) == 1
+    assert await end_drafts(store, "far", "bot", outgoing("k", "(no answer)").message, time.time() + 60) == 1
     await here.sent()
     assert here.texts == ["(no answer)"]
 

@@ -9,6 +9,7 @@ from post import Clock, outgoing, send_all
 
 from hermes_core.gateway.outward.pieces import pieces_of
 from hermes_core.gateway.outward.sender import Sender
+from hermes_core.gateway.rows.kept import rows_of
 
 
 async def send_some(store, tmp_path, kind, seed, **odds):
@@ -24,8 +25,8 @@ async def send_some(store, tmp_path, kind, seed, **odds):
         chat = dice.choice("abc")
         row = outgoing(str(number), text, chat)
         wanted += [(chat, piece.parts[0].text) for piece in pieces_of(row.message, far)]
-        await store.send_later(row)
-        await store.send_later(row)
+        await rows_of(store).outbox.send_later(row)
+        await rows_of(store).outbox.send_later(row)
     sender = Sender(store, far, clock=clock, poll=5.0)
     await send_all(store, sender, clock)
     return far, wanted
@@ -33,7 +34,7 @@ async def send_some(store, tmp_path, kind, seed, **odds):
 
 async def given_up(store, far):
     """What was tried as often as may be, and failed."""
-    failed = await store.outbox_of(state="failed")
+    failed = await rows_of(store).outbox.outbox_of(state="failed")
     assert all("may have arrived" in row.error for row in failed)
     return {(row.outgoing.chat.id, piece.parts[0].text) for row in failed for piece in row.pieces}
 

@@ -10,6 +10,7 @@ from hermes_core.errors import NotSent, Undeliverable
 from hermes_core.gateway.outward.attempt import GIVEN_UP, KEY_LIFE
 from hermes_core.gateway.outward.pieces import said
 from hermes_core.gateway.outward.sender import Sender
+from hermes_core.gateway.rows.kept import rows_of
 from hermes_core.types import Blob, Button, Buttons, Sent
 
 CALM = dict.fromkeys(("lost", "silent", "flood", "cut", "no_edit"), 0.0)
@@ -43,13 +44,15 @@ def post(store, tmp_path):
 
         async def put(self, *texts, chat="c", **more):
             for text in texts:
-                await store.send_later(outgoing(f"{chat}:{text if isinstance(text, str) else 'm'}", text, chat, **more))
+                await rows_of(store).outbox.send_later(
+                    outgoing(f"{chat}:{text if isinstance(text, str) else 'm'}", text, chat, **more)
+                )
 
         async def all(self):
             await send_all(store, self.sender, self.clock)
 
         async def row(self, key):
-            [row] = await store.outbox_of(key=key)
+            [row] = await rows_of(store).outbox.outbox_of(key=key)
             return row
 
     return Post
@@ -112,7 +115,7 @@ async def test_what_never_gets_a_receipt_is_given_up_and_stays_visible(post, sto
     row = await here.row("c:1")
     assert (row.state, row.error) == ("failed", "No receipt came; it may have arrived (TimeoutError).")
     assert here.far.texts()[-1:] == ["2"], "what comes after it is sent"
-    assert await store.outbox_counts() == {("far", "bot", "failed"): 1, ("far", "bot", "sent"): 1}
+    assert await rows_of(store).outbox.outbox_counts() == {("far", "bot", "failed"): 1, ("far", "bot", "sent"): 1}
 
 
 async def test_a_key_is_trusted_for_a_while_and_then_the_message_is_marked(post):
@@ -142,7 +145,7 @@ async def test_a_chat_that_is_gone_is_remembered_and_the_secret_in_the_error_is_
     await here.all()
     row = await here.row("c:1")
     assert (row.state, row.error) == ("failed", "the bot was put out, says https://host/***/x")
-    look = "SELECT chat, dead FROM chats"
+    look = "SELECT chat, dead FROM platform_gateway__chats"
     rows = store._engine.transact(lambda tx: tx.connection.execute(look).fetchall())
     assert [tuple(r) for r in rows] == [("c", row.error)]
 
@@ -205,7 +208,7 @@ async def test_one_that_runs_hears_of_what_is_put_and_ends_when_it_is_stopped(po
 async def test_a_row_that_another_sender_took_is_left_to_it(post, store):
     here = post()
     await here.put("1")
-    [row] = await store.due("far", "bot", here.clock.now)
-    await store.mark_sending(row, "another", [row.outgoing.message], repeated=0, now=here.clock.now)
+    [row] = await rows_of(store).outbox.due("far", "bot", here.clock.now)
+    await rows_of(store).outbox.mark_sending(row, "another", [row.outgoing.message], repeated=0, now=here.clock.now)
     await here.sender._deliver(row)
     assert here.far.seen() == []

@@ -8,7 +8,8 @@ from post import Clock, outgoing, send_all
 
 from hermes_core.errors import NotSent, StoreError, Undeliverable
 from hermes_core.gateway.outward.sender import Sender
-from hermes_core.store.journal import Store
+from hermes_core.gateway.rows.kept import rows_of
+from hermes_core.gateway.rows.outbox import Outbox
 
 CALM = dict.fromkeys(("lost", "silent", "flood", "cut", "no_edit"), 0.0)
 
@@ -21,7 +22,7 @@ class Down:
         self.tried: list[str] = []
 
     def fails(self, name: str, times: int) -> None:
-        real, left = getattr(Store, name), [times]
+        real, left = getattr(Outbox, name), [times]
 
         async def method(*args, **more):
             self.tried.append(name)
@@ -30,7 +31,7 @@ class Down:
                 raise StoreError("The disk is full.")
             return await real(*args, **more)
 
-        self._patch.setattr(Store, name, method)
+        self._patch.setattr(Outbox, name, method)
 
 
 @pytest.fixture
@@ -68,31 +69,31 @@ def texts(far):
 async def test_a_receipt_is_written_when_the_store_is_back_and_nothing_is_sent_again(store, post, down, kind, asked):
     far, clock, sender = post(kind)
     down.fails("mark_sent", 3)
-    await store.send_later(outgoing("1", "Hello."))
+    await rows_of(store).outbox.send_later(outgoing("1", "Hello."))
     await send_all(store, sender, clock)
     assert (far.asked, texts(far)) == (asked, ["Hello."])
     assert down.tried == ["mark_sent"] * 4
-    [row] = await store.outbox_of(key="1")
+    [row] = await rows_of(store).outbox.outbox_of(key="1")
     assert (row.state, row.repeated, list(row.receipts)) == ("sent", 0, ["m0"])
 
 
 async def test_nothing_is_asked_of_a_service_before_it_is_written_down(store, post, down):
     far, clock, sender = post()
     down.fails("mark_sending", 3)
-    await store.send_later(outgoing("1", "Hello."))
+    await rows_of(store).outbox.send_later(outgoing("1", "Hello."))
     for _ in range(3):
-        await sender._deliver((await store.due("far", "bot", clock.now))[0])
+        await sender._deliver((await rows_of(store).outbox.due("far", "bot", clock.now))[0])
     assert far.asked == 0
     await send_all(store, sender, clock)
     assert (far.asked, texts(far)) == (1, ["Hello."])
-    [row] = await store.outbox_of(key="1")
+    [row] = await rows_of(store).outbox.outbox_of(key="1")
     assert (row.state, row.tries, row.repeated) == ("sent", 0, 0)
 
 
 async def test_a_placeholder_is_remembered_however_long_that_takes(store, post, down):
     far, clock, sender = post("edits")
     down.fails("mark_placeholder", 3)
-    await store.send_later(outgoing("1", "Hello."))
+    await rows_of(store).outbox.send_later(outgoing("1", "Hello."))
     await send_all(store, sender, clock)
     assert (far.asked, texts(far)) == (2, ["Hello."])
 
@@ -109,18 +110,18 @@ async def test_a_placeholder_is_remembered_however_long_that_takes(store, post, 
 async def test_what_a_service_refused_is_written_when_the_store_is_back(store, post, down, answer, mark, state):
     far, clock, sender = post("keyed_only", [answer])
     down.fails(mark, 3)
-    await store.send_later(outgoing("1", "Hello."))
+    await rows_of(store).outbox.send_later(outgoing("1", "Hello."))
     await send_all(store, sender, clock)
     assert down.tried == [mark] * 4
-    [row] = await store.outbox_of(key="1")
+    [row] = await rows_of(store).outbox.outbox_of(key="1")
     assert row.state == state
     assert texts(far) == (["Hello."] if state == "sent" else [])
 
 
 async def test_one_who_was_replaced_while_the_store_was_down_writes_nothing(store, post, down, monkeypatch):
     _far, clock, sender = post()
-    await store.send_later(outgoing("1", "Hello."))
-    real, taken = Store.mark_sent, []
+    await rows_of(store).outbox.send_later(outgoing("1", "Hello."))
+    real, taken = Outbox.mark_sent, []
 
     async def replaced(self, row, *rest, **more):
         if taken:
@@ -129,16 +130,16 @@ async def test_one_who_was_replaced_while_the_store_was_down_writes_nothing(stor
         taken.append(await self.mark_sending(now, "another", now.pieces, repeated=0, now=clock.now))
         raise StoreError("The disk is full.")
 
-    monkeypatch.setattr(Store, "mark_sent", replaced)
-    await sender._deliver((await store.due("far", "bot", clock.now))[0])
-    [row] = await store.outbox_of(key="1")
+    monkeypatch.setattr(Outbox, "mark_sent", replaced)
+    await sender._deliver((await rows_of(store).outbox.due("far", "bot", clock.now))[0])
+    [row] = await rows_of(store).outbox.outbox_of(key="1")
     assert (row.state, row.holder, list(row.receipts)) == ("sending", "another", [])
 
 
 async def test_an_outbox_that_cannot_be_read_is_looked_at_again(store, post, down):
     far, _clock, sender = post()
     down.fails("due", 2)
-    await store.send_later(outgoing("1", "Hello."))
+    await rows_of(store).outbox.send_later(outgoing("1", "Hello."))
     running = asyncio.create_task(sender.run())
     async with asyncio.timeout(10):
         while not far.seen():

@@ -13,7 +13,7 @@ from hermes_core.config.paths import Home
 from hermes_core.config.secrets import Secrets
 from hermes_core.config.settings import Settings
 from hermes_core.gateway.people.access import Access, AccessRules, admit, chat_principal, listing, may_use, usable
-from hermes_core.store.people import Person
+from hermes_core.gateway.rows.values import Person
 from hermes_core.types import Envelope, Message, Principal, SlashCommand, Text
 
 NOWHERE = Path("/nonexistent")

@@ -11,6 +11,7 @@ from attrs import frozen
 from hermes_core.embed import Hermes
 from hermes_core.errors import ConfigError, StoreError, UserError
 from hermes_core.gateway import intake
+from hermes_core.gateway.rows.kept import rows_of
 from hermes_core.gateway.service import Gateway
 from hermes_core.kinds import ToolContext, tool
 from hermes_core.testing import Call, FakePlatform
@@ -623,8 +624,9 @@ async def test_a_message_waits_for_a_store_that_is_away(hermes, scripted, monkey
     hermes.tmp_plugin(scripted("Hello."))
     monkeypatch.setattr(intake, "_PAUSE", 0)
     room, store = Room(), await hermes.runtime.store()
-    for name in ("person", "send_later"):
-        monkeypatch.setattr(store, name, _away_once(getattr(store, name)))
+    rows = rows_of(store)
+    for part, name in ((rows.people, "person"), (rows.outbox, "send_later")):
+        monkeypatch.setattr(part, name, _away_once(getattr(part, name)))
     async with serving(hermes, room):
         room.write("Hi.")
         assert await room.until("Hello.") == ["Hello."]
@@ -635,7 +637,8 @@ async def test_a_message_that_breaks_something_is_acknowledged_and_told(hermes, 
     hermes.configure(OPEN)
     hermes.tmp_plugin(scripted("Hello."))
     room, store = Room(), await hermes.runtime.store()
-    monkeypatch.setattr(store, "remember_chat", _away_once(store.remember_chat, ValueError("a fault")))
+    chats = rows_of(store).chats
+    monkeypatch.setattr(chats, "remember_chat", _away_once(chats.remember_chat, ValueError("a fault")))
     async with serving(hermes, room):
         room.write("Hi.")
         await room.until("This message could not be taken.")

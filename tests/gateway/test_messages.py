@@ -8,6 +8,7 @@ from hermes_core.errors import AuthError, UnknownName
 from hermes_core.gateway.conversations import Conversations
 from hermes_core.gateway.messages import Messages
 from hermes_core.gateway.people.access import Access
+from hermes_core.gateway.rows.kept import rows_of
 from hermes_core.plugins.index import Installed
 from hermes_core.plugins.manifest import Manifest
 from hermes_core.store.journal import Store
@@ -44,7 +45,7 @@ class House:
     async def hears(self, envelope: Envelope, owner: Principal = ME) -> Session:
         """A message that comes in, has its turn and is answered; its session."""
         conversation = await self.conversations.find(envelope, Access(outcome="in", principal=owner))
-        await self.store.remember_chat(conversation.owner, envelope, owner)
+        await rows_of(self.store).chats.remember_chat(conversation.owner, envelope, owner)
         session = await conversation.take_up()
         self.provider.add("An answer.")
         await self.bench.runtime.queue(session.id, envelope.message, owner=session.owner, envelope=envelope)
@@ -56,7 +57,7 @@ class House:
         return [(m.role, text_of(m)) for m in await self.store.history(session.id)]
 
     async def outbox(self) -> list[tuple[str, str, str]]:
-        rows = await self.store.outbox_of(None)
+        rows = await rows_of(self.store).outbox.outbox_of(None)
         return [(r.outgoing.chat.id, r.outgoing.owner.person, text_of(r.outgoing.message)) for r in reversed(rows)]
 
 
@@ -144,7 +145,7 @@ async def test_files_are_named_and_secrets_are_masked(house: House) -> None:
     await house.messages.send(ME, "telegram:42", message, here)
     assert key not in str(await house.outbox()) + str(await house.history(there))
     assert "[file: a.png]" in str(await house.history(there))
-    [row] = await house.store.outbox_of(ME)
+    [row] = await rows_of(house.store).outbox.outbox_of(ME)
     assert row.outgoing.message.parts[1] == Blob(media_type="image/png", data=b"x", name="a.png")
 
 
@@ -163,7 +164,7 @@ async def test_nobody_sends_to_the_chats_of_another(house: House) -> None:
 async def test_an_old_conversation_is_not_woken_but_a_new_one_begun(house: House) -> None:
     there, here = await house.hears(heard("42")), await house.hears(heard("7"))
     connection = house.store._engine.connection
-    connection.execute("UPDATE routes SET used = used - 1e6 WHERE session_id = ?", (there.id,))
+    connection.execute("UPDATE platform_gateway__routes SET used = used - 1e6 WHERE session_id = ?", (there.id,))
     await house.messages.send(ME, "telegram:42", said("Good morning."), here)
     assert "Good morning." not in str(await house.history(there))
     new = await house.hears(heard("42", "Morning!"))
@@ -203,7 +204,7 @@ async def test_the_end_of_a_turn_that_a_plugin_ordered_is_sent_with_the_commit_t
     assert await house.outbox() == [("42", "owner", "All is quiet.")]
     assert [event async for event in turns.run("How?", order=TurnOrder(deliver="mia", event="7 o'clock"))] == []
     assert len(await house.outbox()) == 1
-    [row] = await house.store.outbox_of(None)
+    [row] = await rows_of(house.store).outbox.outbox_of(None)
     assert (row.outgoing.turn_id, row.outgoing.kind) == (ended[-1].turn_id, "answer")
     house.provider.add(Fail(AuthError("the key is wrong")))
     assert [event async for event in turns.run("Again?", order=TurnOrder(deliver="telegram:7"))]

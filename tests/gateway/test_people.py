@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from hermes_core.gateway.people.pairing import approve
+from hermes_core.gateway.rows.kept import rows_of
 from hermes_core.gateway.service import Gateway
 from hermes_core.testing import Call, FakePlatform
 from hermes_core.types import Chat, Envelope, Message, Principal, Sent, Text
@@ -65,13 +66,13 @@ async def test_a_stranger_shows_a_code_and_is_let_in(hermes, scripted):
         phones.write(ANNA, "Hello?")  # nothing more is said, and nothing of it is kept
         phones.write("ben", "let me in", chat="group", kind="group")
         store = await hermes.runtime.store()
-        await approve(store, code[1], by="me", where="terminal")
+        await approve(rows_of(store), code[1], by="me", where="terminal")
         await phones.last(ANNA, "You may talk to me now.")
         phones.write(ANNA, "Hi again!")
         await phones.last(ANNA, "Hello Anna.")
         assert len(phones.got[ANNA]) == 3
         assert set(phones.got) == {ANNA}
-        assert [row.outgoing.message for row in await store.outbox_of() if code[1] in str(row)] == []
+        assert [row.outgoing.message for row in await rows_of(store).outbox.outbox_of() if code[1] in str(row)] == []
         assert len(await store.list_sessions(Principal(person="room:anna"))) == 1
 
 
@@ -89,7 +90,7 @@ async def test_an_admin_lets_somebody_in_from_a_chat_and_a_user_cannot(hermes, s
         await phones.last(OWNER, "Anna on room may talk to me now.")
         phones.write(ANNA, "Hi again!")
         await phones.last(ANNA, "Hello Anna.")
-        person = await (await hermes.runtime.store()).person("room", ANNA)
+        person = await rows_of(await hermes.runtime.store()).people.person("room", ANNA)
         assert (person.person, person.role, person.by) == ("room:anna", "user", "owner")
 
 
@@ -173,14 +174,14 @@ async def test_who_is_revoked_is_heard_no_more(hermes, scripted):
     hermes.tmp_plugin(scripted("Hello Anna.", "Hello owner."))
     async with serving(hermes) as phones:
         store = await hermes.runtime.store()
-        from hermes_core.store.people import Pairing
+        from hermes_core.gateway.rows.values import Pairing
 
-        await store.ask_pairing(Pairing(platform="room", sender=ANNA, salt="00", hash="x"))
-        [waiting] = await store.pairings()
-        await store.let_in(waiting, "room:anna", "user", "me")
+        await rows_of(store).people.ask_pairing(Pairing(platform="room", sender=ANNA, salt="00", hash="x"))
+        [waiting] = await rows_of(store).people.pairings()
+        await rows_of(store).people.let_in(waiting, "room:anna", "user", "me")
         phones.write(ANNA, "Hi!")
         await phones.last(ANNA, "Hello Anna.")
-        await store.forget_person("room", ANNA)
+        await rows_of(store).people.forget_person("room", ANNA)
         phones.write(ANNA, "Hi!")
         phones.write(OWNER, "Hi!")
         await phones.last(OWNER, "Hello owner.")

@@ -8,6 +8,7 @@ import pytest
 
 from hermes_core.gateway.carry import Carrier
 from hermes_core.gateway.messages import Messages
+from hermes_core.gateway.rows.kept import rows_of
 from hermes_core.gateway.service import Gateway
 from hermes_core.testing import Bench, FakePlatform
 from hermes_core.types import Buttons, Envelope, Feature, Message, Principal, Text
@@ -129,7 +130,7 @@ async def test_nothing_moves_into_the_chat_of_another_or_into_one_that_others_sh
         assert "no home chat" in seen[5]
         assert len(await chats.seen()) == 2
     store = await hermes.runtime.store()
-    assert not [row for row in await store.outbox_of(None) if "Private" in str(row.outgoing.message)]
+    assert not [row for row in await rows_of(store).outbox.outbox_of(None) if "Private" in str(row.outgoing.message)]
 
 
 async def test_home_is_said_in_the_chat_or_from_elsewhere(hermes, scripted, chats) -> None:
@@ -143,11 +144,11 @@ async def test_home_is_said_in_the_chat_or_from_elsewhere(hermes, scripted, chat
         chats.write("/sethome", chat="c2", chat_name="Second")
         assert (await chats.until(3))[2] == "Second (chat:c2) is home on chat from now on."
         store = await hermes.runtime.store()
-        assert [c.chat for c in await store.list_chats(ME) if c.home] == ["c2"]
+        assert [c.chat for c in await rows_of(store).chats.list_chats(ME) if c.home] == ["c2"]
         seen = await terminal.types(hermes, "/sethome", "/sethome chat:c1", "/platforms")
     assert "Say which chat" in seen[0]
     assert "chat:c1 is home" in seen[1]
-    assert [c.chat for c in await store.list_chats(ME) if c.home] == ["c1"]
+    assert [c.chat for c in await rows_of(store).chats.list_chats(ME) if c.home] == ["c1"]
     assert "chat bot: connected" in seen[2]
 
 

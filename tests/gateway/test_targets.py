@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes_core.errors import UnknownName, UserError
+from hermes_core.gateway.rows.values import KnownChat
 from hermes_core.gateway.targets import resolve
-from hermes_core.store.chats import KnownChat
 
 DM = KnownChat(platform="telegram", account="bot", chat="42", name="Mia")
 GROUP = KnownChat(platform="telegram", account="bot", chat="-100", kind="group", name="Family")

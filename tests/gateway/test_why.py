@@ -5,6 +5,9 @@ import json
 import re
 from contextlib import asynccontextmanager
 
+from attrs import evolve
+
+from hermes_core.gateway.rows.kept import sent
 from hermes_core.gateway.service import Gateway
 from hermes_core.kinds import tool
 from hermes_core.testing import Call, FakePlatform
@@ -87,8 +90,9 @@ async def test_one_trace_leads_from_the_event_to_the_receipt_without_its_words(h
     async with serving(hermes, room):
         room.write("Hi.")
         await room.until(1)
-    store = await hermes.runtime.store()
-    [path] = await store.paths("m1", hermes.runtime.owner, everybody=True)
+    store, owner = await hermes.runtime.store(), hermes.runtime.owner
+    [path] = await store.paths("m1", owner, everybody=True)
+    path = evolve(path, outgoing=await sent(store, path.trace, path.turn_id, None))
     assert re.fullmatch("[0-9a-f]{16}", path.trace)
     assert [row["state"] for row in path.outgoing] == ["sent"]
     assert [(call["name"], call["outcome"]) for turn in path.turns for call in turn["tools"]] == [("look", "ok")]

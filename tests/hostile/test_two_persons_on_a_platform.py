@@ -15,6 +15,7 @@ from obedient import Obedient, order
 from test_two_persons import MODULES, WORDS, first_difference
 
 from hermes_core import hookimpl
+from hermes_core.gateway.rows.kept import rows_of
 from hermes_core.gateway.service import Gateway
 from hermes_core.testing import FakePlatform
 from hermes_core.testing.bench import Bench
@@ -154,7 +155,7 @@ async def what_ben_sees(home: Path, seed: int, settings: dict[str, Any], *, besi
         seen += [f"{e.name} {e.outcome} {e.output}" for e in await store.tool_history(ben, limit=500)]
         seen += [f"{a.subject} {a.state} {a.answered_by}" for a in await store.list_approvals(ben, closed=True)]
         seen += [grant.words for grant in await store.grants(ben, every=True)]
-        seen += [f"{chat.address} {chat.name}" for chat in await store.list_chats(ben)]
+        seen += [f"{chat.address} {chat.name}" for chat in await rows_of(store).chats.list_chats(ben)]
         folder = hermes.runtime.guests.folder(ben)
         seen += [f"{path.relative_to(folder)} {path.read_text()}" for path in sorted(folder.rglob("*.txt"))]
         assert beside or not [*hermes.workspace.folder.rglob("*.txt")]  # what is Ben's lies in no other folder

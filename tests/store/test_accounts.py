@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
+from hermes_core.gateway.rows.kept import rows_of, unplayed
 from hermes_core.store import leases
 from hermes_core.store.accounts import StaleAccount
 from hermes_core.store.journal import Store
@@ -32,7 +33,7 @@ async def arrived(store: Store, session: Session, event: str, *, platform: str =
     said = {"chat": "1", "sender": session.owner.person, "message": user(event)}
     envelope = Envelope(platform=platform, account="bot", event_id=event, **said)
     if platform == "demo":
-        await store.remember_chat(session.owner, envelope)
+        await rows_of(store).chats.remember_chat(session.owner, envelope)
     await store.wait(session.id, envelope.message, mode="queue", envelope=envelope)
 
 
@@ -110,8 +111,8 @@ async def test_what_waits_is_found_whoever_it_belongs_to(store: Store) -> None:
         session = Session(id=f"s{number}", origin="demo", owner=owner, cwd="/")
         await store.create_session(session)
         await arrived(store, session, f"event {number}", platform="demo" if number < 2 else "terminal")
-    assert await store.unplayed() == [("s0", ANNA), ("s1", BEN)]  # the third is somebody's at a terminal
-    assert await store.unplayed(limit=1) == [("s0", ANNA)]
+    assert await unplayed(store) == [("s0", ANNA), ("s1", BEN)]  # the third is somebody's at a terminal
+    assert await unplayed(store, limit=1) == [("s0", ANNA)]
     assert await store.session_owner("s1") == BEN
     assert await store.session_owner("nobody's") is None
 
@@ -129,7 +130,7 @@ async def test_a_turn_that_was_cut_off_comes_first_and_one_that_plays_not_at_all
             [one] = await store.waiting(name)
             given = {"turn_id": f"turn of {name}", "holder": name, "provider": "p", "model": "m"}
             await store.open_turn(name, one.message, waited=one.id, **given)
-    assert [name for name, _ in await store.unplayed()] == ["cut", "waits"]
+    assert [name for name, _ in await unplayed(store)] == ["cut", "waits"]
 
 
 async def test_what_waited_in_a_deleted_session_is_not_found(store: Store) -> None:
@@ -137,4 +138,4 @@ async def test_what_waited_in_a_deleted_session_is_not_found(store: Store) -> No
     await store.create_session(session)
     await arrived(store, session, "late")
     await store.delete_session("gone", ANNA)
-    assert await store.unplayed() == []
+    assert await unplayed(store) == []

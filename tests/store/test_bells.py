@@ -9,8 +9,9 @@ import pytest
 from hermes_backend_postgresql.driver import PostgreSQL
 from hermes_core.database import Transaction
 from hermes_core.errors import UserError
+from hermes_core.gateway.rows.kept import rows_of
+from hermes_core.gateway.rows.values import Outgoing
 from hermes_core.store.journal import Store, open_store
-from hermes_core.store.outbox import Outgoing
 from hermes_core.types import Chat, Message, Principal, Text
 
 
@@ -45,13 +46,13 @@ class Bell:
 
 async def test_a_message_that_has_to_go_out_rings(store: Store) -> None:
     bell, other = Bell(), Bell()
-    stop = store.watch("outbox", bell)
+    stop = await rows_of(store).outbox.watch(bell)
     store.watch("something else", other)
-    await store.send_later(answer("one"))
+    await rows_of(store).outbox.send_later(answer("one"))
     await bell.heard()
     stop()
     stop()
-    await store.send_later(answer("two"))
+    await rows_of(store).outbox.send_later(answer("two"))
     await asyncio.sleep(0)
     assert other.rings <= 1  # a server's: that it began to listen
 
@@ -74,9 +75,9 @@ async def test_what_was_not_written_does_not_ring(file_store: Store) -> None:
 async def test_another_process_is_heard_also_after_the_connection_was_lost(database_url: str, cluster: Any) -> None:
     here, there = (open_store(Path("nowhere/state.db"), url=database_url, driver=PostgreSQL()) for _ in range(2))
     bell = Bell()
-    here.watch("outbox", bell)
+    await rows_of(here).outbox.watch(bell)
     await bell.heard()  # it listens by now
-    await there.send_later(answer("one"))
+    await rows_of(there).outbox.send_later(answer("one"))
     await bell.heard()
     await asyncio.to_thread(
         cluster.sql,
@@ -84,7 +85,7 @@ async def test_another_process_is_heard_also_after_the_connection_was_lost(datab
         f"'{database_url.rpartition('/')[2]}'",
     )
     await bell.heard()  # it listens again, and says that something may have been missed
-    await there.send_later(answer("two"))
+    await rows_of(there).outbox.send_later(answer("two"))
     await bell.heard()
     for store in (here, there):
         store.close()

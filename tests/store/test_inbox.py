@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from attrs import evolve
 
+from hermes_core.gateway.rows.kept import rows_of, unplayed
+from hermes_core.gateway.rows.values import Outgoing
 from hermes_core.store import inbox
 from hermes_core.store.journal import Duplicate, Store, Waiting
-from hermes_core.store.outbox import Outgoing
 from hermes_core.types import Blob, Chat, Envelope, Message, Principal, Session, Text, ToolCall, ToolResult, Usage
 
 ME, YOU = Principal(), Principal(person="you")
@@ -168,7 +169,7 @@ async def test_a_stop_is_no_message_and_is_said_once_in_its_session(store: Store
 
 
 async def test_a_command_waits_for_its_account_until_it_was_carried_out(store: Store) -> None:
-    rows = {}
+    rows, outbox = {}, rows_of(store).outbox
     for event, more in {"1": {}, "2": {}, "3": {"platform": "q"}, "4": {"account": "other"}}.items():
         rows[event] = await store.hear_command(ME, envelope(event, f"/{event}", **more), "trace")
     await waits(store, "5")
@@ -176,11 +177,11 @@ async def test_a_command_waits_for_its_account_until_it_was_carried_out(store: S
     assert texts(await store.commands_waiting("q", "bot")) == ["/3"]
     assert texts(await store.commands_waiting("p", "other")) == ["/4"]
     answer = Outgoing(key="k", owner=ME, platform="p", account="bot", chat=Chat("c"), message=user("did it"))
-    await store.done_command(rows["1"], [answer])
+    await store.done_command(rows["1"], await outbox.sending([answer]))
     assert texts(await store.commands_waiting("p", "bot")) == ["/2"]
     with pytest.raises(Duplicate):
-        await store.done_command(rows["1"], [evolve(answer, key="again")])
-    assert [row.outgoing.key for row in await store.outbox_of()] == ["k"]
+        await store.done_command(rows["1"], await outbox.sending([evolve(answer, key="again")]))
+    assert [row.outgoing.key for row in await rows_of(store).outbox.outbox_of()] == ["k"]
     with pytest.raises(Duplicate):
         await store.hear_command(ME, envelope("1", "/1"), "trace")
 
@@ -189,7 +190,7 @@ async def test_only_commands_that_were_carried_out_before_an_instant_are_forgott
     for event in ("old", "new", "undone"):
         row = await store.hear_command(ME, envelope(event, f"/{event}"), "trace")
         if event != "undone":
-            await store.done_command(row, [])
+            await store.done_command(row)
     await waits(store, "said")
     await begun(store, waited=(await store.waiting(FIRST))[0].id)
     sql("UPDATE inbox SET received=99 WHERE event_id != 'new'")
@@ -222,13 +223,13 @@ async def test_what_came_through_the_gateway_and_waits_is_told_of_all_owners(sto
     await waits(store, "1", session_id=OTHER)
     await waits(store, "2")
     await waits(store, "3", session_id=third, account="api")
-    assert await store.unplayed() == []  # no chat is known yet
-    await store.remember_chat(YOU, envelope("1"))
-    assert await store.unplayed() == [(OTHER, YOU)]
-    await store.remember_chat(ME, envelope("2"))
-    assert await store.unplayed() == [(OTHER, YOU), (FIRST, ME)]
+    assert await unplayed(store) == []  # no chat is known yet
+    await rows_of(store).chats.remember_chat(YOU, envelope("1"))
+    assert await unplayed(store) == [(OTHER, YOU)]
+    await rows_of(store).chats.remember_chat(ME, envelope("2"))
+    assert await unplayed(store) == [(OTHER, YOU), (FIRST, ME)]
     await begun(store, session_id=OTHER, waited=(await store.waiting(OTHER))[0].id)
-    assert await store.unplayed() == [(FIRST, ME)]
+    assert await unplayed(store) == [(FIRST, ME)]
 
 
 # --- being forgotten
@@ -270,14 +271,15 @@ async def test_an_event_is_forgotten_by_itself(store: Store) -> None:
 
 
 async def test_what_is_sent_to_a_chat_is_told_to_its_conversation_once(store: Store, sql: Sql) -> None:
-    def outgoing(key: str) -> Outgoing:
-        return Outgoing(key=key, owner=ME, platform="p", account="bot", chat=Chat("c"), message=user("sent"))
+    async def post(session: str, key: str, told: Message) -> bool:
+        sent = Outgoing(key=key, owner=ME, platform="p", account="bot", chat=Chat("c"), message=user("sent"))
+        return await store.post(session, key, told, await rows_of(store).outbox.sending([sent]))
 
     turn, other = await begun(store), await begun(store, "t2", OTHER)
     for number, text in enumerate(("one", "two")):
-        assert await store.post(FIRST, outgoing(text), user(text))
-        assert not await store.post(FIRST, outgoing(text), user("again"))
-        assert await store.post(OTHER, outgoing(f"other {number}"), user(f"other {text}"))
+        assert await post(FIRST, text, user(text))
+        assert not await post(FIRST, text, user("again"))
+        assert await post(OTHER, f"other {number}", user(f"other {text}"))
     assert len(await store.messages(ME, FIRST)) == 1  # the turn is not taken apart
     assert await store.waiting(FIRST) == []
     await store.close_turn(turn, state="done")

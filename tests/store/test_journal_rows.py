@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from hermes_core.errors import StoreError, UserError
+from hermes_core.gateway.rows.kept import rows_of
+from hermes_core.gateway.rows.values import Outgoing
 from hermes_core.store.engine import Engine
 from hermes_core.store.journal import Store, Turn, open_store
-from hermes_core.store.outbox import Outgoing
 from hermes_core.store.validity import INTERRUPTED
 from hermes_core.types import Approval, Chat, Message, Principal, Session, Text, ToolCall, ToolResult, Usage
 
@@ -289,7 +290,7 @@ async def test_what_was_sent_during_a_turn_that_was_cut_off_is_told_before_the_n
     await begun(store, MINE, "cut")
     sent = Message(role="user", parts=(Text(text="sent"),))
     outgoing = Outgoing(key="k", owner=ME, platform="p", account="bot", chat=Chat("c"), message=sent)
-    await store.post(MINE, outgoing, sent)
+    await store.post(MINE, "k", sent, await rows_of(store).outbox.sending([outgoing]))
     sql("UPDATE leases SET beat=-1000")
     await begun(store, MINE, "next")
     said = [part.text for _, message in await store.messages(ME, MINE) for part in message.parts]

@@ -5,8 +5,10 @@ from collections import Counter
 import pytest
 from attrs import evolve
 
+from hermes_core.gateway.rows.kept import rows_of, sent
+from hermes_core.gateway.rows.values import Outgoing
 from hermes_core.store.journal import Store
-from hermes_core.store.outbox import Outgoing
+from hermes_core.store.paths import Path
 from hermes_core.store.steps import steps, verdict
 from hermes_core.types import Chat, Envelope, Message, Principal, Session, Text, ToolCall, ToolResult, Usage
 
@@ -44,27 +46,37 @@ async def answered(store: Store, *outgoing: Outgoing, state: str = "done", error
     await store.finish_call(turn, call, result, outcome="ok", seconds=0.125)
     if state == "done":
         await store.add_reply(turn, ANSWER, used, "stop", calls=[("p", "m", used, 0.5)])
-    await store.close_turn(turn, state=state, error=error, outgoing=outgoing)
+    await store.close_turn(turn, state=state, error=error, also=await rows_of(store).outbox.sending(outgoing))
+
+
+async def paths(store: Store, word: str, owner: Principal, *, everybody: bool = False) -> list[Path]:
+    """As a plugin gets them: with what went out."""
+    whose = None if everybody else owner
+    found = await rows_of(store).outbox.named(word.strip(), whose)
+    return [
+        evolve(path, outgoing=await sent(store, path.trace, path.turn_id, whose))
+        for path in await store.paths(word, owner, everybody=everybody, sent=found)
+    ]
 
 
 async def send(store: Store, **how: str) -> None:
-    [row] = await store.due("irc", "bot", 9e12)
-    await store.mark_sending(row, "me", [ANSWER], repeated=0, now=1.0)
+    [row] = await rows_of(store).outbox.due("irc", "bot", 9e12)
+    await rows_of(store).outbox.mark_sending(row, "me", [ANSWER], repeated=0, now=1.0)
     if how.get("error"):
-        await store.mark_failed(row, "me", how["error"])
+        await rows_of(store).outbox.mark_failed(row, "me", how["error"])
     else:
-        await store.mark_sent(evolve(row, pieces=(ANSWER,)), "me", ["99"])
+        await rows_of(store).outbox.mark_sent(evolve(row, pieces=(ANSWER,)), "me", ["99"])
 
 
 async def said(store: Store, word: str = TRACE) -> tuple[bool, str]:
-    [path] = await store.paths(word, ME)
+    [path] = await paths(store, word, ME)
     return verdict(path, "hermes")
 
 
 async def test_every_step_is_there_in_order(store: Store) -> None:
     await answered(store, OUT)
     await send(store)
-    [path] = await store.paths(TRACE, ME)
+    [path] = await paths(store, TRACE, ME)
     found = steps(path, str)
     told_steps = [step.step for step in found]
     assert (told_steps[0], told_steps[-1]) == ("received", "receipt")
@@ -80,20 +92,20 @@ async def test_every_step_is_there_in_order(store: Store) -> None:
 async def test_it_is_found_by_whatever_names_it(store: Store, word: str) -> None:
     await answered(store, OUT)
     await send(store)
-    assert [path.trace for path in await store.paths(word, ME)] == [TRACE]
+    assert [path.trace for path in await paths(store, word, ME)] == [TRACE]
 
 
 @pytest.mark.parametrize("word", ["", "ev%", "m", "ev_", "nonsense", '"', "%", "12345678901234567890123"])
 async def test_what_names_nothing_finds_nothing(store: Store, word: str) -> None:
     await answered(store, OUT)
-    assert await store.paths(word, ME) == []
+    assert await paths(store, word, ME) == []
 
 
 async def test_nobody_else_finds_it_but_who_runs_the_house(store: Store) -> None:
     await answered(store, OUT)
-    assert await store.paths(TRACE, BEN) == []
-    assert await store.paths("latest", BEN) == []
-    [path] = await store.paths(TRACE, BEN, everybody=True)
+    assert await paths(store, TRACE, BEN) == []
+    assert await paths(store, "latest", BEN) == []
+    [path] = await paths(store, TRACE, BEN, everybody=True)
     shown = [step.what for step in steps(path, lambda _: "person-1")]
     assert "irc group from person-1" in shown
     assert not any("Ann" in what or "ann" in what for what in shown)
@@ -102,7 +114,7 @@ async def test_nobody_else_finds_it_but_who_runs_the_house(store: Store) -> None
 async def test_a_word_that_names_two_messages_finds_both(store: Store) -> None:
     await answered(store, OUT)
     await store.wait("s", SAID, mode="queue", envelope=evolve(FROM, account="other"), trace="1" * 16)
-    assert {path.trace for path in await store.paths("ev_7", ME)} == {TRACE, "1" * 16}
+    assert {path.trace for path in await paths(store, "ev_7", ME)} == {TRACE, "1" * 16}
 
 
 async def test_what_waits_says_that_nobody_works(store: Store) -> None:
@@ -139,8 +151,8 @@ async def test_an_answer_that_nobody_sends_says_so(store: Store) -> None:
 
 async def test_an_answer_on_its_way_says_that_it_may_be_there(store: Store) -> None:
     await answered(store, OUT)
-    [row] = await store.due("irc", "bot", 9e12)
-    await store.mark_sending(row, "me", [ANSWER], repeated=0, now=1.0)
+    [row] = await rows_of(store).outbox.due("irc", "bot", 9e12)
+    await rows_of(store).outbox.mark_sending(row, "me", [ANSWER], repeated=0, now=1.0)
     assert "no receipt came yet: it may have arrived" in (await said(store))[1]
 
 
@@ -161,5 +173,5 @@ async def test_an_answer_in_a_terminal_needs_no_sending(store: Store) -> None:
 async def test_a_turn_from_before_traces_is_found(store: Store) -> None:
     turn = await store.open_turn("s", SAID, turn_id="old", holder="x", envelope=FROM, provider="p", model="m")
     await store.close_turn(turn, state="done")
-    [path] = await store.paths("ev_7", ME)
+    [path] = await paths(store, "ev_7", ME)
     assert [turn["id"] for turn in path.turns] == ["old"]

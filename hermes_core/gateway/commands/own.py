@@ -105,11 +105,12 @@ class _Own:
 
     async def pair(self, session: Session, rest: str) -> str:
         from hermes_core.gateway.people.pairing import approve
+        from hermes_core.gateway.rows.kept import rows_of
 
         if not rest:
             raise UserError("Say the code that they were given: /pair CODE")
-        owner, store = session.owner, await self._registry.runtime.store()
-        known = await approve(store, rest, by=owner.person, where=session.origin, profile=owner.profile)
+        owner, rows = session.owner, rows_of(await self._registry.runtime.store())
+        known = await approve(rows, rest, by=owner.person, where=session.origin, profile=owner.profile)
         return f"{known.name or known.sender} on {known.platform} may talk to me now."
 
     async def elsewhere(self, _session: Session, _rest: str) -> str:

@@ -10,7 +10,8 @@ from hermes_core.types import Principal, Session, SlashCommand
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.agent.runtime import Runtime
-    from hermes_core.store.chats import KnownChat
+    from hermes_core.gateway.rows.kept import Rows
+    from hermes_core.gateway.rows.values import KnownChat
 
 __all__ = ["chat_slash_commands"]
 
@@ -62,7 +63,7 @@ class _Chats:
             raise UserError("Say which chat: /sethome TARGET")
         chat = await self._one(session.owner, rest) if rest else here
         assert chat
-        await (await self._runtime.store()).set_home(chat.owner, chat)
+        await (await self._rows()).chats.set_home(chat.owner, chat)
         return f"{_called(chat)} is home on {chat.platform} from now on."
 
     async def handoff(self, session: Session, rest: str) -> str:
@@ -92,13 +93,18 @@ class _Chats:
         text = self._runtime.settings.masks.text(f"The conversation {title} goes on here.\n\n{_short(recap)}".strip())
         key = f"handoff:{session.id}:{os.urandom(8).hex()}"
         notice = answer_to(envelope, session.owner, said(text), key=key, session_id=session.id)
-        await store.hand_over(there.key, session.id, notice, there.overrides)
+        await (await self._rows()).routes.hand_over(there.key, session.id, notice, there.overrides)
         fresh = await at_hand(session).switch()
         return f"{_called(chat)} goes on with {session.id}. Here a new session begins: {fresh.id}."
 
+    async def _rows(self) -> "Rows":
+        from hermes_core.gateway.rows.kept import rows_of
+
+        return rows_of(await self._runtime.store())
+
     def _here(self, session: Session) -> "KnownChat | None":
         """The chat that a command was written in; None in a terminal."""
-        from hermes_core.store.chats import KnownChat
+        from hermes_core.gateway.rows.values import KnownChat
 
         envelope = at_hand(session).envelope
         if envelope is None:
@@ -110,8 +116,7 @@ class _Chats:
         """The one chat that a target means. Raises UnknownName, UserError."""
         from hermes_core.gateway.targets import resolve
 
-        store = await self._runtime.store()
-        found = resolve(target, await store.list_chats(owner))
+        found = resolve(target, await (await self._rows()).chats.list_chats(owner))
         if len(found) != 1:
             raise UserError(f"{target!r} is not one chat.", hint="Name a platform, or a chat.")
         return found[0]

@@ -12,8 +12,8 @@ neither         sent                                              once more, mar
 from typing import Literal
 
 from hermes_core.gateway.outward.pieces import is_text, marked
+from hermes_core.gateway.rows.values import OutboxRow
 from hermes_core.kinds import Platform
-from hermes_core.store.outbox import OutboxRow
 from hermes_core.types import Chat, Feature, Message
 from hermes_core.values import frozen
 

@@ -20,8 +20,8 @@ from hermes_core.gateway.outward.pieces import said
 from hermes_core.gateway.outward.progress import Progress
 from hermes_core.gateway.outward.sender import PLACEHOLDER, Sender
 from hermes_core.gateway.outward.split import split_text
+from hermes_core.gateway.rows.values import OutboxRow, Outgoing
 from hermes_core.store.killpoints import die_at
-from hermes_core.store.outbox import OutboxRow, Outgoing
 from hermes_core.types import Chat, Event, Feature, Sent, Started
 
 __all__ = ["Bubble"]
@@ -52,7 +52,7 @@ class Bubble:
         mask: Callable[[str], str] = str,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._store, self._platform, self._sender, self._outgoing = sender.store, sender.platform, sender, outgoing
+        self._outbox, self._platform, self._sender, self._outgoing = sender.outbox, sender.platform, sender, outgoing
         self._settings, self._mask, self._clock = settings, mask, clock
         self._progress = Progress(settings.streaming, settings.tool_progress, mask)
         self._pace: Pace = sender.pace
@@ -112,7 +112,7 @@ class Bubble:
                 await self._patiently(text)
             if self._messages and self._progress.unsaid:  # what is shown is not the start of an answer any more
                 ended = evolve(self._outgoing, message=said(self._progress.text() or PLACEHOLDER))
-                await self._store.send_later(ended)
+                await self._outbox.send_later(ended)
         except Exception as error:  # noqa: BLE001 - a time-out, mostly: what the service did is not known
             told = str(error) if isinstance(error, HermesError | _Stop) else type(error).__name__
             log.info("turn %s is shown no further: %s", self._outgoing.turn_id, self._mask(told))
@@ -172,7 +172,7 @@ class Bubble:
     async def _place(self) -> None:
         """One more message to write into. Its id is stored before anything is written."""
         if self._row is None:
-            self._row = await self._store.draft(self._outgoing)
+            self._row = await self._outbox.draft(self._outgoing)
             self._messages = [(message_id, "") for message_id in self._row.placeholders]  # a former life's
             if self._messages:
                 return
@@ -184,5 +184,5 @@ class Bubble:
         if sent is None:
             raise _Stop("the service does not say where its messages are")
         self._messages.append((sent.message_id, PLACEHOLDER))
-        if not await self._store.mark_draft(self._row.id, [message_id for message_id, _ in self._messages]):
+        if not await self._outbox.mark_draft(self._row.id, [message_id for message_id, _ in self._messages]):
             raise _Stop("the answer is being sent")

@@ -1,6 +1,6 @@
 """Messages to where another one came from."""
 
-from hermes_core.store.outbox import Outgoing
+from hermes_core.gateway.rows.values import Outgoing
 from hermes_core.types import Chat, Envelope, Message, Part, Principal, Text
 
 __all__ = ["answer_to", "said"]

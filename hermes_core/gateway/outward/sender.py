@@ -19,10 +19,11 @@ from hermes_core.errors import NotSent, StoreError, Undeliverable
 from hermes_core.gateway.outward.attempt import Attempt, attempt
 from hermes_core.gateway.outward.pace import Pace
 from hermes_core.gateway.outward.pieces import is_text, pieces_of, said
+from hermes_core.gateway.rows.kept import end_drafts, rows_of
+from hermes_core.gateway.rows.values import KEPT, OutboxRow
 from hermes_core.kinds import Platform
 from hermes_core.store.journal import Store
 from hermes_core.store.killpoints import die_at
-from hermes_core.store.outbox import KEPT, OutboxRow
 from hermes_core.types import Blob, Message, Sent
 
 __all__ = ["PLACEHOLDER", "Prepare", "Sender", "Shown"]
@@ -67,7 +68,7 @@ class Sender:
     ) -> None:
         self.holder = uuid4().hex
         self.pace = pace or Pace(clock)
-        self.store, self.platform = store, platform
+        self.outbox, self._store, self.platform = rows_of(store).outbox, store, platform
         self._prepare, self._mask = prepare, mask
         self._clock, self._poll, self._most = clock, poll, side_by_side
         self._busy: dict[tuple[str, str], asyncio.Task[None]] = {}
@@ -82,7 +83,7 @@ class Sender:
 
     async def run(self) -> None:
         """Send what is due and what comes, until ``stop`` or cancelled: what is being sent then may have arrived."""
-        deaf = self.store.watch("outbox", self.wake)
+        deaf = await self.outbox.watch(self.wake)
         try:
             while not self._stopping:
                 self._woken.clear()
@@ -122,11 +123,11 @@ class Sender:
         who = self.platform.name, self.platform.account
         try:
             if now - self._pruned > _HOUR:
-                await self.store.prune_outbox(now - KEPT)
-                await self.store.end_drafts(*who, said("(no answer)"), now - _MINUTE)
+                await self.outbox.prune_outbox(now - KEPT)
+                await end_drafts(self._store, *who, said("(no answer)"), now - _MINUTE)
                 self._pruned = now
-            rows = await self.store.due(*who, now, 2 * self._most, holder=self.holder) if free else []
-            due = await self.store.next_due(*who)
+            rows = await self.outbox.due(*who, now, 2 * self._most, holder=self.holder) if free else []
+            due = await self.outbox.next_due(*who)
         except StoreError as error:
             log.error("the outbox of %s cannot be read: %s", self.platform.name, error)
             return self._poll
@@ -147,10 +148,10 @@ class Sender:
         try:
             if shown := self.shown.pop(row.outgoing.key, None):  # its last edit is over before the final text goes in
                 await shown.close()
-                [row] = await self.store.outbox_of(key=row.outgoing.key)
+                [row] = await self.outbox.outbox_of(key=row.outgoing.key)
             pieces = row.pieces or pieces_of(await self._prepared(row), self.platform)
             if not pieces:
-                await self.store.abandon(row.id, "It says nothing.")
+                await self.outbox.abandon(row.id, "It says nothing.")
             while pieces and (rest := await self._piece(row, pieces)):
                 row, pieces = rest, rest.pieces
         except _Replaced:
@@ -194,7 +195,7 @@ class Sender:
         die_at("accepted")
         left = row.placeholders[is_text(pieces[number]) :]
         receipts, left = (*row.receipts, receipt), await self._cleared(row, left, pieces[number + 1 :])
-        await self._surely(partial(self.store.mark_sent, row, self.holder, receipts, left))
+        await self._surely(partial(self.outbox.mark_sent, row, self.holder, receipts, left))
         die_at("receipted")
         self.pace.went_well(row.id)
         if len(receipts) == len(pieces):
@@ -204,7 +205,7 @@ class Sender:
     async def _begun(self, row: OutboxRow, pieces: Sequence[Message], repeated: int) -> OutboxRow:
         """The row, stored as being sent. Raises _Replaced."""
         now = self._clock()
-        if not await self.store.mark_sending(row, self.holder, pieces, repeated=repeated, now=now):
+        if not await self.outbox.mark_sending(row, self.holder, pieces, repeated=repeated, now=now):
             raise _Replaced
         row = evolve(row, state="sending", holder=self.holder, pieces=pieces, repeated=repeated)
         return evolve(row, tries=row.tries + 1, sent=row.sent or now)
@@ -215,7 +216,7 @@ class Sender:
             sent = await self.platform.send(todo.chat, said(PLACEHOLDER), todo.key)
         die_at("accepted")
         placed = (sent.message_id if sent else "",)
-        await self._surely(partial(self.store.mark_placeholder, row.id, self.holder, placed))
+        await self._surely(partial(self.outbox.mark_placeholder, row.id, self.holder, placed))
         return placed
 
     async def _asked(self, row: OutboxRow, todo: Attempt) -> str:
@@ -245,7 +246,7 @@ class Sender:
             self.pace.pause(row.outgoing.chat.id, wait, everywhere=error.everywhere)
         log.info("message %s is sent again in %.0f s: %s", row.outgoing.key, wait, self._told(error))
         due = self._clock() + wait
-        await self._surely(partial(self.store.mark_again, row, self.holder, due, self._told(error)))
+        await self._surely(partial(self.outbox.mark_again, row, self.holder, due, self._told(error)))
 
     async def _refused(
         self, row: OutboxRow, before: OutboxRow, todo: Attempt, error: Undeliverable
@@ -261,13 +262,13 @@ class Sender:
         else:
             await self._give_up(row, pieces, self._told(error), dead=True)
             return None
-        await self._surely(partial(self.store.mark_again, before, self.holder, 0.0, self._told(error)))
+        await self._surely(partial(self.outbox.mark_again, before, self.holder, 0.0, self._told(error)))
         return before
 
     async def _give_up(self, row: OutboxRow, pieces: Sequence[Message], why: str, *, dead: bool = False) -> None:
         if row.state != "sending" or row.holder != self.holder:
             row = await self._begun(row, pieces, row.repeated)
-        await self._surely(partial(self.store.mark_failed, row, self.holder, why, dead=dead))
+        await self._surely(partial(self.outbox.mark_failed, row, self.holder, why, dead=dead))
         self.pace.went_well(row.id)
         chat = row.outgoing.chat.id
         log.warning("message %s to %s %s is given up: %s", row.outgoing.key, self.platform.name, chat, why)

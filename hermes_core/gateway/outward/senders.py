@@ -10,9 +10,10 @@ from hermes_core.gateway.asks import Asked, question_key
 from hermes_core.gateway.outward.bubble import Bubble
 from hermes_core.gateway.outward.outgoing import answer_to, said
 from hermes_core.gateway.outward.sender import Sender
+from hermes_core.gateway.rows.kept import rows_of
+from hermes_core.gateway.rows.values import OutboxRow
 from hermes_core.kinds import Platform
 from hermes_core.store.codec import plain_text
-from hermes_core.store.outbox import OutboxRow
 from hermes_core.types import Envelope, Feature, Message, Sent, Session
 
 __all__ = ["Senders"]
@@ -61,8 +62,8 @@ class Senders:
         sender = self.of(address)
         if sender is None or Feature.EDIT not in sender.platform.features:
             return False
-        store = await self._runtime.store()
-        rows = await store.outbox_of(key=question_key(address, question))
+        outbox = rows_of(await self._runtime.store()).outbox
+        rows = await outbox.outbox_of(key=question_key(address, question))
         if not rows or not rows[0].receipts or not rows[0].receipts[-1]:
             return False
         out = rows[0].outgoing

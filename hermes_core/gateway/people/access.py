@@ -23,7 +23,7 @@ from hermes_core.values import frozen
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.config.settings import Settings
-    from hermes_core.store.people import Person
+    from hermes_core.gateway.rows.values import Person
 
 __all__ = ["OWNER", "Access", "AccessRules", "Place", "Role", "admit", "chat_principal", "listing", "may_use", "usable"]
 

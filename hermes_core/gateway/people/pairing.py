@@ -14,13 +14,13 @@ from hermes_core.config.gateway import PERSON
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.gateway.outward.outgoing import said
 from hermes_core.gateway.people.access import OWNER
-from hermes_core.store.outbox import Outgoing
-from hermes_core.store.people import MOST_FAILURES, Pairing, Person
+from hermes_core.gateway.rows.people import MOST_FAILURES
+from hermes_core.gateway.rows.values import Outgoing, Pairing, Person
 from hermes_core.types import Chat, Envelope, Principal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hermes_core.store.journal import Store
+    from hermes_core.gateway.rows.kept import Rows
 
 __all__ = ["ALPHABET", "approve", "code_for"]
 
@@ -28,12 +28,13 @@ ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # nothing that is taken for anoth
 _LENGTH = 8
 
 
-async def code_for(store: "Store", envelope: Envelope, *, brand: str = "hermes") -> str:
+async def code_for(rows: "Rows", envelope: Envelope, *, brand: str = "hermes") -> str:
     """What to answer a stranger whom ``admit`` gave "pair": a code and what to do with it, or nothing to say.
 
     To be sent at once and kept nowhere: the store has the code's hash only.
     """
-    if await store.pairing_refused(envelope.platform, envelope.sender):
+    people = rows.people
+    if await people.pairing_refused(envelope.platform, envelope.sender):
         return ""
     code, salt = "".join(secrets.choice(ALPHABET) for _ in range(_LENGTH)), os.urandom(16).hex()
     wanted = Pairing(
@@ -45,7 +46,7 @@ async def code_for(store: "Store", envelope: Envelope, *, brand: str = "hermes")
         salt=salt,
         hash=await asyncio.to_thread(_hash, code, salt),
     )
-    if await store.ask_pairing(wanted):
+    if await people.ask_pairing(wanted):
         return ""
     return (
         f"I do not know you yet. Your code is `{code}`, good for an hour.\n"
@@ -54,7 +55,7 @@ async def code_for(store: "Store", envelope: Envelope, *, brand: str = "hermes")
 
 
 async def approve(
-    store: "Store", code: str, *, by: str, where: str, person: str = "", admin: bool = False, profile: str = "default"
+    rows: "Rows", code: str, *, by: str, where: str, person: str = "", admin: bool = False, profile: str = "default"
 ) -> Person:
     """Let the stranger in who was given a code, and tell them so.
 
@@ -65,20 +66,21 @@ async def approve(
         raise UserError(
             f"{person!r} cannot be a person's name.", hint="Use lower-case letters, digits, - _ and ., or owner."
         )
-    if seconds := await store.pairing_locked(where):
+    people = rows.people
+    if seconds := await people.pairing_locked(where):
         raise _locked(seconds)
     tried = re.sub(r"[^A-Z0-9]", "", code.upper())
-    found = await asyncio.to_thread(_found, tried, await store.pairings())
-    if not await store.pairing_tried(where, right=found is not None):
-        raise _locked(await store.pairing_locked(where))
+    found = await asyncio.to_thread(_found, tried, await people.pairings())
+    if not await people.pairing_tried(where, right=found is not None):
+        raise _locked(await people.pairing_locked(where))
     if found is None:
         raise UnknownName("code", code, hint=f"It may be over. After {MOST_FAILURES} wrong ones nobody may try.")
     name = person or f"{found.platform}:{found.sender}"
     role = "admin" if admin or person == OWNER else "user"
-    known = await store.let_in(found, name, role, by)
+    known = await people.let_in(found, name, role, by)
     if known is None:
         raise UserError(f"The code {code} has just been used, or its hour is over.")
-    await store.send_later(
+    await rows.outbox.send_later(
         Outgoing(
             key=f"paired:{found.platform}:{found.salt}",
             owner=Principal(profile=profile, person=name),

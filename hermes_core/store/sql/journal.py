@@ -13,7 +13,6 @@ from hermes_core.store.sql.tables import (
     USAGE,
     approvals,
     calls,
-    chats,
     contexts,
     grants,
     inbox,
@@ -75,7 +74,8 @@ def listed_calls(*more: sa.ColumnElement[bool]) -> sa.Executable:
 def _whose(of: sa.Table, *rows: sa.ColumnElement[bool]) -> sa.Select[tuple[object, ...]]:
     """The sessions that rows are of, with their owners, and who works on them."""
     return (
-        sa.select(of.c.session_id, owners.c.profile, owners.c.person, *(leases.c[name] for name in HOLDER))
+        sa.select(of.c.session_id, owners.c.profile, owners.c.person, inbox.c.platform, inbox.c.account)
+        .add_columns(*(leases.c[name] for name in HOLDER))
         .join_from(of, sessions, of.c.session_id == sessions.c.id)
         .join(owners)
         .outerjoin(leases, leases.c.session_id == of.c.session_id)
@@ -110,8 +110,6 @@ _owner = sa.select(sessions.c.owner).where(sessions.c.id == _b("session_id"))
 _preview = sa.select(messages.c.body).where(messages.c.session_id == sessions.c.id, messages.c.role == "user")
 _trace = sa.select(inbox.c.trace).where(inbox.c.turn_id == turns.c.id).order_by(inbox.c.id).limit(1)
 _seconds = sa.func.sum(sa.case((turns.c.ended > 0, turns.c.ended), else_=_b("now")) - turns.c.started)
-_by_chat = sa.exists().where(*(chats.c[name] == inbox.c[name] for name in ("owner", "platform", "account")))
-_came = sa.exists().where(inbox.c.turn_id == turns.c.id, _by_chat)
 _held = (*_is(leases, "session_id", "fence"), leases.c.holder != "")
 _hits = sa.select(search.c.rowid).where(search.c.search.op("MATCH")(_b("query"))).limit(_b("limit"))
 _quarter = sa.cast(model_calls.c.created / 900, sa.Integer).label("quarter")
@@ -195,8 +193,10 @@ JOURNAL: dict[str, sa.Executable] = {
     .outerjoin(leases, leases.c.session_id == inbox.c.session_id)
     .where(*_is(sessions, "owner"), inbox.c.turn_id == sa.literal_column("''"))
     .order_by(inbox.c.id),
-    "inbox_unplayed": _whose(inbox, inbox.c.turn_id == sa.literal_column("''"), _by_chat).order_by(inbox.c.id),
-    "turns_unplayed": _whose(turns, turns.c.state == sa.literal_column("'open'"), _came).order_by(turns.c.seq),
+    "inbox_unplayed": _whose(inbox, inbox.c.turn_id == sa.literal_column("''")).order_by(inbox.c.id),
+    "turns_unplayed": _whose(
+        turns, turns.c.state == sa.literal_column("'open'"), inbox.c.turn_id == turns.c.id
+    ).order_by(turns.c.seq, inbox.c.id),
     "session_owner": _get(owners, "profile", "person").join(sessions).where(*_is(sessions, "id")),
     "turn_add": _add(turns, "id", "session_id", "owner", "holder", "state", "provider", "model", "started"),
     "turn_usage": _set(turns, **{name: turns.c[name] + _b(name) for name in USAGE}),

@@ -19,8 +19,7 @@ with Lender().connected(FileTransaction(database)) as _connection:
 _tables = ("owners", "sessions", "prompts", "turns", "messages", "tool_calls", "leases", "inbox", "contexts")
 owners, sessions, prompts, turns, messages, calls, leases, inbox, contexts = (_metadata.tables[n] for n in _tables)
 model_calls, approvals, grants = (_metadata.tables[n] for n in ("model_calls", "approvals", "grants"))
-outbox, people, pairings, locks = (_metadata.tables[n] for n in ("outbox", "people", "pairings", "pairing_locks"))
-chats, routes, accounts, documents = (_metadata.tables[n] for n in ("chats", "routes", "accounts", "documents"))
+routes, accounts, documents = (_metadata.tables[n] for n in ("routes", "accounts", "documents"))
 search = sa.table(
     "search", sa.column("rowid"), sa.column("words"), sa.column("search")
 )  # an FTS5 table, unknown to SQLAlchemy; on a server a plain one
@@ -35,17 +34,7 @@ APPROVAL = (
     "session_id", "root", "turn_id", "call_id", "kind", "subject", "risk", "choices", "covers", "rules", "state",
     "verdict", "choice", "reason", "answered_by", "asked", "answered", "addressee",
 )  # fmt: skip
-ROUTE = ("key", "session_id", "overrides", "made", "used")
 GRANT = ("session_id", "rule", "words", "folder", "approval_id", "created")
-CHAT = ("platform", "account", "chat", "thread")
-OUTGOING = (
-    "key", "session_id", "turn_id", "trace", "kind", "platform", "account", "chat", "thread", "reply_to", "body",
-    "state", "created",
-)  # fmt: skip
-OUTBOX = ("id", *OUTGOING, "placeholder", "message_id", "error", "holder", "tries", "repeated", "due", "sent")
-OWNED_CHAT = ("owner", "platform", "account", "chat", "thread")
-PERSON = ("platform", "sender", "person", "role", "name", "by", "since")
-PAIRING = ("platform", "sender", "account", "chat", "name", "salt", "hash", "created", "expires")
 CALL = ("session_id", "turn_id", "message_id", "call_id", "name", "arguments", "mark")
 
 

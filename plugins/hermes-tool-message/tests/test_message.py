@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from hermes_core.gateway.rows.kept import rows_of
 from hermes_core.kinds import tool
 from hermes_core.testing import Bench, Call, ScriptedProvider
 from hermes_core.types import Blob, Envelope, Message, Principal, Question, Text, ToolResult, Verdict
@@ -31,7 +32,7 @@ class Person:
         hello = Message(role="user", parts=(Text(text="hello"),))
         envelope = Envelope(platform="telegram", account="bot", event_id=chat, chat=chat, sender="1", message=hello,
                             kind=kind, chat_name=name)  # fmt: skip
-        await store.remember_chat(owner, envelope)
+        await rows_of(store).chats.remember_chat(owner, envelope)
 
     async def ask(self, question: Question) -> Verdict:
         self.asked.append(question.subject)
@@ -48,7 +49,7 @@ class Person:
         return results
 
     async def sent(self) -> list[tuple[str, str]]:
-        rows = await (await self.hermes.runtime.store()).outbox_of(None)
+        rows = await rows_of(await self.hermes.runtime.store()).outbox.outbox_of(None)
         return [(row.outgoing.chat.id, text(row.outgoing.message.parts)) for row in reversed(rows)]
 
 
@@ -91,7 +92,9 @@ async def test_all_asks_when_one_of_them_is_a_group(person: Person) -> None:
     await person.knows("42")
     await person.knows("-100", kind="group")
     store = await person.hermes.runtime.store()
-    await store.set_home(ME, next(c for c in await store.list_chats(ME) if c.chat == "-100"))
+    await rows_of(store).chats.set_home(
+        ME, next(c for c in await rows_of(store).chats.list_chats(ME) if c.chat == "-100")
+    )
     await person.has(Call("message", {"target": "all", "text": "Hi."}))
     assert len(person.asked) == 1
     assert await person.sent() == []
@@ -136,7 +139,7 @@ async def test_files_go_along_as_they_are_now(person: Person) -> None:
     [result] = await person.has(Call("message", {"target": "telegram", "files": ["a picture.png"]}))
     assert not result.failed
     picture.unlink()
-    [row] = await (await person.hermes.runtime.store()).outbox_of(ME)
+    [row] = await rows_of(await person.hermes.runtime.store()).outbox.outbox_of(ME)
     assert row.outgoing.message.parts == (Blob(media_type="image/png", data=b"\x89PNG", name="a picture.png"),)
 
 

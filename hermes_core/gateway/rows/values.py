@@ -1,0 +1,125 @@
+"""What the rows of the gateway say, without the tables."""
+
+from collections.abc import Mapping, Sequence
+
+from attrs import Factory
+
+from hermes_core.types import JSON, Chat, Message, Principal
+from hermes_core.values import frozen
+
+__all__ = ["KEPT", "KnownChat", "OutboxRow", "Outgoing", "Pairing", "Person", "Route"]
+
+KEPT = 7 * 86400.0  # seconds that a row stays after it was sent or given up
+
+
+@frozen(kw_only=True)
+class Outgoing:
+    """One message that has to go out. ``key`` makes it unique for all time: what is put twice is sent once.
+
+    ``kind`` is answer, notice, question or message. ``account`` is the bot's name on the ``platform``; ``trace`` is
+    that of the message which it answers.
+    """
+
+    key: str
+    owner: Principal
+    platform: str
+    account: str
+    chat: Chat
+    message: Message
+    kind: str = "answer"
+    session_id: str = ""
+    turn_id: str = ""
+    trace: str = ""
+
+
+@frozen(kw_only=True)
+class OutboxRow:
+    """A message that has to go out, and how far it came. Times are seconds since 1970.
+
+    ``state`` is draft (its turn still runs), waiting, sending (a service was asked, and there is no receipt yet), sent,
+    failed or abandoned. ``pieces`` are the messages it is sent as, once that was decided; ``receipts`` name those that
+    arrived, in order, an empty text where the service gave no id. ``placeholders`` are ids of messages that the next
+    pieces are edited into; an empty one cannot be edited any more. ``tries`` counts the tries of the next piece that
+    may have arrived. ``repeated`` is the number of the last piece, from 1, that may be seen twice; 0 when none is.
+    ``sent`` is when it was sent or given up; before that, when its next piece was first tried.
+    """
+
+    id: int
+    outgoing: Outgoing
+    state: str
+    pieces: Sequence[Message] = ()
+    receipts: Sequence[str] = ()
+    placeholders: Sequence[str] = ()
+    error: str = ""
+    holder: str = ""
+    tries: int = 0
+    repeated: int = 0
+    created: float = 0.0
+    due: float = 0.0
+    sent: float = 0.0
+
+
+@frozen(kw_only=True)
+class KnownChat:
+    """A chat of ``owner``, who is ``sender`` there and speaks with the bot ``account``.
+
+    ``home`` marks the one chat of its platform for what has no other place to go. ``dead`` says why nothing can be
+    delivered there; ``seen`` is in seconds since 1970.
+    """
+
+    owner: Principal = Factory(Principal)
+    platform: str
+    account: str = ""
+    chat: str
+    thread: str = ""
+    kind: str = "dm"
+    name: str = ""
+    sender: str = ""
+    home: bool = False
+    dead: str = ""
+    seen: float = 0.0
+
+    @property
+    def address(self) -> str:
+        """How it is named as a target: ``PLATFORM:CHAT[:THREAD]``."""
+        return ":".join(part for part in (self.platform, self.chat, self.thread) if part)
+
+
+@frozen(kw_only=True)
+class Route:
+    """Where a session key leads. ``overrides`` are what was chosen in that chat: ``model``, ``effort``."""
+
+    key: str
+    session_id: str
+    overrides: Mapping[str, JSON]
+    made: float
+    used: float
+
+
+@frozen(kw_only=True)
+class Person:
+    """An account that was let in. ``role`` is admin or user; ``by`` who let it in; ``since`` in seconds since 1970."""
+
+    platform: str
+    sender: str
+    person: str
+    role: str = "user"
+    name: str = ""
+    by: str = ""
+    since: float = 0.0
+
+
+@frozen(kw_only=True)
+class Pairing:
+    """A stranger who waits with a code, where they wrote, and the code's hash."""
+
+    id: int = 0
+    platform: str
+    sender: str
+    account: str = ""
+    chat: str = ""
+    name: str = ""
+    salt: str
+    hash: str
+    created: float = 0.0
+    expires: float = 0.0
