@@ -44,7 +44,7 @@ _health = click.option(
 def run(scope: Scope, names: Sequence[str], no_work: bool, health: str) -> int:
     """Serve the configured platforms until stopped (Ctrl+C, SIGTERM).
 
-    A platform is served when its section `platforms.NAME` says something, or its secrets are set.
+    A platform is served when it has a section `platforms.NAME`, or its secrets are set.
     """
     return serve(scope, names, work=not no_work, health=health)
 
@@ -138,10 +138,10 @@ def _is_configured(runtime: "Runtime", name: str) -> bool:
     here = runtime.settings.platform(name)
     if here.enabled is not None:
         return here.enabled
-    section = runtime.settings.raw.get("platforms", {}).get(name)
     plugins = runtime.index.contributing("platforms", name)
     secrets = [secret for one in plugins if one.manifest for secret in one.manifest.secrets]
-    return bool(section) or (bool(secrets) and all(runtime.settings.secrets.get(secret) for secret in secrets[:1]))
+    sections = runtime.settings.raw.get("platforms") or ()  # an empty section is a wish, too
+    return name in sections or (bool(secrets) and all(runtime.settings.secrets.get(secret) for secret in secrets[:1]))
 
 
 @click.command()

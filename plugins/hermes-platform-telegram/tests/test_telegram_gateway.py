@@ -99,3 +99,19 @@ async def test_an_unkind_service_changes_nothing(gateway, service):
         first, second = await gateway.answers(2)
     assert first.startswith("Hello!")
     assert not second.startswith("Hello!")
+
+
+async def test_an_empty_section_is_served_or_says_why_not(gateway):
+    (gateway.home / "config.yaml").write_text("platforms:\n  telegram:\n")
+    said = gateway.home.with_name("said")
+    process = gateway.forks.start(
+        env={"HERMES_HOME": str(gateway.home), "HERMES_TESTING": "1"}, output=said, words=["gateway", "run"]
+    )
+    ended = asyncio.ensure_future(asyncio.to_thread(gateway.forks.wait))
+    async with asyncio.timeout(PATIENCE):
+        while "parked" not in said.read_text():
+            assert not ended.done()
+            await asyncio.sleep(0.02)
+    assert "TELEGRAM_BOT_TOKEN is not set" in said.read_text()
+    os.kill(process, signal.SIGTERM)
+    await ended
