@@ -104,6 +104,7 @@ async def test_an_unkind_service_changes_nothing(gateway, service):
 async def test_an_empty_section_is_served_or_says_why_not(gateway):
     (gateway.home / "config.yaml").write_text("platforms:\n  telegram:\n")
     said = gateway.home.with_name("said")
+    said.touch()
     process = gateway.forks.start(
         env={"HERMES_HOME": str(gateway.home), "HERMES_TESTING": "1"}, output=said, words=["gateway", "run"]
     )
