@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 import os
 import signal
 import subprocess
@@ -15,7 +16,7 @@ import click
 
 from hermes_core.cli.loop import run_loop
 from hermes_core.cli.scope import Scope
-from hermes_core.errors import ConfigError, UserError
+from hermes_core.errors import ConfigError, HermesError, UserError
 from hermes_core.gateway.supervision.processes import here, running
 from hermes_core.tables import ago, emit, json_option
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["run", "serve", "start", "status", "stop", "work"]
 
+log = logging.getLogger(__name__)
 _FATAL = 78  # exit code for a service manager: a person has to mend this first
 _PATIENCE = 20.0  # seconds that stop waits
 
@@ -84,6 +86,7 @@ async def _serve(scope: Scope, names: Sequence[str] | None, *, work: bool, healt
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             loop.add_signal_handler(number, stop.set)
         telling = asyncio.create_task(_tell(gateway.told))
+        asking = asyncio.create_task(_nobody_answers(runtime))
         try:
             store = await runtime.store()
             with here(_folder(scope)):
@@ -92,11 +95,21 @@ async def _serve(scope: Scope, names: Sequence[str] | None, *, work: bool, healt
                     await gateway.run(stop)
         finally:
             telling.cancel()
+            asking.cancel()
     return 0
 
 
 def _folder(scope: Scope) -> Path:
     return scope.home.cache / "gateways"
+
+
+async def _nobody_answers(runtime: "Runtime") -> None:
+    """Say so, and log it, where no model can answer what comes."""
+    try:
+        await runtime.routed()
+    except HermesError as error:
+        log.error("nobody can answer: %s", error)
+        print(f"Nobody can answer: {error}", file=sys.stderr, flush=True)
 
 
 async def _tell(told: Callable[[], Sequence[str]]) -> None:
