@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hermes_core import __version__
+from hermes_core.own import OWN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,44 +81,4 @@ class Distribution(NamedTuple):
         return load_index(home.cache / "plugins.json", user_plugins, rescan=rescan, first=first)
 
 
-HERMES = Distribution(
-    name="hermes",
-    own=(
-        "hermes-backend-bubblewrap",
-        "hermes-backend-docker",
-        "hermes-backend-local",
-        "hermes-backend-postgresql",
-        "hermes-backend-procrastinate",
-        "hermes-backend-ssh",
-        "hermes-memory-compressor",
-        "hermes-memory-files",
-        "hermes-platform-api",
-        "hermes-platform-cli",
-        "hermes-platform-matrix",
-        "hermes-platform-telegram",
-        "hermes-platform-tui",
-        "hermes-provider-anthropic",
-        "hermes-provider-offline",
-        "hermes-provider-openai",
-        "hermes-tool-checkpoints",
-        "hermes-tool-clarify",
-        "hermes-tool-commands",
-        "hermes-tool-context-files",
-        "hermes-tool-delegate",
-        "hermes-tool-files",
-        "hermes-tool-guard",
-        "hermes-tool-loops",
-        "hermes-tool-message",
-        "hermes-tool-persona",
-        "hermes-tool-recall",
-        "hermes-tool-redaction",
-        "hermes-tool-references",
-        "hermes-tool-search",
-        "hermes-tool-skills",
-        "hermes-tool-terminal",
-        "hermes-tool-todo",
-        "hermes-tool-transcripts",
-        "hermes-tool-web",
-        "hermes-tool-workshop",
-    ),
-)
+HERMES = Distribution(name="hermes", own=OWN)

@@ -77,6 +77,7 @@ class Parts:
         self.settings = settings
         self.home = settings.home
         self.index, self._consent = index, consent
+        settings.require_claims(index.config_sections)
         self.owner = owner
         gateway = settings.config.gateway
         self.guests = Guests(

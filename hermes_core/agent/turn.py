@@ -28,6 +28,7 @@ from hermes_core.agent.live import Live, LiveSessions
 from hermes_core.agent.outputs import output_room
 from hermes_core.agent.policy.taint import Seen
 from hermes_core.agent.rows import Rows
+from hermes_core.agent.shown import Shown
 from hermes_core.agent.stepping import ended
 from hermes_core.agent.surface import Surface
 from hermes_core.agent.tools import CallRunner
@@ -78,7 +79,9 @@ class TurnRun:
         emit: Callable[[Event], None],
     ) -> None:
         self._sessions, self._parts, self._live = sessions, sessions.parts, live
-        self._asker, self._emit, self._surface = self._parts.asker(surface, emit), emit, surface
+        self._asker, self._surface = self._parts.asker(surface, emit), surface
+        self._shown = Shown(self._parts, emit)
+        self._emit = emit = self._shown.emit
         self._allowance = Allowance(budgets, live.session, self._parts.store)
         self._budgets = budgets
         workers = self._parts.settings.config.agent.tool_workers
@@ -356,7 +359,8 @@ class TurnRun:
         await self._parts.dispatch.observe("on_turn_end", session=self._live.session, end=end)
         ids = {"session_id": self._live.session.id, "turn_id": self._id}
         note = self._note(answer)
-        self._emit(Ended(**ids, answer=answer, reason=state, usage=self._allowance.used, note=note))
+        shown = await self._shown.whole(self._live.session, answer)
+        self._emit(Ended(**ids, answer=shown, reason=state, usage=self._allowance.used, note=note))
 
     def _note(self, answer: str) -> str:
         known = (self._model.note, self._model.compacted, self._ends.note) if answer else ()

@@ -126,7 +126,7 @@ def idle_rules(scope: Scope) -> list[str]:
 def config_problems(scope: Scope) -> list[str]:
     """Everything that is wrong with the file, the kernel's part and the enabled plugins' parts."""
     try:
-        return problems_in(scope.home, sections(scope))
+        return problems_in(scope.home, sections(scope), scope.index.config_sections)
     except ConfigError as error:
         return list(error.problems)
     except UserError as error:

@@ -95,8 +95,7 @@ def _house(scope: Scope, *, fix: bool) -> Iterable[Row]:
     yield from _secrets(home.env_file, fix=fix)
     yield from asyncio.run(_store(scope))
     yield from _stand_ins(scope)
-    known = [p.manifest.config_section for p in scope.index.plugins if p.manifest and p.manifest.config_section]
-    for section in scope.settings.idle_sections(known):
+    for section in scope.settings.idle_sections(scope.index.config_sections):
         yield _row("idle", "settings", f"section {section} belongs to no installed plugin; it is kept")
     for text in idle_rules(scope):
         yield _row("asks", "policy", text, "hermes config edit")

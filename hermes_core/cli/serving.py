@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 import os
 import signal
 import subprocess
@@ -15,7 +16,7 @@ import click
 
 from hermes_core.cli.loop import run_loop
 from hermes_core.cli.scope import Scope
-from hermes_core.errors import ConfigError, UserError
+from hermes_core.errors import ConfigError, HermesError, UserError
 from hermes_core.gateway.rows.kept import rows_of, unplayed
 from hermes_core.gateway.supervision.processes import here, running
 from hermes_core.tables import ago, emit, json_option
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["run", "serve", "start", "status", "stop", "work"]
 
+log = logging.getLogger(__name__)
 _FATAL = 78  # exit code for a service manager: a person has to mend this first
 _PATIENCE = 20.0  # seconds that stop waits
 
@@ -45,7 +47,7 @@ _health = click.option(
 def run(scope: Scope, names: Sequence[str], no_work: bool, health: str) -> int:
     """Serve the configured platforms until stopped (Ctrl+C, SIGTERM).
 
-    A platform is served when its section `platforms.NAME` says something, or its secrets are set.
+    A platform is served when it has a section `platforms.NAME`, or its secrets are set.
     """
     return serve(scope, names, work=not no_work, health=health)
 
@@ -85,6 +87,7 @@ async def _serve(scope: Scope, names: Sequence[str] | None, *, work: bool, healt
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             loop.add_signal_handler(number, stop.set)
         telling = asyncio.create_task(_tell(gateway.told))
+        asking = asyncio.create_task(_nobody_answers(runtime))
         try:
             store = await runtime.store()
             with here(_folder(scope)):
@@ -93,11 +96,21 @@ async def _serve(scope: Scope, names: Sequence[str] | None, *, work: bool, healt
                     await gateway.run(stop)
         finally:
             telling.cancel()
+            asking.cancel()
     return 0
 
 
 def _folder(scope: Scope) -> Path:
     return scope.home.cache / "gateways"
+
+
+async def _nobody_answers(runtime: "Runtime") -> None:
+    """Say so, and log it, where no model can answer what comes."""
+    try:
+        await runtime.routed()
+    except HermesError as error:
+        log.error("nobody can answer: %s", error)
+        print(f"Nobody can answer: {error}", file=sys.stderr, flush=True)
 
 
 async def _tell(told: Callable[[], Sequence[str]]) -> None:
@@ -139,10 +152,10 @@ def _is_configured(runtime: "Runtime", name: str) -> bool:
     here = runtime.settings.platform(name)
     if here.enabled is not None:
         return here.enabled
-    section = runtime.settings.raw.get("platforms", {}).get(name)
     plugins = runtime.index.contributing("platforms", name)
     secrets = [secret for one in plugins if one.manifest for secret in one.manifest.secrets]
-    return bool(section) or (bool(secrets) and all(runtime.settings.secrets.get(secret) for secret in secrets[:1]))
+    sections = runtime.settings.raw.get("platforms") or ()  # an empty section is a wish, too
+    return name in sections or (bool(secrets) and all(runtime.settings.secrets.get(secret) for secret in secrets[:1]))
 
 
 @click.command()

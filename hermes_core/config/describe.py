@@ -43,6 +43,10 @@ def full_schema(sections: Mapping[str, type]) -> dict[str, JSON]:
     model["properties"]["model"] = {"type": "string", "description": "Another name of default."}
     for section in (model, endpoint):
         section["properties"]["api_mode"] = {"enum": list(WIRES), "description": "Another name of wire."}
+    own = {p.split(".", 1)[1]: json_schema(cls) for p, cls in sections.items() if p.startswith("providers.")}
+    for section in own.values():
+        section["properties"] = {**endpoint["properties"], **section["properties"]}
+    properties["providers"]["properties"] = own
     properties["model"] = {"description": model.pop("description"), "anyOf": [{"type": "string"}, model]}
     for space in PLUGIN_SPACES:
         inner = {p.split(".", 1)[1]: json_schema(cls) for p, cls in sections.items() if p.startswith(f"{space}.")}

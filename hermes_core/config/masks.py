@@ -14,10 +14,10 @@ from hermes_core.config.paths import Home
 from hermes_core.config.secrets import Secrets
 from hermes_core.environment import is_secret
 from hermes_core.errors import UserError
-from hermes_core.masking import UNJUDGED, might_be_secret, put_to_use
+from hermes_core.masking import might_be_secret, put_to_use
 from hermes_core.masking.known import Known
 from hermes_core.masking.stream import MaskingStream, hidden, mask, masked_text
-from hermes_core.masking.watched import Watched
+from hermes_core.masking.watched import UNJUDGED, Watched
 from hermes_core.options import Secret
 from hermes_core.types.base import JSON
 

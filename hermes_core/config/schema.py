@@ -70,6 +70,13 @@ class EndpointSettings:
     like: str = option("The provider whose protocol a new name speaks.", default="custom")
 
 
+# Of each section of these spaces: what the kernel reads there itself; the rest is a plugin's.
+KERNEL_KEYS: dict[str, tuple[str, ...]] = {
+    "platforms": PLATFORM_KEYS,
+    "providers": (*EndpointSettings.__annotations__, "api_mode"),
+}
+
+
 @settings
 class StandInSettings:
     """A model that answers in another's place. An empty provider, or ``auto``, is the main model's."""

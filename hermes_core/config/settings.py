@@ -3,7 +3,7 @@
 import json
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
 from typing import Any, TypeVar
@@ -16,6 +16,7 @@ from hermes_core.config.files import explain, write_atomic
 from hermes_core.config.gateway import PlatformSettings
 from hermes_core.config.paths import Home
 from hermes_core.config.schema import (
+    KERNEL_KEYS,
     PLATFORM_KEYS,
     PLUGIN_SPACES,
     SHARED_KEYS,
@@ -62,6 +63,14 @@ class Settings:
         self._again: Callable[[], Settings] | None = None
         self._anew: Callable[[], Settings] = partial(load_settings, home)
         self.config: Config = self._sound(*read_kernel(raw, secrets))
+
+    def require_claims(self, claimed: Iterable[str]) -> None:
+        """Refuse keys of ``providers.NAME`` that are neither the kernel's nor of a plugin's section among ``claimed``.
+
+        Raises ConfigError.
+        """
+        if any(_beyond(self.raw)):
+            self._sound(*read_kernel(self.raw, self.secrets, set(claimed)))
 
     def read_again(self) -> "Settings":
         """What the file says now, below the same locks; without what this process was started with."""
@@ -181,12 +190,14 @@ def load_settings(
     return settings
 
 
-def config_problems(home: Home, sections: Mapping[str, type]) -> list[str]:
+def config_problems(home: Home, sections: Mapping[str, type], claimed: Iterable[str] = ()) -> list[str]:
     """Every problem in the file, the kernel's and the given plugins' sections, as lines for a person.
+
+    Sections that are ``claimed`` belong to plugins that cannot be asked now.
 
     Raises ConfigError when it cannot be parsed, UserError when it cannot be read.
     """
-    return _lines(home, find_problems(written(home), Secrets(home.env_file), sections))
+    return _lines(home, find_problems(written(home), Secrets(home.env_file), sections, claimed))
 
 
 def get_value(settings: Settings, key: str) -> JSON:
@@ -194,6 +205,8 @@ def get_value(settings: Settings, key: str) -> JSON:
     spaces = {space: settings.raw.get(space) for space in PLUGIN_SPACES if space in settings.raw}
     config: Any = settings.config
     value: Any = asdict(config, recurse=False) | spaces
+    for name, own in _beyond(settings.raw):
+        value["providers"] = {**value["providers"], name: asdict(config.providers[name], recurse=False) | own}
     for step in key.split("."):
         known = asdict(value, recurse=False) if has(type(value)) else value if isinstance(value, dict) else {}
         if step not in known:
@@ -211,15 +224,28 @@ def structure(cls: type[T], data: JSON, path: str) -> tuple[T | None, list[Probl
     return check(cls, data, tuple(path.split(".")) if path else ())
 
 
-def find_problems(raw: dict[str, JSON], secrets: Secrets, sections: Mapping[str, type]) -> list[Problem]:
+def find_problems(
+    raw: dict[str, JSON], secrets: Secrets, sections: Mapping[str, type], claimed: Iterable[str] = ()
+) -> list[Problem]:
     """Every problem in a mapping: the kernel's, and those of the given plugins' sections."""
-    parts = [read_kernel(raw, secrets)[1], *(read_section(raw, secrets, *item)[1] for item in sections.items())]
+    parts = [
+        read_kernel(raw, secrets, {*sections, *claimed})[1],
+        *(read_section(raw, secrets, *item)[1] for item in sections.items()),
+    ]
     return [problem for part in parts for problem in part]
 
 
-def read_kernel(raw: dict[str, JSON], secrets: Secrets) -> tuple[Config | None, list[Problem]]:
-    """The kernel's part of a mapping, or every problem in it and in the outline of the plugins' part."""
+def read_kernel(
+    raw: dict[str, JSON], secrets: Secrets, claimed: Container[str] | None = None
+) -> tuple[Config | None, list[Problem]]:
+    """The kernel's part of a mapping, or every problem in it and in the outline of the plugins' part.
+
+    What else stands in ``providers.NAME`` is refused unless the section is ``claimed``; None leaves it for later.
+    """
     kernel = {key: value for key, value in raw.items() if key not in PLUGIN_SPACES}
+    for name, own in _beyond(raw):
+        if claimed is None or f"providers.{name}" in claimed:
+            kernel = put(kernel, ("providers", name), {k: v for k, v in raw["providers"][name].items() if k not in own})
     config, problems = _read(spelled_out(kernel), secrets, "", Config)
     for space in PLUGIN_SPACES:
         problems += structure(_OUTLINE, raw.get(space), space)[1]
@@ -233,9 +259,9 @@ def read_section(raw: JSON, secrets: Secrets, path: str, cls: type[T]) -> tuple[
     section = _at(raw, path)
     if path in SHARED_KEYS and isinstance(section, dict):
         section = {key: value for key, value in section.items() if key in SHARED_KEYS[path]}
-    if path.startswith("platforms.") and isinstance(section, dict):
+    if (kernels := KERNEL_KEYS.get(path.partition(".")[0])) and isinstance(section, dict):
         own = {field.name for field in fields(cls)} if has(cls) else set()
-        section = {key: value for key, value in section.items() if key in own or key not in PLATFORM_KEYS}
+        section = {key: value for key, value in section.items() if key in own or key not in kernels}
     return _read(section, secrets, path, cls)
 
 
@@ -245,6 +271,14 @@ def read_platform(raw: JSON, secrets: Secrets, name: str) -> tuple[PlatformSetti
     given = {key: section[key] for key in PLATFORM_KEYS if key in section} if isinstance(section, dict) else {}
     names = (key for key in given if key.startswith(("allowed_", "admins", "free_")))
     return _read(with_lists(given, names), secrets, path, PlatformSettings)
+
+
+def _beyond(raw: JSON) -> Iterator[tuple[str, dict[str, JSON]]]:
+    """What stands in ``providers.NAME`` beside the kernel's keys, by name."""
+    providers = _at(raw, "providers")
+    for name, section in providers.items() if isinstance(providers, dict) else ():
+        if isinstance(section, dict) and (own := section.keys() - KERNEL_KEYS["providers"]):
+            yield name, {key: section[key] for key in own}
 
 
 def _at(raw: JSON, path: str) -> JSON:

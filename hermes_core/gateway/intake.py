@@ -102,6 +102,7 @@ class Intake:
         except Duplicate:  # delivered again; it was seen to, or will be
             log.info("message %s of %s came again", envelope.event_id, platform.name)
         except HermesError as error:
+            log.warning("message %s of %s was not taken: %s", envelope.event_id, platform.name, error)
             await self._tell(envelope, str(error))
         except Exception:  # one that is never acknowledged keeps those behind it from being heard
             log.exception("message %s of %s could not be taken", envelope.event_id, platform.name)

@@ -24,10 +24,9 @@ if TYPE_CHECKING:
             """Whether a value is a secret by its look."""
 
 
-__all__ = ["MASKED", "UNJUDGED", "masked", "might_be_secret", "put_to_use"]
+__all__ = ["MASKED", "masked", "might_be_secret", "put_to_use"]
 
 MASKED = "⟦secret"  # how the mask begins that models are shown
-UNJUDGED = r"[^\r\n]*\S[^\r\n]*"  # a line that holds something
 _CODE = re.compile(r"[\w.=+~:-]{16,}").fullmatch
 _in_use: "weakref.ref[Masking] | None" = None
 

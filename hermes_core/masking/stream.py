@@ -4,9 +4,8 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 
-from hermes_core.masking import UNJUDGED
 from hermes_core.masking.known import Known
-from hermes_core.masking.watched import Span, Watched
+from hermes_core.masking.watched import UNJUDGED, Span, Watched
 
 __all__ = ["Mask", "MaskingStream", "hidden", "mask", "masked_text"]
 

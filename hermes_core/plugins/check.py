@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
+from hermes_core.config.schema import PLUGIN_SPACES, SHARED_KEYS
 from hermes_core.context import PluginContext
 from hermes_core.errors import ConfigError, PluginError, UserError
 from hermes_core.plugins.brokers import make_context
@@ -14,6 +15,8 @@ from hermes_core.plugins.index import GROUP, Installed, private_name
 from hermes_core.plugins.loader import inspect_plugin
 from hermes_core.plugins.manifest import FILE, Manifest, read_manifest
 from hermes_core.types import Finding
+
+_PLACES = f"Write one of {', '.join(f'{space}.NAME' for space in (*PLUGIN_SPACES, 'providers'))}."
 
 
 def check_plugin(path: Path, *, imports: bool = False) -> list[Finding]:
@@ -30,8 +33,15 @@ def check_plugin(path: Path, *, imports: bool = False) -> list[Finding]:
     except PluginError as error:
         return [_fault(error.cause, error.hint)]
     skills = manifest.contributes["skills"]
+    space, _, own = manifest.config_section.partition(".")
+    homeless = manifest.config_section not in SHARED_KEYS and (space not in (*PLUGIN_SPACES, "providers") or not own)
     return [
         Finding(level="ok", text=f"{manifest.label}: {found}"),
+        *(
+            [_fault(f"[config] section {manifest.config_section} is no place for settings", _PLACES)]
+            if manifest.config_section and homeless
+            else ()
+        ),
         *(
             _fault(f"contributes.skills: there is no folder {folder}", "Make it.")
             for folder in skills

@@ -117,6 +117,11 @@ class Index:
         return {name for p in self.plugins if p.manifest for name in p.manifest.contributes[table]}
 
     @property
+    def config_sections(self) -> set[str]:
+        """The sections of the settings that plugins claim, enabled or not."""
+        return {p.manifest.config_section for p in self.plugins if p.manifest and p.manifest.config_section}
+
+    @property
     def commands(self) -> "tuple[CommandRecord, ...]":
         """All that is known of commands: the kernel's, then those of every plugin, enabled or not."""
         theirs = (one for p in self.plugins if p.manifest for one in p.manifest.commands.values())

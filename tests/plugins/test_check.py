@@ -2,6 +2,8 @@
 
 import sys
 
+import pytest
+
 from hermes_core.plugins.check import check_plugin
 
 GOOD = (
@@ -61,3 +63,14 @@ def test_what_is_no_plugin_says_so(tmp_path):
     (tmp_path / "hermes-plugin.toml").write_text("api = 1\nnam = 'x'\n")
     (finding,) = check_plugin(tmp_path)
     assert "did you mean name?" in finding.text
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [(bad, [f"[config] section {bad} is no place for settings"]) for bad in ("acme", "toolz.now", "platforms")]
+    + [(good, []) for good in ("tools.now", "providers.now", "agent")],
+)
+def test_settings_at_a_place_that_is_nobodys_are_named(site, place, said):
+    config = {"section": place, "class": "hermes_tool_now:Own"}
+    found = check_plugin(site.folder("tool/now", GOOD, tables={**NOW, "config": config}))
+    assert [f.text for f in found if f.level == "fault"] == said

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import sys
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
@@ -99,3 +100,35 @@ async def test_an_unkind_service_changes_nothing(gateway, service):
         first, second = await gateway.answers(2)
     assert first.startswith("Hello!")
     assert not second.startswith("Hello!")
+
+
+async def test_an_empty_section_is_served_or_says_why_not(gateway):
+    (gateway.home / "config.yaml").write_text("platforms:\n  telegram:\n")
+    said = gateway.home.with_name("said")
+    said.touch()
+    process = gateway.forks.start(
+        env={"HERMES_HOME": str(gateway.home), "HERMES_TESTING": "1"}, output=said, words=["gateway", "run"]
+    )
+    ended = asyncio.ensure_future(asyncio.to_thread(gateway.forks.wait))
+    async with asyncio.timeout(PATIENCE):
+        while "parked" not in said.read_text():
+            assert not ended.done()
+            await asyncio.sleep(0.02)
+    assert "TELEGRAM_BOT_TOKEN is not set" in said.read_text()
+    os.kill(process, signal.SIGTERM)
+    await ended
+
+
+async def test_where_nobody_can_answer_it_says_so_in_each_place(gateway, service):
+    done = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "hermes_core", "plugins", "disable", "offline",
+        env={**os.environ, "HERMES_HOME": str(gateway.home)},
+    )  # fmt: skip
+    assert await done.wait() == 0
+    async with gateway.running():
+        await service.say("hello?")
+        assert "No provider can answer" in (await gateway.answers(1))[0]
+    assert "Nobody can answer: No provider can answer." in gateway.home.with_name("said").read_text()
+    logs = "".join(path.read_text() for path in (gateway.home / "logs").glob("*.log"))
+    assert "nobody can answer" in logs
+    assert "was not taken" in logs

@@ -1,0 +1,39 @@
+"""What surfaces show of an answer: the model's words as they come, or whole, as plugins let it out."""
+
+from collections.abc import Callable
+
+from hermes_core.agent.parts import Parts
+from hermes_core.agent.whole import text_of
+from hermes_core.types import Called, Event, Message, Said, Session, Text
+
+__all__ = ["Shown"]
+
+
+class Shown:
+    """The events of one turn on their way out. Where plugins change answers, words wait until it is clear whose."""
+
+    def __init__(self, parts: Parts, emit: Callable[[Event], None]) -> None:
+        self._parts, self._emit = parts, emit
+        self._held: list[Event] = []
+
+    def emit(self, event: Event) -> None:
+        """Pass an event on; what may yet be the answer is kept back if a plugin will want to change it."""
+        if isinstance(event, Said) and self._parts.dispatch.implementations("transform_outgoing"):
+            self._held.append(event)
+            return
+        if isinstance(event, Called):  # then those words were not the answer
+            for words in self._held:
+                self._emit(words)
+            self._held.clear()
+        self._emit(event)
+
+    async def whole(self, session: Session, answer: str) -> str:
+        """The answer as it is shown, said in place of the words kept back; of one that broke off they are not shown."""
+        self._held.clear()
+        if answer and self._parts.dispatch.implementations("transform_outgoing"):
+            said = Message(role="assistant", parts=(Text(text=answer),))
+            answer = text_of(
+                await self._parts.dispatch.transform("transform_outgoing", "message", said, session=session)
+            )
+            self._emit(Said(text=answer))
+        return answer

@@ -1,0 +1,81 @@
+"""Plugins may change an answer: every surface shows what they made of it, and nothing of it before it is whole."""
+
+import asyncio
+
+from hermes_core.hooks import hookimpl
+from hermes_core.kinds import tool
+from hermes_core.types import CallDelta, Called, Done, Ended, Message, Said, Text, TextDelta
+
+
+def signed(hermes, *steps, scripted, change=lambda text: f"{text} (signed)"):
+    @hookimpl
+    async def transform_outgoing(session, message):
+        if session.id != "s":
+            raise AssertionError(session)
+        return Message(role="assistant", parts=(Text(text=change(message.parts[0].text)),))
+
+    @tool
+    async def look() -> str:
+        """Look."""
+        return "seen"
+
+    provider = scripted(*steps)
+    hermes.tmp_plugin(provider, look)
+    hermes.tmp_plugin(transform_outgoing, name="seal")
+    hermes.configure({"policy.mode": "off"})
+    hermes._wishes["strict"] = False
+    return provider
+
+
+async def play(hermes):
+    return [event async for event in hermes.turn("go", session="s")]
+
+
+async def test_what_is_shown_is_what_the_plugin_made_and_what_was_said_stays(hermes, scripted) -> None:
+    signed(hermes, "one two three", scripted=scripted)
+    events = await play(hermes)
+    assert [e.text for e in events if isinstance(e, Said)] == ["one two three (signed)"]
+    assert isinstance(events[-1], Ended)
+    assert events[-1].answer == "one two three (signed)"
+    stored = await (await hermes.runtime.store()).history("s")
+    assert stored[-1].parts == (Text(text="one two three"),)
+
+
+async def test_words_before_a_call_are_no_answer(hermes, scripted) -> None:
+    words = [
+        TextDelta(text="let me look"),
+        CallDelta(index=0, id="1", name="look", arguments="{}"),
+        Done(reason="tools"),
+    ]
+    signed(hermes, words, "seen it", scripted=scripted)
+    events = [e for e in await play(hermes) if isinstance(e, Said | Called)]
+    assert "".join(e.text for e in events[: [type(e) for e in events].index(Called)]) == "let me look"
+    assert events[-1] == Said(text="seen it (signed)")
+
+
+async def test_one_that_falls_changes_nothing(hermes, scripted) -> None:
+    signed(hermes, "whole", scripted=scripted, change=lambda _: 1 / 0)
+    events = await play(hermes)
+    assert [e.text for e in events if isinstance(e, Said)] == ["whole"]
+    assert events[-1].answer == "whole"
+    assert "tool/seal" in {fault.plugin for fault in hermes.runtime.dispatch.faults}
+
+
+async def test_an_answer_that_breaks_off_is_not_shown_in_part(hermes, scripted) -> None:
+    signed(hermes, "one two three four five six", scripted=scripted, change=str.upper)
+    seen = []
+    turn = hermes.turn("go", session="s")
+    async for event in turn:
+        seen.append(event)
+        if type(event).__name__ == "Started":
+            asyncio.get_running_loop().call_soon(hermes.runtime.interrupt, "s")
+    assert [e for e in seen if isinstance(e, Said)] == []
+    assert seen[-1].reason == "interrupted"
+
+
+async def test_without_such_a_plugin_words_come_as_they_come(hermes, scripted) -> None:
+    hermes.tmp_plugin(scripted("one two three"))
+    hermes.configure({"policy.mode": "off"})
+    said = [e.text for e in await play(hermes) if isinstance(e, Said)]
+    assert len(said) > 1
+    assert "".join(said) == "one two three"

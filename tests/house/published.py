@@ -1,0 +1,97 @@
+"""What the distributions of this repository say alike, made from the folder ``plugins/``: no list is kept by hand.
+
+A plugin's own ``pyproject.toml`` says which extras of ``hermes-core`` it is part of and whether it is on without being
+asked about (``[tool.hermes]``). From that come the extras and the workspace's sources in the root's ``pyproject.toml``,
+and ``hermes_core/own.py``. Each distribution gets the kernel's version, licence, addresses and classifiers.
+
+    python tests/house/published.py            # says what is behind
+    python tests/house/published.py --write    # brings it up to date; `uv lock` follows
+"""
+
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PLUGINS = sorted(path.parent for path in ROOT.glob("plugins/*/pyproject.toml"))
+_SETS = ("standard", "all")
+
+
+def behind() -> dict[Path, str]:
+    """The files that are not as the folder makes them, and what they should be."""
+    return {path: text for path, text in _made() if not path.is_file() or path.read_text("utf-8") != text}
+
+
+def _made() -> Iterator[tuple[Path, str]]:
+    root = (ROOT / "pyproject.toml").read_text("utf-8")
+    known = tomllib.loads(root)
+    yield ROOT / "pyproject.toml", _with_sources(_with_extras(root))
+    yield ROOT / "hermes_core" / "own.py", _own()
+    licence = (ROOT / "LICENSE").read_text("utf-8")
+    for plugin in PLUGINS:
+        text = (plugin / "pyproject.toml").read_text("utf-8")
+        yield plugin / "pyproject.toml", _with_common_facts(text, known)
+        yield plugin / "LICENSE", licence
+
+
+def _said(plugin: Path) -> dict[str, object]:
+    tool: dict[str, dict[str, object]] = tomllib.loads((plugin / "pyproject.toml").read_text("utf-8"))["tool"]
+    return tool.get("hermes", {})
+
+
+def _with_extras(root: str) -> str:
+    for name in _SETS:
+        members = [p.name for p in PLUGINS if name in _strings(_said(p).get("extras"))]
+        lines = "".join(f'    "{member}>=1.0,<2",\n' for member in members)
+        root = re.sub(rf"(?ms)^{name} = \[\n.*?^\]\n", f"{name} = [\n{lines}]\n", root, count=1)
+    return root
+
+
+def _with_sources(root: str) -> str:
+    names = ["hermes-core", *(plugin.name for plugin in PLUGINS)]
+    lines = "".join(f"{name} = {{ workspace = true }}\n" for name in names)
+    return re.sub(r"(?ms)^\[tool\.uv\.sources\]\n(?:hermes-.*?\n)+", f"[tool.uv.sources]\n{lines}", root, count=1)
+
+
+def _own() -> str:
+    lines = "".join(f'    "{plugin.name}",\n' for plugin in PLUGINS if _said(plugin).get("own"))
+    about = '"""The plugins that are on without being asked about. Made from plugins/ by tests/house/published.py."""'
+    return f'{about}\n\n__all__ = ["OWN"]\n\nOWN = (\n{lines})\n'
+
+
+def _with_common_facts(text: str, root: dict[str, dict[str, object]]) -> str:
+    """A plugin's ``pyproject.toml`` with what all distributions say."""
+    project, urls = root["project"], root["project"]["urls"]
+    classifiers = "".join(f'    "{one}",\n' for one in _strings(project["classifiers"]))
+    facts = f'license-files = ["LICENSE"]\nclassifiers = [\n{classifiers}]\n'
+    text = re.sub(r"(?m)^license-files = .*\n", "", text)
+    text = re.sub(r"(?ms)^classifiers = \[\n.*?^\]\n", "", text)
+    text = re.sub(r"(?m)^(license = .*\n)", rf"\1{facts}", text, count=1)
+    mates = sorted(one for one in _names(tomllib.loads(text)["project"]["dependencies"]) if one.startswith("hermes-"))
+    sources = "".join(f"{one} = {{ workspace = true }}\n" for one in mates)
+    text = re.sub(r"(?ms)^\[tool\.uv\.sources\]\n(?:hermes-.*?\n)+", f"[tool.uv.sources]\n{sources}", text, count=1)
+    addresses = "".join(f'{name} = "{url}"\n' for name, url in urls.items()) if isinstance(urls, dict) else ""
+    text = re.sub(r"(?ms)^\[project\.urls\]\n.*?\n\n", "", text)
+    text = text.replace("[tool.uv.sources]\n", f"[project.urls]\n{addresses}\n[tool.uv.sources]\n", 1)
+    text = re.sub(r'(?m)^version = ".*"\n', 'dynamic = ["version"]\n', text)
+    version = '[tool.hatch.version]\npath = "../../hermes_core/__init__.py"\n'
+    return text if version in text else f"{text.rstrip()}\n\n{version}"
+
+
+def _names(requirements: list[str]) -> list[str]:
+    return [re.split(r"[^a-z0-9-]", one, maxsplit=1)[0] for one in requirements]
+
+
+def _strings(value: object) -> list[str]:
+    return [str(one) for one in value] if isinstance(value, list) else []
+
+
+if __name__ == "__main__":
+    found = behind()
+    for path, text in found.items():
+        print(f"{'written' if '--write' in sys.argv else 'behind'}: {path.relative_to(ROOT)}")
+        if "--write" in sys.argv:
+            path.write_text(text, encoding="utf-8")
+    sys.exit(bool(found) and "--write" not in sys.argv)
