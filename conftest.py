@@ -210,6 +210,12 @@ class Cluster:
         self.sql(f"CREATE DATABASE {name} TEMPLATE {template}")
         return self.url(name)
 
+    def empty(self, url: str) -> None:
+        """Take every row of a store and of its plugins' tables, but for their revisions."""
+        name, wanted = url.rpartition("/")[2], "schemaname = 'public' AND tablename NOT LIKE '%version'"
+        tables = self.sql(f"SELECT string_agg(tablename, ', ') FROM pg_tables WHERE {wanted}", database=name)  # noqa: S608
+        self.sql(f"TRUNCATE {tables[0][0]}", database=name)
+
     def drop(self, url: str) -> None:
         """Remove a database, whoever is connected to it."""
         self.sql(f"DROP DATABASE IF EXISTS {url.rpartition('/')[2]} WITH (FORCE)")

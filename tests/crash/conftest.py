@@ -192,7 +192,7 @@ def stages(player, tmp_path, kept_in, request):
             urls.append(url := server.database())
         elif server:
             url = urls[0]
-            server.sql("TRUNCATE owners CASCADE", database=url.rpartition("/")[2])
+            server.empty(url)
         made.append(Stage(player, tmp_path / str(len(made)), url))
         return made[-1]
 

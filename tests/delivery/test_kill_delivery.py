@@ -48,7 +48,7 @@ def send(mailman, request):
 
     def emptied() -> None:
         if server:
-            request.getfixturevalue("cluster").sql("TRUNCATE owners CASCADE", database=url.rpartition("/")[2])
+            request.getfixturevalue("cluster").empty(url)
 
     go.emptied, go.server = emptied, server
     return go
