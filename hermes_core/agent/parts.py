@@ -41,6 +41,7 @@ from hermes_core.types import (
     Request,
     Response,
     Session,
+    SlashCommand,
 )
 
 TYPE_CHECKING = False
@@ -115,6 +116,7 @@ class Parts:
         self._store: asyncio.Task[Store] | None = None
         self._hooks_loaded = False
         self.messages: Callable[[], Mailbox] | None = None  # who sends to chats; set by who made this
+        self.commands: Callable[[], Sequence[SlashCommand]] = tuple  # slash commands about chats; set by the same
 
     def asker(self, surface: Surface, emit: Callable[[Event], None]) -> "Asker":
         """Who puts the questions of one turn to its person. The turn that one works for sets the time."""

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 from hermes_core.agent.runtime import Runtime
 from hermes_core.agent.services import Services
+from hermes_core.console.desk import RuntimeDesk
 from hermes_core.errors import DeliveryError, HermesError
 from hermes_core.gateway.asks import Asks
 from hermes_core.gateway.commands.chats import ChatCommands
-from hermes_core.gateway.desk import RuntimeDesk
 from hermes_core.gateway.intake import Intake
 from hermes_core.gateway.outward.outgoing import said
 from hermes_core.gateway.outward.senders import Senders

@@ -3,7 +3,7 @@
 import pytest
 from attrs import frozen
 
-from hermes_core.gateway.carry import Carrier
+from hermes_core.console.carry import Carrier
 from hermes_core.kinds import tool
 from hermes_core.store.validity import NO_RESULT
 from hermes_core.testing import Call, Say

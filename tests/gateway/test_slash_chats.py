@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from hermes_core.gateway.carry import Carrier
+from hermes_core.console.carry import Carrier
 from hermes_core.gateway.messages import Messages
 from hermes_core.gateway.service import Gateway
 from hermes_core.testing import Bench, FakePlatform

@@ -1,7 +1,8 @@
-"""Slash commands about chats: which platforms there are, which chat is home, going on in another one."""
+"""Slash commands about chats: which there are, which is home, going on in another one, and who is let in."""
 
 import os
 from collections.abc import Sequence
+from functools import partial
 
 from hermes_core.errors import UserError
 from hermes_core.plugins.at_hand import at_hand
@@ -18,8 +19,9 @@ _RECAP = 1500  # characters of the last answer that are said again in the chat
 
 
 def chat_slash_commands(runtime: "Runtime") -> Sequence[SlashCommand]:
-    """``/platforms``, ``/sethome`` and ``/handoff``."""
+    """They are there in a terminal, too, but for those that answer questions and strangers."""
     desk = _Chats(runtime)
+    answer = partial(SlashCommand, run=desk.elsewhere, at_once=True, who="everyone", where=("chat",))
     return (
         SlashCommand(name="platforms", summary="which chat services are served", run=desk.platforms, at_once=True),
         SlashCommand(
@@ -37,6 +39,9 @@ def chat_slash_commands(runtime: "Runtime") -> Sequence[SlashCommand]:
             who="everyone",
             where=("terminal", "chat"),
         ),
+        answer(name="approve", summary="say yes to a question", usage="[ID] [once|session|always]"),
+        answer(name="deny", summary="say no to a question", usage="[ID]"),
+        SlashCommand(name="pair", summary="let somebody in", run=desk.pair, usage="CODE", where=("chat",)),
     )
 
 
@@ -95,6 +100,19 @@ class _Chats:
         await store.hand_over(there.key, session.id, notice, there.overrides)
         fresh = await at_hand(session).switch()
         return f"{_called(chat)} goes on with {session.id}. Here a new session begins: {fresh.id}."
+
+    async def pair(self, session: Session, rest: str) -> str:
+        """Let in who was given a code."""
+        from hermes_core.gateway.people.pairing import approve
+
+        if not rest:
+            raise UserError("Say the code that they were given: /pair CODE")
+        owner, store = session.owner, await self._runtime.store()
+        known = await approve(store, rest, by=owner.person, where=session.origin, profile=owner.profile)
+        return f"{known.name or known.sender} on {known.platform} may talk to me now."
+
+    async def elsewhere(self, _session: Session, _rest: str) -> str:
+        raise UserError("This does not work here.")
 
     def _here(self, session: Session) -> "KnownChat | None":
         """The chat that a command was written in; None in a terminal."""

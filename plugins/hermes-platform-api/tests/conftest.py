@@ -11,8 +11,8 @@ import openai
 import pytest
 from attrs import define
 
+from hermes_core.console.desk import RuntimeDesk
 from hermes_core.context import PluginContext
-from hermes_core.gateway.desk import RuntimeDesk
 from hermes_core.plugins.manifest import read_manifest
 from hermes_core.testing import Bench, ScriptedProvider, plugin_context
 from hermes_core.testing.contract_base import manifest_path

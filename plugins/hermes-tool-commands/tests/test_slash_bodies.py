@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hermes_core.gateway.carry import Carrier
+from hermes_core.console.carry import Carrier
 from hermes_core.kinds import tool
 from hermes_core.testing import Bench, Call, FakePlatform
 from hermes_core.types import Ended
@@ -163,7 +163,7 @@ async def test_effort_busy_and_yolo(hermes, scripted) -> None:
 
 async def test_a_tool_started_conversation_changes_nothing_for_good(hermes, scripted, monkeypatch) -> None:
     hermes.tmp_plugin(scripted())
-    monkeypatch.setattr("hermes_core.gateway.commands.at_hand.run_by_tool", lambda brand: True)
+    monkeypatch.setattr("hermes_core.console.at_hand.run_by_tool", lambda brand: True)
     lines = ("/yolo", "/config agent.busy steer", "/model x --global", "/reload", "/save", "/permission off")
     said = await Desk().types(hermes, *lines)
     assert all("tool started this conversation" in text for text in said), said

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from hermes_core.gateway.carry import Carrier
-from hermes_core.gateway.commands.registry import Registry
+from hermes_core.console.carry import Carrier
+from hermes_core.console.registry import Registry
 from hermes_core.hooks import hookimpl
 from hermes_core.testing import Bench, FakePlatform
 from hermes_core.types import Buttons, Choice, Ended, Feature, Message, Session, SlashCommand, Started, Text, Verdict

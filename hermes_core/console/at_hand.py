@@ -11,14 +11,15 @@ from hermes_core.agent.policy.itself import run_by_tool
 from hermes_core.agent.route.choice import Route
 from hermes_core.agent.runtime import Runtime
 from hermes_core.config.schema import EFFORTS, PLUGIN_SPACES
+from hermes_core.console.allowed import Role
+from hermes_core.console.conversation import QUEUED, STEERED
+from hermes_core.console.conversation import Conversation as Talk
 from hermes_core.errors import UnknownName, UserError
-from hermes_core.gateway.conversation import QUEUED, STEERED
-from hermes_core.gateway.conversation import Conversation as Talk
-from hermes_core.gateway.people.access import OWNER, Role
 from hermes_core.kinds import Conversation
 from hermes_core.types import (
     ConversationState,
     Message,
+    Principal,
     Session,
     ToolRow,
 )
@@ -237,5 +238,5 @@ class TypedHere(AtHand):
 def need_owner(here: Conversation) -> None:
     """Raises UserError for anybody but the owner of this Hermes, in a conversation of their own."""
     here.need_person(admin=True)
-    if here.session.owner.person != OWNER:
+    if here.session.owner.person != Principal().person:
         raise UserError("Only the owner of this Hermes does this, and in their own conversations.")

@@ -8,8 +8,8 @@ from uuid import uuid4
 
 import pytest
 
+from hermes_core.console.desk import RuntimeDesk
 from hermes_core.errors import NotPermitted, UnknownName, UserError
-from hermes_core.gateway.desk import RuntimeDesk
 from hermes_core.testing import Bench, FakePlatform
 from hermes_core.types import Ended, Envelope, Event, Failed, Message, Said, Text
 

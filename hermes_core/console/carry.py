@@ -14,10 +14,10 @@ from attrs import evolve
 from hermes_core.agent.failed import failed
 from hermes_core.agent.policy.itself import run_by_tool
 from hermes_core.agent.runtime import Runtime
+from hermes_core.console.conversation import BEHIND, QUEUED, STEERED, WAITS, Conversation
+from hermes_core.console.desk import RuntimeDesk
+from hermes_core.console.typed import TypedCommands, outcome
 from hermes_core.errors import HermesError
-from hermes_core.gateway.commands.typed import TypedCommands, outcome
-from hermes_core.gateway.conversation import BEHIND, QUEUED, STEERED, WAITS, Conversation
-from hermes_core.gateway.desk import RuntimeDesk
 from hermes_core.kinds import Platform
 from hermes_core.kinds.desk import AskPerson
 from hermes_core.plugins.at_hand import typed_into
@@ -308,11 +308,7 @@ class Carrier(RuntimeDesk):
 
     async def _tell(self, chat: Chat, session: Session, text: str, key: str) -> None:
         message = await self._runtime.dispatch.transform("transform_outgoing", "message", _text(text), session=session)
-        whole = "".join(p.text for p in message.parts if isinstance(p, Text))
-        from hermes_core.gateway.outward.split import split_text
-
-        for number, piece in enumerate(split_text(whole, self._platform.limit)):
-            await self._platform.send(chat, _text(piece), f"{key}{number}")
+        await self._platform.send(chat, message, key)
 
     def _conversation(self, chat: str) -> Conversation:
         if chat not in self._chats:

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from hermes_core.console.carry import Carrier
+from hermes_core.console.desk import RuntimeDesk
 from hermes_core.errors import ConfigError, NotPermitted, UnknownName, UserError
-from hermes_core.gateway.carry import Carrier
-from hermes_core.gateway.desk import RuntimeDesk
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import Completer, Jobs
 from hermes_core.testing import Bench, FakePlatform

@@ -172,7 +172,7 @@ class RuntimeDesk(Desk):
         return (await self._runtime.sessions.take(chat, self._platform.name, self._runtime.owner)).session
 
     async def complete(self, chat: str, line: str) -> Sequence[Choice]:
-        from hermes_core.gateway.completion import completions
+        from hermes_core.console.completion import completions
 
         return await completions(self._runtime, self.commands, partial(self._session, chat), line)
 
@@ -192,19 +192,19 @@ class RuntimeDesk(Desk):
         return await (await self._door.store("sessions.read")).usage(self._door.owner(person), days=days)
 
     async def jobs(self, chat: str) -> Sequence[Job]:
-        from hermes_core.gateway.work import jobs
+        from hermes_core.console.work import jobs
 
         self._door.require("sessions.read")
         return await jobs(self._runtime, await self._session(chat))
 
     async def job_output(self, chat: str, job: str) -> str:
-        from hermes_core.gateway.work import job_output
+        from hermes_core.console.work import job_output
 
         self._door.require("sessions.read")
         return await job_output(self._runtime, await self._session(chat), job)
 
     async def stop_job(self, chat: str, job: str) -> bool:
-        from hermes_core.gateway.work import stop_job
+        from hermes_core.console.work import stop_job
 
         self._door.require("turns.run")
         return await stop_job(self._runtime, await self._session(chat), job)
