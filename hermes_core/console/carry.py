@@ -308,7 +308,10 @@ class Carrier(RuntimeDesk):
 
     async def _tell(self, chat: Chat, session: Session, text: str, key: str) -> None:
         message = await self._runtime.dispatch.transform("transform_outgoing", "message", _text(text), session=session)
-        await self._platform.send(chat, message, key)
+        whole = "".join(p.text for p in message.parts if isinstance(p, Text))
+        most = self._platform.limit or len(whole)
+        for number, at in enumerate(range(0, len(whole), max(most, 1))):
+            await self._platform.send(chat, _text(whole[at : at + most]), f"{key}{number}")
 
     def _conversation(self, chat: str) -> Conversation:
         if chat not in self._chats:

@@ -16,8 +16,9 @@ class Room(Platform):
 
     name = "room"
 
-    def __init__(self, *lines: str, live: bool = False) -> None:
+    def __init__(self, *lines: str, live: bool = False, limit: int = 0) -> None:
         self.features = frozenset({Feature.LIVE}) if live else frozenset()
+        self.limit = limit
         self.lines, self.said, self.events, self.acked = lines, [], [], []
         self.settled = asyncio.Event()
 
@@ -76,6 +77,14 @@ async def test_a_message_that_cannot_be_carried_is_answered_too(hermes, live) ->
     room = await serve(hermes, Room("a", live=live))  # no provider is installed
     told = room.said if not live else [e.text for e in room.events if isinstance(e, Failed)]
     assert "provider" in told[0]
+
+
+async def test_a_long_answer_comes_in_pieces(hermes, scripted) -> None:
+    hermes.tmp_plugin(scripted("word " * 30))
+    room = Room("a", limit=60)
+    await serve(hermes, room)
+    assert len(room.said) > 1
+    assert all(len(piece) <= 60 for piece in room.said)
 
 
 async def test_slash_commands_are_run_by_the_kernel(hermes, scripted) -> None:
