@@ -27,7 +27,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.agent.runtime import Runtime
     from hermes_core.agent.surface import Mailbox
-    from hermes_core.kinds.desk import AskPerson
+    from hermes_core.kinds.console import AskPerson
     from hermes_core.plugins.index import Index
     from hermes_core.types import JSON, Effect, Event, HistoryEntry, Message, Principal, SlashCommand
 

@@ -287,7 +287,6 @@ class Parts:
             address=lambda: address_of(self.settings),
             migrations=lambda label: [m for by, m in self.dispatch.contributions("register_migrations") if by == label],
             complete=self.complete,
-            delete=self.delete_session,
             more=self.broker,
             messages=self.messages,
             skills=skills,

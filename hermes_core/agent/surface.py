@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeAlias
 
 from hermes_core.brokers import MessagesBroker
-from hermes_core.kinds.desk import AskPerson
+from hermes_core.kinds.console import AskPerson
 from hermes_core.types import Principal, TurnBounds
 from hermes_core.values import frozen
 

@@ -5,8 +5,6 @@ from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Literal
 
-from attrs import evolve
-
 from hermes_core.agent.policy.itself import run_by_tool
 from hermes_core.agent.route.choice import Route
 from hermes_core.agent.runtime import Runtime
@@ -59,10 +57,7 @@ class AtHand(Conversation):
         return await self._talk.switch(session_id)
 
     async def branch(self, title: str = "") -> Session:
-        from hermes_core.agent.live import new_session_id
-
-        copy = evolve(self.session, id=new_session_id(), title=title, created=0.0, parent="", turn="")
-        await (await self._runtime.store()).fork_session(self.session.owner, self.session.id, copy)
+        copy = await self._runtime.sessions.fork(self.session.id, self.session.owner, title=title)
         return await self._talk.switch(copy.id)
 
     async def rename(self, title: str) -> Session:

@@ -221,8 +221,8 @@ async def test_a_command_that_takes_its_time_is_shown_and_can_be_stopped(hermes,
     if how == "word":
         await platform.say("/stop")
     else:
-        assert platform.desk
-        assert await platform.desk.interrupt("someone")
+        assert platform.console
+        assert await platform.console.interrupt("someone")
     await cancelled.wait()
     await platform.say("hello")
     await platform.leave()

@@ -163,7 +163,7 @@ async def test_a_resumed_turn_can_be_interrupted_from_the_chat(kit, monkeypatch)
         async def show(self, chat, event):
             await super().show(chat, event)
             if isinstance(event, Started):
-                assert await self.desk.interrupt("main")
+                assert await self.console.interrupt("main")
 
     await kit.die(monkeypatch, "once", started=True)
     platform = Impatient(features=(Feature.LIVE,))

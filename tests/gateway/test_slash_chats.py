@@ -232,6 +232,6 @@ async def test_a_chat_knows_other_names_and_explains_commands(hermes, scripted, 
         assert seen[5].startswith("hermes ")
         assert "There is no command /quit" in seen[6]
         assert seen[7] == "Effort in this chat: high."
-        names = {name for one in chats.desk.commands for name in (one.name,)}
+        names = {name for one in chats.console.commands for name in (one.name,)}
         assert {"undo", "background", "approve"} <= names
         assert not {"quit", "save", "bg", "busy"} & names

@@ -22,7 +22,7 @@ __all__ = ["Stage", "stage"]
 
 _PATIENCE = 15.0
 _MAY = {
-    "permissions": {"kernel": ["turns.run", "sessions.read", "sessions.write", "settings.write"]},
+    "permissions": {"kernel": ["turns.run", "sessions.read", "sessions.write", "settings.write", "llm.call"]},
     "contributes": {"platforms": ["tui"]},
 }
 
