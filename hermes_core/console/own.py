@@ -31,7 +31,7 @@ _OWN: Sequence[tuple[str, str, str, str, Sequence[Place]]] = (
 
 def own_commands(registry: "Registry") -> Iterator[SlashCommand]:
     """They list commands, begin anew, stop, and leave."""
-    desk = _Own(registry)
+    own = _Own(registry)
     for names, usage, summary, mark, where in _OWN:
         name, *aliases = names.split()
         yield SlashCommand(
@@ -39,12 +39,12 @@ def own_commands(registry: "Registry") -> Iterator[SlashCommand]:
             aliases=tuple(aliases),
             usage=usage,
             summary=summary,
-            run=getattr(desk, name, desk.elsewhere),
+            run=getattr(own, name, own.elsewhere),
             at_once=mark == "*",
             who="everyone",
             where=where,
             confirm=_deleting if name == "quit" else None,
-            options={"help": desk.names, "quit": desk.leaving}.get(name),
+            options={"help": own.names, "quit": own.leaving}.get(name),
         )
 
 

@@ -20,28 +20,28 @@ _RECAP = 1500  # characters of the last answer that are said again in the chat
 
 def chat_slash_commands(runtime: "Runtime") -> Sequence[SlashCommand]:
     """They are there in a terminal, too, but for those that answer questions and strangers."""
-    desk = _Chats(runtime)
-    answer = partial(SlashCommand, run=desk.elsewhere, at_once=True, who="everyone", where=("chat",))
+    chats = _Chats(runtime)
+    answer = partial(SlashCommand, run=chats.elsewhere, at_once=True, who="everyone", where=("chat",))
     return (
-        SlashCommand(name="platforms", summary="which chat services are served", run=desk.platforms, at_once=True),
+        SlashCommand(name="platforms", summary="which chat services are served", run=chats.platforms, at_once=True),
         SlashCommand(
             name="sethome",
             summary="make a chat home on its platform: what has no other place goes there",
-            run=desk.sethome,
+            run=chats.sethome,
             usage="[TARGET]",
             who="everyone",
         ),
         SlashCommand(
             name="handoff",
             summary="go on with this conversation in another chat",
-            run=desk.handoff,
+            run=chats.handoff,
             usage="PLATFORM|TARGET",
             who="everyone",
             where=("terminal", "chat"),
         ),
         answer(name="approve", summary="say yes to a question", usage="[ID] [once|session|always]"),
         answer(name="deny", summary="say no to a question", usage="[ID]"),
-        SlashCommand(name="pair", summary="let somebody in", run=desk.pair, usage="CODE", where=("chat",)),
+        SlashCommand(name="pair", summary="let somebody in", run=chats.pair, usage="CODE", where=("chat",)),
     )
 
 
