@@ -39,6 +39,7 @@ layers =
     hooks
     context
     brokers | control
+    closed
     places | autorun
     masking
     kinds | options | tables | database
