@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from hermes_core.testing.bench import Bench
     from hermes_core.testing.contract_backend import BackendContract
     from hermes_core.testing.contract_base import PluginContract
+    from hermes_core.testing.contract_guard import GuardContract
     from hermes_core.testing.contract_masker import MaskerContract
     from hermes_core.testing.contract_memory import MemoryContract
     from hermes_core.testing.contract_platform import PlatformContract
@@ -40,6 +41,7 @@ __all__ = [
     "FakeService",
     "FakeToolContext",
     "FakeWorkspace",
+    "GuardContract",
     "MaskerContract",
     "MemoryContract",
     "PlatformContract",
@@ -72,6 +74,7 @@ _HOMES = {
     "FakeService": "fakes",
     "FakeToolContext": "fake_context",
     "FakeWorkspace": "fakes",
+    "GuardContract": "contract_guard",
     "MaskerContract": "contract_masker",
     "MemoryContract": "contract_memory",
     "PlatformContract": "contract_platform",
