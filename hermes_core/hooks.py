@@ -12,8 +12,8 @@ ask        ask a person               first answer wins        recorded; no answ
 
 Name only the arguments you want; ``ctx`` is your plugin's own. ``contribute`` hooks are plain ``def`` without I/O,
 all others ``async def``.
-``may_end`` is the one gate whose failure allows. A transform of a plugin that may call a model (``llm.call``) has 330
-seconds.
+``may_end`` is the one gate whose failure allows, and ``judge_command`` the one whose failure asks. A transform of a
+plugin that may call a model (``llm.call``) has 330 seconds.
 They are called in the order of ``plugins.order``, else alphabetically by plugin; ``tryfirst`` and ``trylast`` work
 for observe and transform. Generator wrappers, ``historic`` and ``firstresult`` are refused.
 """
@@ -49,6 +49,7 @@ from hermes_core.types import (
     Offer,
     Principal,
     Prompt,
+    Protected,
     Question,
     Request,
     Response,
@@ -328,6 +329,20 @@ async def pre_tool_call(
     """May this call run? Asked after hard blocks and the user's deny rules, for every call from every door.
 
     ``effects`` are those its tool declares; ``workspace`` is where it would run.
+    """
+
+
+@decide
+async def judge_command(
+    ctx: PluginContext, session: Session, call: ToolCall, workspace: Workspace, protected: Protected
+) -> Verdict | None:
+    """What would this command do? Asked first of all, for every call of a tool with the effect EXECUTE.
+
+    Give a verdict that says which ``commands`` the call consists of, as rules and grants see them, none where it holds
+    no command, and whether a yes to it may be ``lasting``. A deny that is ``hard`` holds in every mode; in an ISOLATED
+    workspace there is none. An allow without ``effects`` says nothing more, and all else counts as a gate's word.
+    Where no plugin says what the ``commands`` are, the call needs a person's yes each time, and in mode ``off``, where
+    nobody is asked, it is refused.
     """
 
 

@@ -99,6 +99,7 @@ def _house(scope: Scope, *, fix: bool) -> Iterable[Row]:
         yield _row("idle", "settings", f"section {section} belongs to no installed plugin; it is kept")
     for text in idle_rules(scope):
         yield _row("asks", "policy", text, "hermes config edit")
+    yield from _guards(scope)
     yield from _startup_files()
     yield from (_row(level, who, text, fix) for level, who, text, fix in terminal_findings(scope))
 
@@ -152,6 +153,17 @@ def _stand_ins(scope: Scope) -> Iterable[Row]:
             scope.settings.endpoint(entry.provider, entry)
         except HermesError as error:
             yield _row("fault", "models", f"{where}: {error.text}", error.hint)
+
+
+def _guards(scope: Scope) -> Iterable[Row]:
+    """Whether anybody says what commands do."""
+    consent = scope.consent()
+    there = [p for p in scope.index.plugins if p.manifest and "judge_command" in p.manifest.hooks]
+    if any(consent.state(plugin).usable for plugin in there):
+        return
+    there.sort(key=lambda plugin: not consent.builtin(plugin))
+    fix = f"hermes plugins enable {there[0].label}" if there else "hermes plugins install hermes-tool-guard"
+    yield _row("missing", "policy", "no plugin says what commands do: each one needs a person's yes, every time", fix)
 
 
 def _startup_files() -> Iterable[Row]:

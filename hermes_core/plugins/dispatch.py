@@ -174,10 +174,7 @@ class Dispatch:
             verdict = self._verdict(one, *await self._run(one, arguments), failing)
             if verdict and verdict.outcome == "deny":
                 return verdict
-            if verdict:  # the stronger one counts, and neither hides what the other knows of the effects
-                known = [each.effects for each in (strongest, verdict) if each.effects is not None]
-                strongest = max(strongest, verdict, key=lambda each: (bool(each.by), _STRENGTH[each.outcome]))
-                strongest = evolve(strongest, effects=known[0].union(*known) if known else None)
+            strongest = stricter(strongest, verdict) if verdict else strongest
         return strongest
 
     def _verdict(
@@ -288,6 +285,19 @@ class Dispatch:
     def _tell(self) -> None:
         while self._untold:
             self._spawn(self.observe("on_fault", fault=self._untold.popleft()))
+
+
+def stricter(one: Verdict, other: Verdict) -> Verdict:
+    """The stronger of two verdicts counts, and neither hides what the other knows of the call."""
+    effects = [each.effects for each in (one, other) if each.effects is not None]
+    looked = [each for each in (one, other) if each.commands is not None]
+    return evolve(
+        max(one, other, key=lambda each: (bool(each.by), _STRENGTH[each.outcome])),
+        effects=effects[0].union(*effects) if effects else None,
+        hard=one.hard or other.hard,
+        commands=tuple(part for each in looked for part in each.commands or ()) if looked else None,
+        lasting=bool(looked) and all(each.lasting for each in looked),
+    )
 
 
 async def _timely(one: Implementation, arguments: Mapping[str, Any], seconds: float) -> Any:

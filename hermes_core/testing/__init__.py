@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from hermes_core.testing.bench import Bench
     from hermes_core.testing.contract_backend import BackendContract
     from hermes_core.testing.contract_base import PluginContract
+    from hermes_core.testing.contract_guard import GuardContract
     from hermes_core.testing.contract_masker import MaskerContract
     from hermes_core.testing.contract_memory import MemoryContract
     from hermes_core.testing.contract_platform import PlatformContract
@@ -42,6 +43,7 @@ __all__ = [
     "FakeSessions",
     "FakeToolContext",
     "FakeWorkspace",
+    "GuardContract",
     "MaskerContract",
     "MemoryContract",
     "PlatformContract",
@@ -75,6 +77,7 @@ _HOMES = {
     "FakeSessions": "fake_sessions",
     "FakeToolContext": "fake_context",
     "FakeWorkspace": "fakes",
+    "GuardContract": "contract_guard",
     "MaskerContract": "contract_masker",
     "MemoryContract": "contract_memory",
     "PlatformContract": "contract_platform",

@@ -33,6 +33,7 @@ from hermes_core.types.events import (
     TurnEnd,
     Used,
 )
+from hermes_core.types.guarding import CommandPart, Protected
 from hermes_core.types.house import (
     Check,
     Command,
@@ -87,6 +88,7 @@ __all__ = [
     "Check",
     "Choice",
     "Command",
+    "CommandPart",
     "ConversationState",
     "Delta",
     "Document",
@@ -125,6 +127,7 @@ __all__ = [
     "Progress",
     "Prompt",
     "PromptBlock",
+    "Protected",
     "ProviderRow",
     "Question",
     "Reasoning",

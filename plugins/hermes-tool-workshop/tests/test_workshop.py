@@ -339,6 +339,7 @@ async def test_text_that_reads_like_a_command_is_text_to_a_tool_without_programs
     told = [{"arguments": {"text": "hi"}}]
     wipe = {"text": "rm -rf / --no-preserve-root"}
     both = [writes(say, "say", told), writes(say, "shell", told, programs=["sh"])]
+    hermes.tmp_plugin("hermes_tool_guard")
     put_in(hermes, scripted(both, [through("own_say", **wipe), through("own_shell", **wipe)], "done"))
     *_, said, blocked = await play(hermes, ask=Person())
     assert said == wipe["text"]
