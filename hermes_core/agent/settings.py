@@ -21,7 +21,7 @@ from hermes_core.plugins.fence import one_line
 from hermes_core.plugins.index import Installed
 from hermes_core.types import JSON, Setting
 
-__all__ = ["HomeSettings"]
+__all__ = ["HomeSettings", "keep_to_own"]
 
 _PATIENCE = 60.0  # seconds the test of a setup step may take
 _OF_MODEL = ("base_url", "api_key", "wire", "api_mode", "context_length")  # what belongs to one provider only
@@ -122,7 +122,7 @@ class HomeSettings(SettingsBroker):
         if name and not chosen:
             raise PluginError(owners[0].label, f"it adds no setup step {name}")
         for owner, step in chosen:
-            _keep_to_own(index.resolve(owner), step)
+            keep_to_own(index.resolve(owner), step)
         return chosen
 
     def _now(self, key: str, *, secret: bool) -> str:
@@ -186,7 +186,7 @@ def _holds(raw: Mapping[str, JSON], key: str) -> bool:
     return True
 
 
-def _keep_to_own(installed: Installed, step: SetupStep) -> None:
+def keep_to_own(installed: Installed, step: SetupStep) -> None:
     """Raises NotPermitted where a setup step would write what is not its plugin's own."""
     manifest = installed.manifest
     assert manifest, f"{installed.label} has no manifest"

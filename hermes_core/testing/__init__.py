@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from hermes_core.testing.contract_platform import PlatformContract
     from hermes_core.testing.contract_provider import ProviderContract
     from hermes_core.testing.contract_queue import TurnQueueContract
+    from hermes_core.testing.contract_setup import SetupContract
     from hermes_core.testing.contract_store import StoreDriverContract
     from hermes_core.testing.contract_tool import ToolContract
     from hermes_core.testing.fake_approvals import FakeApprovals
@@ -47,6 +48,7 @@ __all__ = [
     "ProviderContract",
     "Say",
     "ScriptedProvider",
+    "SetupContract",
     "Steps",
     "StoreDriverContract",
     "TooManySteps",
@@ -78,6 +80,7 @@ _HOMES = {
     "PluginContract": "contract_base",
     "ProviderContract": "contract_provider",
     "Say": "scripted",
+    "SetupContract": "contract_setup",
     "ScriptedProvider": "scripted",
     "Steps": "steps",
     "StoreDriverContract": "contract_store",

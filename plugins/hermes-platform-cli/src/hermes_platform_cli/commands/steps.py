@@ -63,7 +63,7 @@ async def ask_fields(
             raise UserError(f"{step.name} needs its {one.name}, which nobody said.", hint=where)
         if value and one.secret:
             changes.secrets[one.key] = value
-        elif value:
+        elif value and (value != one.default or changes.now(one.key)):
             changes.want(one.key, value)
     return values
 
