@@ -33,6 +33,7 @@ from hermes_core.kinds import (
     Platform,
     Provider,
     Service,
+    SetupStep,
     StoreDriver,
     Tool,
     TurnQueue,
@@ -177,6 +178,11 @@ def register_completers(ctx: PluginContext) -> Iterable[Completer]:  # type: ign
 @contribute
 def register_maskers(ctx: PluginContext) -> Iterable[Masker]:  # type: ignore[empty-body]
     """What finds secrets in texts, beside the values that the kernel knows. Asked when the first text is masked."""
+
+
+@contribute
+def register_setup(ctx: PluginContext) -> Iterable[SetupStep]:  # type: ignore[empty-body]
+    """How a person sets your things up: what ``hermes setup NAME`` asks and tests."""
 
 
 @contribute

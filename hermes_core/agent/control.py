@@ -1,12 +1,16 @@
 """What plugins may ask of a whole kernel: who answers and what they are sent, what its plugins add."""
 
+import asyncio
 from collections.abc import Sequence
 
 from hermes_core.agent.runtime import Runtime
-from hermes_core.control import ModelsBroker, PluginsBroker
+from hermes_core.control import BackendRow, KeyRow, ModelsBroker, PluginsBroker
+from hermes_core.errors import UnknownName
+from hermes_core.kinds import Backend
 from hermes_core.plugins.index import Installed
 from hermes_core.types import (
     Message,
+    Model,
     ModelRow,
     PluginRow,
     PromptBlock,
@@ -43,11 +47,27 @@ class Models(ModelsBroker):
         self._require()
         return await model_rows(self._runtime, provider)
 
-    async def answering(self) -> tuple[str, str]:
+    async def current(self) -> ModelRow:
         """See ModelsBroker."""
         self._require()
         route = await self._runtime.routed()
-        return route.name, route.model
+        return ModelRow(provider=route.name, model=Model(name=route.model), notice=route.notice)
+
+    async def keys(self, provider: str = "", *, reset: str = "") -> Sequence[KeyRow]:
+        """See ModelsBroker."""
+        from hermes_core.agent.route.keys import Keys
+
+        self._require()
+        settings = self._runtime.settings
+        known, several = Keys(settings, settings.home.cache / "keys.json"), settings.config.providers
+        if provider and provider not in several:
+            raise UnknownName("provider", provider, several, hint="Several keys are set with providers.NAME.keys.")
+        if reset:
+            fingerprints = {row.fingerprint for row in known.rows() if row.fingerprint}
+            if reset not in {"all", *fingerprints}:
+                raise UnknownName("key", reset, fingerprints)
+            known.reset("" if reset == "all" else reset)
+        return known.rows(provider)
 
     async def opening(self, message: Message) -> tuple[Sequence[PromptBlock], Request]:
         """See ModelsBroker."""
@@ -110,6 +130,30 @@ class Plugins(PluginsBroker):
             )
             for one in found.values()
         ]
+
+    async def backends(self) -> Sequence[BackendRow]:
+        """See PluginsBroker."""
+        found = self._backends()
+        states = await asyncio.gather(*(one.ready() for _, one in found), return_exceptions=True)
+        return [
+            BackendRow(one.name, label, state is True, one.features)
+            for (label, one), state in zip(found, states, strict=True)
+        ]
+
+    async def open_backend(self, name: str, folder: str) -> None:
+        """See PluginsBroker."""
+        found = {one.name: one for _, one in self._backends()}
+        if name not in found:
+            raise UnknownName("backend", name, found, hint=f"pip install hermes-backend-{name}")
+        await (await found[name].open(folder)).close()
+
+    def _backends(self) -> Sequence[tuple[str, Backend]]:
+        self._runtime.loader.load_contributing("backends")
+        return self._runtime.dispatch.contributions("register_backends")
+
+    def offered(self, table: str) -> Sequence[str]:
+        """See PluginsBroker."""
+        return sorted(self._runtime.index.offered(table))
 
     def platforms(self) -> Sequence[str]:
         """See PluginsBroker."""

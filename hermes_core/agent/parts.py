@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from pathlib import Path
+from typing import Self
 
 from attrs import evolve
 
@@ -104,7 +105,7 @@ class Parts:
             index,
             consent,
             self.dispatch,
-            context=self._plugin_context,
+            context=self.plugin_context,
             crumbs=self.home.cache / "crumbs",
             strict=strict,
         )
@@ -273,7 +274,12 @@ class Parts:
             )
         return await found[name].open(session.cwd)
 
-    def _plugin_context(self, installed: Installed) -> PluginContext:
+    def beside(self, settings: Settings) -> Self:
+        """A kernel of the same plugins with other settings; whoever asks closes it."""
+        return type(self)(settings, self.index, self._consent, owner=self.owner)
+
+    def plugin_context(self, installed: Installed) -> PluginContext:
+        """What a plugin gets of this kernel. Raises ConfigError when its section of the settings is wrong."""
         skills = [
             (one.manifest.name, Path(one.path, folder))
             for one in self.index.plugins

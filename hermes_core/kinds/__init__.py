@@ -14,6 +14,7 @@ from hermes_core.kinds.memory import Memory
 from hermes_core.kinds.platform import Platform
 from hermes_core.kinds.provider import Provider
 from hermes_core.kinds.service import Service
+from hermes_core.kinds.setup import LoginPrompt, SetupField, SetupStep
 from hermes_core.kinds.store import StoreDriver
 from hermes_core.kinds.tool import Tool, ToolContext, ToolOutput, tool
 
@@ -23,12 +24,15 @@ __all__ = [
     "Console",
     "Conversation",
     "Jobs",
+    "LoginPrompt",
     "Masker",
     "Memory",
     "Platform",
     "Process",
     "Provider",
     "Service",
+    "SetupField",
+    "SetupStep",
     "StoreDriver",
     "Tool",
     "ToolContext",

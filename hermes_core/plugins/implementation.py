@@ -23,6 +23,7 @@ from hermes_core.kinds import (
     Platform,
     Provider,
     Service,
+    SetupStep,
     StoreDriver,
     Tool,
     TurnQueue,
@@ -45,6 +46,7 @@ KINDS: dict[str, tuple[str, type]] = {
     "register_jobs": ("jobs", Jobs),
     "register_completers": ("completers", Completer),
     "register_maskers": ("maskers", Masker),
+    "register_setup": ("setup", SetupStep),
     "register_checks": ("", Check),
     "register_migrations": ("", Migration),
 }

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from hermes_core.testing.contract_platform import PlatformContract
     from hermes_core.testing.contract_provider import ProviderContract
     from hermes_core.testing.contract_queue import TurnQueueContract
+    from hermes_core.testing.contract_setup import SetupContract
     from hermes_core.testing.contract_store import StoreDriverContract
     from hermes_core.testing.contract_tool import ToolContract
     from hermes_core.testing.fake_approvals import FakeApprovals
@@ -51,6 +52,7 @@ __all__ = [
     "ProviderContract",
     "Say",
     "ScriptedProvider",
+    "SetupContract",
     "Steps",
     "StoreDriverContract",
     "TooManySteps",
@@ -84,6 +86,7 @@ _HOMES = {
     "PluginContract": "contract_base",
     "ProviderContract": "contract_provider",
     "Say": "scripted",
+    "SetupContract": "contract_setup",
     "ScriptedProvider": "scripted",
     "Steps": "steps",
     "StoreDriverContract": "contract_store",

@@ -21,6 +21,7 @@ from hermes_core.kinds import (
     Platform,
     Provider,
     Service,
+    SetupStep,
     StoreDriver,
     Tool,
     TurnQueue,
@@ -48,6 +49,7 @@ TABLES: dict[type, tuple[str, str]] = {
     Jobs: ("tool", "jobs"),
     Completer: ("tool", "completers"),
     Masker: ("tool", "maskers"),
+    SetupStep: ("tool", "setup"),
 }
 
 

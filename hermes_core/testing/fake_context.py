@@ -256,6 +256,9 @@ class _Plugins(PluginsBroker):
     async def tools(self, platform: str = "") -> Sequence[ToolRow]:
         return self._tools
 
+    def offered(self, table: str) -> Sequence[str]:
+        return ()
+
     def platforms(self) -> Sequence[str]:
         return ("cli", "embed", "oneshot")
 

@@ -433,6 +433,27 @@ async def test_what_plugins_keep_for_a_person_is_refused_to_a_tool_as_well(tmp_p
         assert "started by a tool" not in capsys.readouterr().err
 
 
+PERSONS = """
+approvals allow, approvals deny, checkpoints prune, grants forget, model, model choose, setup, skills approve,
+skills disable, skills enable, skills install, skills new, skills pin, skills reject, skills remove, skills rollback,
+tools, tools disable, tools enable, workshop accept, workshop enable, workshop rollback
+"""
+
+
+def test_each_command_of_our_plugins_that_is_a_persons_is_refused_below_a_tool(tmp_path, monkeypatch, capsys) -> None:
+    """By one point, before the plugin is imported; with options before it, too."""
+    monkeypatch.setenv("HERMES_HOME", str(tmp_path))
+    monkeypatch.setenv("HERMES_RUN", "1")
+    monkeypatch.setattr("hermes_core.cli.plugin_commands.find_command", lambda *_: pytest.fail("it was imported"))
+    records = HERMES.installed(HERMES.home(None, tmp_path)).commands
+    theirs = {one.words for one in records if one.owner and one.who == "person"}
+    assert theirs == {one.strip() for one in PERSONS.split(",")}
+    for words in sorted(theirs):
+        for before in ([], ["-m", "x"], ["--safe-mode"]):
+            assert _status(HERMES, [*before, *words.split()]) == 2
+            assert "started by a tool of hermes" in capsys.readouterr().err, words
+
+
 async def test_a_plugin_from_elsewhere_keeps_its_own_for_a_person(tmp_path) -> None:
     house = House(tmp_path)
     about = ["api = 1", 'name = "cron"', 'kind = "tool"', 'summary = "Jobs."']

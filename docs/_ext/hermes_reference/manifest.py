@@ -21,6 +21,7 @@ MEANINGS = {
     "contributes.jobs": "Work beside conversations that `register_jobs` gives.",
     "contributes.completers": "Ways to go on typing that `register_completers` gives.",
     "contributes.maskers": "What finds secrets in texts, that `register_maskers` gives.",
+    "contributes.setup": "What `hermes setup NAME` asks, that `register_setup` gives.",
     "contributes.commands": "`hermes` commands, by their words, where nothing is said of them.",
     "commands.WORDS.summary": 'What the `hermes` command of these words does: `[commands."telegram login"]`.',
     "commands.WORDS.group": "Under which heading of `hermes --help` it stands.",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hermes_core.testing import ProviderContract
+from hermes_core.testing import ProviderContract, SetupContract
 from hermes_core.testing.wire_replies import Said, SaidCall
 
 TEXT = Said(pieces=("Hel", "lo."))
@@ -31,3 +31,21 @@ class TestOpenai(ProviderContract):
             return at()
 
         return make
+
+
+class TestSetup(SetupContract):
+    module = "hermes_provider_openai"
+
+    @pytest.fixture
+    def step(self, contributed):
+        return next(step for step in contributed["setup"] if step.name == "custom")
+
+    @pytest.fixture
+    def good(self, service, reply):
+        service.by_path["/v1/models"] = reply.http(200, '{"data": [{"id": "fake-1"}]}')
+        return {"base_url": service.url, "key": "sk-very-secret"}
+
+    @pytest.fixture
+    def wrong(self, service, reply):
+        service.by_path["/v1/models"] = reply.http(401, '{"error": {"message": "no such key: sk-very-secret"}}')
+        return {"base_url": service.url, "key": "sk-very-secret"}
