@@ -32,6 +32,7 @@ from hermes_core.kinds import (
     Memory,
     Platform,
     Provider,
+    Resource,
     Service,
     StoreDriver,
     Tool,
@@ -161,6 +162,11 @@ def register_slash_commands(ctx: PluginContext) -> Iterable[SlashCommand]:  # ty
 @contribute
 def register_services(ctx: PluginContext) -> Iterable[Service]:  # type: ignore[empty-body]
     """The services you add: work in the background, kept up as long as a gateway or a worker runs."""
+
+
+@contribute
+def register_resources(ctx: PluginContext) -> Iterable[Resource]:  # type: ignore[empty-body]
+    """The long-lived things that your tools keep for a session: a shell, a browser, a language server."""
 
 
 @contribute

@@ -19,7 +19,7 @@ from hermes_core.context import PluginContext, PluginPaths, UrlRules
 from hermes_core.control import ApprovalsBroker, ModelsBroker, PluginsBroker, SettingsBroker
 from hermes_core.database import StoreBroker, TablesTransaction
 from hermes_core.errors import NotPermitted, ProviderError, UnknownName, UserError
-from hermes_core.kinds import Conversation, ToolContext, Workspace
+from hermes_core.kinds import Conversation, Resource, ToolContext, Workspace
 from hermes_core.testing.fake_approvals import FakeApprovals
 from hermes_core.testing.fake_documents import FakeDocuments
 from hermes_core.testing.fake_settings import FakeSettings
@@ -119,7 +119,8 @@ class FakeToolContext(ToolContext):
     """A tool's context that keeps what the tool did: ``shown``, ``questions``, ``spilled``, ``untrusted``.
 
     ``verdict`` is the person's answer to every question; without one nobody is there and it is deny.
-    ``tools`` is what ``offer`` gives.
+    ``tools`` is what ``offer`` gives, ``resources`` those of the plugin; what is open of them is in ``opened``, until
+    ``close``.
     """
 
     def __init__(
@@ -129,6 +130,7 @@ class FakeToolContext(ToolContext):
         session: Session | None = None,
         verdict: Verdict | None = None,
         tools: Offer | None = None,
+        resources: Sequence[Resource] = (),
     ) -> None:
         self.workspace = workspace
         self.session = session or Session(id="test", origin="embed", cwd=workspace.cwd)
@@ -138,6 +140,8 @@ class FakeToolContext(ToolContext):
         self.spilled: dict[str, bytes] = {}
         self.interrupted = self.untrusted = False
         self.tools = tools or Offer(tools=())
+        self.resources = {one.name: one for one in resources}
+        self.opened: dict[str, Any] = {}
         self._verdict = verdict or Verdict(outcome="deny", reason="Nobody is there to ask.")
 
     def progress(self, text: str) -> None:
@@ -162,6 +166,23 @@ class FakeToolContext(ToolContext):
     def from_outside(self) -> None:
         """Keep that it was said in ``untrusted``."""
         self.untrusted = True
+
+    async def resource(self, name: str) -> Any:
+        """Open it, or give what is open and alive. Raises UnknownName."""
+        if name not in self.resources:
+            return await super().resource(name)
+        one = self.resources[name]
+        if name in self.opened and not one.alive(self.opened[name]):
+            await one.close(self.opened.pop(name))
+        if name not in self.opened:
+            self.opened[name] = await one.open(self.session, self.workspace)
+        return self.opened[name]
+
+    async def close(self) -> None:
+        """Close what is open."""
+        while self.opened:
+            name, thing = self.opened.popitem()
+            await self.resources[name].close(thing)
 
     @property
     def cancelled(self) -> bool:

@@ -130,6 +130,27 @@ def register_services():
 
 
 @hookimpl"""
+RESOURCE = """
+@hookimpl
+def register_resources():
+    import asyncio
+    from hermes_core.kinds import Resource
+
+    class Lamp(Resource):
+        name = "lamp"
+
+        async def open(self, session, workspace):
+            {open}
+            return asyncio.create_task(asyncio.sleep(60))
+
+        async def close(self, thing):
+            {close}
+
+    return [Lamp()]
+
+
+@hookimpl"""
+LAMP = ("[contributes]", '[contributes]\nresources = ["lamp"]')
 MIGRATION = """
 @hookimpl
 def register_migrations():
@@ -210,6 +231,20 @@ BASE = [
         "@hookimpl",
         SERVICE,
         manifest=("[contributes]", '[contributes]\nservices = ["deaf"]'),
+    ),
+    *(
+        provider(
+            "test_its_resources_are_opened_and_closed",
+            "@hookimpl",
+            RESOURCE.format(open=opened, close=closed),
+            manifest=LAMP,
+        )
+        for opened, closed in (
+            ("pass", "pass"),
+            ("pass", "raise RuntimeError(thing.cancel())"),
+            ("raise RuntimeError('no oil')", "pass"),
+            ("self.stray = asyncio.create_task(asyncio.sleep(60)); await asyncio.sleep(0)", "thing.cancel()"),
+        )
     ),
     provider(
         "test_its_tables_are_its_own",

@@ -20,6 +20,7 @@ ORDER = (
     "Desk",
     "SessionDesk",
     "Conversation",
+    "Resource",
     "Jobs",
     "Completer",
     "Service",

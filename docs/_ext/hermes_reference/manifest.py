@@ -18,6 +18,7 @@ MEANINGS = {
     "contributes.engines": "Turn queues that `register_engines` gives.",
     "contributes.stores": "Schemes of addresses whose stores `register_stores` opens: `postgresql`.",
     "contributes.services": "Work in the background that `register_services` gives.",
+    "contributes.resources": "Long-lived things of a session that `register_resources` gives.",
     "contributes.jobs": "Work beside conversations that `register_jobs` gives.",
     "contributes.completers": "Ways to go on typing that `register_completers` gives.",
     "contributes.maskers": "What finds secrets in texts, that `register_maskers` gives.",
