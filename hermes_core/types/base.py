@@ -29,6 +29,7 @@ class Feature(Enum):
     LOCAL = "local"  # its files are files of the machine that Hermes runs on, under the same paths
     # platforms
     EDIT = "edit"
+    DELETE = "delete"
     TYPING = "typing"
     MEDIA = "media"
     BUTTONS = "buttons"

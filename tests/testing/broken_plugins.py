@@ -429,6 +429,10 @@ PLATFORM = [
     async def edit(self, sent, message):
         pass
 """),
+    platform("test_deleting_is_real_or_refused", """\
+    async def delete(self, sent):
+        pass
+"""),
     platform("test_typing_is_seen_if_claimed", """\
     async def show(self, chat, event):
         pass
