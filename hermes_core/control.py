@@ -18,6 +18,7 @@ from hermes_core.types import (
     PromptBlock,
     ProviderRow,
     Request,
+    RouteRow,
     Setting,
     ToolRow,
     Verdict,
@@ -107,7 +108,7 @@ class SettingsBroker(ABC):
 
 
 class PluginsBroker(ABC):
-    """What plugins add to this Hermes. Needs no permission."""
+    """What plugins add to this Hermes. Needs no permission but where it is said."""
 
     @abstractmethod
     def list(self) -> Sequence[PluginRow]:
@@ -116,6 +117,10 @@ class PluginsBroker(ABC):
     @abstractmethod
     async def tools(self, platform: str = "") -> Sequence[ToolRow]:
         """The tools of enabled plugins, as a new conversation in a terminal has them, or one of a platform."""
+
+    @abstractmethod
+    def routes(self) -> Sequence[RouteRow]:
+        """What enabled plugins serve over HTTP, for a host that does so. Needs ``routes.serve``."""
 
     @abstractmethod
     def platforms(self) -> Sequence[str]:

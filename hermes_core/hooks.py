@@ -53,6 +53,7 @@ from hermes_core.types import (
     Question,
     Request,
     Response,
+    Routes,
     Session,
     SessionEnd,
     SlashCommand,
@@ -167,6 +168,11 @@ def register_services(ctx: PluginContext) -> Iterable[Service]:  # type: ignore[
 @contribute
 def register_resources(ctx: PluginContext) -> Iterable[Resource]:  # type: ignore[empty-body]
     """The long-lived things that your tools keep for a session: a shell, a browser, a language server."""
+
+
+@contribute
+def register_routes(ctx: PluginContext) -> Iterable[Routes]:  # type: ignore[empty-body]
+    """What you serve over HTTP, where a host such as ``hermes api`` runs: applications, folders of static files."""
 
 
 @contribute

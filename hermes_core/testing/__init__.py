@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from hermes_core.testing.contract_platform import PlatformContract
     from hermes_core.testing.contract_provider import ProviderContract
     from hermes_core.testing.contract_queue import TurnQueueContract
+    from hermes_core.testing.contract_routes import RoutesContract, serve
     from hermes_core.testing.contract_store import StoreDriverContract
     from hermes_core.testing.contract_tool import ToolContract
     from hermes_core.testing.fake_approvals import FakeApprovals
@@ -45,6 +46,7 @@ __all__ = [
     "PlatformContract",
     "PluginContract",
     "ProviderContract",
+    "RoutesContract",
     "Say",
     "ScriptedProvider",
     "Steps",
@@ -56,6 +58,7 @@ __all__ = [
     "new_plugin",
     "off_the_record",
     "plugin_context",
+    "serve",
 ]
 
 _HOMES = {
@@ -77,6 +80,7 @@ _HOMES = {
     "PlatformContract": "contract_platform",
     "PluginContract": "contract_base",
     "ProviderContract": "contract_provider",
+    "RoutesContract": "contract_routes",
     "Say": "scripted",
     "ScriptedProvider": "scripted",
     "Steps": "steps",
@@ -88,6 +92,7 @@ _HOMES = {
     "new_plugin": "scaffold",
     "off_the_record": "witness",
     "plugin_context": "fake_context",
+    "serve": "contract_routes",
 }
 
 

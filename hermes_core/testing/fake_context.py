@@ -38,6 +38,7 @@ from hermes_core.types import (
     Question,
     Request,
     Response,
+    RouteRow,
     Session,
     SessionRow,
     Target,
@@ -336,6 +337,9 @@ class _Plugins(PluginsBroker):
 
     async def tools(self, platform: str = "") -> Sequence[ToolRow]:
         return self._tools
+
+    def routes(self) -> Sequence[RouteRow]:
+        return ()
 
     def platforms(self) -> Sequence[str]:
         return ("cli", "embed", "oneshot")

@@ -44,6 +44,7 @@ from hermes_core.types.events import (
     Used,
 )
 from hermes_core.types.house import (
+    ASGIApp,
     Check,
     Command,
     Document,
@@ -52,6 +53,8 @@ from hermes_core.types.house import (
     Migration,
     Phase,
     PluginRow,
+    RouteRow,
+    Routes,
     SlashCommand,
 )
 from hermes_core.types.model import (
@@ -76,6 +79,7 @@ from hermes_core.types.work import ExecRequest, ExecResult, Memo, Source
 
 __all__ = [
     "JSON",
+    "ASGIApp",
     "Approval",
     "Asked",
     "Blob",
@@ -133,6 +137,8 @@ __all__ = [
     "Response",
     "Returned",
     "Role",
+    "RouteRow",
+    "Routes",
     "Said",
     "Sent",
     "Session",
