@@ -269,7 +269,8 @@ async def transform_incoming(
 
     ``session_id`` names the session it is for, empty when that will be a new one; ``owner`` is whose it is. ``cwd`` is
     the folder it works in, empty where its files are not those of this machine; ``context`` how many tokens fit into
-    the model, 0 when nobody knows yet. What is added of files or pages is Text that says what it ``quotes``.
+    the model, 0 when nobody knows yet. Sounds and pictures become Text here, by
+    ``ctx.llm.media``. What is added of files or pages is Text that says what it ``quotes``.
     """
 
 

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from hermes_core.brokers import (
     DocumentsBroker,
-    HistoryBroker,
-    LlmBroker,
     MessagesBroker,
     SecretsBroker,
     SessionsBroker,
@@ -18,10 +16,11 @@ from hermes_core.brokers import (
 from hermes_core.context import PluginContext, PluginPaths, UrlRules
 from hermes_core.control import ApprovalsBroker, ModelsBroker, PluginsBroker, SettingsBroker
 from hermes_core.database import StoreBroker, TablesTransaction
-from hermes_core.errors import NotPermitted, ProviderError, UnknownName, UserError
+from hermes_core.errors import NotPermitted, UnknownName, UserError
 from hermes_core.kinds import Conversation, Resource, ToolContext, Workspace
 from hermes_core.testing.fake_approvals import FakeApprovals
 from hermes_core.testing.fake_documents import FakeDocuments
+from hermes_core.testing.fake_models import FakeHistories, FakeReplies, required
 from hermes_core.testing.fake_settings import FakeSettings
 from hermes_core.testing.fake_turns import FakeTurns
 from hermes_core.types import (
@@ -29,6 +28,7 @@ from hermes_core.types import (
     Endpoint,
     HistoryEntry,
     Hit,
+    MediaResponse,
     Message,
     MessageTrace,
     Migration,
@@ -36,7 +36,6 @@ from hermes_core.types import (
     PluginRow,
     Principal,
     Question,
-    Request,
     Response,
     RouteRow,
     Session,
@@ -62,7 +61,7 @@ def plugin_context(
     config: object = None,
     secrets: Mapping[str, str] | None = None,
     sessions: SessionsBroker | None = None,
-    replies: Sequence[Response] = (),
+    replies: Sequence[Response | MediaResponse] = (),
     endpoints: Mapping[str, Endpoint] | None = None,
     histories: Mapping[str, Sequence[Message]] | None = None,
     urls: UrlRules = UrlRules(),  # noqa: B008 - a value
@@ -80,13 +79,14 @@ def plugin_context(
 ) -> PluginContext:
     """A context as the kernel would make it, with an empty past and folders under ``home``.
 
-    ``secrets`` holds values by name, ``replies`` what ``llm.complete`` answers, ``histories`` the contexts in force by
-    session id, with which ``history.replace`` is as strict as the kernel, ``urls`` what may be opened, ``store`` the
-    address of the store's server, ``messages`` what sends them (else there is no chat), ``turns`` what plays them
-    (else each is answered by what was said), ``documents`` what is kept (else nothing yet), ``approvals`` what waits
-    for a yes (else nothing), ``models`` who answers (else nobody), ``settings`` those there are (else none),
-    ``tools`` what ``plugins.tools`` tells, ``conversation`` where slash commands are typed (else nowhere). Permissions
-    are enforced as always. ``migrations`` gives what the plugin registers; its tables are in a file among its data.
+    ``secrets`` holds values by name, ``replies`` what ``llm.complete`` and ``llm.media`` answer, ``histories`` the
+    contexts in force by session id, with which ``history.replace`` is as strict as the kernel, ``urls`` what may be
+    opened, ``store`` the address of the store's server, ``messages`` what sends them (else there is no chat), ``turns``
+    what plays them (else each is answered by what was said), ``documents`` what is kept (else nothing yet),
+    ``approvals`` what waits for a yes (else nothing), ``models`` who answers (else nobody), ``settings`` those there
+    are (else none), ``tools`` what ``plugins.tools`` tells, ``conversation`` where slash commands are typed (else
+    nowhere). Permissions are enforced as always. ``migrations`` gives what the plugin registers; its tables are in a
+    file among its data.
     """
     data, cache = home / "data" / manifest.name, home / "cache" / manifest.name
     for folder in (data, cache):
@@ -100,8 +100,8 @@ def plugin_context(
         log=logging.getLogger(f"hermes.test.{manifest.name}"),
         sessions=sessions or _NoSessions(manifest),
         approvals=approvals or FakeApprovals(manifest),
-        llm=_Replies(manifest, replies),
-        history=_Histories(manifest, histories or {}),
+        llm=FakeReplies(manifest, replies),
+        history=FakeHistories(manifest, histories or {}),
         messages=messages or _NoChats(manifest),
         turns=turns or FakeTurns(manifest),
         models=models or ModelsBroker(),
@@ -216,17 +216,8 @@ class _Secrets(SecretsBroker):
         return self.get(value[4:]) if value.startswith("env:") else str(value)
 
 
-def _require(manifest: "Manifest", permission: str) -> None:
-    if permission not in manifest.kernel:
-        raise NotPermitted(
-            manifest.label,
-            f"used {permission} without declaring it.",
-            hint=f"Declare it in hermes-plugin.toml: [permissions] kernel = [{permission!r}]",
-        )
-
-
 def _at_hand(manifest: "Manifest", conversation: Conversation | None, session: Session) -> Conversation:
-    _require(manifest, "conversation.change")
+    required(manifest, "conversation.change")
     if conversation is None or conversation.session.id != session.id:
         raise UserError("No slash command was typed into this session.")
     return conversation
@@ -239,11 +230,11 @@ class _Store(StoreBroker):
         self._manifest, self._address, self._data, self._migrations = manifest, address, data, migrations
 
     def address(self) -> str:
-        _require(self._manifest, "store.connect")
+        required(self._manifest, "store.connect")
         return self._address
 
     async def transact(self, work: Callable[[TablesTransaction], T]) -> T:
-        _require(self._manifest, "store.tables")
+        required(self._manifest, "store.tables")
         from hermes_core.store.engine import Engine
         from hermes_core.store.tables import Tables
 
@@ -264,33 +255,33 @@ class _NoSessions(SessionsBroker):
     async def search(
         self, owner: Principal, words: str, *, limit: int = 10, sort: Literal["newest", "oldest"] = "newest"
     ) -> Sequence[Hit]:
-        _require(self._manifest, "sessions.read")
+        required(self._manifest, "sessions.read")
         return ()
 
     async def recent(self, owner: Principal, *, limit: int = 20) -> Sequence[Session]:
-        _require(self._manifest, "sessions.read")
+        required(self._manifest, "sessions.read")
         return ()
 
     async def read(
         self, owner: Principal, session_id: str, *, around: int = 0, window: int = 10
     ) -> Sequence[tuple[int, Message]]:
-        _require(self._manifest, "sessions.read")
+        required(self._manifest, "sessions.read")
         return ()
 
     async def tool_history(
         self, owner: Principal, session_id: str = "", *, tool: str = "", limit: int = 50
     ) -> Sequence[HistoryEntry]:
-        _require(self._manifest, "sessions.read")
+        required(self._manifest, "sessions.read")
         return ()
 
     async def rows(
         self, owner: Principal, *, limit: int = 20, origin: str = "", children: bool = False
     ) -> Sequence[SessionRow]:
-        _require(self._manifest, "sessions.read")
+        required(self._manifest, "sessions.read")
         return ()
 
     async def find(self, owner: Principal, words: str) -> Session:
-        _require(self._manifest, "sessions.read")
+        required(self._manifest, "sessions.read")
         raise UnknownName("session", words)
 
     async def past(self, owner: Principal, session_id: str) -> Sequence[Message]:
@@ -309,22 +300,22 @@ class _NoSessions(SessionsBroker):
     async def traces(
         self, owner: Principal, word: str = "latest", *, everybody: bool = False
     ) -> Sequence[MessageTrace]:
-        _require(self._manifest, "sessions.read")
+        required(self._manifest, "sessions.read")
         return ()
 
     async def usage(self, owner: Principal, *, days: int = 30) -> Sequence[UsageRow]:
-        _require(self._manifest, "sessions.read")
+        required(self._manifest, "sessions.read")
         return ()
 
     async def rename(self, owner: Principal, session_id: str, title: str) -> None:
         await self.delete(owner, session_id)
 
     async def delete(self, owner: Principal, session_id: str) -> None:
-        _require(self._manifest, "sessions.write")
+        required(self._manifest, "sessions.write")
         raise UnknownName("session", session_id)
 
     async def prune(self, owner: Principal, *, before: float, dry_run: bool = False) -> Sequence[str]:
-        _require(self._manifest, "sessions.write")
+        required(self._manifest, "sessions.write")
         return ()
 
 
@@ -350,11 +341,11 @@ class _NoChats(MessagesBroker):
         self._manifest = manifest
 
     async def targets(self, owner: Principal) -> Sequence[Target]:
-        _require(self._manifest, "messages.send")
+        required(self._manifest, "messages.send")
         return ()
 
     async def find(self, owner: Principal, target: str, session: Session | None = None) -> Sequence[Target]:
-        _require(self._manifest, "messages.send")
+        required(self._manifest, "messages.send")
         if target in ("local", "origin"):
             return ()
         raise UnknownName("target", target)
@@ -363,35 +354,3 @@ class _NoChats(MessagesBroker):
         self, owner: Principal, target: str, message: Message, session: Session | None = None, key: str = ""
     ) -> Sequence[Target]:
         return await self.find(owner, target, session)
-
-
-class _Histories(HistoryBroker):
-    def __init__(self, manifest: "Manifest", histories: Mapping[str, Sequence[Message]]) -> None:
-        self._manifest = manifest
-        self._histories = {name: list(messages) for name, messages in histories.items()}
-
-    async def read(self, owner: Principal, session_id: str) -> Sequence[Message]:
-        _require(self._manifest, "history.rewrite")
-        if session_id not in self._histories:
-            raise UnknownName("session", session_id)
-        return list(self._histories[session_id])
-
-    async def replace(self, owner: Principal, session_id: str, messages: Sequence[Message]) -> None:
-        from hermes_core.store.validity import misfit
-
-        if why := misfit(await self.read(owner, session_id), messages):
-            raise UserError(f"The context of {session_id} was not replaced: {why}.")
-        self._histories[session_id] = list(messages)
-
-
-class _Replies(LlmBroker):
-    def __init__(self, manifest: "Manifest", replies: Sequence[Response]) -> None:
-        self._manifest = manifest
-        self._replies: list[Any] = list(replies)
-
-    async def complete(self, request: Request, task: str = "", session: Session | None = None) -> Response:
-        _require(self._manifest, "llm.call")
-        if not self._replies:
-            raise ProviderError("No reply is scripted for this model call.", hint="plugin_context(replies=[…])")
-        reply: Response = self._replies.pop(0)
-        return reply

@@ -19,6 +19,11 @@ class Feature(Enum):
     TOOLS = "tools"
     REASONING = "reasoning"
     IMAGES = "images"
+    EMBED = "embed"
+    SEE = "see"
+    DRAW = "draw"
+    SPEAK = "speak"
+    TRANSCRIBE = "transcribe"
     # workspaces
     PERSISTENT_SHELL = "persistent_shell"  # cwd and environment last from one ("bash", "-c", …) to the next
     BACKGROUND = "background"

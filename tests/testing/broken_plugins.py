@@ -151,6 +151,14 @@ def register_resources():
 
 @hookimpl"""
 LAMP = ("[contributes]", '[contributes]\nresources = ["lamp"]')
+CLAIMED = """    from hermes_core.types import Feature
+    features = frozenset({Feature.EMBED})
+
+    async def models"""
+UNCLAIMED = """    async def draw(self, request):
+        return None
+
+    async def models"""
 MIGRATION = """
 @hookimpl
 def register_migrations():
@@ -260,6 +268,8 @@ BASE = [
         manifest=SECTION,
         also={"README.md": "<!-- settings: generated, do not edit -->\nold\n<!-- end of settings -->\n"},
     ),
+    provider("test_media_is_real_or_refused", "    async def models", CLAIMED),
+    provider("test_media_is_real_or_refused", "    async def models", UNCLAIMED),
     provider(
         "test_it_leaves_nothing_behind",
         "words = [",
