@@ -25,6 +25,7 @@ from hermes_core.types import (
     PromptBlock,
     ProviderRow,
     Request,
+    RouteRow,
     Session,
     SessionRow,
     Setting,
@@ -308,7 +309,7 @@ class BackendRow(NamedTuple):
 
 
 class PluginsBroker(ABC):
-    """What plugins add to this Hermes. Needs no permission."""
+    """What plugins add to this Hermes. Needs no permission but where it is said."""
 
     @abstractmethod
     def list(self) -> Sequence[PluginRow]:
@@ -329,6 +330,10 @@ class PluginsBroker(ABC):
     @abstractmethod
     def offered(self, table: str) -> Sequence[str]:
         """The names that installed plugins declare in a table of their manifests, such as ``providers``."""
+
+    @abstractmethod
+    def routes(self) -> Sequence[RouteRow]:
+        """What enabled plugins serve over HTTP, for a host that does so. Needs ``routes.serve``."""
 
     @abstractmethod
     def platforms(self) -> Sequence[str]:

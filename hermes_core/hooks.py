@@ -32,6 +32,7 @@ from hermes_core.kinds import (
     Memory,
     Platform,
     Provider,
+    Resource,
     Service,
     SetupStep,
     StoreDriver,
@@ -54,6 +55,7 @@ from hermes_core.types import (
     Question,
     Request,
     Response,
+    Routes,
     Session,
     SessionEnd,
     SlashCommand,
@@ -166,6 +168,16 @@ def register_services(ctx: PluginContext) -> Iterable[Service]:  # type: ignore[
 
 
 @contribute
+def register_resources(ctx: PluginContext) -> Iterable[Resource]:  # type: ignore[empty-body]
+    """The long-lived things that your tools keep for a session: a shell, a browser, a language server."""
+
+
+@contribute
+def register_routes(ctx: PluginContext) -> Iterable[Routes]:  # type: ignore[empty-body]
+    """What you serve over HTTP, where a host such as ``hermes api`` runs: applications, folders of static files."""
+
+
+@contribute
 def register_jobs(ctx: PluginContext) -> Iterable[Jobs]:  # type: ignore[empty-body]
     """Work you do beside conversations, to be shown and stopped."""
 
@@ -264,7 +276,8 @@ async def transform_incoming(
 
     ``session_id`` names the session it is for, empty when that will be a new one; ``owner`` is whose it is. ``cwd`` is
     the folder it works in, empty where its files are not those of this machine; ``context`` how many tokens fit into
-    the model, 0 when nobody knows yet. What is added of files or pages is Text that says what it ``quotes``.
+    the model, 0 when nobody knows yet. Sounds and pictures become Text here, by
+    ``ctx.llm.media``. What is added of files or pages is Text that says what it ``quotes``.
     """
 
 

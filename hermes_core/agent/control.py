@@ -2,13 +2,18 @@
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
 
 from hermes_core.agent.runtime import Runtime
 from hermes_core.control import BackendRow, KeyRow, ModelsBroker, PluginsBroker
-from hermes_core.errors import UnknownName
+from hermes_core.errors import HermesError, PluginError, UnknownName
 from hermes_core.kinds import Backend
+from hermes_core.plugins.fence import fenced
 from hermes_core.plugins.index import Installed
 from hermes_core.types import (
+    ASGIApp,
     Message,
     Model,
     ModelRow,
@@ -16,6 +21,8 @@ from hermes_core.types import (
     PromptBlock,
     ProviderRow,
     Request,
+    RouteRow,
+    Routes,
     Session,
     Text,
     ToolRow,
@@ -91,8 +98,8 @@ class Models(ModelsBroker):
 class Plugins(PluginsBroker):
     """The plugins of one kernel."""
 
-    def __init__(self, runtime: Runtime) -> None:
-        self._runtime = runtime
+    def __init__(self, runtime: Runtime, installed: Installed) -> None:
+        self._runtime, self._installed = runtime, installed
 
     def list(self) -> Sequence[PluginRow]:
         """See PluginsBroker."""
@@ -154,6 +161,39 @@ class Plugins(PluginsBroker):
     def offered(self, table: str) -> Sequence[str]:
         """See PluginsBroker."""
         return sorted(self._runtime.index.offered(table))
+
+    def routes(self) -> Sequence[RouteRow]:
+        """See PluginsBroker."""
+        self._installed.require("permissions", "kernel", "routes.serve", "asked for what plugins serve")
+        self._runtime.loader.load_contributing("routes")
+        return [self._route(label, one) for label, one in self._runtime.dispatch.contributions("register_routes")]
+
+    def _route(self, label: str, routes: Routes) -> RouteRow:
+        installed, app = self._runtime.index.get(label), routes.app
+        public = bool(installed and installed.manifest and routes.name in installed.manifest.public)
+        served = app if isinstance(app, Path) else partial(self._served, label, f"register_routes: {routes.name}", app)
+        return RouteRow(plugin=label, path=f"/{label}/{routes.name}", app=served, public=public)
+
+    async def _served(self, label: str, where: str, app: ASGIApp, scope: Any, receive: Any, send: Any) -> None:
+        """Answer a request. Raises HermesError; PluginError for a plugin that fails, unless its client had left."""
+        left = False
+
+        async def hears() -> Any:
+            nonlocal left
+            message = await receive()
+            left = left or message["type"] == "http.disconnect"
+            return message
+
+        async def answer() -> None:
+            await app(scope, hears, send)
+
+        dispatch = self._runtime.dispatch
+        _, error = await fenced(answer, partial(dispatch.held, label, where))
+        if isinstance(error, HermesError) and not isinstance(error, PluginError):
+            raise error
+        if error and not left:
+            dispatch.failed(label, where, error)
+            raise PluginError(label, "could not answer a request")
 
     def platforms(self) -> Sequence[str]:
         """See PluginsBroker."""

@@ -5,6 +5,7 @@ import json
 import os
 import time
 from collections.abc import Sequence
+from functools import cached_property
 from weakref import WeakValueDictionary
 
 from attrs import define, evolve, field
@@ -22,6 +23,7 @@ from hermes_core.types import Message, Principal, Session, SessionEnd, ToolSpec,
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from hermes_core.agent.resources import Resources
     from hermes_core.store.journal import Store
 
 __all__ = ["Live", "LiveSessions", "new_session_id"]
@@ -73,6 +75,18 @@ class LiveSessions:
         self.holder = holder
         self._live: dict[str, Live] = {}
         self._taking: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    @cached_property
+    def resources(self) -> "Resources":
+        """What plugins keep open for sessions."""
+        from hermes_core.agent.resources import Resources
+
+        return Resources(self.parts)
+
+    async def end_resources(self, *sessions: str) -> None:
+        """Close what plugins keep open for sessions; for all where none is named."""
+        if "resources" in vars(self):
+            await self.resources.end(*sessions)
 
     async def take(
         self,
@@ -201,12 +215,14 @@ class LiveSessions:
 
     async def close(self) -> None:
         """End what this process did in its sessions; they can be taken up again."""
+        await self.end_resources()
         while self._live:
             await self._end(self._live.popitem()[1])
 
     async def _end(self, live: Live) -> None:
         end = SessionEnd(reason="closed")
         await self.parts.dispatch.observe("on_session_end", session=live.session, end=end)
+        await self.end_resources(live.session.id)
         if live.workspace is not None:
             await live.workspace.close()
 

@@ -37,6 +37,9 @@ from hermes_core.types import (
     Event,
     Fault,
     Feature,
+    MediaRequest,
+    MediaResponse,
+    MediaVerb,
     Principal,
     Prompt,
     PromptBlock,
@@ -44,6 +47,7 @@ from hermes_core.types import (
     Response,
     Session,
     SlashCommand,
+    Usage,
 )
 
 TYPE_CHECKING = False
@@ -295,6 +299,7 @@ class Parts:
             address=lambda: address_of(self.settings),
             migrations=lambda label: [m for by, m in self.dispatch.contributions("register_migrations") if by == label],
             complete=self.complete,
+            media=self.media,
             more=self.broker,
             messages=self.messages,
             skills=skills,
@@ -314,12 +319,23 @@ class Parts:
         """One model call outside of a turn, booked under its task. Raises ProviderError."""
         began = time.monotonic()
         response, route = await self.router.complete(await self.routed(), request, task)
-        seconds = time.monotonic() - began
+        await self._book(session, response.usage, began, task=task, provider=route.name, model=route.model)
+        return response
+
+    async def media(
+        self, verb: MediaVerb, request: MediaRequest, task: str = "", session: Session | None = None
+    ) -> MediaResponse:
+        """The same for what is no conversation. Raises ProviderError; UserError where nobody can do it."""
+        began, task = time.monotonic(), task or verb
+        response, route = await self.router.media(await self.routed(), verb, request, task)
+        await self._book(session, response.usage, began, task=task, provider=route.name, model=response.model)
+        return response
+
+    async def _book(self, session: Session | None, usage: Usage, began: float, **who: str) -> None:
+        """Write down what a call beside a turn used."""
         store, owner = await self.store(), session.owner if session else self.owner
         where = {"session_id": session.id, "turn_id": session.turn} if session else {}
-        who = {"task": task, "provider": route.name, "model": route.model, **where}
-        await store.add_model_call(owner, response.usage, seconds=seconds, **who)
-        return response
+        await store.add_model_call(owner, usage, seconds=time.monotonic() - began, **who, **where)
 
     def options(self) -> dict[str, JSON]:
         """How the user wants models to be asked."""

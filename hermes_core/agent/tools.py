@@ -48,6 +48,7 @@ from hermes_core.values import frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from hermes_core.agent.live import LiveSessions
     from hermes_core.store.journal import Store, Turn
 
 __all__ = ["CallRunner"]
@@ -73,6 +74,7 @@ class CallRunner:
     room: int  # characters of one output that the model sees
     workspace: Workspace
     doors: dict[str, Permitted]  # to the workspace, by tool
+    sessions: "LiveSessions"
     tools: Mapping[str, Tool]
     told: Sequence[ToolSpec]  # of them, those the model was told of
     emit: Callable[[Event], None]

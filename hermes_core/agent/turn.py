@@ -315,6 +315,7 @@ class TurnRun:
             parts=parts,
             workspace=live.workspace,
             doors=live.permitted,
+            sessions=self._sessions,
             tools=parts.toolbox().callable(self._model.specs, live.session),
             told=self._model.specs,
             emit=self._emit,

@@ -5,7 +5,7 @@ may wait is ``async`` and must tolerate being cancelled: afterwards the object i
 """
 
 from hermes_core.kinds.backend import Backend, Process, Workspace
-from hermes_core.kinds.beside import Completer, Jobs
+from hermes_core.kinds.beside import Completer, Jobs, Resource
 from hermes_core.kinds.console import Console
 from hermes_core.kinds.conversation import Conversation
 from hermes_core.kinds.engine import TurnQueue
@@ -30,6 +30,7 @@ __all__ = [
     "Platform",
     "Process",
     "Provider",
+    "Resource",
     "Service",
     "SetupField",
     "SetupStep",

@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, get_type_hints, overload
 
+from hermes_core.errors import UnknownName
 from hermes_core.kinds.backend import Workspace
 from hermes_core.types import Effect, Offer, Part, Question, Session, Verdict
 from hermes_core.values import frozen
@@ -44,6 +45,14 @@ class ToolContext(ABC):
         It is then fenced for the model, and the policy asks a person before the agent acts on it. An OutOfReach is
         taken for words of our own unless this was said, or ``opened``: say it before you open what a page named.
         """
+
+    async def resource(self, name: str) -> Any:
+        """The session's own of what this plugin's ``register_resources`` gives under a name, opened when it is not.
+
+        It stays open at least as long as this call, unless a person stops it. Ask again rather than keep it. Raises
+        UnknownName, and what opening it raises.
+        """
+        raise UnknownName("resource", name)
 
     @property
     @abstractmethod

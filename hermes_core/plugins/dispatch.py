@@ -23,6 +23,7 @@ from hermes_core.hooks import Mode
 from hermes_core.plugins.fence import Call, Late, call_in_time, finished, log, one_line
 from hermes_core.plugins.implementation import KINDS, Implementation, expected, implementations
 from hermes_core.plugins.index import Installed, owners
+from hermes_core.plugins.manifest import PRIVATE
 from hermes_core.plugins.soundness import unsound
 from hermes_core.types import Fault, Outcome, Phase, Verdict
 
@@ -91,13 +92,19 @@ class Dispatch:
         for one in line:
             if one.given is None:
                 self._ask(one)
-        claims = ((one.installed, [thing.name for thing in one.given or ()]) for one in line if table)
+        claims = (
+            (one.installed, [thing.name for thing in one.given or ()]) for one in line if table not in ("", *PRIVATE)
+        )
         winners, clashes = owners(table, claims)
         for fault in clashes:
             if fault not in self.faults:
                 self.record(fault)
         given = ((one, thing) for one in line for thing in one.given or ())
-        return [(one.label, thing) for one, thing in given if not table or winners[thing.name] is one.installed]
+        return [
+            (one.label, thing)
+            for one, thing in given
+            if winners.get(getattr(thing, "name", ""), one.installed) is one.installed
+        ]
 
     def _ask(self, one: Implementation) -> None:
         began = time.perf_counter()

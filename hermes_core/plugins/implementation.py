@@ -22,6 +22,7 @@ from hermes_core.kinds import (
     Memory,
     Platform,
     Provider,
+    Resource,
     Service,
     SetupStep,
     StoreDriver,
@@ -29,7 +30,7 @@ from hermes_core.kinds import (
     TurnQueue,
 )
 from hermes_core.plugins.index import Installed
-from hermes_core.types import Check, Command, Migration, SlashCommand
+from hermes_core.types import Check, Command, Migration, Routes, SlashCommand
 
 # hook: the manifest table that declares its names, and what it must return
 KINDS: dict[str, tuple[str, type]] = {
@@ -43,6 +44,8 @@ KINDS: dict[str, tuple[str, type]] = {
     "register_cli_commands": ("commands", Command),
     "register_slash_commands": ("slash", SlashCommand),
     "register_services": ("services", Service),
+    "register_resources": ("resources", Resource),
+    "register_routes": ("routes", Routes),
     "register_jobs": ("jobs", Jobs),
     "register_completers": ("completers", Completer),
     "register_maskers": ("maskers", Masker),

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from hermes_core.testing.contract_platform import PlatformContract
     from hermes_core.testing.contract_provider import ProviderContract
     from hermes_core.testing.contract_queue import TurnQueueContract
+    from hermes_core.testing.contract_routes import RoutesContract, serve
     from hermes_core.testing.contract_setup import SetupContract
     from hermes_core.testing.contract_store import StoreDriverContract
     from hermes_core.testing.contract_tool import ToolContract
@@ -50,6 +51,7 @@ __all__ = [
     "PlatformContract",
     "PluginContract",
     "ProviderContract",
+    "RoutesContract",
     "Say",
     "ScriptedProvider",
     "SetupContract",
@@ -62,6 +64,7 @@ __all__ = [
     "new_plugin",
     "off_the_record",
     "plugin_context",
+    "serve",
 ]
 
 _HOMES = {
@@ -85,6 +88,7 @@ _HOMES = {
     "PlatformContract": "contract_platform",
     "PluginContract": "contract_base",
     "ProviderContract": "contract_provider",
+    "RoutesContract": "contract_routes",
     "Say": "scripted",
     "SetupContract": "contract_setup",
     "ScriptedProvider": "scripted",
@@ -97,6 +101,7 @@ _HOMES = {
     "new_plugin": "scaffold",
     "off_the_record": "witness",
     "plugin_context": "fake_context",
+    "serve": "contract_routes",
 }
 
 

@@ -17,6 +17,7 @@ from hermes_core.errors import (
     RateLimited,
     Refused,
     Unavailable,
+    UserError,
 )
 from hermes_core.kinds import Provider
 from hermes_core.testing.contract_base import PluginContract
@@ -25,6 +26,8 @@ from hermes_core.types import (
     Delta,
     Done,
     Feature,
+    MediaRequest,
+    MediaResponse,
     Message,
     Model,
     ReasoningDelta,
@@ -115,6 +118,11 @@ class ProviderContract(PluginContract):
         return Request(model=model, messages=(asked,), tools=(spec,))
 
     @pytest.fixture
+    def media(self) -> Mapping[str, MediaRequest]:
+        """A request for each verb that the provider's ``features`` claim: ``{"embed": MediaRequest(texts=("a",))}``."""
+        return {}
+
+    @pytest.fixture
     def too_long(self) -> tuple[int, str]:
         """Status and body with which the service says that a conversation does not fit."""
         said = "This model's maximum context length is 4096 tokens."
@@ -130,6 +138,27 @@ class ProviderContract(PluginContract):
         model = (await subject.models())[0].name
         await _read(subject, Request(model=model, messages=(Message(role="user", parts=(Text(text="Say hello."),)),)))
         await subject.close()
+
+    @pytest.mark.asyncio
+    async def test_media_is_real_or_refused(self, provider: Provider, media: Mapping[str, MediaRequest]) -> None:
+        """What ``features`` claim beside conversations is done as asked; what they do not is refused with UserError.
+
+        If this fails: give ``media`` a request for each verb that is claimed. An answer names its model and counts its
+        calls; ``vectors`` are one for each text, ``texts`` one for each sound.
+        """
+        for verb in ("embed", "see", "draw", "speak", "transcribe"):
+            if Feature(verb) not in provider.features:
+                with pytest.raises(UserError):
+                    await getattr(provider, verb)(MediaRequest())
+                continue
+            assert verb in media, f"{verb} is claimed; give `media` a request for it"
+            found = await getattr(provider, verb)(media[verb])
+            assert isinstance(found, MediaResponse), f"{verb} gave a {type(found).__name__}"
+            assert found.model, f"{verb} does not say which model it was"
+            assert found.usage.calls > 0, f"{verb} counts no call"
+            due = {"embed": ("vectors", len(media[verb].texts)), "transcribe": ("texts", len(media[verb].blobs))}
+            field, count = due.get(verb, ("texts" if verb == "see" else "blobs", 1))
+            assert len(getattr(found, field)) >= count, f"{verb} gave {len(getattr(found, field))} {field}, not {count}"
 
     @pytest.mark.asyncio
     async def test_it_offers_a_model(self, provider: Provider) -> None:

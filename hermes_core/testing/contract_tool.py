@@ -71,9 +71,9 @@ class ToolContract(PluginContract):
         return FakeWorkspace(folder=folder)
 
     @pytest.fixture
-    def tool_context(self, workspace: Workspace) -> FakeToolContext:
-        """The context every call gets; nobody is there to ask."""
-        return FakeToolContext(workspace)
+    def tool_context(self, workspace: Workspace, contributed: Mapping[str, list[Any]]) -> FakeToolContext:
+        """The context every call gets, with the plugin's resources; nobody is there to ask."""
+        return FakeToolContext(workspace, resources=contributed.get("resources", ()))
 
     def test_it_is_described_for_a_model(self, tool: Tool) -> None:
         """A tool has a name that every provider accepts and a description that says what it does.
@@ -246,7 +246,10 @@ class ToolContract(PluginContract):
 async def _run(tool: Tool, context: FakeToolContext, arguments: Mapping[str, JSON]) -> Any:
     from hermes_core.agent.arguments import parse_arguments
 
-    return await tool.run(context, parse_arguments(tool, arguments))
+    try:
+        return await tool.run(context, parse_arguments(tool, arguments))
+    finally:
+        await context.close()
 
 
 def _ordered(context: "PluginContext", call: FakeToolContext) -> list[Ordered]:

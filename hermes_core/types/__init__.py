@@ -35,6 +35,7 @@ from hermes_core.types.events import (
 )
 from hermes_core.types.guarding import CommandPart, Protected
 from hermes_core.types.house import (
+    ASGIApp,
     Check,
     Command,
     Document,
@@ -43,6 +44,8 @@ from hermes_core.types.house import (
     Migration,
     Phase,
     PluginRow,
+    RouteRow,
+    Routes,
     SlashCommand,
 )
 from hermes_core.types.model import (
@@ -50,6 +53,9 @@ from hermes_core.types.model import (
     Delta,
     Done,
     Endpoint,
+    MediaRequest,
+    MediaResponse,
+    MediaVerb,
     Model,
     Offer,
     Price,
@@ -77,6 +83,7 @@ from hermes_core.types.work import ExecRequest, ExecResult, Memo, Source
 
 __all__ = [
     "JSON",
+    "ASGIApp",
     "Approval",
     "Asked",
     "Blob",
@@ -108,6 +115,9 @@ __all__ = [
     "HistoryEntry",
     "Hit",
     "Job",
+    "MediaRequest",
+    "MediaResponse",
+    "MediaVerb",
     "Memo",
     "Message",
     "MessageTrace",
@@ -136,6 +146,8 @@ __all__ = [
     "Response",
     "Returned",
     "Role",
+    "RouteRow",
+    "Routes",
     "Said",
     "Sent",
     "Session",

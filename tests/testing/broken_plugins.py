@@ -130,6 +130,35 @@ def register_services():
 
 
 @hookimpl"""
+RESOURCE = """
+@hookimpl
+def register_resources():
+    import asyncio
+    from hermes_core.kinds import Resource
+
+    class Lamp(Resource):
+        name = "lamp"
+
+        async def open(self, session, workspace):
+            {open}
+            return asyncio.create_task(asyncio.sleep(60))
+
+        async def close(self, thing):
+            {close}
+
+    return [Lamp()]
+
+
+@hookimpl"""
+LAMP = ("[contributes]", '[contributes]\nresources = ["lamp"]')
+CLAIMED = """    from hermes_core.types import Feature
+    features = frozenset({Feature.EMBED})
+
+    async def models"""
+UNCLAIMED = """    async def draw(self, request):
+        return None
+
+    async def models"""
 MIGRATION = """
 @hookimpl
 def register_migrations():
@@ -211,6 +240,20 @@ BASE = [
         SERVICE,
         manifest=("[contributes]", '[contributes]\nservices = ["deaf"]'),
     ),
+    *(
+        provider(
+            "test_its_resources_are_opened_and_closed",
+            "@hookimpl",
+            RESOURCE.format(open=opened, close=closed),
+            manifest=LAMP,
+        )
+        for opened, closed in (
+            ("pass", "pass"),
+            ("pass", "raise RuntimeError(thing.cancel())"),
+            ("raise RuntimeError('no oil')", "pass"),
+            ("self.stray = asyncio.create_task(asyncio.sleep(60)); await asyncio.sleep(0)", "thing.cancel()"),
+        )
+    ),
     provider(
         "test_its_tables_are_its_own",
         "@hookimpl",
@@ -225,6 +268,8 @@ BASE = [
         manifest=SECTION,
         also={"README.md": "<!-- settings: generated, do not edit -->\nold\n<!-- end of settings -->\n"},
     ),
+    provider("test_media_is_real_or_refused", "    async def models", CLAIMED),
+    provider("test_media_is_real_or_refused", "    async def models", UNCLAIMED),
     provider(
         "test_it_leaves_nothing_behind",
         "words = [",
@@ -392,6 +437,10 @@ PLATFORM = [
 """),
     platform("test_editing_is_real_or_refused", """\
     async def edit(self, sent, message):
+        pass
+"""),
+    platform("test_deleting_is_real_or_refused", """\
+    async def delete(self, sent):
         pass
 """),
     platform("test_typing_is_seen_if_claimed", """\

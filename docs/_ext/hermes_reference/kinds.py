@@ -19,6 +19,7 @@ ORDER = (
     "Platform",
     "Console",
     "Conversation",
+    "Resource",
     "Jobs",
     "Completer",
     "Service",

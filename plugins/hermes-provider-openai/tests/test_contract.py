@@ -1,9 +1,12 @@
 """The provider keeps the contract of its kind."""
 
+import json
+
 import pytest
 
 from hermes_core.testing import ProviderContract, SetupContract
 from hermes_core.testing.wire_replies import Said, SaidCall
+from hermes_core.types import Blob, MediaRequest
 
 TEXT = Said(pieces=("Hel", "lo."))
 TOOLS = Said(calls=(SaidCall("add", '{"a": 2, "b": 3}'),))
@@ -23,6 +26,18 @@ class TestOpenai(ProviderContract):
         service.by_path["/v1/models"] = reply.http(200, '{"data": [{"id": "fake-1", "context_length": 4096}]}')
         service.by_path["/v1/chat/completions"] = answer
         return at()
+
+    @pytest.fixture
+    def media(self, service, reply):
+        vectors = [{"index": 1, "embedding": [0.5, 1]}, {"index": 0, "embedding": [0.25, 0]}]
+        used = {"prompt_tokens": 2, "total_tokens": 2}
+        service.by_path["/v1/embeddings"] = reply.http(200, json.dumps({"data": vectors, "usage": used}))
+        service.by_path["/v1/audio/transcriptions"] = reply.http(200, '{"text": "Hello."}')
+        sound = Blob(media_type="audio/ogg", data=b"OggS", name="note.ogg")
+        return {
+            "embed": MediaRequest(model="vectors-1", texts=("a", "b")),
+            "transcribe": MediaRequest(model="ears-1", blobs=(sound,)),
+        }
 
     @pytest.fixture
     def failing(self, service, at, reply):
