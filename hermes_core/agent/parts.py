@@ -33,7 +33,6 @@ from hermes_core.plugins.maskers import find_maskers
 from hermes_core.types import (
     JSON,
     Event,
-    Fault,
     Feature,
     Principal,
     Prompt,
@@ -346,16 +345,8 @@ class Parts:
         return await self.dispatch.transform("transform_prompt", "prompt", evolve(prompt, tools=tools), session=session)
 
     def report(self, tool: Tool, error: BaseException) -> None:
-        """A tool raised something that is not a ToolError: its author should know."""
-        owner = self.toolbox().owner(tool)
-        self.dispatch.record(
-            Fault(
-                plugin=owner,
-                phase="call",
-                where=tool.name,
-                error=self.settings.masks.text(f"{type(error).__name__}: {error}"),
-            )
-        )
+        """A tool, or a source of tools, did what it must not: its author should know."""
+        self.dispatch.failed(self.toolbox().owner(tool), tool.name, error)
 
     async def close(self) -> None:
         """Let go of the provider and the store."""

@@ -2,11 +2,11 @@
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, get_type_hints, overload
 
 from hermes_core.kinds.backend import Workspace
-from hermes_core.types import Effect, Offer, Part, Question, Session, Verdict
+from hermes_core.types import JSON, Effect, Offer, Part, Question, Session, Verdict
 from hermes_core.values import frozen
 
 __all__ = ["Tool", "ToolContext", "ToolOutput", "tool"]
@@ -51,9 +51,17 @@ class ToolContext(ABC):
         """Whether the turn was interrupted."""
 
 
+@frozen
+class NoArguments:
+    """The parameters of a tool that takes none."""
+
+
 @frozen(kw_only=True, eq=False)
 class Tool:
     """A function the model may call. Usually made by ``@tool`` from an async function.
+
+    ``run`` is given an instance of ``params``, an attrs class; or, where there is a ``schema``, the mapping that the
+    model gave, once it has that shape. Every model is sent this JSON Schema as it is, with its formats and references.
 
     ``touches`` gives the resource keys of a call (``file:/abs/path``, ``host:example.org``, ``process``): calls run
     side by side only where their keys do not overlap; None means "anything", so the call runs alone. It may raise
@@ -68,8 +76,9 @@ class Tool:
 
     name: str
     description: str
-    params: type
     run: Callable[[ToolContext, Any], Awaitable[ToolOutput]]
+    params: type = NoArguments
+    schema: Mapping[str, JSON] | None = None
     toolset: str = "other"
     effects: frozenset[Effect] = frozenset()
     idempotent: bool = False
@@ -79,11 +88,6 @@ class Tool:
     needs: Callable[[Session], str | None] | None = None
     makes: Callable[[Session], Iterable["Tool"]] | None = None
     seconds: float = 0.0  # the longest a call may take; 0: the configured default
-
-
-@frozen
-class NoArguments:
-    """The parameters of a tool that takes none."""
 
 
 @overload

@@ -237,7 +237,15 @@ BASE = [
     ),
 ]
 
+BODY = """    async def body(self, request):
+        import json
+        names = [*request.tools[0].schema["properties"]]
+        return json.dumps({"tools": [{"properties": names}]}).encode()
+
+    async def stream("""
+
 PROVIDER = [
+    provider("test_a_schema_is_sent_as_it_is", "    async def stream(", BODY),
     provider("test_it_offers_a_model", 'return [Model(name="echo-1", context=4096, features=frozenset())]', "return []"),
     provider("test_a_stream_ends_with_exactly_one_done", 'yield Done(reason="stop")', "pass"),
     provider("test_a_stream_ends_with_exactly_one_done", "yield TextDelta", "yield Done(reason='stop')\n        yield TextDelta"),
