@@ -178,12 +178,14 @@ class Parts:
             from hermes_core.agent.toolbox import Toolbox
 
             self.loader.load_contributing("tools")
+            self.loader.load_contributing("tool_sources")
             self._toolbox = Toolbox(
                 (*self.dispatch.contributions("register_tools"), *(("this program", tool) for tool in self._own_tools)),
+                self.dispatch.contributions("register_tool_sources"),
                 toolsets=(*self._toolsets, *(t.toolset for t in self._own_tools)) if self._toolsets else (),
                 disabled=self.settings.config.agent.disabled_tools,
                 off_on=self.settings.config.agent.disabled_on,
-                report=self.report,
+                report=self.dispatch.failed,
             )
         return self._toolbox
 
@@ -345,7 +347,7 @@ class Parts:
         return await self.dispatch.transform("transform_prompt", "prompt", evolve(prompt, tools=tools), session=session)
 
     def report(self, tool: Tool, error: BaseException) -> None:
-        """A tool, or a source of tools, did what it must not: its author should know."""
+        """A tool raised something that is not a ToolError, or reached for too much: its author should know."""
         self.dispatch.failed(self.toolbox().owner(tool), tool.name, error)
 
     async def close(self) -> None:

@@ -170,11 +170,15 @@ class CallRunner:
     def _checked(self, call: ToolCall) -> Any:
         """The call's arguments as its class, or the ToolError that answers it."""
         tool = self.tools.get(call.name)
+        if tool is None and any(spec.name == call.name for spec in self.told):
+            return ToolError(f"{call.name} is not there any more.", retry=False, hint="Do without it.")
         if tool is None:
             close = nearest(call.name[:100], self.tools)
             there = ", ".join([*self.tools][:50]) or "no tool at all"
             known = f"Did you mean {close}?" if close else f"There is: {there}."
             return ToolError(f"There is no tool named {call.name[:100]!r}. {known}")
+        if reason := self.parts.toolbox().lacks(tool, self.session):
+            return ToolError(f"{call.name} cannot be used now: {reason}.", retry=False)
         if call.invalid:
             return ToolError(
                 f"{call.name} was not run: {call.invalid}.", hint="Send the call again, as one JSON object."

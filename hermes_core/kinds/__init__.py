@@ -15,7 +15,7 @@ from hermes_core.kinds.platform import Platform
 from hermes_core.kinds.provider import Provider
 from hermes_core.kinds.service import Service
 from hermes_core.kinds.store import StoreDriver
-from hermes_core.kinds.tool import Tool, ToolContext, ToolOutput, tool
+from hermes_core.kinds.tool import Tool, ToolContext, ToolOutput, ToolSource, tool
 
 __all__ = [
     "Backend",
@@ -34,6 +34,7 @@ __all__ = [
     "Tool",
     "ToolContext",
     "ToolOutput",
+    "ToolSource",
     "TurnQueue",
     "Workspace",
     "tool",

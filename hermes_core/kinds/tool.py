@@ -9,7 +9,7 @@ from hermes_core.kinds.backend import Workspace
 from hermes_core.types import JSON, Effect, Offer, Part, Question, Session, Verdict
 from hermes_core.values import frozen
 
-__all__ = ["Tool", "ToolContext", "ToolOutput", "tool"]
+__all__ = ["Tool", "ToolContext", "ToolOutput", "ToolSource", "tool"]
 
 ToolOutput = str | Sequence[Part]
 
@@ -68,10 +68,7 @@ class Tool:
     OutOfReach: the call is then refused in these words.
     ``after`` names tools that must have run before in the same session.
     ``untrusted``: its results come from outside; a tool of which only some do calls ``ToolContext.from_outside``.
-    ``needs`` gives a reason why the tool is not offered now, or None.
-    ``makes`` gives the tools that this one has made for a session's owner up to now. They are offered in sessions that
-    begin later, and can be called at once: it is asked before the calls of each reply, so it must not wait. What it
-    makes is judged and written down like any other tool, under its own name, and never takes an installed one's place.
+    ``needs`` gives a reason why the tool is not offered now, or None; a call of it is answered with the reason.
     """
 
     name: str
@@ -86,8 +83,23 @@ class Tool:
     untrusted: bool = False
     after: Sequence[str] = ()
     needs: Callable[[Session], str | None] | None = None
-    makes: Callable[[Session], Iterable["Tool"]] | None = None
     seconds: float = 0.0  # the longest a call may take; 0: the configured default
+
+
+@frozen(kw_only=True, eq=False)
+class ToolSource:
+    """Tools that come and go while Hermes runs: those of a server, those that an agent wrote for itself.
+
+    ``tools`` gives those that a session may have now. It is asked before each turn and before the calls of each reply,
+    so it must not wait; what takes long is kept ready elsewhere. What is new is offered from the next turn on, behind
+    what was there, and can be called at once through ``tool_call``; what has gone answers with an error.
+    Each tool belongs to ``toolset``, and its name begins with that of the source and ``_``. It is judged and written
+    down like any other, and never takes the place of one that is installed.
+    """
+
+    name: str
+    toolset: str
+    tools: Callable[[Session], Iterable[Tool]]
 
 
 @overload
@@ -103,7 +115,6 @@ def tool(
     untrusted: bool = False,
     after: Sequence[str] = (),
     needs: Callable[[Session], str | None] | None = None,
-    makes: Callable[[Session], Iterable[Tool]] | None = None,
     seconds: float = 0.0,
 ) -> Callable[[Callable[..., Awaitable[ToolOutput]]], Tool]: ...
 def tool(function: Callable[..., Awaitable[ToolOutput]] | None = None, /, **options: Any) -> Any:

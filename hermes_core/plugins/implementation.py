@@ -25,6 +25,7 @@ from hermes_core.kinds import (
     Service,
     StoreDriver,
     Tool,
+    ToolSource,
     TurnQueue,
 )
 from hermes_core.plugins.index import Installed
@@ -34,6 +35,7 @@ from hermes_core.types import Check, Command, Migration, SlashCommand
 KINDS: dict[str, tuple[str, type]] = {
     "register_providers": ("providers", Provider),
     "register_tools": ("tools", Tool),
+    "register_tool_sources": ("tool_sources", ToolSource),
     "register_backends": ("backends", Backend),
     "register_platforms": ("platforms", Platform),
     "register_memories": ("memories", Memory),

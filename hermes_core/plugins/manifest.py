@@ -16,8 +16,8 @@ API = 1  # the plugin API this kernel speaks
 FILE = "hermes-plugin.toml"
 KINDS = ("provider", "tool", "backend", "platform", "memory")
 TABLES = (
-    "providers", "tools", "backends", "platforms", "memories", "engines", "stores", "commands", "slash", "services",
-    "jobs", "completers", "maskers", "skills",
+    "providers", "tools", "tool_sources", "backends", "platforms", "memories", "engines", "stores", "commands", "slash",
+    "services", "jobs", "completers", "maskers", "skills",
 )  # fmt: skip
 # The next two repeat hooks.py and context.py, which cost too much to import here. A test holds them equal.
 HOOKS = (

@@ -23,6 +23,7 @@ from hermes_core.kinds import (
     Service,
     StoreDriver,
     Tool,
+    ToolSource,
     TurnQueue,
 )
 from hermes_core.plugins.index import Index, Installed
@@ -36,6 +37,7 @@ __all__ = ["Bench"]
 TABLES: dict[type, tuple[str, str]] = {
     Provider: ("provider", "providers"),
     Tool: ("tool", "tools"),
+    ToolSource: ("tool", "tool_sources"),
     Backend: ("backend", "backends"),
     Platform: ("platform", "platforms"),
     Memory: ("memory", "memories"),

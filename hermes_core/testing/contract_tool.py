@@ -22,7 +22,6 @@ from hermes_core.types import JSON, Blob, Effect, Text
 
 if TYPE_CHECKING:
     from hermes_core.context import PluginContext
-    from hermes_core.plugins.manifest import Manifest
 
 __all__ = ["ToolContract"]
 
@@ -230,22 +229,6 @@ class ToolContract(PluginContract):
         if tool.needs is not None:
             reason = tool.needs(tool_context.session)
             assert reason is None or (isinstance(reason, str) and reason), f"needs gives {reason!r}"
-
-    def test_what_it_makes_are_tools(self, tool: Tool, tool_context: FakeToolContext, manifest: "Manifest") -> None:
-        """``makes`` gives tools under names that the manifest declares, the same ones when it is asked again.
-
-        If this fails: declare a prefix, as in [contributes] tools = ["own_*"], and give only what is finished. It is
-        asked before the calls of each reply: no waiting, no writing, no connection.
-        """
-        if tool.makes is None:
-            pytest.skip("it makes no tools")
-        with Witness(strict=True) as witness:
-            made, again = list(tool.makes(tool_context.session)), list(tool.makes(tool_context.session))
-        odd = [t for t in made if not isinstance(t, Tool) or not manifest.declares("tools", t.name)]
-        assert not odd, f"{tool.name} makes what is no tool, or has a name that the manifest does not declare: {odd}"
-        assert [t.name for t in made] == [t.name for t in again], f"{tool.name} makes other tools when asked again"
-        done = [f"connects to {h}" for h in witness.hosts] + [f"changes {f}" for f in witness.written]
-        assert not done, f"to say what it makes, {tool.name} {', '.join(done)}"
 
 
 async def _run(tool: Tool, context: FakeToolContext, arguments: Mapping[str, JSON]) -> Any:

@@ -9,7 +9,9 @@ from pathlib import Path
 from attrs import Factory, frozen
 
 HELLO = Path(__file__).parents[2] / "docs" / "hello"
-SOURCES = {kind: next((HELLO / kind).glob("src/*/__init__.py")) for kind in ("provider", "tool", "backend", "memory")}
+SOURCES = {
+    kind: next((HELLO / kind).glob("src/*/__init__.py")) for kind in ("provider", "tool", "source", "backend", "memory")
+}
 
 
 @frozen(kw_only=True)
@@ -34,7 +36,7 @@ class Broken:
 
     def contract(self, name: str) -> str:
         """The contract class."""
-        base = f"{self.kind.capitalize()}Contract"
+        base = "ToolSourceContract" if self.kind == "source" else f"{self.kind.capitalize()}Contract"
         body = self.body.replace("MODULE", name)
         return f"class Test_{name}({base}):\n    module = {name!r}\n{body}\n"
 
@@ -51,6 +53,10 @@ def provider(test: str, old: str = "", new: str = "", **more: object) -> Broken:
 
 def tool(test: str, old: str = "", new: str = "", **more: object) -> Broken:
     return Broken(kind="tool", test=test, module=(old, new), **more)  # type: ignore[arg-type]
+
+
+def source(test: str, old: str = "", new: str = "") -> Broken:
+    return Broken(kind="source", test=test, module=(old, new))
 
 
 def backend(test: str, old: str = "", new: str = "", **more: object) -> Broken:
@@ -306,7 +312,6 @@ import asyncio
     tool("test_it_does_only_what_its_effects_say", source=ORDERS, manifest=MAY_ORDER),
     tool("test_its_resource_keys_are_text", "@tool", "@tool(touches=lambda where: 'process')"),
     tool("test_its_resource_keys_are_text", "@tool", "@tool(needs=lambda session: '')"),
-    tool("test_what_it_makes_are_tools", "@tool", "@tool(makes=lambda session: ['own_x'])"),
 ]  # fmt: skip
 
 FEATURES = (
@@ -434,4 +439,19 @@ async def brief(self, session):
     async def forget"""),
 ]  # fmt: skip
 
-VARIANTS = [*BASE, *PROVIDER, *TOOL, *BACKEND, *PLATFORM, *MEMORY]
+GLOB = 'return [read(path) for path in ctx.paths.data.glob("*.json")]'
+NAMED = "return [Tool(name={}, toolset={}, description='', run=None)] * {}"
+SOURCE = [
+    source("test_what_it_has_are_tools_of_its_own", GLOB, "return ['canned_x']"),
+    source("test_what_it_has_are_tools_of_its_own", GLOB, NAMED.format("'canned_x'", "'canned'", 2)),
+    source("test_what_it_has_are_tools_of_its_own", GLOB, NAMED.format("'x'", "'canned'", 1)),
+    source("test_what_it_has_are_tools_of_its_own", GLOB, NAMED.format("'canned_x'", "'other'", 1)),
+    source("test_asking_it_is_quick_and_changes_nothing", GLOB, f"open('x', 'w').close()\n        {GLOB}"),
+    source(
+        "test_asking_it_is_quick_and_changes_nothing",
+        GLOB,
+        NAMED.format("'canned_%s' % __import__('uuid').uuid4()", "'canned'", 1),
+    ),
+]
+
+VARIANTS = [*BASE, *PROVIDER, *TOOL, *SOURCE, *BACKEND, *PLATFORM, *MEMORY]
