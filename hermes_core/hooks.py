@@ -37,6 +37,7 @@ from hermes_core.kinds import (
     SetupStep,
     StoreDriver,
     Tool,
+    ToolSource,
     TurnQueue,
     Workspace,
 )
@@ -125,6 +126,11 @@ def register_providers(ctx: PluginContext) -> Iterable[Provider]:  # type: ignor
 @contribute
 def register_tools(ctx: PluginContext) -> Iterable[Tool]:  # type: ignore[empty-body]
     """The tools you add: functions the model may call."""
+
+
+@contribute
+def register_tool_sources(ctx: PluginContext) -> Iterable[ToolSource]:  # type: ignore[empty-body]
+    """Where tools come from that come and go while Hermes runs."""
 
 
 @contribute

@@ -125,7 +125,6 @@ class Plugins(PluginsBroker):
         cwd = runtime.sessions.folder("", runtime.owner)
         begun = Session(id="", origin=platform or "cli", owner=runtime.owner, cwd=cwd)
         why = await hidden(runtime, begun)
-        found = {tool.name: tool for _, tool in runtime.dispatch.contributions("register_tools")}
         return [
             ToolRow(
                 name=one.name,
@@ -135,7 +134,7 @@ class Plugins(PluginsBroker):
                 off=one.name in off,
                 hidden="" if one.name in off else why.get(one.name, ""),
             )
-            for one in found.values()
+            for one in runtime.toolbox().every(begun).values()
         ]
 
     async def backends(self) -> Sequence[BackendRow]:

@@ -44,9 +44,10 @@ class Live:
     session: Session
     prompt: str
     specs: tuple[ToolSpec, ...]
-    begun: tuple[ToolSpec, ...]  # what its models were told of first, in whatever process
+    begun: tuple[ToolSpec, ...]  # what its models were told of in its last turn, in whatever process
+    came: frozenset[str]  # of the tools that come and go, those that were there then
     known: bool  # whether the session has its row
-    stored: bool  # whether its prompt has one too
+    stored: bool  # whether its prompt has one too, and says what they are told of now
     left: int = 0  # the token of a turn that ended, but could not be closed
     closing: "asyncio.Task[str] | None" = None  # an interrupted turn whose end is not stored yet
     ran: set[str] = field(factory=set)
@@ -136,20 +137,34 @@ class LiveSessions:
         elif new.parent:
             session = evolve(session, bounds=new.bounds)  # a death came between its row and that of its turn
         session = evolve(session, provider=route.name, model=route.model, backend=parts.backend(owner))
-        begun = _read_specs(stored[1]) if stored else ()
+        begun, came = _read_specs(stored[1]) if stored else (), parts.toolbox().sourced(session)
         specs = tuple((await offered(parts, session, begun)).tools)
         if stored:
             if begun == specs:
                 begun = specs  # one copy is enough
-            live = Live(evolve(session, bounds=None), stored[0], specs, begun, known=True, stored=True)
+            same, bare = begun == specs, evolve(session, bounds=None)
+            live = Live(bare, stored[0], specs, begun, frozenset(came), known=True, stored=same)
         else:
             prompt = await parts.prompt(session, system)
             session = evolve(session, bounds=None)  # they are of the turn, not of those to come
-            live = Live(session, prompt_text(prompt), specs, specs, known=known, stored=False)
+            live = Live(session, prompt_text(prompt), specs, specs, frozenset(came), known=known, stored=False)
         self._live[session.id] = live
         await parts.dispatch.observe("on_session_start", session=session)
         await self._let_go()
         return live
+
+    async def renew(self, live: Live, bounds: TurnBounds | None) -> None:
+        """Take up for a new turn the tools that came, behind those its models were told of, and let go of those gone.
+
+        ``bounds`` are those of the turn.
+        """
+        session = evolve(live.session, bounds=bounds)
+        if live.came == (came := frozenset(self.parts.toolbox().sourced(session))):
+            return
+        stored = await (await self.parts.store()).load_prompt(session.id) if live.known else None
+        begun = _read_specs(stored[1]) if stored else live.specs
+        live.specs, live.came = tuple((await offered(self.parts, session, begun)).tools), came
+        live.stored = stored is not None and begun == live.specs
 
     def holds(self, session_id: str) -> bool:
         """Whether a session is taken up here."""
@@ -201,6 +216,7 @@ class LiveSessions:
             if not live.stored:
                 await store.save_prompt(live.session.id, live.prompt, _specs_json(live.specs))
                 live.stored = True
+            live.begun = live.specs
 
     async def forget(self, session_id: str) -> None:
         """Let go of a session whose rows are gone."""

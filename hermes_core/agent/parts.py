@@ -35,7 +35,6 @@ from hermes_core.plugins.maskers import find_maskers
 from hermes_core.types import (
     JSON,
     Event,
-    Fault,
     Feature,
     MediaRequest,
     MediaResponse,
@@ -188,12 +187,14 @@ class Parts:
             from hermes_core.agent.toolbox import Toolbox
 
             self.loader.load_contributing("tools")
+            self.loader.load_contributing("tool_sources")
             self._toolbox = Toolbox(
                 (*self.dispatch.contributions("register_tools"), *(("this program", tool) for tool in self._own_tools)),
+                self.dispatch.contributions("register_tool_sources"),
                 toolsets=(*self._toolsets, *(t.toolset for t in self._own_tools)) if self._toolsets else (),
                 disabled=self.settings.config.agent.disabled_tools,
                 off_on=self.settings.config.agent.disabled_on,
-                report=self.report,
+                report=self.dispatch.failed,
             )
         return self._toolbox
 
@@ -371,16 +372,8 @@ class Parts:
         return await self.dispatch.transform("transform_prompt", "prompt", evolve(prompt, tools=tools), session=session)
 
     def report(self, tool: Tool, error: BaseException) -> None:
-        """A tool raised something that is not a ToolError: its author should know."""
-        owner = self.toolbox().owner(tool)
-        self.dispatch.record(
-            Fault(
-                plugin=owner,
-                phase="call",
-                where=tool.name,
-                error=self.settings.masks.text(f"{type(error).__name__}: {error}"),
-            )
-        )
+        """A tool raised something that is not a ToolError, or reached for too much: its author should know."""
+        self.dispatch.failed(self.toolbox().owner(tool), tool.name, error)
 
     async def close(self) -> None:
         """Let go of the provider and the store."""

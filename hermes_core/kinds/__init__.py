@@ -16,7 +16,7 @@ from hermes_core.kinds.provider import Provider
 from hermes_core.kinds.service import Service
 from hermes_core.kinds.setup import LoginPrompt, SetupField, SetupStep
 from hermes_core.kinds.store import StoreDriver
-from hermes_core.kinds.tool import Tool, ToolContext, ToolOutput, tool
+from hermes_core.kinds.tool import Tool, ToolContext, ToolOutput, ToolSource, tool
 
 __all__ = [
     "Backend",
@@ -38,6 +38,7 @@ __all__ = [
     "Tool",
     "ToolContext",
     "ToolOutput",
+    "ToolSource",
     "TurnQueue",
     "Workspace",
     "tool",

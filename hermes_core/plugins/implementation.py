@@ -27,6 +27,7 @@ from hermes_core.kinds import (
     SetupStep,
     StoreDriver,
     Tool,
+    ToolSource,
     TurnQueue,
 )
 from hermes_core.plugins.index import Installed
@@ -36,6 +37,7 @@ from hermes_core.types import Check, Command, Migration, Routes, SlashCommand
 KINDS: dict[str, tuple[str, type]] = {
     "register_providers": ("providers", Provider),
     "register_tools": ("tools", Tool),
+    "register_tool_sources": ("tool_sources", ToolSource),
     "register_backends": ("backends", Backend),
     "register_platforms": ("platforms", Platform),
     "register_memories": ("memories", Memory),

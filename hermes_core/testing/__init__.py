@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from hermes_core.testing.contract_queue import TurnQueueContract
     from hermes_core.testing.contract_routes import RoutesContract, serve
     from hermes_core.testing.contract_setup import SetupContract
+    from hermes_core.testing.contract_source import ToolSourceContract
     from hermes_core.testing.contract_store import StoreDriverContract
     from hermes_core.testing.contract_tool import ToolContract
     from hermes_core.testing.fake_approvals import FakeApprovals
@@ -59,6 +60,7 @@ __all__ = [
     "StoreDriverContract",
     "TooManySteps",
     "ToolContract",
+    "ToolSourceContract",
     "TurnQueueContract",
     "Witness",
     "new_plugin",
@@ -96,6 +98,7 @@ _HOMES = {
     "StoreDriverContract": "contract_store",
     "TooManySteps": "steps",
     "ToolContract": "contract_tool",
+    "ToolSourceContract": "contract_source",
     "TurnQueueContract": "contract_queue",
     "Witness": "witness",
     "new_plugin": "scaffold",

@@ -25,6 +25,7 @@ from hermes_core.kinds import (
     SetupStep,
     StoreDriver,
     Tool,
+    ToolSource,
     TurnQueue,
 )
 from hermes_core.plugins.index import Index, Installed
@@ -41,6 +42,7 @@ _STAND_IN = judge_command.__module__
 TABLES: dict[type, tuple[str, str]] = {
     Provider: ("provider", "providers"),
     Tool: ("tool", "tools"),
+    ToolSource: ("tool", "tool_sources"),
     Backend: ("backend", "backends"),
     Platform: ("platform", "platforms"),
     Memory: ("memory", "memories"),

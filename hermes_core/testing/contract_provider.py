@@ -76,6 +76,19 @@ class FromTheFuture:
     novelty: str = "hologram"
 
 
+# What tools from elsewhere say: names that are no names of Python, references, alternatives, formats.
+ODD_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "from": {"type": "string", "format": "date-time"},
+        "x-y": {"anyOf": [{"$ref": "#/$defs/size"}, {"type": "null"}], "default": None},
+    },
+    "required": ["from"],
+    "additionalProperties": False,
+    "$defs": {"size": {"type": "integer", "minimum": 1, "maximum": 9}},
+}
+
+
 class ProviderContract(PluginContract):
     """Inherit, name your ``module``, and give ``provider`` when it needs a fake service to talk to.
 
@@ -234,6 +247,20 @@ class ProviderContract(PluginContract):
         assert isinstance(after[-1], Done), "the results were not taken back"
 
     @pytest.mark.asyncio
+    async def test_a_schema_is_sent_as_it_is(self, provider: Provider, tool_request: Request) -> None:
+        """Whatever the JSON Schema of a tool says, it stands in the body that is sent, word for word.
+
+        If this fails: copy the schema into the body, and change nothing of it. Where a service refuses what the schema
+        says, the kernel leaves that out and asks again. A provider whose ``body`` says nothing is not tested.
+        """
+        request = await _addressed(provider, tool_request)
+        spec = evolve(request.tools[0], schema=ODD_SCHEMA)
+        sent = await provider.body(evolve(request, tools=(spec,)))
+        if not sent:
+            pytest.skip("its body cannot be said")
+        assert ODD_SCHEMA in _mappings(json.loads(sent)), f"the schema was changed: {sent.decode()}"
+
+    @pytest.mark.asyncio
     async def test_a_cancelled_stream_leaves_the_provider_usable(
         self, provider: Provider, plain_request: Request
     ) -> None:
@@ -294,6 +321,12 @@ class ProviderContract(PluginContract):
         if failing is None:
             pytest.skip("give a `failing` fixture to have HTTP failures tested")
         await _fails(failing(*too_long), plain_request, ContextTooLong)
+
+
+def _mappings(value: Any) -> list[Any]:
+    """All mappings in a value of JSON."""
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [*([value] if isinstance(value, dict) else []), *(found for one in inside for found in _mappings(one))]
 
 
 async def _addressed(provider: Provider, request: Request) -> Request:

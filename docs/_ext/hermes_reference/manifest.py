@@ -12,6 +12,7 @@ MEANINGS = {
     "homepage": "Where to read more.",
     "contributes.providers": "Providers that `register_providers` gives.",
     "contributes.tools": "Tools that `register_tools` gives.",
+    "contributes.tool_sources": "Where tools come from that come and go, given by `register_tool_sources`.",
     "contributes.backends": "Backends that `register_backends` gives.",
     "contributes.platforms": "Platforms that `register_platforms` gives.",
     "contributes.memories": "Memories that `register_memories` gives.",
