@@ -151,7 +151,8 @@ class _Open(TablesTransaction):
         if why := _refusal(statement, self._prefix):
             raise ContractError(self._label, f"its statement was refused: {why}")
         try:
-            result = self._connection.execute(statement, parameters)
+            counted = {"preserve_rowcount": True}  # of an insert, too
+            result = self._connection.execute(statement, parameters, execution_options=counted)
             return Rows((dict(row) for row in result.mappings()) if result.returns_rows else (), result.rowcount)
         except IntegrityError as error:
             raise Conflict(f"A row of {self._label} stands in the way: {error.orig}.".replace("\n", " ")) from error
