@@ -4,8 +4,8 @@ Each holds its plugin to the manifest's ``[permissions] kernel`` list, and raise
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 from hermes_core import masking
 from hermes_core.errors import Conflict, UserError
@@ -13,25 +13,20 @@ from hermes_core.types import (
     JSON,
     Document,
     Event,
-    HistoryEntry,
-    Hit,
     Message,
-    MessageTrace,
     PastTurn,
     Principal,
     Request,
     Response,
     Session,
-    SessionRow,
     Target,
     TurnOrder,
-    UsageRow,
 )
 
 if TYPE_CHECKING:
     from hermes_core.database import Prepared
     from hermes_core.kinds import ToolContext
-    from hermes_core.kinds.desk import AskPerson
+    from hermes_core.kinds.console import AskPerson
 
 __all__ = [
     "DocumentsBroker",
@@ -41,7 +36,6 @@ __all__ = [
     "MasksBroker",
     "MessagesBroker",
     "SecretsBroker",
-    "SessionsBroker",
     "TextStream",
     "TurnsBroker",
 ]
@@ -61,92 +55,6 @@ class SecretsBroker(ABC):
     @abstractmethod
     def resolve(self, value: str) -> str:
         """A setting's value with ``env:NAME`` followed. Raises NotPermitted for an undeclared name."""
-
-
-class SessionsBroker:
-    """Past conversations. Needs ``sessions.read``; what changes them needs ``sessions.write``.
-
-    ``owner`` is whose they are. Every method but a list raises UnknownName for a session that is not theirs.
-    """
-
-    async def search(
-        self, owner: Principal, words: str, *, limit: int = 10, sort: Literal["newest", "oldest"] = "newest"
-    ) -> Sequence[Hit]:
-        """Messages that hold all the words."""
-        raise _no_sessions()
-
-    async def recent(self, owner: Principal, *, limit: int = 20) -> Sequence[Session]:
-        """Sessions, last used first."""
-        raise _no_sessions()
-
-    async def rows(
-        self, owner: Principal, *, limit: int = 20, origin: str = "", children: bool = False
-    ) -> Sequence[SessionRow]:
-        """The same as lists show them: of one origin, and with those of child agents, if wanted."""
-        raise _no_sessions()
-
-    async def find(self, owner: Principal, words: str) -> Session:
-        """One by its id, the start of it, its title, or ``latest``. Raises UnknownName, UserError when unclear."""
-        raise _no_sessions()
-
-    async def read(
-        self, owner: Principal, session_id: str, *, around: int = 0, window: int = 10
-    ) -> Sequence[tuple[int, Message]]:
-        """Messages with their numbers: ``window`` on each side of message ``around``, or the last ones when it is 0."""
-        raise _no_sessions()
-
-    async def past(self, owner: Principal, session_id: str) -> Sequence[Message]:
-        """All messages of a session, oldest first."""
-        raise _no_sessions()
-
-    async def export(self, owner: Principal, session_id: str) -> Sequence[JSON]:
-        """The same in OpenAI's shape, one or more for each, after the prompt it began with."""
-        raise _no_sessions()
-
-    async def tool_history(
-        self, owner: Principal, session_id: str = "", *, tool: str = "", limit: int = 50
-    ) -> Sequence[HistoryEntry]:
-        """Tool calls, newest first: of one session, of one tool, or all."""
-        raise _no_sessions()
-
-    async def traces(
-        self, owner: Principal, word: str = "latest", *, everybody: bool = False
-    ) -> Sequence[MessageTrace]:
-        """What became of the messages that a word names, newest first; none where it names none.
-
-        A word is a trace, a turn, an event or message id of a platform, the number of a row of the outbox, or
-        ``latest``. ``everybody`` finds those of others, too, for the owner of this Hermes.
-        """
-        raise _no_sessions()
-
-    async def export_after(
-        self, owner: Principal, session_id: str, number: int, *, limit: int = 100
-    ) -> Sequence[tuple[int, JSON]]:
-        """The next messages behind one in OpenAI's shape, each with its number; one message may be several, or none.
-
-        0 is before the first. Numbers count a session's messages and never change.
-        """
-        raise _no_sessions()
-
-    async def usage(self, owner: Principal, *, days: int = 30) -> Sequence[UsageRow]:
-        """What was used on each of the last days, by model and task."""
-        raise _no_sessions()
-
-    async def rename(self, owner: Principal, session_id: str, title: str) -> None:
-        """Give one another title. Raises UserError when another one has it."""
-        raise _no_sessions()
-
-    async def delete(self, owner: Principal, session_id: str) -> None:
-        """Delete one with all it holds. Raises Busy while a turn runs in it."""
-        raise _no_sessions()
-
-    async def prune(self, owner: Principal, *, before: float, dry_run: bool = False) -> Sequence[str]:
-        """Delete those that were last used before an instant, and say which; ``dry_run`` only says it."""
-        raise _no_sessions()
-
-
-def _no_sessions() -> UserError:
-    return UserError("There are no past conversations here.")
 
 
 class LlmBroker(ABC):
@@ -238,12 +146,13 @@ class TurnsBroker:
         order: TurnOrder | None = None,
         ask: "AskPerson | None" = None,
         call: "ToolContext | None" = None,
+        stored: "Callable[[str], Awaitable[None]] | None" = None,
     ) -> AsyncGenerator[Event, None]:
         """Order a turn and play it here; yields its events, an Ended last. Closing it interrupts the turn.
 
         Yields nothing for an event that came before: see ``past``. ``ask`` puts questions to a person; without it
-        nobody is there, and what needs a yes is refused. Raises UserError for an order that cannot be kept, and
-        where there are no turns.
+        nobody is there, and what needs a yes is refused. ``stored`` is told the session once the order is written
+        down. Raises UserError for an order that cannot be kept, and where there are no turns.
 
         With the ``call`` of a tool that declares Effect.DELEGATE the turn works for that call: in a session of its own
         below the call's, which no list shows; within what is left of the bounds, rules and limits of the call's turn,
@@ -287,6 +196,13 @@ class TurnsBroker:
 
     async def past(self, event: str, *, owner: Principal | None = None) -> PastTurn | None:
         """What became of an ``event`` of this plugin; None when none was ordered."""
+        raise _no_turns()
+
+    async def forget(self, event: str, *, owner: Principal | None = None) -> bool:
+        """Forget that an ``event`` was ordered; what was said stays in its session. One that waits is not played.
+
+        False when none was. Needs ``sessions.write``, too. Raises UserError while its turn runs.
+        """
         raise _no_turns()
 
 

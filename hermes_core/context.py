@@ -18,7 +18,6 @@ from hermes_core.brokers import (
     MasksBroker,
     MessagesBroker,
     SecretsBroker,
-    SessionsBroker,
     TurnsBroker,
 )
 from hermes_core.errors import UserError
@@ -28,7 +27,7 @@ from hermes_core.values import frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hermes_core.control import ApprovalsBroker, ModelsBroker, PluginsBroker, SettingsBroker
+    from hermes_core.control import ApprovalsBroker, ModelsBroker, PluginsBroker, SessionsBroker, SettingsBroker
     from hermes_core.database import StoreBroker
 
 __all__ = ["KERNEL_PERMISSIONS", "PluginContext", "PluginPaths", "UrlRules"]
@@ -94,7 +93,7 @@ class PluginContext:
     secrets: SecretsBroker
     paths: PluginPaths
     log: logging.Logger
-    sessions: SessionsBroker
+    sessions: "SessionsBroker"
     approvals: "ApprovalsBroker"
     llm: LlmBroker
     history: HistoryBroker

@@ -1,4 +1,4 @@
-"""The brokers of who looks after a Hermes: what waits for a yes, who answers, settings, tools.
+"""The brokers of who looks after a Hermes: past conversations, what waits for a yes, who answers, settings, tools.
 
 As those of ``hermes_core.brokers`` they are in a plugin's context, and hold it to its manifest's permissions. They are
 imported when something is first asked of them.
@@ -6,24 +6,141 @@ imported when something is first asked of them.
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from typing import Literal
 
 from hermes_core.errors import UserError
 from hermes_core.types import (
+    JSON,
     Approval,
     Grant,
+    HistoryEntry,
+    Hit,
     Message,
+    MessageTrace,
     ModelRow,
     PluginRow,
     Principal,
     PromptBlock,
     ProviderRow,
     Request,
+    Session,
+    SessionRow,
     Setting,
     ToolRow,
+    UsageRow,
     Verdict,
 )
 
-__all__ = ["ApprovalsBroker", "ModelsBroker", "PluginsBroker", "SettingsBroker"]
+__all__ = ["ApprovalsBroker", "ModelsBroker", "PluginsBroker", "SessionsBroker", "SettingsBroker"]
+
+
+class SessionsBroker:
+    """Past conversations. Needs ``sessions.read``; what changes them needs ``sessions.write``.
+
+    ``owner`` is whose they are. Every method but a list raises UnknownName for a session that is not theirs.
+    """
+
+    async def search(
+        self, owner: Principal, words: str, *, limit: int = 10, sort: Literal["newest", "oldest"] = "newest"
+    ) -> Sequence[Hit]:
+        """Messages that hold all the words."""
+        raise _no_sessions()
+
+    async def recent(self, owner: Principal, *, limit: int = 20) -> Sequence[Session]:
+        """Sessions, last used first."""
+        raise _no_sessions()
+
+    async def rows(
+        self, owner: Principal, *, limit: int = 20, origin: str = "", children: bool = False
+    ) -> Sequence[SessionRow]:
+        """The same as lists show them: of one origin, and with those of child agents, if wanted."""
+        raise _no_sessions()
+
+    async def get(self, owner: Principal, session_id: str) -> Session:
+        """One by its exact id."""
+        raise _no_sessions()
+
+    async def find(self, owner: Principal, words: str) -> Session:
+        """One by its id, the start of it, its title, or ``latest``. Raises UnknownName, UserError when unclear."""
+        raise _no_sessions()
+
+    async def read(
+        self, owner: Principal, session_id: str, *, around: int = 0, window: int = 10
+    ) -> Sequence[tuple[int, Message]]:
+        """Messages with their numbers: ``window`` on each side of message ``around``, or the last ones when it is 0."""
+        raise _no_sessions()
+
+    async def past(self, owner: Principal, session_id: str) -> Sequence[Message]:
+        """All messages of a session, oldest first."""
+        raise _no_sessions()
+
+    async def export(self, owner: Principal, session_id: str) -> Sequence[JSON]:
+        """The same in OpenAI's shape, one or more for each, after the prompt it began with."""
+        raise _no_sessions()
+
+    async def tool_history(
+        self, owner: Principal, session_id: str = "", *, tool: str = "", limit: int = 50
+    ) -> Sequence[HistoryEntry]:
+        """Tool calls, newest first: of one session, of one tool, or all."""
+        raise _no_sessions()
+
+    async def traces(
+        self, owner: Principal, word: str = "latest", *, everybody: bool = False
+    ) -> Sequence[MessageTrace]:
+        """What became of the messages that a word names, newest first; none where it names none.
+
+        A word is a trace, a turn, an event or message id of a platform, the number of a row of the outbox, or
+        ``latest``. ``everybody`` finds those of others, too, for the owner of this Hermes.
+        """
+        raise _no_sessions()
+
+    async def export_after(
+        self, owner: Principal, session_id: str, number: int, *, limit: int = 100
+    ) -> Sequence[tuple[int, JSON]]:
+        """The next messages behind one in OpenAI's shape, each with its number; one message may be several, or none.
+
+        0 is before the first. Numbers count a session's messages and never change.
+        """
+        raise _no_sessions()
+
+    async def usage(self, owner: Principal, *, days: int = 30) -> Sequence[UsageRow]:
+        """What was used on each of the last days, by model and task."""
+        raise _no_sessions()
+
+    async def create(
+        self,
+        owner: Principal,
+        session_id: str = "",
+        *,
+        title: str = "",
+        system: str = "",
+        history: Sequence[Message] = (),
+    ) -> Session:
+        """A new one, stored, that begins with what was said elsewhere before; ``system`` is added to its prompt.
+
+        Raises UserError when its id or title is taken.
+        """
+        raise _no_sessions()
+
+    async def fork(self, owner: Principal, session_id: str, *, upto: str = "", title: str = "") -> Session:
+        """A new one with the same prompt and history, until the end of the turn ``upto`` when that is given."""
+        raise _no_sessions()
+
+    async def rename(self, owner: Principal, session_id: str, title: str) -> Session:
+        """Give one another title. Raises UserError when another one has it."""
+        raise _no_sessions()
+
+    async def delete(self, owner: Principal, session_id: str) -> None:
+        """Delete one with all it holds. Raises Busy while a turn runs in it."""
+        raise _no_sessions()
+
+    async def prune(self, owner: Principal, *, before: float, dry_run: bool = False) -> Sequence[str]:
+        """Delete those that were last used before an instant, and say which; ``dry_run`` only says it."""
+        raise _no_sessions()
+
+
+def _no_sessions() -> UserError:
+    return UserError("There are no past conversations here.")
 
 
 class ApprovalsBroker(ABC):
@@ -65,6 +182,10 @@ class ModelsBroker:
 
     async def list(self, provider: str = "") -> Sequence[ModelRow]:
         """The models of a provider, asked now; of the one that answers when none is named. Raises HermesError."""
+        raise _no_models()
+
+    async def answering(self) -> tuple[str, str]:
+        """The provider and the model that answer, found now where nobody asked before. Raises HermesError."""
         raise _no_models()
 
     async def opening(self, message: Message) -> tuple[Sequence[PromptBlock], Request]:

@@ -27,9 +27,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.agent.runtime import Runtime
     from hermes_core.brokers import Mailbox
-    from hermes_core.kinds.desk import AskPerson
+    from hermes_core.kinds.console import AskPerson
     from hermes_core.plugins.index import Index
-    from hermes_core.types import JSON, Effect, Event, HistoryEntry, Message, Principal
+    from hermes_core.types import JSON, Effect, Event, HistoryEntry, Message, Principal, SlashCommand
 
 __all__ = ["HERMES", "Agent", "Allow", "Answer", "Distribution", "Hermes"]
 
@@ -181,7 +181,7 @@ class Hermes:
             owner=self._owner or Principal(profile=home.profile),
             **self._wishes,
         )
-        runtime.messages = partial(_messages, runtime)
+        runtime.messages, runtime.commands = partial(_messages, runtime), partial(_commands, runtime)
         return runtime
 
 
@@ -189,6 +189,12 @@ def _messages(runtime: "Runtime") -> "Mailbox":
     from hermes_core.gateway.messages import Messages
 
     return Messages(runtime)
+
+
+def _commands(runtime: "Runtime") -> "Sequence[SlashCommand]":
+    from hermes_core.gateway.commands.places import chat_slash_commands
+
+    return chat_slash_commands(runtime)
 
 
 class AgentState:

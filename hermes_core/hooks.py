@@ -308,8 +308,8 @@ async def transform_tool_result(
 async def transform_outgoing(ctx: PluginContext, session: Session, message: Message) -> Message | None:
     """Change a finished answer before it is shown, or sent to a chat; what the model said stays in its session.
 
-    It runs for every surface: terminals, chats, the API, ``-z``, embedding. Where a plugin takes part, nothing of an
-    answer is shown before it is whole. A chat may ask again for a message that is sent again.
+    It runs for every surface: terminals, chats, the API, ``-z``, embedding. Its text counts. Where a plugin takes part,
+    nothing of an answer is shown before it is whole.
     """
 
 

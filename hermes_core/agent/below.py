@@ -20,7 +20,7 @@ from hermes_core.agent.runtime import Runtime
 from hermes_core.agent.surface import CHILD, Surface
 from hermes_core.errors import UserError
 from hermes_core.kinds import ToolContext
-from hermes_core.kinds.desk import AskPerson
+from hermes_core.kinds.console import AskPerson
 from hermes_core.store.outside import outside
 from hermes_core.types import Ended, Event, Failed, Message, Question, Started, Text, TurnBounds, TurnOrder, Verdict
 

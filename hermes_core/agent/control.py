@@ -43,6 +43,12 @@ class Models(ModelsBroker):
         self._require()
         return await model_rows(self._runtime, provider)
 
+    async def answering(self) -> tuple[str, str]:
+        """See ModelsBroker."""
+        self._require()
+        route = await self._runtime.routed()
+        return route.name, route.model
+
     async def opening(self, message: Message) -> tuple[Sequence[PromptBlock], Request]:
         """See ModelsBroker."""
         from hermes_core.agent.offering import offered

@@ -157,6 +157,17 @@ class LiveSessions:
             del self._live[live.session.id]
             await self._end(live)
 
+    async def fork(
+        self, source: str, owner: Principal, origin: str = "", *, upto: str = "", title: str = ""
+    ) -> Session:
+        """A new session with the prompt and history of another, until the end of the turn ``upto``, if given."""
+        store = await self.parts.store()
+        known = await store.session(source, owner)
+        copy = evolve(known, id=new_session_id(), title=title, created=0.0, parent="", turn="")
+        copy = evolve(copy, origin=origin or known.origin)
+        await store.fork_session(owner, source, copy, upto=upto)
+        return await store.session(copy.id, owner)
+
     async def rename(self, session: Session, title: str) -> Session:
         """Give a session a title, in the store and here. Raises UserError when another one has it."""
         store = await self.parts.store()

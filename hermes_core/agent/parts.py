@@ -42,6 +42,7 @@ from hermes_core.types import (
     Request,
     Response,
     Session,
+    SlashCommand,
 )
 
 TYPE_CHECKING = False
@@ -117,6 +118,7 @@ class Parts:
         self._store: asyncio.Task[Store] | None = None
         self._hooks_loaded = False
         self.messages: Callable[[], Mailbox] | None = None  # who sends to chats; set by who made this
+        self.commands: Callable[[], Sequence[SlashCommand]] = tuple  # slash commands about chats; set by the same
 
     def asker(self, surface: Surface, emit: Callable[[Event], None]) -> "Asker":
         """Who puts the questions of one turn to its person. The turn that one works for sets the time."""
@@ -287,7 +289,6 @@ class Parts:
             address=lambda: address_of(self.settings),
             migrations=lambda label: [m for by, m in self.dispatch.contributions("register_migrations") if by == label],
             complete=self.complete,
-            delete=self.delete_session,
             more=self.broker,
             messages=self.messages,
             skills=skills,

@@ -26,7 +26,7 @@ from hermes_core.agent.parts import Parts
 from hermes_core.agent.surface import CHILD, Surface
 from hermes_core.errors import HermesError, UnknownName, UserError
 from hermes_core.kinds import Workspace
-from hermes_core.kinds.desk import AskPerson
+from hermes_core.kinds.console import AskPerson
 from hermes_core.store.codec import clean
 from hermes_core.store.killpoints import die_at
 from hermes_core.types import (
@@ -75,6 +75,10 @@ class Runtime(Parts):
             from hermes_core.agent.turns import Turns
 
             return Turns(self, installed)
+        if name == "sessions":
+            from hermes_core.agent.sessions import Sessions
+
+            return Sessions(self, installed)
         if name == "settings":
             from hermes_core.agent.settings import HomeSettings
 

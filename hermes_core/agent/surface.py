@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
-from hermes_core.kinds.desk import AskPerson
+from hermes_core.kinds.console import AskPerson
 from hermes_core.types import TurnBounds
 from hermes_core.values import frozen
 

@@ -190,7 +190,7 @@ class TurnRun:
             await self._close("failed", error=self._fail(told))
         else:
             die_at("answered")
-            await self._close("done", answer)
+            await self._close("done", await self._shown.whole(self._live.session, answer))
         finally:
             self._live.session = evolve(self._live.session, turn="", untrusted=False, bounds=None)
             self._rows.rest()
@@ -359,8 +359,7 @@ class TurnRun:
         await self._parts.dispatch.observe("on_turn_end", session=self._live.session, end=end)
         ids = {"session_id": self._live.session.id, "turn_id": self._id}
         note = self._note(answer)
-        shown = await self._shown.whole(self._live.session, answer)
-        self._emit(Ended(**ids, answer=shown, reason=state, usage=self._allowance.used, note=note))
+        self._emit(Ended(**ids, answer=answer, reason=state, usage=self._allowance.used, note=note))
 
     def _note(self, answer: str) -> str:
         known = (self._model.note, self._model.compacted, self._ends.note) if answer else ()

@@ -2,7 +2,7 @@
 
 import contextlib
 import logging
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from functools import partial
 from math import inf
 from pathlib import Path
@@ -17,7 +17,7 @@ from hermes_core.brokers import TurnsBroker
 from hermes_core.config.schema import EFFORTS
 from hermes_core.errors import UserError
 from hermes_core.kinds import ToolContext
-from hermes_core.kinds.desk import AskPerson
+from hermes_core.kinds.console import AskPerson
 from hermes_core.plugins.index import Installed
 from hermes_core.plugins.soundness import unsound
 from hermes_core.types import Envelope, Event, Message, PastTurn, Principal, TurnBounds, TurnOrder
@@ -45,6 +45,7 @@ class Turns(TurnsBroker):
         order: TurnOrder | None = None,
         ask: AskPerson | None = None,
         call: ToolContext | None = None,
+        stored: Callable[[str], Awaitable[None]] | None = None,
     ) -> AsyncGenerator[Event, None]:
         """See TurnsBroker."""
         if call is not None:
@@ -58,6 +59,8 @@ class Turns(TurnsBroker):
             written = await self._write(message, owner, order or TurnOrder())
             if written is None:
                 return
+            if stored:
+                await stored(written[0])
             turn = self._runtime.follow(written[0], owner=owner, surface=Surface(ask=ask), row=written[1])
         async with contextlib.aclosing(turn) as events:
             async for one in events:
@@ -119,10 +122,15 @@ class Turns(TurnsBroker):
     async def past(self, event: str, *, owner: Principal | None = None) -> PastTurn | None:
         """See TurnsBroker."""
         self._require()
-        store = await self._runtime.store()
         owner = owner or self._runtime.owner
-        known = {"platform": self._installed.label, "account": _account(owner), "event_id": event}
-        return await store.past_turn(owner, **known)
+        return await (await self._runtime.store()).past_turn(owner, **self._event(event, owner))
+
+    async def forget(self, event: str, *, owner: Principal | None = None) -> bool:
+        """See TurnsBroker."""
+        self._require()
+        self._installed.require("permissions", "kernel", "sessions.write", "changed past conversations")
+        owner = owner or self._runtime.owner
+        return await (await self._runtime.store()).forget_event(owner, **self._event(event, owner))
 
     # --- how it is written down -----------------------------------------------------------------------------------
 
@@ -132,6 +140,9 @@ class Turns(TurnsBroker):
     @property
     def _name(self) -> str:
         return self._installed.label.partition("/")[2]
+
+    def _event(self, event: str, owner: Principal) -> dict[str, str]:
+        return {"platform": self._installed.label, "account": _account(owner), "event_id": event}
 
     async def _checked(self, session: str, owner: Principal | None) -> Principal:
         """Whose session it is, which is theirs. Raises UnknownName."""
@@ -161,7 +172,9 @@ class Turns(TurnsBroker):
             await self._deliverable(owner, order.deliver)
         if order.event and await self.past(order.event, owner=owner):
             return None
-        session = await self._forked(order.fork, owner) if order.fork else order.session or new_session_id()
+        session = order.session or new_session_id()
+        if order.fork:
+            session = (await runtime.sessions.fork(order.fork, owner, self._name)).id
         envelope = enveloped(message, "", self._installed.label, owner, order.event, _account(owner))
         envelope = evolve(envelope, order=None if order == TurnOrder() else order)
         known = {"owner": owner, "origin": self._name, "envelope": envelope}
@@ -179,13 +192,6 @@ class Turns(TurnsBroker):
             raise UserError("Nothing can be sent from here.")
         if not await messages().find(owner, target):
             raise UserError(f"{target} is no chat that an answer could be sent to.")
-
-    async def _forked(self, source: str, owner: Principal) -> str:
-        store = await self._runtime.store()
-        known = await store.session(source, owner)
-        copy = evolve(known, id=new_session_id(), origin=self._name, title="", created=0.0, parent="", turn="")
-        await store.fork_session(owner, source, copy)
-        return str(copy.id)
 
 
 def _account(owner: Principal) -> str:

@@ -222,7 +222,7 @@ async def converse_on(scope: Scope, name: str, settings: Mapping[str, JSON], *, 
 
     Raises UnknownName when it is not installed, UserError when it cannot be opened here.
     """
-    from hermes_core.gateway.carry import Carrier
+    from hermes_core.console.carry import Carrier
 
     async with scope.hermes(settings) as hermes:
         runtime = hermes.runtime

@@ -71,10 +71,7 @@ class EndpointSettings:
 
 
 # Of each section of these spaces: what the kernel reads there itself; the rest is a plugin's.
-KERNEL_KEYS: dict[str, tuple[str, ...]] = {
-    "platforms": PLATFORM_KEYS,
-    "providers": (*EndpointSettings.__annotations__, "api_mode"),
-}
+KERNEL_KEYS = {"platforms": PLATFORM_KEYS, "providers": (*EndpointSettings.__annotations__, "api_mode")}
 
 
 @settings

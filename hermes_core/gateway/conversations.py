@@ -9,7 +9,7 @@ from attrs import evolve
 from hermes_core.agent.live import new_session_id
 from hermes_core.agent.runtime import Runtime
 from hermes_core.config.gateway import ChannelSettings, ResetSettings, channel_of
-from hermes_core.gateway.conversation import Conversation
+from hermes_core.console.conversation import Conversation
 from hermes_core.gateway.keys import is_over, session_key
 from hermes_core.gateway.outward.manners import HINT
 from hermes_core.gateway.people.access import Access

@@ -14,10 +14,10 @@ from attrs import evolve
 
 from hermes_core import trace
 from hermes_core.agent.runtime import Runtime
+from hermes_core.console.conversation import QUEUED, STEERED
 from hermes_core.errors import HermesError, StoreError
 from hermes_core.gateway.asks import Asks
 from hermes_core.gateway.commands.chats import ChatCommands
-from hermes_core.gateway.conversation import QUEUED, STEERED
 from hermes_core.gateway.conversations import ChatConversation, Conversations, dressed
 from hermes_core.gateway.lanes import Lanes
 from hermes_core.gateway.media_in import keep_files

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 
 from hermes_core.agent.supervisor import CLOSE, State, Supervisor
 from hermes_core.config.gateway import GatewaySettings
-from hermes_core.kinds import Desk, Platform
+from hermes_core.kinds import Console, Platform
 from hermes_core.types import Envelope
 
 TYPE_CHECKING = False
@@ -23,7 +23,7 @@ class PlatformSupervisor:
     def __init__(
         self,
         platform: Platform,
-        desk: Desk,
+        console: Console,
         holder: str,
         store: Callable[[], Awaitable["Store"]],
         config: GatewaySettings,
@@ -31,7 +31,7 @@ class PlatformSupervisor:
         send: Callable[[Platform], Awaitable[None]],
         begin: Callable[[Platform], Awaitable[None]],
     ) -> None:
-        self.platform, self._desk = platform, desk
+        self.platform, self._console = platform, console
         pauses = config.retry_seconds, config.retry_cap
         self._supervisor = Supervisor(platform.name, platform.account, store, holder=holder, pauses=pauses)
         self._hear, self._send, self._begin = hear, send, begin
@@ -68,7 +68,7 @@ class PlatformSupervisor:
         self._know_account()
         await supervisor.tell("connecting")
         try:
-            await platform.open(self._desk)
+            await platform.open(self._console)
             self._know_account()
             if platform.exclusive:
                 await supervisor.led("Another process serves this account.")

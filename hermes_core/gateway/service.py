@@ -11,7 +11,6 @@ from hermes_core.agent.services import Services
 from hermes_core.errors import DeliveryError, HermesError
 from hermes_core.gateway.asks import Asks
 from hermes_core.gateway.commands.chats import ChatCommands
-from hermes_core.gateway.desk import RuntimeDesk
 from hermes_core.gateway.intake import Intake
 from hermes_core.gateway.outward.outgoing import said
 from hermes_core.gateway.outward.senders import Senders
@@ -23,8 +22,8 @@ from hermes_core.gateway.queue import LocalQueue, open_queue
 from hermes_core.gateway.rows.kept import rows_of, unplayed
 from hermes_core.gateway.rows.values import KEPT
 from hermes_core.gateway.turns import Turns
-from hermes_core.kinds import Platform, TurnQueue
-from hermes_core.types import Chat, Envelope, SlashCommand
+from hermes_core.kinds import Console, Platform, TurnQueue
+from hermes_core.types import Chat, Envelope
 
 __all__ = ["Gateway"]
 
@@ -59,7 +58,7 @@ class Gateway:
         self.platforms = [
             PlatformSupervisor(
                 platform,
-                _Desk(runtime, platform, self.commands),
+                Console(self.commands.table),
                 holder,
                 runtime.store,
                 config,
@@ -179,15 +178,3 @@ class Gateway:
             if not any((name, account) in mine and state in ("waiting", "sending") for name, account, state in counts):
                 return
             await asyncio.sleep(_LOOK)
-
-
-class _Desk(RuntimeDesk):
-    """The same for platforms that people write on: with the commands of a chat."""
-
-    def __init__(self, runtime: Runtime, platform: Platform, commands: ChatCommands) -> None:
-        super().__init__(runtime, platform)
-        self._commands = commands
-
-    @property
-    def commands(self) -> Sequence[SlashCommand]:
-        return self._commands.table

@@ -6,8 +6,8 @@ may wait is ``async`` and must tolerate being cancelled: afterwards the object i
 
 from hermes_core.kinds.backend import Backend, Process, Workspace
 from hermes_core.kinds.beside import Completer, Jobs
+from hermes_core.kinds.console import Console
 from hermes_core.kinds.conversation import Conversation
-from hermes_core.kinds.desk import Desk, SessionDesk
 from hermes_core.kinds.engine import TurnQueue
 from hermes_core.kinds.masker import Masker
 from hermes_core.kinds.memory import Memory
@@ -20,8 +20,8 @@ from hermes_core.kinds.tool import Tool, ToolContext, ToolOutput, tool
 __all__ = [
     "Backend",
     "Completer",
+    "Console",
     "Conversation",
-    "Desk",
     "Jobs",
     "Masker",
     "Memory",
@@ -29,7 +29,6 @@ __all__ = [
     "Process",
     "Provider",
     "Service",
-    "SessionDesk",
     "StoreDriver",
     "Tool",
     "ToolContext",

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Sequence
 
 from hermes_core.errors import UserError
-from hermes_core.kinds.desk import Desk
+from hermes_core.kinds.console import Console
 from hermes_core.types import (
     Chat,
     Envelope,
@@ -41,7 +41,7 @@ class Platform(ABC):
         """Slash commands of its own, for those who write on it. Names that are taken are not taken away."""
         return ()
 
-    async def open(self, desk: Desk) -> None:
+    async def open(self, console: Console) -> None:
         """Connect; called before receive, and again after a close. ``account`` is known when it returns.
 
         Another process may serve the account: then this one stands by, connected, and nothing else is called yet.

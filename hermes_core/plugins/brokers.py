@@ -2,14 +2,10 @@
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from attrs import evolve
-
-from hermes_core import types
 from hermes_core.brokers import (
     DocumentsBroker,
     HistoryBroker,
@@ -18,11 +14,10 @@ from hermes_core.brokers import (
     MasksBroker,
     MessagesBroker,
     SecretsBroker,
-    SessionsBroker,
     TextStream,
 )
 from hermes_core.context import PluginContext, PluginPaths, UrlRules
-from hermes_core.errors import UnknownName, UserError
+from hermes_core.errors import UserError
 from hermes_core.kinds import Conversation
 from hermes_core.plugins.at_hand import at_hand
 from hermes_core.plugins.index import Installed
@@ -30,8 +25,6 @@ from hermes_core.plugins.loader import config_class
 from hermes_core.types import (
     JSON,
     Document,
-    HistoryEntry,
-    Hit,
     Message,
     Migration,
     Principal,
@@ -51,7 +44,6 @@ if TYPE_CHECKING:
     from hermes_core.store.journal import Store
 
     OpenStore = Callable[[], Awaitable[Store]]
-Delete = Callable[[str, Principal], Awaitable[None]]
 Complete = Callable[[Request, str, Session | None], Awaitable[Response]]
 Migrations = Callable[[str], Sequence[Migration]]
 
@@ -70,110 +62,6 @@ class _Secrets(SecretsBroker):
 
     def resolve(self, value: str) -> str:
         return self.get(value[4:]) if value.startswith("env:") else str(value)
-
-
-class _Sessions(SessionsBroker):
-    def __init__(
-        self,
-        installed: Installed,
-        store: "OpenStore",
-        settings: "Settings",
-        host: Principal,
-        delete: Delete | None,
-        mailbox: Callable[[], Mailbox] | None,
-    ) -> None:
-        self._installed, self._store, self._settings, self._host = installed, store, settings, host
-        self._delete, self._mailbox = delete, mailbox
-
-    async def _open(self, permission: str = "sessions.read", did: str = "read past conversations") -> "Store":
-        self._installed.require("permissions", "kernel", permission, did)
-        return await self._store()
-
-    async def search(
-        self, owner: Principal, words: str, *, limit: int = 10, sort: Literal["newest", "oldest"] = "newest"
-    ) -> Sequence[Hit]:
-        return await (await self._open()).search(owner, words, limit=limit, sort=sort)
-
-    async def recent(self, owner: Principal, *, limit: int = 20) -> Sequence[Session]:
-        return [row.session for row in await self.rows(owner, limit=limit)]
-
-    async def rows(
-        self, owner: Principal, *, limit: int = 20, origin: str = "", children: bool = False
-    ) -> Sequence[types.SessionRow]:
-        return await (await self._open()).list_sessions(owner, limit=limit, origin=origin, children=children)
-
-    async def find(self, owner: Principal, words: str) -> Session:
-        return await (await self._open()).find_session(words, owner)
-
-    async def read(
-        self, owner: Principal, session_id: str, *, around: int = 0, window: int = 10
-    ) -> Sequence[tuple[int, Message]]:
-        return await (await self._open()).messages(owner, session_id, around=around, window=window)
-
-    async def tool_history(
-        self, owner: Principal, session_id: str = "", *, tool: str = "", limit: int = 50
-    ) -> Sequence[HistoryEntry]:
-        return await (await self._open()).tool_history(owner, session_id=session_id, name=tool, limit=limit)
-
-    async def past(self, owner: Principal, session_id: str) -> Sequence[Message]:
-        store = await self._open()
-        return await store.history((await store.session(session_id, owner)).id, whole=True)
-
-    async def export(self, owner: Principal, session_id: str) -> Sequence[types.JSON]:
-        from hermes_core.store.codec import to_openai
-
-        past, prompt = await self.past(owner, session_id), await (await self._open()).load_prompt(session_id)
-        began = [{"role": "system", "content": prompt[0]}] if prompt and prompt[0] else []
-        return [*began, *(shape for message in past for shape in to_openai(message))]
-
-    async def export_after(
-        self, owner: Principal, session_id: str, number: int, *, limit: int = 100
-    ) -> Sequence[tuple[int, types.JSON]]:
-        from hermes_core.store.codec import to_openai
-
-        store = await self._open()
-        rows = await store.messages(owner, session_id, around=max(number, 1), window=limit)
-        behind = [(at, message) for at, message in rows if at > number][:limit]
-        return [(at, shape) for at, message in behind for shape in to_openai(message)]
-
-    async def traces(
-        self, owner: Principal, word: str = "latest", *, everybody: bool = False
-    ) -> Sequence[types.MessageTrace]:
-        from hermes_core.store.steps import traced
-
-        store, everybody = await self._open(), everybody and owner == self._host
-        mailbox, whose = self._mailbox() if self._mailbox else None, None if everybody else owner
-        sent = await mailbox.named(word.strip(), whose) if mailbox else ()
-        found = await store.paths(word, owner, everybody=everybody, sent=sent)
-        if mailbox:
-            found = [evolve(one, outgoing=await mailbox.sent(one.trace, one.turn_id, whose)) for one in found]
-        return [traced(path, self._settings.home.brand, self._settings.masks) for path in found]
-
-    async def usage(self, owner: Principal, *, days: int = 30) -> Sequence[types.UsageRow]:
-        return await (await self._open()).usage(owner, days=days)
-
-    async def _change(self) -> "Store":
-        return await self._open("sessions.write", "changed past conversations")
-
-    async def rename(self, owner: Principal, session_id: str, title: str) -> None:
-        await (await self._change()).rename_session(session_id, title, owner)
-
-    async def delete(self, owner: Principal, session_id: str) -> None:
-        await self._change()
-        if self._delete is None:
-            raise UserError("No session can be deleted from here.")
-        await self._delete(session_id, owner)
-
-    async def prune(self, owner: Principal, *, before: float, dry_run: bool = False) -> Sequence[str]:
-        from hermes_core.store.leases import Busy
-
-        gone = []
-        for session_id in await (await self._change()).unused_sessions(owner, before):
-            with suppress(Busy, UnknownName):  # in use again, or deleted by somebody else meanwhile
-                if not dry_run:
-                    await self.delete(owner, session_id)
-                gone.append(session_id)
-        return gone
 
 
 def _approvals(installed: Installed, store: "OpenStore", host: Principal) -> "ApprovalsBroker":
@@ -308,7 +196,8 @@ class _Masks(MasksBroker):
         return self._masks.always_stream(people=people)
 
 
-def _none(name: str, _installed: Installed) -> object:
+def none(name: str, _installed: Installed) -> object:
+    """No broker at all. Raises UserError."""
     raise UserError(f"There is no kernel behind this context, so it has no {name}.")
 
 
@@ -318,8 +207,7 @@ def make_context(
     *,
     store: "OpenStore",
     complete: Complete,
-    delete: Delete | None = None,
-    more: Callable[[str, Installed], object] = _none,
+    more: Callable[[str, Installed], object] = none,
     messages: Callable[[], Mailbox] | None = None,
     address: Callable[[], str] = str,
     migrations: Migrations = lambda _: (),
@@ -330,9 +218,8 @@ def make_context(
     """The context of one plugin. Raises ConfigError when its section of the settings is wrong, UserError.
 
     ``store`` opens the store when first needed, ``address`` says where its server is; ``complete`` makes one model
-    call, ``delete`` deletes a session; ``more`` makes the brokers that need a whole kernel, by their names;
-    ``messages`` sends them; ``skills`` and ``guarded`` are as in PluginPaths, ``owner`` as in PluginContext, and
-    ``migrations`` those that a plugin registered.
+    call; ``more`` makes the brokers that need a whole kernel, by their names; ``messages`` sends them; ``skills`` and
+    ``guarded`` are as in PluginPaths, ``owner`` as in PluginContext, and ``migrations`` those that a plugin registered.
     """
     manifest = installed.manifest
     assert manifest, f"{installed.label} has no manifest"
@@ -356,7 +243,7 @@ def make_context(
             guarded=tuple(guarded),
         ),
         log=logging.getLogger(f"hermes.plugin.{manifest.kind}.{manifest.name}"),
-        sessions=_Sessions(installed, store, settings, owner, delete, messages),
+        sessions=later("sessions"),
         approvals=cast("ApprovalsBroker", _Later(partial(_approvals, installed, store, owner))),
         llm=_Llm(installed, complete),
         history=_History(installed, store),

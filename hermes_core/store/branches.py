@@ -1,11 +1,5 @@
-"""Conversations that others keep too: begun with a history, gone on with by what was said last, told again.
+"""Conversations that others keep too: begun with a history, told again by an event, copied, taken back."""
 
-A client that sends the whole history with each message names no session. The *head* of a session is a digest of that
-history: who has it goes on there. A head is taken by whoever uses it first, so that of two who go on from the same
-point one goes on here and the other begins a branch; and it is only good while nothing was added to the session.
-"""
-
-import time
 from collections.abc import Sequence
 
 from hermes_core.database import READ, Transaction
@@ -16,17 +10,15 @@ from hermes_core.store.contexts import history_of, stand_for
 from hermes_core.store.documents import copy_documents
 from hermes_core.store.leases import Duplicate, alive, check_free
 from hermes_core.store.outside import by_person
-from hermes_core.store.sessions import get_session, made, owner_number, owner_row, stored, transaction
+from hermes_core.store.sessions import get_session, made, owner_number, stored, transaction
 from hermes_core.store.validity import said, valid
 from hermes_core.types import Message, PastTurn, Principal, Session, Usage
 
 __all__ = ["Branches"]
 
-_HEAD = "head:"
-
 
 class Branches(Approvals):
-    """The part of the store that finds and begins conversations by what was said in them."""
+    """The part of the store that begins conversations with what was said, and says what became of it."""
 
     def _append(self, tx: Transaction, session_id: str, message: Message, turn_id: str, made: int = 0) -> int:
         raise NotImplementedError
@@ -40,31 +32,6 @@ class Branches(Approvals):
         tx.change("prompt_save", session_id=session.id, prompt=clean(prompt), tools=clean(tools))
         for message in valid(history):
             self._append(tx, session.id, message, "")
-
-    @transaction()
-    def take_head(self, tx: Transaction, owner: Principal, digest: str) -> str:
-        """The session that ends with what a digest stands for, nobody else's from now on; empty when there is none."""
-        number = owner_number(tx, owner)
-        row = tx.row("head_find", owner=number, key=f"{_HEAD}{digest}")
-        if row is None:
-            return ""
-        tx.change("heads_drop", session_id=row["session_id"], owner=number)
-        facts = tx.row("session_facts", id=row["session_id"])
-        return str(row["session_id"]) if facts and str(facts["last"]) == row["overrides"] else ""
-
-    @transaction()
-    def set_head(
-        self, tx: Transaction, owner: Principal, session_id: str, turn_id: str, digests: Sequence[str]
-    ) -> None:
-        """Say what a session ends with now, unless another turn came after this one."""
-        newest, facts = tx.row("turn_newest", session_id=session_id), tx.row("session_facts", id=session_id)
-        if newest is None or newest["id"] != turn_id or facts is None:
-            return
-        number, now = owner_row(tx, owner), time.time()
-        tx.change("heads_drop", session_id=session_id, owner=number)
-        row = {"owner": number, "session_id": session_id, "overrides": str(facts["last"]), "made": now, "used": now}
-        for digest in dict.fromkeys(digests):
-            tx.change("head_set", key=f"{_HEAD}{digest}", **row)
 
     @transaction(READ)
     def past_turn(
@@ -149,5 +116,4 @@ class Branches(Approvals):
         mark = said("assistant", f"({what} taken back; the model is not told of it any more.)")
         self._append(tx, session_id, mark, "")
         stand_for(tx, session_id, before[: begins[0]], by)  # what came before was not made from what came after
-        tx.change("heads_drop", session_id=session_id, owner=owner_number(tx, owner))
         return [before[place] for place in begins]

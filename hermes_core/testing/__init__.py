@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from hermes_core.testing.contract_store import StoreDriverContract
     from hermes_core.testing.contract_tool import ToolContract
     from hermes_core.testing.fake_approvals import FakeApprovals
+    from hermes_core.testing.fake_console import FakeConsole
     from hermes_core.testing.fake_context import FakeToolContext, plugin_context
     from hermes_core.testing.fake_conversation import FakeConversation
-    from hermes_core.testing.fake_desk import FakeDesk
     from hermes_core.testing.fake_documents import FakeDocuments
+    from hermes_core.testing.fake_sessions import FakeSessions
     from hermes_core.testing.fakes import FakeBackend, FakePlatform, FakeService, FakeWorkspace
     from hermes_core.testing.scaffold import new_plugin
     from hermes_core.testing.scripted import Call, Fail, Say, ScriptedProvider
@@ -33,11 +34,12 @@ __all__ = [
     "Fail",
     "FakeApprovals",
     "FakeBackend",
+    "FakeConsole",
     "FakeConversation",
-    "FakeDesk",
     "FakeDocuments",
     "FakePlatform",
     "FakeService",
+    "FakeSessions",
     "FakeToolContext",
     "FakeWorkspace",
     "MaskerContract",
@@ -65,11 +67,12 @@ _HOMES = {
     "Fail": "scripted",
     "FakeBackend": "fakes",
     "FakeConversation": "fake_conversation",
-    "FakeDesk": "fake_desk",
+    "FakeConsole": "fake_console",
     "FakeApprovals": "fake_approvals",
     "FakeDocuments": "fake_documents",
     "FakePlatform": "fakes",
     "FakeService": "fakes",
+    "FakeSessions": "fake_sessions",
     "FakeToolContext": "fake_context",
     "FakeWorkspace": "fakes",
     "MaskerContract": "contract_masker",

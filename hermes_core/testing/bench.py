@@ -118,9 +118,9 @@ class Bench(Hermes):
         It is not asked whether it may take something away. Without a ``session`` it is typed into a new one. Raises
         what the command raises, and UserError when there is none of the name.
         """
-        from hermes_core.gateway.commands.at_hand import TypedHere
-        from hermes_core.gateway.commands.registry import Registry
-        from hermes_core.gateway.conversation import Conversation
+        from hermes_core.console.at_hand import TypedHere
+        from hermes_core.console.conversation import Conversation
+        from hermes_core.console.registry import Registry
 
         talk = Conversation(self.runtime, session.origin if session else "cli")
         here = TypedHere(self.runtime, talk, session or await talk.take_up())

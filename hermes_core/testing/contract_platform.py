@@ -11,7 +11,7 @@ import pytest
 from hermes_core.errors import HermesError, UserError
 from hermes_core.kinds import Platform
 from hermes_core.testing.contract_base import PluginContract
-from hermes_core.testing.fake_desk import FakeDesk
+from hermes_core.testing.fake_console import FakeConsole
 from hermes_core.testing.fakes import FakeService
 from hermes_core.types import Blob, Chat, Ended, Envelope, Failed, Feature, Message, Said, Sent, Started, Text, Usage
 from hermes_core.values import frozen
@@ -156,7 +156,7 @@ class PlatformContract(PluginContract):
 
         If this fails: do not wait where close cannot reach, such as a blocking read in a thread.
         """
-        await platform.open(FakeDesk())
+        await platform.open(FakeConsole())
         inbox = _Inbox(platform, self.patience)
         await service.say("Hi.")
         await inbox.next()
@@ -281,7 +281,7 @@ class _Inbox:
 
 @asynccontextmanager
 async def _opened(platform: Platform, patience: float) -> AsyncIterator[_Inbox]:
-    await platform.open(FakeDesk())
+    await platform.open(FakeConsole())
     inbox = _Inbox(platform, patience)
     try:
         await asyncio.sleep(0)

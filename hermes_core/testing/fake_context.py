@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from hermes_core.brokers import (
     DocumentsBroker,
@@ -13,25 +13,21 @@ from hermes_core.brokers import (
     LlmBroker,
     MessagesBroker,
     SecretsBroker,
-    SessionsBroker,
     TurnsBroker,
 )
 from hermes_core.context import PluginContext, PluginPaths, UrlRules
-from hermes_core.control import ApprovalsBroker, ModelsBroker, PluginsBroker, SettingsBroker
+from hermes_core.control import ApprovalsBroker, ModelsBroker, PluginsBroker, SessionsBroker, SettingsBroker
 from hermes_core.database import WRITE, Begin, Notifier, Prepared, StoreBroker, TablesTransaction
 from hermes_core.errors import NotPermitted, ProviderError, UnknownName, UserError
 from hermes_core.kinds import Conversation, ToolContext, Workspace
 from hermes_core.testing.fake_approvals import FakeApprovals
 from hermes_core.testing.fake_documents import FakeDocuments
+from hermes_core.testing.fake_sessions import FakeSessions
 from hermes_core.testing.fake_settings import FakeSettings
 from hermes_core.testing.fake_turns import FakeTurns
 from hermes_core.types import (
-    JSON,
     Endpoint,
-    HistoryEntry,
-    Hit,
     Message,
-    MessageTrace,
     Migration,
     Offer,
     PluginRow,
@@ -40,10 +36,8 @@ from hermes_core.types import (
     Request,
     Response,
     Session,
-    SessionRow,
     Target,
     ToolRow,
-    UsageRow,
     Verdict,
 )
 
@@ -99,7 +93,7 @@ def plugin_context(
         secrets=_Secrets(manifest, secrets or {}),
         paths=PluginPaths(home=home, data=data, cache=cache, skills=skills),
         log=logging.getLogger(f"hermes.test.{manifest.name}"),
-        sessions=sessions or _NoSessions(manifest),
+        sessions=sessions or FakeSessions(manifest),
         approvals=approvals or FakeApprovals(manifest),
         llm=_Replies(manifest, replies),
         history=_Histories(manifest, histories or {}),
@@ -250,77 +244,6 @@ class _Store(StoreBroker):
             yield tables
         finally:
             engine.close()
-
-
-class _NoSessions(SessionsBroker):
-    def __init__(self, manifest: "Manifest") -> None:
-        self._manifest = manifest
-
-    async def search(
-        self, owner: Principal, words: str, *, limit: int = 10, sort: Literal["newest", "oldest"] = "newest"
-    ) -> Sequence[Hit]:
-        _require(self._manifest, "sessions.read")
-        return ()
-
-    async def recent(self, owner: Principal, *, limit: int = 20) -> Sequence[Session]:
-        _require(self._manifest, "sessions.read")
-        return ()
-
-    async def read(
-        self, owner: Principal, session_id: str, *, around: int = 0, window: int = 10
-    ) -> Sequence[tuple[int, Message]]:
-        _require(self._manifest, "sessions.read")
-        return ()
-
-    async def tool_history(
-        self, owner: Principal, session_id: str = "", *, tool: str = "", limit: int = 50
-    ) -> Sequence[HistoryEntry]:
-        _require(self._manifest, "sessions.read")
-        return ()
-
-    async def rows(
-        self, owner: Principal, *, limit: int = 20, origin: str = "", children: bool = False
-    ) -> Sequence[SessionRow]:
-        _require(self._manifest, "sessions.read")
-        return ()
-
-    async def find(self, owner: Principal, words: str) -> Session:
-        _require(self._manifest, "sessions.read")
-        raise UnknownName("session", words)
-
-    async def past(self, owner: Principal, session_id: str) -> Sequence[Message]:
-        await self.find(owner, session_id)
-        return ()
-
-    async def export(self, owner: Principal, session_id: str) -> Sequence[JSON]:
-        await self.find(owner, session_id)
-        return ()
-
-    async def export_after(
-        self, owner: Principal, session_id: str, number: int, *, limit: int = 100
-    ) -> Sequence[tuple[int, JSON]]:
-        raise UnknownName("session", session_id)
-
-    async def traces(
-        self, owner: Principal, word: str = "latest", *, everybody: bool = False
-    ) -> Sequence[MessageTrace]:
-        _require(self._manifest, "sessions.read")
-        return ()
-
-    async def usage(self, owner: Principal, *, days: int = 30) -> Sequence[UsageRow]:
-        _require(self._manifest, "sessions.read")
-        return ()
-
-    async def rename(self, owner: Principal, session_id: str, title: str) -> None:
-        await self.delete(owner, session_id)
-
-    async def delete(self, owner: Principal, session_id: str) -> None:
-        _require(self._manifest, "sessions.write")
-        raise UnknownName("session", session_id)
-
-    async def prune(self, owner: Principal, *, before: float, dry_run: bool = False) -> Sequence[str]:
-        _require(self._manifest, "sessions.write")
-        return ()
 
 
 class _Plugins(PluginsBroker):

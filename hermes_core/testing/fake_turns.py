@@ -1,6 +1,6 @@
 """Turns without a kernel behind them, for plugins under test."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
@@ -8,7 +8,7 @@ from attrs import evolve, frozen
 from hermes_core.brokers import TurnsBroker
 from hermes_core.errors import NotPermitted, UnknownName
 from hermes_core.kinds import ToolContext
-from hermes_core.kinds.desk import AskPerson
+from hermes_core.kinds.console import AskPerson
 from hermes_core.types import Ended, Event, Message, PastTurn, Principal, Said, Started, Text, TurnOrder, Usage
 
 if TYPE_CHECKING:
@@ -52,9 +52,12 @@ class FakeTurns(TurnsBroker):
         order: TurnOrder | None = None,
         ask: AskPerson | None = None,
         call: ToolContext | None = None,
+        stored: Callable[[str], Awaitable[None]] | None = None,
     ) -> AsyncGenerator[Event, None]:
         """Answer with what was said; also again, for a call that has had that event."""
         if ordered := self._order(message, owner, order, call):
+            if stored:
+                await stored(ordered.session)
             async for one in self._play(ordered):
                 yield one
 
@@ -106,6 +109,13 @@ class FakeTurns(TurnsBroker):
         """What became of an event."""
         self._require()
         return self._past.get((owner or Principal(), event))
+
+    async def forget(self, event: str, *, owner: Principal | None = None) -> bool:
+        """Forget an event, and what waits under it."""
+        self._require()
+        for waiting in self.waiting.values():
+            waiting[:] = [one for one in waiting if (one.owner, one.order.event) != (owner or Principal(), event)]
+        return self._past.pop((owner or Principal(), event), None) is not None
 
     def _require(self) -> None:
         if "turns.run" not in self._manifest.kernel:

@@ -12,7 +12,7 @@ from uuid import uuid4
 from attrs import evolve
 
 from hermes_core.errors import ToolError, UserError
-from hermes_core.kinds import Backend, Desk, Platform, Workspace
+from hermes_core.kinds import Backend, Console, Platform, Workspace
 from hermes_core.testing.witness import off_the_record
 from hermes_core.types import (
     Blob,
@@ -202,7 +202,7 @@ class FakePlatform(Platform, FakeService):
         self.events: list[Event] = []
         self.questions: list[Question] = []
         self.acked: list[str] = []
-        self.desk: Desk | None = None
+        self.console: Console | None = None
         self._inbox: asyncio.Queue[Envelope | None] = asyncio.Queue()
 
     async def say(self, text: str, *, sender: str = "someone", event_id: str = "") -> None:
@@ -217,9 +217,9 @@ class FakePlatform(Platform, FakeService):
         """The person leaves: receive ends."""
         self._inbox.put_nowait(None)
 
-    async def open(self, desk: Desk) -> None:
-        """Keep the desk."""
-        self.desk = desk
+    async def open(self, console: Console) -> None:
+        """Keep the console."""
+        self.console = console
 
     async def receive(self) -> AsyncIterator[Envelope]:
         """What was said, until the person leaves or the platform is closed."""

@@ -8,16 +8,6 @@ Unions (``Part``, ``Delta``, ``Event``) may grow in a minor release: ignore memb
 
 from hermes_core.types.base import JSON, Effect, Feature, Meta, Outcome, Role, StopReason
 from hermes_core.types.content import Blob, Button, Buttons, Message, Part, Reasoning, Text, ToolCall, ToolResult
-from hermes_core.types.desk import (
-    Choice,
-    ConversationState,
-    Job,
-    ModelRow,
-    ProviderRow,
-    Setting,
-    ToolRow,
-    UsageRow,
-)
 from hermes_core.types.events import (
     Asked,
     Called,
@@ -72,6 +62,16 @@ from hermes_core.types.model import (
 )
 from hermes_core.types.people import Approval, Chat, Envelope, Grant, Principal, Question, Sent, Target, Verdict
 from hermes_core.types.turns import TurnBounds, TurnOrder
+from hermes_core.types.views import (
+    Choice,
+    ConversationState,
+    Job,
+    ModelRow,
+    ProviderRow,
+    Setting,
+    ToolRow,
+    UsageRow,
+)
 from hermes_core.types.work import ExecRequest, ExecResult, Memo, Source
 
 __all__ = [

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Literal
 
 from hermes_core.types.base import JSON
 from hermes_core.types.content import Message
-from hermes_core.types.desk import Choice
 from hermes_core.types.events import Session
+from hermes_core.types.views import Choice
 from hermes_core.values import frozen
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 import pytest
 
 from hermes_core import hookimpl
-from hermes_core.errors import NotPermitted, UnknownName, UserError
+from hermes_core.errors import ConfigError, NotPermitted, UnknownName, UserError
 from hermes_core.kinds import tool
 from hermes_core.types import Effect, Message, Text
 
@@ -130,3 +130,45 @@ async def test_settings_are_shut_without_the_permission(broker) -> None:
     for ask in (settings.list(), settings.get("agent.busy"), settings.set("agent.busy", "steer"), settings.unset("x")):
         with pytest.raises(NotPermitted, match="looked into the settings"):
             await ask
+
+
+async def test_settings_are_listed_changed_and_taken_back(broker) -> None:
+    settings = broker("settings", "settings.write")
+    row = await settings.get("agent.busy")
+    assert row.schema["enum"] == ["queue", "steer", "interrupt"]
+    assert row.value == row.default == "queue"
+    assert not row.written
+    changed = await settings.set("agent.busy", "steer")
+    assert (changed.value, changed.written) == ("steer", True)
+    assert (await settings.get("agent.busy")).value == "steer"
+    assert not (await settings.unset("agent.busy")).written
+    with pytest.raises(ConfigError, match=r"agent\.busy"):
+        await settings.set("agent.busy", "sometimes")
+    with pytest.raises((UnknownName, ConfigError)):
+        await settings.set("agent.buzy", "steer")
+
+
+async def test_no_secret_is_among_the_settings(hermes, broker) -> None:
+    hermes.configure({"providers": {"custom": {"base_url": "http://x", "api_key": "sk-very-secret-000"}}})
+    hermes.configure({"model": {"api_key": "sk-very-secret-000"}})
+    rows = await broker("settings", "settings.write").list()
+    assert "very-secret" not in repr(rows)
+    assert next(row for row in rows if row.key == "model.api_key").secret
+
+
+async def test_who_answers_is_ready_whatever_it_says_of_itself(hermes, scripted, broker, monkeypatch) -> None:
+    model = scripted()
+
+    async def shy() -> bool:
+        return False
+
+    hermes.tmp_plugin(model)
+    models = broker("models", "llm.call")
+    assert await models.answering() == ("scripted", "scripted-1")
+    monkeypatch.setattr(model, "ready", shy)
+    assert [row.ready for row in await models.providers()] == [True]
+
+
+async def test_who_answers_is_nobodys_business_without_the_permission(models) -> None:
+    with pytest.raises(NotPermitted):
+        await models("sessions.read").answering()

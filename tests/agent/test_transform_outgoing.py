@@ -2,6 +2,7 @@
 
 import asyncio
 
+from hermes_core.agent.surface import Surface
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import tool
 from hermes_core.types import CallDelta, Called, Done, Ended, Message, Said, Text, TextDelta
@@ -79,3 +80,17 @@ async def test_without_such_a_plugin_words_come_as_they_come(hermes, scripted) -
     said = [e.text for e in await play(hermes) if isinstance(e, Said)]
     assert len(said) > 1
     assert "".join(said) == "one two three"
+
+
+async def test_what_the_end_of_a_turn_sends_to_a_chat_is_the_same(hermes, scripted) -> None:
+    signed(hermes, "whole", scripted=scripted)
+    sent = []
+
+    async def deliver(turn_id, state, answer, error) -> None:
+        sent.append((state, answer))
+
+    async with hermes:
+        turn = hermes.runtime.turn("go", session="s", surface=Surface(deliver=deliver))
+        shown = [event async for event in turn]
+    assert sent == [("done", "whole (signed)")]
+    assert shown[-1].answer == "whole (signed)"

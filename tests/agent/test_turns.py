@@ -11,12 +11,14 @@ from hermes_core.kinds import Provider, tool
 from hermes_core.testing import Call, Say
 from hermes_core.types import (
     CallDelta,
+    Called,
     Done,
     Effect,
     Ended,
     Failed,
     Message,
     Model,
+    Noticed,
     Principal,
     Returned,
     Started,
@@ -25,6 +27,7 @@ from hermes_core.types import (
     TurnOrder,
     Usage,
     UsageDelta,
+    Used,
     Verdict,
 )
 
@@ -413,3 +416,88 @@ async def test_a_plugin_finds_them_in_its_context(hermes, scripted) -> None:
     hermes.tmp_plugin(on_turn_end, name="nightly", manifest={"permissions": {"kernel": ["turns.run"]}})
     await hermes.run("hi")
     assert ended(found).answer == "beside"
+
+
+async def test_whoever_orders_is_told_the_session_once_it_is_written_down(turns) -> None:
+    made, told = turns("Hello."), []
+
+    async def stored(session: str) -> None:
+        told.append((session, (await made.past("e1")).state))
+
+    events = await played(made.run("Hi.", order=TurnOrder(event="e1"), stored=stored))
+    assert told == [(ended(events).session_id, "waiting")]
+
+
+async def test_what_became_of_an_event_can_be_asked_and_forgotten(hermes, turns) -> None:
+    made, bob = turns("One.", kernel=("turns.run", "sessions.write")), Principal(person="bob")
+    assert await made.past("e1") is None
+    end = ended(await played(made.run("a", order=TurnOrder(event="e1"))))
+    past = await made.past("e1")
+    assert (past.state, past.answer, past.turn_id, past.last) == ("done", "One.", end.turn_id, True)
+    assert past.usage.output == 1
+    assert not await made.forget("e1", owner=bob)
+    assert await made.forget("e1")
+    assert await made.past("e1") is None
+    assert await said(hermes, end.session_id) == ["a", "One."]
+
+
+async def test_what_waits_and_is_forgotten_is_not_played(turns) -> None:
+    made = turns(kernel=("turns.run", "sessions.write"))
+    session = await made.queue("a", order=TurnOrder(event="e1"))
+    assert await made.forget("e1")
+    assert await played(made.resume(session)) == []
+
+
+async def test_a_turn_that_runs_is_not_forgotten(hermes, turns) -> None:
+    @tool(toolset="clock")
+    async def wait() -> str:
+        """Wait."""
+        await asyncio.Event().wait()
+        return ""
+
+    hermes.tmp_plugin(wait)
+    made = turns(Call("wait"), kernel=("turns.run", "sessions.write"))
+    turn = made.run("a", order=TurnOrder(event="e1"))
+    async for event in turn:
+        if isinstance(event, Called):
+            break
+    with pytest.raises(UserError, match="not over"):
+        await made.forget("e1")
+    await turn.aclose()
+    assert (await made.past("e1")).state == "interrupted"
+
+
+async def test_forgetting_needs_the_permission_to_change_conversations(turns) -> None:
+    with pytest.raises(NotPermitted):
+        await turns().forget("e1")
+
+
+async def test_a_callers_system_message_is_in_the_prompt_for_good(turns) -> None:
+    made = turns("Arr.", "Oui.")
+    first = ended(await played(made.run("a", order=TurnOrder(system="Talk like a pirate."))))
+    await played(made.run("b", order=TurnOrder(session=first.session_id, system="Talk French.")))
+    prompts = [request.messages[0].parts[0].text for request in made.provider.requests]
+    assert "Talk like a pirate." in prompts[0]
+    assert prompts[0] == prompts[1]
+    told = "".join(part.text for part in made.provider.requests[1].messages[-1].parts)
+    assert told == "<instructions>\nTalk French.\n</instructions>\n\nb"
+
+
+async def test_each_model_call_says_what_it_used(turns) -> None:
+    events = await played(turns("hello").run("hi"))
+    (used,) = [event for event in events if isinstance(event, Used)]
+    assert used.usage.calls == 1
+    assert used.usage == ended(events).usage
+    assert used.context == used.usage.input + used.usage.output
+
+
+async def test_a_plugin_says_one_line_to_the_person_of_the_turn(hermes, turns) -> None:
+    @hookimpl
+    async def transform_incoming(ctx, envelope, cwd, context) -> None:
+        ctx.tell(f"too\nlong for {cwd or 'nowhere'} and {context}")
+
+    hermes.tmp_plugin(transform_incoming, name="narrow")
+    made = turns("hello")
+    events = [event async for event in hermes.runtime.turn("hi")]
+    assert "too long for" in next(event.text for event in events if isinstance(event, Noticed))
+    assert made.provider.requests

@@ -3,7 +3,7 @@
 import pytest
 from attrs import frozen
 
-from hermes_core.gateway.carry import Carrier
+from hermes_core.console.carry import Carrier
 from hermes_core.kinds import tool
 from hermes_core.store.validity import NO_RESULT
 from hermes_core.testing import Call, Say
@@ -163,7 +163,7 @@ async def test_a_resumed_turn_can_be_interrupted_from_the_chat(kit, monkeypatch)
         async def show(self, chat, event):
             await super().show(chat, event)
             if isinstance(event, Started):
-                assert await self.desk.interrupt("main")
+                assert await self.console.interrupt("main")
 
     await kit.die(monkeypatch, "once", started=True)
     platform = Impatient(features=(Feature.LIVE,))

@@ -65,7 +65,7 @@ class Wire(FarEnd):
         done = set(self._acked.read_text().split()) if self._acked.exists() else set()
         return [event for event in self._events if event[0] not in done]
 
-    async def open(self, desk):
+    async def open(self, console):
         pass
 
     async def receive(self):

@@ -178,20 +178,6 @@ async def test_buttons_and_the_message_it_answers_go_with_the_right_pieces(post)
     assert sends == [("7", ["Text"], "c:m:0"), ("", ["Text", "Buttons"], "c:m:1")]
 
 
-async def test_plugins_change_a_message_once_before_it_is_first_tried(post):
-    prepared = []
-
-    async def prepare(row):
-        prepared.append(row.outgoing.key)
-        return said(f"{row.outgoing.message.parts[0].text}!")
-
-    here = post("keyed", answers=[TimeoutError(), None, TimeoutError()], prepare=prepare)
-    await here.put("1")
-    await here.all()
-    assert here.far.texts() == ["1!"]
-    assert prepared == ["c:1"]
-
-
 async def test_one_that_runs_hears_of_what_is_put_and_ends_when_it_is_stopped(post):
     here = post()
     here.sender._poll = 1000.0

@@ -5,16 +5,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes_core.config.paths import Home
 from hermes_core.config.secrets import Secrets
 from hermes_core.config.settings import Settings
-from hermes_core.gateway.people.access import Access, AccessRules, admit, chat_principal, listing, may_use, usable
+from hermes_core.gateway.people.access import Access, AccessRules, admit, chat_principal
 from hermes_core.gateway.rows.values import Person
-from hermes_core.types import Envelope, Message, Principal, SlashCommand, Text
+from hermes_core.types import Envelope, Message, Principal, Text
 
 NOWHERE = Path("/nonexistent")
 
@@ -263,40 +262,3 @@ def test_who_gets_past_is_named_somewhere(
         person = access.principal.person
         by_row = mine and known is not None and known.role == "admin"
         assert by_row or person == "owner" or sender in names(here.get("admins", [])) or person in gateway["admins"]
-
-
-# --- commands ------------------------------------------------------------------------------------------------------
-
-
-async def nothing(session: Any, rest: str) -> str:
-    return ""
-
-
-def test_commands_are_for_admins_unless_they_say_otherwise() -> None:
-    plain = SlashCommand(name="wipe", summary="wipe all", run=nothing)
-    shared = evolve(plain, name="mine", summary="show what is mine", who="everyone", usage="[N]")
-    local = evolve(shared, name="here", summary="only in a terminal", where=("terminal",))
-    table = {c.name: c for c in (plain, shared, local)}
-    assert may_use(plain, "admin", "chat")
-    assert not may_use(plain, "user", "chat")
-    assert list(usable(table, "user", "chat")) == ["mine"]
-    assert list(usable(table, "admin", "chat")) == ["wipe", "mine"]
-    assert list(usable(table, "user", "terminal")) == ["mine", "here"]
-    assert listing(usable(table, "user", "chat")) == "    /mine [N]  show what is mine"
-    assert listing({}) == ""
-
-
-def test_what_users_may_use_of_the_kernels_own(hermes: Any) -> None:
-    from hermes_core.gateway.commands.registry import Registry
-
-    table = Registry(hermes.runtime).table
-    assert sorted(usable(table, "admin", "chat").keys() - usable(table, "user", "chat").keys()) == [
-        "config",
-        "debug",
-        "pair",
-        "platforms",
-        "plugins",
-        "profile",
-        "reload",
-    ]
-    assert "pair" not in usable(table, "admin", "terminal")

@@ -318,10 +318,10 @@ async def test_a_platform_that_falls_is_tried_again_and_no_other_falls_with_it(h
     failures = [OSError("no network"), OSError("no network")]
     opened = shaky.open
 
-    async def open_(desk):
+    async def open_(console):
         if failures:
             raise failures.pop()
-        await opened(desk)
+        await opened(console)
 
     shaky.open = open_
     async with serving(hermes, room, shaky) as gateway:
@@ -339,10 +339,10 @@ async def test_what_only_a_person_can_mend_is_parked_and_shown(hermes, scripted)
     wrong = [True]
     opened = shaky.open
 
-    async def open_(desk):
+    async def open_(console):
         if wrong:
             raise UserError("The token is wrong.", hint="Get another one.")
-        await opened(desk)
+        await opened(console)
 
     shaky.open = open_
     async with serving(hermes, shaky, room) as gateway:

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from hermes_core.gateway.carry import Carrier
+from hermes_core.console.carry import Carrier
 from hermes_core.gateway.messages import Messages
 from hermes_core.gateway.rows.kept import rows_of
 from hermes_core.gateway.service import Gateway
@@ -233,6 +233,6 @@ async def test_a_chat_knows_other_names_and_explains_commands(hermes, scripted, 
         assert seen[5].startswith("hermes ")
         assert "There is no command /quit" in seen[6]
         assert seen[7] == "Effort in this chat: high."
-        names = {name for one in chats.desk.commands for name in (one.name,)}
+        names = {name for one in chats.console.commands for name in (one.name,)}
         assert {"undo", "background", "approve"} <= names
         assert not {"quit", "save", "bg", "busy"} & names

@@ -13,9 +13,9 @@ from attrs import frozen
 from hostile_dialects import strict
 
 from hermes_core.agent.reply import read_arguments
+from hermes_core.console.carry import Carrier
 from hermes_core.embed import Agent
 from hermes_core.errors import HermesError, ToolError
-from hermes_core.gateway.carry import Carrier
 from hermes_core.kinds import Platform, ToolContext, tool
 from hermes_core.testing import Call
 from hermes_core.types import Ended, Envelope, Message, Progress, Returned, Text, ToolResult

@@ -2,16 +2,19 @@
 
 import asyncio
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from attrs import evolve
 
+from hermes_core.agent.sessions import Sessions
 from hermes_core.config.paths import Home
 from hermes_core.config.settings import load_settings
 from hermes_core.database import READ
 from hermes_core.errors import ContractError, NotPermitted, PluginError, UnknownName, UserError
 from hermes_core.plugins.at_hand import typed_into
 from hermes_core.plugins.brokers import make_context
+from hermes_core.plugins.brokers import none as without_a_kernel
 from hermes_core.plugins.index import load_index
 from hermes_core.store.journal import Busy, open_store
 from hermes_core.store.tables import owners_of_tables
@@ -46,13 +49,18 @@ def context(site, store, monkeypatch):
         async def complete(request, task, session):
             return f"answer to {request.model}"
 
-        async def delete(session_id, owner):
-            await store.delete_session(session_id, owner)
+        settings = load_settings(home)
+        none = SimpleNamespace(holds=lambda session_id: False)
+        kernel = SimpleNamespace(store=opened, settings=settings, owner=OWNER, sessions=none, messages=None)
+        kernel.delete_session = store.delete_session
+
+        def whole(name, installed):
+            return Sessions(kernel, installed) if name == "sessions" else without_a_kernel(name, installed)
 
         installed = load_index(site.cache, None).get("provider/board")
         address = "postgresql://me:secret@db/hermes"
-        more = {"address": lambda: address, "migrations": lambda _: migrations, "delete": delete}
-        return make_context(installed, load_settings(home), store=opened, complete=complete, **more)
+        more = {"address": lambda: address, "migrations": lambda _: migrations, "more": whole}
+        return make_context(installed, settings, store=opened, complete=complete, **more)
 
     return make
 

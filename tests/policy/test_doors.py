@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from hermes_core.console.carry import Carrier
 from hermes_core.distribution import HERMES
 from hermes_core.embed import Agent, Hermes
-from hermes_core.gateway.carry import Carrier
 from hermes_core.kinds import Platform
 from hermes_core.types import Envelope, Message, Text
 

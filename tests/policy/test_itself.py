@@ -450,7 +450,7 @@ async def test_a_plugin_from_elsewhere_keeps_its_own_for_a_person(tmp_path) -> N
 
 async def test_a_person_who_is_a_tool_is_none(tmp_path, monkeypatch) -> None:
     """A conversation that a tool holds with this program is nobody's yes."""
-    from hermes_core.gateway.carry import Carrier
+    from hermes_core.console.carry import Carrier
     from hermes_core.testing.fakes import FakePlatform
 
     house = House(tmp_path)

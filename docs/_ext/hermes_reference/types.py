@@ -15,7 +15,7 @@ GROUPS = {
     "model": "Models",
     "events": "Sessions and events",
     "people": "People",
-    "desk": "At the desk",
+    "views": "Laid out for a person",
     "turns": "Turns that plugins order",
     "work": "Work",
     "house": "The house",

@@ -6,12 +6,13 @@ from functools import partial
 from attrs import evolve
 
 from hermes_core.agent.runtime import Runtime
+from hermes_core.console.allowed import usable
+from hermes_core.console.registry import Registry, named
 from hermes_core.errors import UserError
 from hermes_core.gateway.commands.in_chat import InChat
-from hermes_core.gateway.commands.registry import Registry, named
 from hermes_core.gateway.conversations import ChatConversation
 from hermes_core.gateway.outward.senders import Senders
-from hermes_core.gateway.people.access import Access, usable
+from hermes_core.gateway.people.access import Access
 from hermes_core.gateway.turns import Turns
 from hermes_core.kinds import Conversation, TurnQueue
 from hermes_core.plugins.at_hand import at_hand

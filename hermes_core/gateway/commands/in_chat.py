@@ -7,10 +7,11 @@ from attrs import evolve
 from hermes_core.agent.live import new_session_id
 from hermes_core.agent.route.choice import Route
 from hermes_core.agent.runtime import Runtime
+from hermes_core.console.allowed import Role
+from hermes_core.console.at_hand import AtHand
 from hermes_core.errors import UnknownName, UserError
-from hermes_core.gateway.commands.at_hand import AtHand
 from hermes_core.gateway.conversations import ChatConversation
-from hermes_core.gateway.people.access import Access, Role
+from hermes_core.gateway.people.access import Access
 from hermes_core.gateway.turns import Turns
 from hermes_core.kinds import TurnQueue
 from hermes_core.types import Envelope, Message, Session, Text

@@ -1,7 +1,8 @@
-"""Slash commands about chats: which platforms there are, which chat is home, going on in another one."""
+"""Slash commands about chats: which there are, which is home, going on in another one, and who is let in."""
 
 import os
 from collections.abc import Sequence
+from functools import partial
 
 from hermes_core.errors import UserError
 from hermes_core.plugins.at_hand import at_hand
@@ -19,25 +20,29 @@ _RECAP = 1500  # characters of the last answer that are said again in the chat
 
 
 def chat_slash_commands(runtime: "Runtime") -> Sequence[SlashCommand]:
-    """``/platforms``, ``/sethome`` and ``/handoff``."""
-    desk = _Chats(runtime)
+    """They are there in a terminal, too, but for those that answer questions and strangers."""
+    chats = _Chats(runtime)
+    answer = partial(SlashCommand, run=chats.elsewhere, at_once=True, who="everyone", where=("chat",))
     return (
-        SlashCommand(name="platforms", summary="which chat services are served", run=desk.platforms, at_once=True),
+        SlashCommand(name="platforms", summary="which chat services are served", run=chats.platforms, at_once=True),
         SlashCommand(
             name="sethome",
             summary="make a chat home on its platform: what has no other place goes there",
-            run=desk.sethome,
+            run=chats.sethome,
             usage="[TARGET]",
             who="everyone",
         ),
         SlashCommand(
             name="handoff",
             summary="go on with this conversation in another chat",
-            run=desk.handoff,
+            run=chats.handoff,
             usage="PLATFORM|TARGET",
             who="everyone",
             where=("terminal", "chat"),
         ),
+        answer(name="approve", summary="say yes to a question", usage="[ID] [once|session|always]"),
+        answer(name="deny", summary="say no to a question", usage="[ID]"),
+        SlashCommand(name="pair", summary="let somebody in", run=chats.pair, usage="CODE", where=("chat",)),
     )
 
 
@@ -96,6 +101,19 @@ class _Chats:
         await (await self._rows()).routes.hand_over(there.key, session.id, notice, there.overrides)
         fresh = await at_hand(session).switch()
         return f"{_called(chat)} goes on with {session.id}. Here a new session begins: {fresh.id}."
+
+    async def pair(self, session: Session, rest: str) -> str:
+        """Let in who was given a code."""
+        from hermes_core.gateway.people.pairing import approve
+
+        if not rest:
+            raise UserError("Say the code that they were given: /pair CODE")
+        owner = session.owner
+        known = await approve(await self._rows(), rest, by=owner.person, where=session.origin, profile=owner.profile)
+        return f"{known.name or known.sender} on {known.platform} may talk to me now."
+
+    async def elsewhere(self, _session: Session, _rest: str) -> str:
+        raise UserError("This does not work here.")
 
     async def _rows(self) -> "Rows":
         from hermes_core.gateway.rows.kept import rows_of

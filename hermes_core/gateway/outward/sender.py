@@ -26,9 +26,8 @@ from hermes_core.store.journal import Store
 from hermes_core.store.killpoints import die_at
 from hermes_core.types import Blob, Message, Sent
 
-__all__ = ["PLACEHOLDER", "Prepare", "Sender", "Shown"]
+__all__ = ["PLACEHOLDER", "Sender", "Shown"]
 
-Prepare = Callable[[OutboxRow], Awaitable[Message]]
 log = logging.getLogger(__name__)
 PLACEHOLDER = "…"
 _PATIENCE = 300.0  # seconds that a service may take for one message; files may be large
@@ -49,9 +48,8 @@ class Shown(Protocol):
 class Sender:
     """Sends for one account until it is stopped. One runs for an account at a time: who holds its lease.
 
-    ``prepare`` gives the message a row is sent as (plugins may change it); asked once, before the first try. ``mask``
-    takes secrets out of errors before they are stored. ``poll`` is how often, in seconds, other processes' rows are
-    looked for; those of this one are heard of. ``shown`` are the answers that are shown while they are written.
+    ``mask`` takes secrets out of errors before they are stored. ``poll`` is how often, in seconds, other processes'
+    rows are looked for; those of this one are heard of. ``shown`` are the answers that are shown while being written.
     """
 
     def __init__(
@@ -59,7 +57,6 @@ class Sender:
         store: Store,
         platform: Platform,
         *,
-        prepare: Prepare | None = None,
         mask: Callable[[str], str] = str,
         pace: Pace | None = None,
         clock: Callable[[], float] = time.time,
@@ -69,7 +66,7 @@ class Sender:
         self.holder = uuid4().hex
         self.pace = pace or Pace(clock)
         self.outbox, self._store, self.platform = rows_of(store).outbox, store, platform
-        self._prepare, self._mask = prepare, mask
+        self._mask = mask
         self._clock, self._poll, self._most = clock, poll, side_by_side
         self._busy: dict[tuple[str, str], asyncio.Task[None]] = {}
         self.shown: dict[str, Shown] = {}
@@ -149,7 +146,7 @@ class Sender:
             if shown := self.shown.pop(row.outgoing.key, None):  # its last edit is over before the final text goes in
                 await shown.close()
                 [row] = await self.outbox.outbox_of(key=row.outgoing.key)
-            pieces = row.pieces or pieces_of(await self._prepared(row), self.platform)
+            pieces = row.pieces or pieces_of(row.outgoing.message, self.platform)
             if not pieces:
                 await self.outbox.abandon(row.id, "It says nothing.")
             while pieces and (rest := await self._piece(row, pieces)):
@@ -161,9 +158,6 @@ class Sender:
         except Exception as error:
             log.error("message %s cannot be sent now", row.outgoing.key, exc_info=not isinstance(error, StoreError))
             await asyncio.sleep(self._poll)
-
-    async def _prepared(self, row: OutboxRow) -> Message:
-        return await self._prepare(row) if self._prepare else row.outgoing.message
 
     async def _piece(self, before: OutboxRow, pieces: Sequence[Message]) -> OutboxRow | None:
         """Send the next piece; the row as it is for the one after it, or None when there is nothing to do now."""

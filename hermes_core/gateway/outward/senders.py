@@ -1,20 +1,17 @@
-"""Who sends for each account that this process serves, and what a message is turned into before it leaves."""
+"""Who sends for each account that this process serves."""
 
 import asyncio
 import logging
 
-from hermes_core import trace
 from hermes_core.agent.runtime import Runtime
-from hermes_core.errors import UnknownName
 from hermes_core.gateway.asks import Asked, question_key
 from hermes_core.gateway.outward.bubble import Bubble
 from hermes_core.gateway.outward.outgoing import answer_to, said
 from hermes_core.gateway.outward.sender import Sender
 from hermes_core.gateway.rows.kept import rows_of
-from hermes_core.gateway.rows.values import OutboxRow
 from hermes_core.kinds import Platform
 from hermes_core.store.codec import plain_text
-from hermes_core.types import Envelope, Feature, Message, Sent, Session
+from hermes_core.types import Envelope, Feature, Sent
 
 __all__ = ["Senders"]
 
@@ -32,7 +29,7 @@ class Senders:
         """Send for an account until cancelled."""
         masks = self._runtime.settings.masks
         store = await self._runtime.store()
-        sender = Sender(store, platform, prepare=self._prepared, mask=masks.text)
+        sender = Sender(store, platform, mask=masks.text)
         self._at_work[platform.name, platform.account] = sender
         try:
             await sender.run()
@@ -77,16 +74,3 @@ class Senders:
             log.info("question %s could not be closed: %s", question, error)
             return False
         return True
-
-    async def _prepared(self, row: OutboxRow) -> Message:
-        """A message as plugins let it out."""
-        out = row.outgoing
-        with trace.using(out.trace):
-            store = await self._runtime.store()
-            try:
-                session = await store.session(out.session_id, out.owner)
-            except UnknownName:  # of no conversation, or of one that was deleted meanwhile
-                session = Session(id=out.session_id, origin=out.platform, owner=out.owner)
-            transform = self._runtime.dispatch.transform
-            message: Message = await transform("transform_outgoing", "message", out.message, session=session)
-            return message

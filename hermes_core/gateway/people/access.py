@@ -12,12 +12,13 @@ It decides about the envelope as the service gave it, before a plugin changes it
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Literal, TypeAlias
+from typing import Literal
 
 from attrs import field
 
 from hermes_core.config.gateway import PlatformSettings, listed
-from hermes_core.types import Envelope, Principal, SlashCommand
+from hermes_core.console.allowed import Role
+from hermes_core.types import Envelope, Principal
 from hermes_core.values import frozen
 
 TYPE_CHECKING = False
@@ -25,12 +26,9 @@ if TYPE_CHECKING:
     from hermes_core.config.settings import Settings
     from hermes_core.gateway.rows.values import Person
 
-__all__ = ["OWNER", "Access", "AccessRules", "Place", "Role", "admit", "chat_principal", "listing", "may_use", "usable"]
+__all__ = ["OWNER", "Access", "AccessRules", "admit", "chat_principal"]
 
 OWNER = Principal().person  # who the sessions of this machine's terminal belong to
-Role: TypeAlias = Literal["admin", "user"]
-_SHORT = 16  # characters of usage from which on a list leaves it out
-Place: TypeAlias = Literal["terminal", "chat", "api"]
 
 
 @frozen(kw_only=True)
@@ -172,23 +170,3 @@ def _in(names: frozenset[str], chat: str) -> bool:
 def chat_principal(envelope: Envelope, profile: str) -> Principal:
     """Who owns what a group says and hears together. No account's name has its form, so it is nobody's own."""
     return Principal(profile=profile, person=f"{envelope.platform}#{envelope.chat}")
-
-
-# --- slash commands ------------------------------------------------------------------------------------------------
-
-
-def may_use(command: SlashCommand, role: Role, place: Place) -> bool:
-    """Whether somebody may run a slash command at some place."""
-    return place in command.where and (command.who == "everyone" or role == "admin")
-
-
-def usable(commands: Mapping[str, SlashCommand], role: Role, place: Place) -> dict[str, SlashCommand]:
-    """The commands that somebody may run; any other is answered as one that is not there."""
-    return {name: command for name, command in commands.items() if may_use(command, role, place)}
-
-
-def listing(commands: Mapping[str, SlashCommand]) -> str:
-    """Help: one command a line. A long usage is told where the command is explained."""
-    heads = {c.name: f"{c.name} {c.usage if len(c.usage) < _SHORT else '…'}" for c in commands.values()}
-    width = max(map(len, heads.values()), default=0) + 2
-    return "\n".join(f"    /{heads[c.name]:<{width}}{c.summary}" for c in commands.values())

@@ -21,7 +21,6 @@ from hermes_core.store.sql.tables import (
     model_calls,
     owners,
     prompts,
-    routes,
     search,
     sessions,
     turns,
@@ -227,13 +226,6 @@ JOURNAL: dict[str, sa.Executable] = {
     .order_by(messages.c.id.desc())
     .limit(1),
     "event_forget": sa.delete(inbox).where(*_is(inbox, "owner", "platform", "account", "event_id")),
-    "head_find": _get(routes, "session_id", "overrides").where(*_is(routes, "owner", "key")),
-    "head_set": _add(routes, "key", "owner", "session_id", "overrides", "made", "used").on_conflict_do_update(
-        index_elements=["key"], set_=_given("owner", "session_id", "overrides", "made", "used")
-    ),
-    "heads_drop": sa.delete(routes).where(
-        *_is(routes, "session_id", "owner"), sa.func.substr(routes.c.key, 1, 5) == sa.literal_column("'head:'")
-    ),
     "turn_close": _set(turns, "state", "error", "ended"),
     "turns_abandon": sa.update(turns)
     .where(*_is(turns, "session_id"), turns.c.state == "open")

@@ -78,7 +78,7 @@ class Room(Platform):
     name = "room"
     features = frozenset({Feature.IDEMPOTENT})
 
-    async def open(self, desk):
+    async def open(self, console):
         self.account = "bot"
 
     async def receive(self):

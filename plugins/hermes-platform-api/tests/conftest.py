@@ -12,7 +12,7 @@ import pytest
 from attrs import define
 
 from hermes_core.context import PluginContext
-from hermes_core.gateway.desk import RuntimeDesk
+from hermes_core.kinds import Console
 from hermes_core.plugins.manifest import read_manifest
 from hermes_core.testing import Bench, ScriptedProvider, plugin_context
 from hermes_core.testing.contract_base import manifest_path
@@ -28,8 +28,12 @@ class Running:
     """A server that runs, and what is behind it."""
 
     api: Api
-    desk: RuntimeDesk
     bench: Bench
+
+    @property
+    def ctx(self) -> PluginContext:
+        """What the plugin was handed."""
+        return self.api._ctx
 
     @property
     def url(self) -> str:
@@ -67,10 +71,9 @@ async def running(bench: Bench) -> AsyncIterator[Running]:
     runtime = bench.runtime
     runtime.loader.load_contributing("platforms", ["api"])
     [api] = [p for _, p in runtime.dispatch.contributions("register_platforms") if p.name == "api"]
-    desk = RuntimeDesk(runtime, api)
-    await api.open(desk)
+    await api.open(Console())
     try:
-        yield Running(api, desk, bench)
+        yield Running(api, bench)
     finally:
         await api.close()
 

@@ -90,7 +90,7 @@ async def test_a_whole_conversation_is_sent_each_time_and_kept_once(serve: Any, 
             messages.append({"role": "user", "content": text})
             whole = await client.chat.completions.create(model="hermes", messages=messages)
             messages.append({"role": "assistant", "content": whole.choices[0].message.content})
-        sessions = await server.desk.sessions.list()
+        sessions = await server.ctx.sessions.rows(server.ctx.owner)
     assert [row.messages for row in sessions] == [6]
     prompts = {request.messages[0].parts[0].text for request in model.requests}
     assert len(prompts) == 1

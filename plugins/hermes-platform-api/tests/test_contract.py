@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from hermes_core.context import PluginContext
-from hermes_core.testing import FakeDesk, PluginContract
+from hermes_core.testing import FakeConsole, PluginContract
 from hermes_platform_api.config import Config
 from hermes_platform_api.platform import Api
 
@@ -20,7 +20,7 @@ class TestApi(PluginContract):
         return Api(context)
 
     async def exercise(self, subject: Any) -> None:
-        await subject.open(FakeDesk())
+        await subject.open(FakeConsole())
         await subject.close()
 
 
@@ -28,7 +28,7 @@ async def test_receive_waits_for_close_and_ends_with_it(manifest_context: Plugin
     import asyncio
 
     api = Api(manifest_context)
-    await api.open(FakeDesk())
+    await api.open(FakeConsole())
     listening = asyncio.ensure_future(anext(api.receive(), None))
     done, _ = await asyncio.wait({listening}, timeout=0.05)
     assert not done
@@ -39,6 +39,6 @@ async def test_receive_waits_for_close_and_ends_with_it(manifest_context: Plugin
 async def test_it_can_be_opened_again_after_a_close(manifest_context: PluginContext) -> None:
     api = Api(manifest_context)
     for _ in range(2):
-        await api.open(FakeDesk())
+        await api.open(FakeConsole())
         assert api.address.startswith("http://127.0.0.1:")
         await api.close()

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from hermes_core.errors import Undeliverable, UserError
-from hermes_core.testing import FakeDesk, plugin_context
+from hermes_core.testing import FakeConsole, plugin_context
 from hermes_core.testing.contract_base import manifest_path
 from hermes_core.types import Chat, Message
 from hermes_platform_api.config import Config
@@ -193,7 +193,7 @@ async def test_a_client_that_leaves_stops_its_turn(serve: Any, scripted: Any, st
         await server.until(lambda: not server.running)
 
         async def idle() -> bool:
-            return (await server.desk.sessions.list())[0].state == "idle"
+            return (await server.ctx.sessions.rows(server.ctx.owner))[0].state == "idle"
 
         await server.until(idle)
 
@@ -245,7 +245,7 @@ async def test_a_missing_key_is_made_kept_and_shown_to_a_terminal_only(
     ctx = context(tmp_path)
     api = Api(ctx)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    await api.open(FakeDesk())
+    await api.open(FakeConsole())
     await api.close()
     made = ctx.secrets.get("API_SERVER_KEY")
     assert len(made) >= 16
@@ -253,7 +253,7 @@ async def test_a_missing_key_is_made_kept_and_shown_to_a_terminal_only(
     monkeypatch.setattr("sys.stderr.isatty", lambda: False, raising=False)
     for again in (ctx, context(tmp_path / "other")):
         api = Api(again)
-        await api.open(FakeDesk())
+        await api.open(FakeConsole())
         await api.close()
         told = capsys.readouterr().err
         assert made not in told
@@ -284,7 +284,7 @@ async def test_a_port_in_use_is_one_clear_error(tmp_path: Path) -> None:
         ctx = context(tmp_path)
         object.__setattr__(ctx, "config", Config(port=taken.getsockname()[1]))
         with pytest.raises(UserError, match="is in use"):
-            await Api(ctx).open(FakeDesk())
+            await Api(ctx).open(FakeConsole())
 
 
 async def test_nothing_can_be_sent_to_a_client_that_did_not_ask(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from hermes_core.testing import FakeDesk
+from hermes_core.testing import FakeConsole
 from hermes_platform_api.openapi import document
 from hermes_platform_api.platform import Api
 
@@ -61,7 +61,7 @@ async def test_every_answer_is_as_the_document_says(manifest_context: Any, tmp_p
     """Requests that schemathesis makes, right and wrong ones: no fault, no answer that the document does not name."""
     pytest.importorskip("schemathesis")
     api = Api(manifest_context)
-    await api.open(FakeDesk())
+    await api.open(FakeConsole())
     script = tmp_path / "test_fuzz.py"
     script.write_text(FUZZ)
     env = {

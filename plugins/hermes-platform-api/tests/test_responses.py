@@ -76,7 +76,7 @@ async def test_a_conversation_is_a_session_with_a_name(serve: Any, scripted: Any
     async with serve(model) as server, server.client() as client:
         await client.responses.create(**ASK, conversation="holiday", instructions="Be kind.")
         await client.responses.create(**ASK, conversation="holiday")
-        assert (await server.desk.sessions.get("holiday")).origin == "api"
+        assert (await server.ctx.sessions.get(server.ctx.owner, "holiday")).origin == "api"
     assert len(model.requests[1].messages) == 4
     assert "Be kind." in model.requests[0].messages[0].parts[0].text
 

@@ -128,4 +128,4 @@ async def test_a_run_that_cannot_begin_is_an_error(serve: Any, scripted: Any) ->
     async with serve(scripted()) as server, server.http() as http, server.http("alices-key-0123456789") as her:
         await her.post("/api/sessions", json={"id": "hers"})
         wrong = await http.post("/v1/runs", json={"input": "Hi.", "session_id": "hers"})
-        assert (wrong.status_code, wrong.json()["error"]["code"]) == (400, "bad_request")
+        assert (wrong.status_code, wrong.json()["error"]["code"]) == (404, "not_found")

@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+from hermes_core.types import Principal
+
 
 async def test_a_session_is_made_talked_in_and_deleted(serve: Any, scripted: Any) -> None:
     async with serve(scripted("One.", "Two.")) as server, server.http() as http:
@@ -66,7 +68,8 @@ async def test_a_scope_of_a_key_is_a_person_of_its_own(serve: Any, scripted: Any
         assert (await http.get("/api/sessions")).json()["data"] == []
         [row] = (await http.get("/api/sessions", headers=scoped)).json()["data"]
         assert row["preview"] == "a"
-        assert [r.session.owner.person for r in await server.desk.sessions.list(":user-7")] == [":user-7"]
+        [known] = await server.ctx.sessions.rows(Principal(person=":user-7"))
+        assert known.session.owner.person == ":user-7"
 
 
 async def test_numbers_in_the_address_are_checked(serve: Any, scripted: Any) -> None:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-from hermes_core.testing import FakeDesk
+from hermes_core.testing import FakeConsole
 from hermes_core.types import (
     Called,
     Chat,
@@ -54,7 +54,7 @@ async def _help(session: Session, rest: str) -> str:
     return "/help    what there is\n/model   who answers"
 
 
-class RoteDesk(FakeDesk):
+class RoteConsole(FakeConsole):
     def __init__(self) -> None:
         super().__init__()
         self.running: asyncio.Task[None] | None = None
@@ -133,19 +133,19 @@ async def turn(cli: Cli, text: str) -> None:
 
 
 async def main(data: Path) -> None:
-    desk = RoteDesk()
+    console = RoteConsole()
     cli = Cli(Config(), data)
     try:
-        await cli.open(desk)
+        await cli.open(console)
         async for envelope in cli.receive():
             text = envelope.message.parts[0].text  # type: ignore[union-attr]
             await cli.ack(envelope)
             if text.startswith("/"):
                 await cli.send(Chat("main"), Message(role="assistant", parts=[Text(text=await _help(None, ""))]), "k")  # type: ignore[arg-type]
                 continue
-            desk.running = asyncio.create_task(turn(cli, text))
-            await desk.running
-            desk.running = None
+            console.running = asyncio.create_task(turn(cli, text))
+            await console.running
+            console.running = None
     finally:
         await cli.close()
 

@@ -11,7 +11,7 @@ from prompt_toolkit.input import PipeInput, create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
 from hermes_core.errors import UserError
-from hermes_core.testing import FakeDesk
+from hermes_core.testing import FakeConsole
 from hermes_core.types import Chat, Ended, Envelope, Message, Question, Said, Started, Text, Usage
 from hermes_platform_cli.asking import keys_of, lines_of
 from hermes_platform_cli.config import Config
@@ -29,7 +29,7 @@ async def until(true: Callable[[], object]) -> None:
         await asyncio.sleep(0.001)
 
 
-class Desk(FakeDesk):
+class Terminal(FakeConsole):
     async def interrupt(self, chat: str) -> bool:
         self.interrupted.append(chat)
         return True
@@ -44,14 +44,14 @@ def keys() -> Iterator[PipeInput]:
 @pytest.fixture
 async def talk(keys: PipeInput, tmp_path: Path) -> "Iterator[Talk]":  # type: ignore[misc]
     talk = Talk(keys, tmp_path)
-    await talk.cli.open(talk.desk)
+    await talk.cli.open(talk.console)
     yield talk
     await talk.cli.close()
 
 
 class Talk:
     def __init__(self, keys: PipeInput, data: Path) -> None:
-        self.keys, self.desk, self.out, self.now = keys, Desk(), StringIO(), 0.0
+        self.keys, self.console, self.out, self.now = keys, Terminal(), StringIO(), 0.0
         streams = Streams(stdin=StringIO(), stdout=self.out, stderr=StringIO(), environ={"TERM": "xterm"})
         config = Config(history=False, banner=False)
         clock = lambda: self.now  # noqa: E731
@@ -192,7 +192,7 @@ async def test_the_first_interrupt_stops_the_turn_and_the_second_ends_the_progra
     await talk.cli.show("main", STARTED)
     assert talk.cli._interrupt()
     await asyncio.sleep(0)
-    assert talk.desk.interrupted == ["main"]
+    assert talk.console.interrupted == ["main"]
     talk.now += 3
     assert talk.cli._interrupt(), "three seconds later it is a first one again"
     talk.now += 1
@@ -203,7 +203,7 @@ async def test_the_first_interrupt_stops_the_turn_and_the_second_ends_the_progra
 
 async def test_an_interrupt_between_turns_is_not_ours(talk: Talk) -> None:
     assert not talk.cli._interrupt()
-    assert talk.desk.interrupted == []
+    assert talk.console.interrupted == []
 
 
 async def test_a_closed_conversation_says_so(tmp_path: Path) -> None:
@@ -224,7 +224,7 @@ def test_letters_that_two_choices_share_stand_for_none() -> None:
 async def busy(keys: PipeInput, tmp_path: Path) -> "Iterator[Talk]":  # type: ignore[misc]
     """A conversation in which a turn runs and the next message is waited for."""
     talk = Talk(keys, tmp_path)
-    await talk.cli.open(talk.desk)
+    await talk.cli.open(talk.console)
     await talk.cli.ack(await talk.say("first"))
     await talk.cli.show("main", STARTED)
     talk.following = asyncio.ensure_future(anext(talk.inbox))
@@ -305,7 +305,7 @@ async def test_editing_keys(busy) -> None:
 
 async def test_control_c_stops_the_turn_and_keeps_the_line(busy) -> None:
     busy.keys.send_text("half\x03")
-    await until(lambda: busy.desk.interrupted)
+    await until(lambda: busy.console.interrupted)
     busy.keys.send_text(" a line\r")
     assert text_of(await busy.following) == "half a line"
 

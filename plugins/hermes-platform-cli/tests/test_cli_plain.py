@@ -10,7 +10,7 @@ from typing import Any, TextIO
 
 import pytest
 
-from hermes_core.testing import FakeDesk
+from hermes_core.testing import FakeConsole
 from hermes_core.types import (
     Called,
     Chat,
@@ -58,7 +58,7 @@ async def converse(
     out, err = out or StringIO(), StringIO()
     cli = Cli(Config(), data, streams=Streams(stdin=stdin, stdout=out, stderr=err, environ=environ))
     asked: list[str] = []
-    await cli.open(FakeDesk())
+    await cli.open(FakeConsole())
     left = list(turns)
     async for envelope in cli.receive():
         part = envelope.message.parts[0]
@@ -107,7 +107,7 @@ async def test_the_result_of_a_command_is_an_answer() -> None:
 async def test_a_notice_is_none(tmp_path: Path) -> None:
     out, err = StringIO(), StringIO()
     cli = Cli(Config(), tmp_path, streams=Streams(stdin=StringIO(), stdout=out, stderr=err, environ={}))
-    await cli.open(FakeDesk())
+    await cli.open(FakeConsole())
     await cli.send(Chat("main"), Message(role="assistant", parts=[Text(text="\x1b[2Jby the way")]), "k")
     await cli.close()
     assert (out.getvalue(), err.getvalue()) == ("", "by the way\n")
@@ -142,7 +142,7 @@ async def test_a_terminal_that_wants_no_codes_gets_none(environ: dict[str, str])
 async def test_a_question_over_a_pipe_has_nobody_to_answer_it(tmp_path: Path) -> None:
     streams = Streams(stdin=StringIO("once\n"), stdout=StringIO(), stderr=StringIO(), environ={})
     cli = Cli(Config(), tmp_path, streams=streams)
-    await cli.open(FakeDesk())
+    await cli.open(FakeConsole())
     assert await cli.ask("main", Question(id="q", kind="approval", subject="rm")) is None
     await cli.close()
 
@@ -154,7 +154,7 @@ async def test_a_question_over_a_pipe_has_nobody_to_answer_it(tmp_path: Path) ->
 async def test_a_person_without_colors_can_answer(typed: str, outcome: str, choice: str, tmp_path: Path) -> None:
     err = Terminal()
     cli = Cli(Config(), tmp_path, streams=Streams(stdin=Terminal(typed), stdout=Terminal(), stderr=err, environ={}))
-    await cli.open(FakeDesk())
+    await cli.open(FakeConsole())
     verdict = await cli.ask("main", Question(id="q", kind="approval", subject="rm \u202e-rf", risk="loss"))
     await cli.close()
     assert verdict is not None
@@ -170,7 +170,7 @@ async def test_a_person_without_colors_can_answer(typed: str, outcome: str, choi
 async def test_a_number_means_what_the_list_says(typed: str, choice: str, tmp_path: Path) -> None:
     err = Terminal()
     cli = Cli(Config(), tmp_path, streams=Streams(stdin=Terminal(typed), stdout=Terminal(), stderr=err, environ={}))
-    await cli.open(FakeDesk())
+    await cli.open(FakeConsole())
     choices = ["2", "1", "blue", *"defghijk", "dark"]
     verdict = await cli.ask("main", Question(id="q", kind="choice", subject="How many?", choices=choices))
     await cli.close()
@@ -186,7 +186,7 @@ async def test_nobody_reading_ends_it_quietly(tmp_path: Path) -> None:
         cli = Cli(
             Config(), tmp_path, streams=Streams(stdin=StringIO("a\nb\n"), stdout=out, stderr=StringIO(), environ={})
         )
-        await cli.open(FakeDesk())
+        await cli.open(FakeConsole())
         asked = []
         async for envelope in cli.receive():
             asked.append(envelope.event_id)
@@ -201,7 +201,7 @@ async def test_a_file_as_input_and_a_poor_encoding_work(tmp_path: Path) -> None:
     (tmp_path / "in").write_bytes("안녕\r\n\xff last".encode("utf-8", "surrogateescape").replace(b"\xc3\xbf", b"\xff"))
     with (tmp_path / "in").open() as stdin, (tmp_path / "out").open("w", encoding="ascii") as out:
         cli = Cli(Config(), tmp_path, streams=Streams(stdin=stdin, stdout=out, stderr=StringIO(), environ={}))
-        await cli.open(FakeDesk())
+        await cli.open(FakeConsole())
         texts = []
         async for envelope in cli.receive():
             texts.append(envelope.message.parts[0].text)  # type: ignore[union-attr]
@@ -216,7 +216,7 @@ async def test_a_file_as_input_and_a_poor_encoding_work(tmp_path: Path) -> None:
 async def test_a_message_that_comes_while_a_turn_runs_waits_for_its_end(tmp_path: Path) -> None:
     streams = Streams(stdin=StringIO("one\ntwo\n"), stdout=StringIO(), stderr=StringIO(), environ={})
     cli = Cli(Config(), tmp_path, streams=streams)
-    await cli.open(FakeDesk())
+    await cli.open(FakeConsole())
     stream = cli.receive()
     first = await anext(stream)
     started, ended = turn(Said(text="x"))[0], turn()[-1]

@@ -4,7 +4,7 @@ import asyncio
 import sys
 from pathlib import Path
 
-from hermes_core.testing import FakeDesk
+from hermes_core.testing import FakeConsole
 from hermes_core.types import Text
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -14,7 +14,7 @@ async def main(url: str, user: str, folder: str, manner: str) -> None:
     from matrix_people import bot_for
 
     bot = bot_for(url, user, Path(folder))
-    await bot.open(FakeDesk())
+    await bot.open(FakeConsole())
     print("open", flush=True)
     async for envelope in bot.receive():
         if manner == "ack":

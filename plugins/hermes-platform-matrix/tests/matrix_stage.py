@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 from matrix_people import Person, bot_for
 
-from hermes_core.testing import FakeDesk
+from hermes_core.testing import FakeConsole
 from hermes_core.types import Blob, Envelope, Message, Text
 from hermes_platform_matrix.platform import Matrix
 
@@ -43,7 +43,7 @@ class Stage:
     async def listening(self, ack: bool = True, **settings):
         """A bot that is open and hears; it has synced once, so what comes from now on is news."""
         bot = self.bot(**settings)
-        await bot.open(FakeDesk())
+        await bot.open(FakeConsole())
         ears = Ears(bot, ack)
         try:
             yield ears

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from hermes_core.errors import DeliveryError, NotSent, Undeliverable, UserError
-from hermes_core.testing import FakeDesk
+from hermes_core.testing import FakeConsole
 from hermes_core.types import Chat, Message, Sent, Started, Text
 from hermes_platform_matrix.checks import check_account
 from hermes_platform_matrix.config import Config
@@ -99,7 +99,7 @@ async def test_what_an_answer_means_for_a_message(tmp_path, status, answer, kind
 
     async with homeserver(script) as (url, _):
         platform = bot(url, tmp_path)
-        await platform.open(FakeDesk())
+        await platform.open(FakeConsole())
         with pytest.raises(DeliveryError) as caught:
             await platform.send(Chat("!r:s"), SAID, "key")
         await platform.close()
@@ -111,7 +111,7 @@ async def test_what_an_answer_means_for_a_message(tmp_path, status, answer, kind
 async def test_a_homeserver_that_is_away_got_nothing(tmp_path):
     async with homeserver(usual) as (url, _):
         platform = bot(url, tmp_path)
-        await platform.open(FakeDesk())
+        await platform.open(FakeConsole())
         await platform._connection.rooms.get("!r:s")
         platform._connection.server.url = "http://127.0.0.1:1"
         with pytest.raises(NotSent):
@@ -120,7 +120,7 @@ async def test_a_homeserver_that_is_away_got_nothing(tmp_path):
     with pytest.raises(NotSent, match="not connected"):
         await platform.send(Chat("!r:s"), SAID, "key")
     with pytest.raises(Cut):
-        await bot("http://127.0.0.1:1", tmp_path / "other").open(FakeDesk())
+        await bot("http://127.0.0.1:1", tmp_path / "other").open(FakeConsole())
 
 
 @pytest.mark.parametrize("config", [{"homeserver": ""}, {"homeserver": "x"}])
@@ -132,7 +132,7 @@ async def test_what_only_a_person_can_mend(tmp_path, config, monkeypatch):
         monkeypatch.setattr("hermes_platform_matrix.connection.homeserver_url", url)
     platform = Matrix(Config(**config), lambda _: "", tmp_path, LOG)
     with pytest.raises(UserError, match=r"no homeserver is set|neither an access token nor a password") as caught:
-        await platform.open(FakeDesk())
+        await platform.open(FakeConsole())
     assert caught.value.hint
 
 
@@ -148,7 +148,7 @@ async def test_a_token_that_runs_out_parks_the_platform(tmp_path):
 
     async with homeserver(script) as (url, _):
         platform = bot(url, tmp_path)
-        await platform.open(FakeDesk())
+        await platform.open(FakeConsole())
         with pytest.raises(UserError, match="not valid"):
             await asyncio.wait_for(anext(platform.receive()), 10)
         await platform.close()
@@ -174,7 +174,7 @@ async def test_a_short_cut_is_borne_and_a_lasting_one_is_told(tmp_path, monkeypa
 
     async with homeserver(script) as (url, requests):
         platform = bot(url, tmp_path)
-        await platform.open(FakeDesk())
+        await platform.open(FakeConsole())
         stream = platform.receive()
         assert (await asyncio.wait_for(anext(stream), 10)).event_id == "$e"  # the first sync of all is not for us
         with pytest.raises(Cut):
@@ -201,7 +201,7 @@ async def test_one_odd_event_stops_nothing(tmp_path):
 
     async with homeserver(script) as (url, _):
         platform = bot(url, tmp_path)
-        await platform.open(FakeDesk())
+        await platform.open(FakeConsole())
         stream = platform.receive()
         heard = [await asyncio.wait_for(anext(stream), 10) for _ in range(2)]
         await platform.close()
@@ -253,7 +253,7 @@ async def test_edits_and_signs_fail_like_messages(tmp_path):
 
     async with homeserver(script) as (url, requests):
         platform = bot(url, tmp_path)
-        await platform.open(FakeDesk())
+        await platform.open(FakeConsole())
         with pytest.raises(NotSent):
             await platform.edit(Sent(chat="!r:s", message_id="$1"), SAID)
         with pytest.raises(NotSent):
@@ -412,7 +412,7 @@ async def test_an_invitation_is_tried_again_and_given_up_when_refused(tmp_path, 
 
     async with homeserver(script) as (url, _):
         platform = bot(url, tmp_path)
-        await platform.open(FakeDesk())
+        await platform.open(FakeConsole())
         hearing = asyncio.ensure_future(anext(platform.receive(), None))
         await asyncio.wait_for(done.wait(), 20)
         await platform.close()
@@ -440,7 +440,7 @@ async def test_an_event_waits_for_what_it_needs_and_is_left_out_only_when_refuse
 
     async with homeserver(script) as (url, _):
         platform = bot(url, tmp_path)
-        await platform.open(FakeDesk())
+        await platform.open(FakeConsole())
         stream = platform.receive()
         assert [(await asyncio.wait_for(anext(stream), 10)).event_id for _ in heard] == heard
         await platform.close()

@@ -5,7 +5,7 @@ from matrix_people import bot_for
 from matrix_stage import blob_of, said, text_of
 
 from hermes_core.errors import NotSent, Undeliverable, UserError
-from hermes_core.testing import FakeDesk
+from hermes_core.testing import FakeConsole
 from hermes_core.types import Blob, Chat
 
 pytestmark = pytest.mark.real
@@ -226,9 +226,9 @@ async def test_a_token_that_is_not_valid_is_for_a_person_to_mend(stage):
     bot = bot_for(stage.synapse.url, stage.user, stage.folder / "data", access_token="syt_nonsense")
     bot._resolve = lambda value: value if value.startswith("syt") else ""
     with pytest.raises(UserError, match="access token is not valid") as caught:
-        await bot.open(FakeDesk())
+        await bot.open(FakeConsole())
     assert "syt_nonsense" not in str(caught.value)
     wrong = bot_for(stage.synapse.url, stage.user, stage.folder / "data")
     wrong._resolve = lambda value: "wrong" if "PASSWORD" in value else ""
     with pytest.raises(UserError, match="password was refused"):
-        await wrong.open(FakeDesk())
+        await wrong.open(FakeConsole())

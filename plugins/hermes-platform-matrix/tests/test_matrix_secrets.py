@@ -14,7 +14,7 @@ from matrix_people import Person
 from matrix_stage import said, text_of
 
 from hermes_core.errors import Undeliverable, UserError
-from hermes_core.testing import FakeDesk
+from hermes_core.testing import FakeConsole
 from hermes_core.types import Chat
 from hermes_platform_matrix.e2ee.cross_signing import _ALPHABET, _key_object, _public, _signer
 from hermes_platform_matrix.e2ee.signing import encoded, is_signed, signed
@@ -216,7 +216,7 @@ async def test_a_recovery_key_signs_the_device(stage, caplog):
     bot = stage.bot()
     resolved = bot._resolve
     bot._resolve = lambda value: as_people_write_it(recovery) if "RECOVERY" in value else resolved(value)
-    await bot.open(FakeDesk())
+    await bot.open(FakeConsole())
     own, token = bot._connection.machine.own, bot._connection.server.token
     keys = stage.synapse.ask("POST", "keys/query", token, {"device_keys": {stage.user: []}})
     await bot.close()
@@ -242,4 +242,4 @@ async def test_a_store_that_is_lost_is_not_papered_over(stage):
     lost._folder = stage.folder / "elsewhere"
     lost._resolve = lambda value: value if value == token else ""
     with pytest.raises(UserError, match="other encryption keys"):
-        await lost.open(FakeDesk())
+        await lost.open(FakeConsole())

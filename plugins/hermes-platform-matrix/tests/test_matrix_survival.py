@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from matrix_stage import said, text_of
 
-from hermes_core.testing import FakeDesk
+from hermes_core.testing import FakeConsole
 from hermes_core.types import Chat
 
 pytestmark = pytest.mark.real
@@ -108,7 +108,7 @@ async def test_two_kernels_may_hold_one_account_after_the_other(stage):
     async with stage.listening() as ears:
         room = await stage.room(ears, ada, encrypted=True)
         standby = stage.bot()
-        await standby.open(FakeDesk())
+        await standby.open(FakeConsole())
         await ada.say(room, "one")
         assert await ears.texts(1) == ["one"]
     stream = standby.receive()

@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).parent))  # the server and the rules of fo
 from telegram_service import TOKEN, BotApiServer
 
 from hermes_core.plugins.manifest import read_manifest
-from hermes_core.testing import FakeDesk, plugin_context
+from hermes_core.testing import FakeConsole, plugin_context
 from hermes_core.testing.contract_base import manifest_path
 
 
@@ -68,9 +68,9 @@ def opened(made):
     """``async with opened(seconds=1) as (platform, listener)``."""
 
     @asynccontextmanager
-    async def open_(desk=None, acks=True, **settings):
+    async def open_(console=None, acks=True, **settings):
         platform = made(**settings)
-        await platform.open(desk or FakeDesk())
+        await platform.open(console or FakeConsole())
         try:
             yield platform, Listener(platform, acks=acks)
         finally:

@@ -9,7 +9,7 @@ import pytest
 from telegram_service import BOT, NAME, TOKEN, Fault, number, refused
 
 from hermes_core.errors import HermesError, UserError
-from hermes_core.testing import FakeDesk
+from hermes_core.testing import FakeConsole
 from hermes_core.types import Blob, SlashCommand, Text
 
 GROUP = {"id": -1001, "type": "supergroup", "title": "Friends"}
@@ -165,7 +165,7 @@ async def test_commands_make_the_menu_and_are_found_again(opened, service):
 
     names = ("help", "prompt-size", "new", "x" * 40)
     commands = [SlashCommand(name=n, summary=f"does {n}", run=run) for n in names]
-    async with opened(desk=FakeDesk(commands), menu=2) as (_, listener):
+    async with opened(console=FakeConsole(commands), menu=2) as (_, listener):
         assert [c["command"] for c in service.menu] == ["help", "prompt_size"]
         for written, meant in (
             ("/prompt_size all", "/prompt-size all"),
@@ -184,7 +184,7 @@ async def test_a_menu_that_cannot_be_set_is_no_reason_to_be_silent(opened, servi
         return ""
 
     service.script("setMyCommands", refused(400, "Bad Request: BOT_COMMAND_INVALID"))
-    async with opened(desk=FakeDesk([SlashCommand(name="help", summary="help", run=run)])) as (_, listener):
+    async with opened(console=FakeConsole([SlashCommand(name="help", summary="help", run=run)])) as (_, listener):
         await service.say("hi")
         assert texts(await listener.next()) == ["hi"]
 
@@ -414,20 +414,20 @@ async def test_albums_that_cannot_be_read_are_put_aside(opened, service, tmp_pat
 async def test_a_wrong_token_is_for_a_person_to_mend(made, token, words):
     platform = made(token=token)
     with pytest.raises(UserError, match=words) as caught:
-        await platform.open(FakeDesk())
+        await platform.open(FakeConsole())
     assert "BotFather" in caught.value.hint
     await platform.close()
 
 
 async def test_a_proxy_that_is_none_is_told_without_its_password(made):
     with pytest.raises(UserError, match="TELEGRAM_PROXY") as caught:
-        await made(secrets={"TELEGRAM_PROXY": "nonsense://user:hunter2@x"}).open(FakeDesk())
+        await made(secrets={"TELEGRAM_PROXY": "nonsense://user:hunter2@x"}).open(FakeConsole())
     assert "hunter2" not in str(caught.value)
 
 
 async def test_a_proxy_is_used_for_everything(made, service):
     platform = made(base_url="http://telegram.example", secrets={"TELEGRAM_PROXY": service.url})
-    await platform.open(FakeDesk())
+    await platform.open(FakeConsole())
     stream = platform.receive()
     service.write(document=service.keep(b"by proxy"))
     envelope = await asyncio.wait_for(anext(stream), 10)
@@ -442,9 +442,9 @@ async def test_a_service_that_is_away_is_tried_again_later(made, service):
     platform = made()
     for _ in range(3):
         with pytest.raises(HermesError) as caught:
-            await platform.open(FakeDesk())
+            await platform.open(FakeConsole())
         assert not isinstance(caught.value, UserError)
-    await platform.open(FakeDesk())
+    await platform.open(FakeConsole())
     await platform.close()
 
 
@@ -499,7 +499,7 @@ async def test_two_pollers_are_told_and_a_long_fault_too(opened, service, monkey
 async def test_it_can_be_closed_twice_and_sends_nothing_then(made):
     platform = made()
     await platform.close()
-    await platform.open(FakeDesk())
+    await platform.open(FakeConsole())
     await platform.close()
     await platform.close()
     assert [e async for e in platform.receive()] == []

@@ -9,7 +9,7 @@ import pytest
 from telegram_service import TOKEN, refused
 
 from hermes_core.errors import UserError
-from hermes_core.testing import FakeDesk
+from hermes_core.testing import FakeConsole
 from hermes_core.types import Blob, Text
 
 URL = "https://bot.example.org/telegram"
@@ -155,7 +155,7 @@ async def test_an_address_that_is_taken_is_told(made):
     server = await asyncio.start_server(lambda r, w: None, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
     with pytest.raises(UserError, match=str(port)):
-        await made(webhook_url=URL, webhook_port=port).open(FakeDesk())
+        await made(webhook_url=URL, webhook_port=port).open(FakeConsole())
     server.close()
 
 
@@ -163,6 +163,6 @@ async def test_a_url_that_telegram_refuses_is_for_a_person_to_mend(made, service
     service.script("setWebhook", refused(400, "Bad Request: bad webhook: Failed to resolve host"))
     platform = made(webhook_url=URL, webhook_port=0)
     with pytest.raises(UserError, match="resolve host"):
-        await platform.open(FakeDesk())
+        await platform.open(FakeConsole())
     assert platform._webhook is None
     assert TOKEN not in repr(service.webhook)

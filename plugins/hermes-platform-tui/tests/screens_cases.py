@@ -1,4 +1,4 @@
-"""A desk with something of everything, an app to put screens over, and the screens as people see them."""
+"""Something of everything, an app to put screens over, and the screens as people see them."""
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, date, datetime
@@ -11,8 +11,9 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widgets import Static
 
+from hermes_core.control import ModelsBroker
 from hermes_core.errors import AuthError
-from hermes_core.testing.fake_desk import FakeDesk
+from hermes_core.testing import FakeConsole, FakeSessions
 from hermes_core.testing.fake_settings import FakeSettings
 from hermes_core.types import (
     Feature,
@@ -22,6 +23,7 @@ from hermes_core.types import (
     Model,
     ModelRow,
     Price,
+    Principal,
     ProviderRow,
     Question,
     Session,
@@ -54,28 +56,30 @@ class Sessions:
     """Sessions that know more than the fake ones: when they were used, what was asked first."""
 
     def __init__(self, inner: Any, rows: Iterable[SessionRow]) -> None:
-        self.inner, self.rows = inner, {row.session.id: row for row in rows}
+        self.inner, self.known_rows = inner, {row.session.id: row for row in rows}
         self.hits: list[Hit] = []
         self.asked: list[int] = []
         self.wrong: Exception | None = None
-        for row in self.rows.values():
+        for row in self.known_rows.values():
             said = [message("user", row.preview), message("assistant", f"About {row.session.title}: *done*.")]
             inner.known[row.session.id] = (row.session, said)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.inner, name)
 
-    async def list(self, person: str = "", *, limit: int = 20) -> Sequence[SessionRow]:
+    async def rows(self, owner: Principal, *, limit: int = 20) -> Sequence[SessionRow]:
         self.asked.append(limit)
         if self.wrong:
             raise self.wrong
         found = []
         for ident, (session, _) in self.inner.known.items():
-            row = self.rows.get(ident) or evolve(next(iter(self.rows.values())), session=session, preview="")
+            row = self.known_rows.get(ident) or evolve(
+                next(iter(self.known_rows.values())), session=session, preview=""
+            )
             found.append(evolve(row, session=session))
         return found[:limit]
 
-    async def search(self, words: str, person: str = "", *, limit: int = 20) -> Sequence[Hit]:
+    async def search(self, owner: Principal, words: str, *, limit: int = 20) -> Sequence[Hit]:
         return [hit for hit in self.hits if words in hit.snippet][:limit]
 
 
@@ -149,20 +153,43 @@ class Settings(FakeSettings):
         return super()._keep(key, "" if read is None and value == "" else read, written=written)
 
 
-class Desk(FakeDesk):
-    """``models`` of ``broken`` providers cannot be asked."""
+class Models(ModelsBroker):
+    """Those that a test put in."""
 
-    async def models(self, provider: str = "") -> Any:
+    def __init__(self, given: "Given") -> None:
+        self._given = given
+
+    async def providers(self) -> Sequence[ProviderRow]:
+        return await self._given.known_providers()
+
+    async def list(self, provider: str = "") -> Sequence[ModelRow]:
+        return await self._given.models_of(provider)
+
+
+class Given(FakeConsole):
+    """A console that is a context too, as far as screens use one. The models of ``acme`` cannot be asked."""
+
+    def __init__(self, commands: Sequence[SlashCommand] = ()) -> None:
+        super().__init__(commands)
+        self.owner, self.models = Principal(), Models(self)
+        self.sessions: Any = FakeSessions()
+        self.settings: Any = FakeSettings()
+        self.provider_rows: Sequence[ProviderRow] = (ProviderRow(name="scripted", ready=True, kind="hosted"),)
+        self.model_rows: Sequence[ModelRow] = ()
+
+    async def known_providers(self) -> Sequence[ProviderRow]:
+        return self.provider_rows
+
+    async def models_of(self, provider: str) -> Sequence[ModelRow]:
         if provider == "acme":
             raise AuthError("acme does not take this key.", hint="Set another: hermes config set ACME_API_KEY …")
-        return await super().models(provider)
+        return [row for row in self.model_rows if provider in ("", row.provider)]
 
 
-def desk() -> Desk:
-    made = Desk(commands())
-    sessions: Any = Sessions(made.sessions, session_rows())
-    made.sessions = sessions
-    made.fake_settings = Settings(settings_rows())
+def given_all() -> Given:
+    made = Given(commands())
+    made.sessions = Sessions(made.sessions, session_rows())
+    made.settings = Settings(settings_rows())
     made.provider_rows = (
         ProviderRow(name="echo", ready=True, kind="rules"),
         ProviderRow(name="anthropic", ready=False, kind="hosted"),
@@ -196,7 +223,7 @@ def desk() -> Desk:
         Job(id="p2", kind="process", title="make world", since=NOW - 30, state="failed", last="[all] Error 2"),
     )
     made.job_texts = {"p1": "".join(f"GET /page/{n} 200 in {n % 9} ms\n" for n in range(200))}
-    made.usage_rows = usage_rows()
+    made.sessions.inner.usage_rows = usage_rows()
     return made
 
 
@@ -320,7 +347,7 @@ class PanelHost(App[None]):
     def compose(self) -> ComposeResult:
         with Horizontal():
             yield Static("A conversation.", id="talk", markup=False)
-            yield WorkPanel(desk(), "chat", now=now)
+            yield WorkPanel(given_all(), "chat", now=now)
 
 
 def setting(key: str) -> Setting:

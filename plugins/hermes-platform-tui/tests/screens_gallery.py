@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from screens_cases import BIG, HOSTILE, KEYS, TODAY, commands, desk, now, question, setting, skins
+from screens_cases import BIG, HOSTILE, KEYS, TODAY, commands, given_all, now, question, setting, skins
 from textual.screen import Screen
 
 from hermes_core.types import Usage
@@ -40,17 +40,17 @@ SCREENS: dict[str, Callable[[], Screen[Any]]] = {
         person="owner",
         quiet=0,
     ),
-    "sessions": lambda: SessionPicker(desk(), current="s2", now=now),
-    "models": lambda: ModelPicker(desk(), "openai:gpt-5-mini"),
-    "settings": lambda: SettingsScreen(desk()),
+    "sessions": lambda: SessionPicker(given_all(), current="s2", now=now),
+    "models": lambda: ModelPicker(given_all(), "openai:gpt-5-mini"),
+    "settings": lambda: SettingsScreen(given_all()),
     "value_choice": lambda: ValueDialog(setting("policy.mode"), _saved),
     "value_line": lambda: ValueDialog(setting("model.default"), _saved),
     "value_yaml": lambda: ValueDialog(setting("policy.deny"), _saved),
     "value_secret": lambda: ValueDialog(setting("model.api_key"), _saved),
     "help": lambda: HelpScreen(commands(), KEYS),
-    "work": lambda: WorkScreen(desk(), "chat", now=now),
-    "output": lambda: OutputScreen(desk(), "chat", desk().job_rows[2]),
-    "insights": lambda: InsightsScreen(desk(), today=lambda: TODAY),
+    "work": lambda: WorkScreen(given_all(), "chat", now=now),
+    "output": lambda: OutputScreen(given_all(), "chat", given_all().job_rows[2]),
+    "insights": lambda: InsightsScreen(given_all(), today=lambda: TODAY),
     "usage": lambda: UsageScreen(
         Usage(input=182_340, output=9_120, cache_read=120_000, calls=14, cost=0.4231, priced="estimated"),
         context=62_000,

@@ -9,7 +9,7 @@ from typing import Any
 from textual import events
 from textual.pilot import Pilot
 
-from hermes_core.gateway.carry import Carrier
+from hermes_core.console.carry import Carrier
 from hermes_core.hooks import hookimpl
 from hermes_core.testing import Bench
 from hermes_platform_tui.app import HermesApp
@@ -22,7 +22,7 @@ __all__ = ["Stage", "stage"]
 
 _PATIENCE = 15.0
 _MAY = {
-    "permissions": {"kernel": ["turns.run", "sessions.read", "sessions.write", "settings.write"]},
+    "permissions": {"kernel": ["turns.run", "sessions.read", "sessions.write", "settings.write", "llm.call"]},
     "contributes": {"platforms": ["tui"]},
 }
 

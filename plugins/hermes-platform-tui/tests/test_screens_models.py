@@ -13,7 +13,7 @@ from hermes_platform_tui.screens.models import ModelChoice, ModelPicker, price
 from hermes_platform_tui.screens.rows import Rows
 
 sys.path.insert(0, str(Path(__file__).parent))
-from screens_cases import HOSTILE, Desk, Host, clickable, desk, drawn, ended, settled, until
+from screens_cases import HOSTILE, Given, Host, clickable, drawn, ended, given_all, settled, until
 
 pytestmark = pytest.mark.long
 
@@ -37,11 +37,11 @@ async def test_keys_that_end_it(subtests: pytest.Subtests) -> None:
     async with Host().run_test() as pilot:
         for keys, result in ENDS.items():
             with subtests.test(keys=keys):
-                assert await ended(pilot, ModelPicker(desk(), "openai:gpt-5-mini"), *keys.split()) == result
+                assert await ended(pilot, ModelPicker(given_all(), "openai:gpt-5-mini"), *keys.split()) == result
 
 
 async def test_where_nothing_can_be_written_nothing_is_offered() -> None:
-    app = Host(ModelPicker(desk(), "openai:gpt-5", scopes=("session",)))
+    app = Host(ModelPicker(given_all(), "openai:gpt-5", scopes=("session",)))
     async with app.run_test() as pilot:
         await settled(pilot)
         assert "use from now on" not in drawn(app)
@@ -51,7 +51,7 @@ async def test_where_nothing_can_be_written_nothing_is_offered() -> None:
 
 
 async def test_what_is_known_of_a_model() -> None:
-    app = Host(ModelPicker(desk(), "openai:gpt-5-mini"))
+    app = Host(ModelPicker(given_all(), "openai:gpt-5-mini"))
     async with app.run_test(size=(120, 40)) as pilot:
         await settled(pilot)
         lines = {line.split("│")[1].strip().split("  ")[0]: line for line in drawn(app).split("\n") if "│" in line}
@@ -66,7 +66,7 @@ async def test_what_is_known_of_a_model() -> None:
 
 
 async def test_in_little_room_the_price_of_the_current_one_is_told() -> None:
-    app = Host(ModelPicker(desk(), "openai:gpt-5"))
+    app = Host(ModelPicker(given_all(), "openai:gpt-5"))
     async with app.run_test(size=(40, 12)) as pilot:
         await settled(pilot)
         assert "$ 1.25 / 10.00 per M" in drawn(app)
@@ -83,7 +83,7 @@ def test_prices() -> None:
 
 
 async def test_ready_ones_come_first_and_rules_after_models() -> None:
-    app = Host(ModelPicker(desk(), "ollama:qwen3:8b"))
+    app = Host(ModelPicker(given_all(), "ollama:qwen3:8b"))
     async with app.run_test(size=(80, 60)) as pilot:
         await settled(pilot)
         rows = app.screen.query_one("#rows", Rows).shown
@@ -92,7 +92,7 @@ async def test_ready_ones_come_first_and_rules_after_models() -> None:
         assert current(app) == "ollama:qwen3:8b"
 
 
-class Slow(Desk):
+class Slow(Given):
     """Answers when it is let; ``asked`` are those who were asked."""
 
     def __init__(self) -> None:
@@ -100,15 +100,15 @@ class Slow(Desk):
         self.let = asyncio.Event()
         self.asked: list[str] = []
 
-    async def models(self, provider: str = "") -> Any:
+    async def models_of(self, provider: str) -> Any:
         self.asked.append(provider)
         if provider == "openai":
             await self.let.wait()
-        return await super().models(provider)
+        return await super().models_of(provider)
 
 
 async def test_one_that_is_slow_keeps_nobody_waiting() -> None:
-    slow, made = Slow(), desk()
+    slow, made = Slow(), given_all()
     slow.provider_rows, slow.model_rows = made.provider_rows, made.model_rows
     app = Host(ModelPicker(slow, "openai:gpt-5"))
     async with app.run_test(size=(80, 60)) as pilot:
@@ -121,7 +121,7 @@ async def test_one_that_is_slow_keeps_nobody_waiting() -> None:
 
 
 async def test_the_cursor_stays_where_it_was_put() -> None:
-    slow, made = Slow(), desk()
+    slow, made = Slow(), given_all()
     slow.provider_rows, slow.model_rows = made.provider_rows, made.model_rows
     app = Host(ModelPicker(slow, "openai:gpt-5"))
     async with app.run_test(size=(80, 60)) as pilot:
@@ -134,7 +134,7 @@ async def test_the_cursor_stays_where_it_was_put() -> None:
 
 
 async def test_one_that_is_not_set_up_is_asked_on_wish() -> None:
-    app = Host(ModelPicker(given := desk(), "openai:gpt-5"))
+    app = Host(ModelPicker(given := given_all(), "openai:gpt-5"))
     given.model_rows = (*given.model_rows, ModelRow(provider="anthropic", model=Model(name="claude-opus-5")))
     async with app.run_test(size=(80, 60)) as pilot:
         await settled(pilot)
@@ -146,7 +146,7 @@ async def test_one_that_is_not_set_up_is_asked_on_wish() -> None:
 
 
 async def test_one_that_failed_is_asked_again() -> None:
-    app = Host(ModelPicker(given := desk(), "openai:gpt-5"))
+    app = Host(ModelPicker(given := given_all(), "openai:gpt-5"))
     async with app.run_test(size=(80, 60)) as pilot:
         await settled(pilot)
         given.provider_rows = (ProviderRow(name="ollama", ready=True, kind="local"),)
@@ -156,10 +156,10 @@ async def test_one_that_failed_is_asked_again() -> None:
         assert current(app) == "ollama:qwen3:8b"
 
 
-class Broken(Desk):
+class Broken(Given):
     """Knows nobody."""
 
-    async def providers(self) -> Any:
+    async def known_providers(self) -> Any:
         raise HermesError("The plugins cannot be read.", hint="hermes doctor")
 
 
@@ -173,7 +173,7 @@ async def test_when_nobody_can_be_asked() -> None:
 
 
 async def test_names_of_strangers_are_shown_safely() -> None:
-    given = desk()
+    given = given_all()
     given.provider_rows = (ProviderRow(name=HOSTILE, ready=True, kind="hosted"),)
     given.model_rows = (ModelRow(provider=HOSTILE, model=Model(name=HOSTILE)),)
     app = Host(ModelPicker(given))

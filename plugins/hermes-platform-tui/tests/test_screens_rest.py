@@ -11,7 +11,7 @@ from textual.command import CommandPalette
 from textual.widgets import Input
 
 from hermes_core.errors import UserError
-from hermes_core.types import SlashCommand, Usage, UsageRow
+from hermes_core.types import Principal, SlashCommand, Usage, UsageRow
 from hermes_platform_tui.screens.confirm import ConfirmDialog
 from hermes_platform_tui.screens.error import ErrorScreen
 from hermes_platform_tui.screens.help import HelpScreen
@@ -26,13 +26,13 @@ from screens_cases import (
     HOSTILE,
     KEYS,
     TODAY,
-    Desk,
+    Given,
     Host,
     clickable,
     commands,
-    desk,
     drawn,
     ended,
+    given_all,
     settled,
     skins,
     until,
@@ -93,7 +93,7 @@ async def test_help_of_strangers_is_shown_safely() -> None:
 
 
 def insights(given: Any = None, **more: Any) -> InsightsScreen:
-    return InsightsScreen(given or desk(), today=lambda: TODAY, **more)
+    return InsightsScreen(given or given_all(), today=lambda: TODAY, **more)
 
 
 async def test_insights_add_up() -> None:
@@ -101,7 +101,7 @@ async def test_insights_add_up() -> None:
     async with app.run_test(size=(120, 60)) as pilot:
         await settled(pilot)
         told = drawn(app)
-        rows = desk().usage_rows
+        rows = given_all().sessions.inner.usage_rows
         assert f"{sum(row.turns for row in rows)} turns" in told
         assert f"{sum(row.usage.calls for row in rows)} calls" in told
         for words in (
@@ -118,14 +118,15 @@ async def test_insights_add_up() -> None:
         assert "2 calls of unknown price" in told
 
 
-class Asked(Desk):
+class Asked(Given):
     """Notes the days that are asked for."""
 
     def __init__(self) -> None:
         super().__init__()
         self.days: list[int] = []
+        self.sessions.usage = self.used
 
-    async def usage(self, *, person: str = "", days: int = 30) -> Any:
+    async def used(self, _owner: Principal, *, days: int = 30) -> Any:
         self.days.append(days)
         if days == 90:
             raise UserError("Too long ago.")
@@ -133,9 +134,9 @@ class Asked(Desk):
 
 
 async def test_a_long_table_stands_below_the_plots() -> None:
-    given = desk()
-    one = given.usage_rows[0]
-    given.usage_rows = [evolve(one, model=f"model-{n}") for n in range(12)]
+    given = given_all()
+    one = given.sessions.inner.usage_rows[0]
+    given.sessions.inner.usage_rows = [evolve(one, model=f"model-{n}") for n in range(12)]
     app = Host(insights(given))
     async with app.run_test(size=(120, 60)) as pilot:
         await settled(pilot)
@@ -171,9 +172,9 @@ async def test_other_days() -> None:
     ],
 )
 async def test_what_is_known_of_the_cost(usage: Usage, estimated: float, unpriced: int, said: str) -> None:
-    given = desk()
+    given = given_all()
     row: dict[str, Any] = {"day": date.isoformat(TODAY), "provider": "p", "model": "m", "task": "", "turns": 1}
-    given.usage_rows = [UsageRow(**row, usage=usage, estimated=estimated, unpriced=unpriced)]
+    given.sessions.inner.usage_rows = [UsageRow(**row, usage=usage, estimated=estimated, unpriced=unpriced)]
     app = Host(insights(given))
     async with app.run_test() as pilot:
         await settled(pilot)
@@ -181,9 +182,9 @@ async def test_what_is_known_of_the_cost(usage: Usage, estimated: float, unprice
 
 
 async def test_usage_of_strangers_is_shown_safely() -> None:
-    given = desk()
+    given = given_all()
     row: dict[str, Any] = {"day": HOSTILE, "provider": HOSTILE, "model": HOSTILE, "task": HOSTILE, "turns": 1}
-    given.usage_rows = [UsageRow(**row, usage=Usage(), estimated=0.0, unpriced=0)]
+    given.sessions.inner.usage_rows = [UsageRow(**row, usage=Usage(), estimated=0.0, unpriced=0)]
     app = Host(insights(given))
     async with app.run_test(size=(160, 50)) as pilot:
         await settled(pilot)

@@ -11,18 +11,18 @@ from textual.widgets import Input
 
 from hermes_core.errors import StoreError
 from hermes_core.testing import Steps
-from hermes_core.types import Hit, Session
+from hermes_core.types import Hit, Principal, Session
 from hermes_platform_tui.screens.rows import Rows
 from hermes_platform_tui.screens.sessions import NEW, SessionPicker
 
 sys.path.insert(0, str(Path(__file__).parent))
-from screens_cases import HOSTILE, NOW, Host, clickable, desk, drawn, ended, now, session_rows, settled, until
+from screens_cases import HOSTILE, NOW, Host, clickable, drawn, ended, given_all, now, session_rows, settled, until
 
 pytestmark = pytest.mark.long
 
 
 def picker(given: Any = None, **more: Any) -> SessionPicker:
-    return SessionPicker(given or desk(), now=now, **more)
+    return SessionPicker(given or given_all(), now=now, **more)
 
 
 def ids(app: Host) -> list[str]:
@@ -89,8 +89,8 @@ async def search(pilot: Pilot[None], app: Host, words: str) -> None:
 
 
 async def test_typing_finds_what_was_said() -> None:
-    given = desk()
-    given.sessions.hits = [  # type: ignore[attr-defined]
+    given = given_all()
+    given.sessions.hits = [
         Hit(
             session_id="s3",
             message_id=2,
@@ -116,9 +116,9 @@ async def test_typing_finds_what_was_said() -> None:
 
 
 async def test_hits_of_words_that_are_gone_go_too() -> None:
-    given = desk()
+    given = given_all()
     hit = Hit(session_id="s3", message_id=2, title="T", role="user", snippet=">>>cache<<<", created=NOW)
-    given.sessions.hits = [hit]  # type: ignore[attr-defined]
+    given.sessions.hits = [hit]
     app = Host(picker(given))
     async with app.run_test() as pilot:
         await settled(pilot)
@@ -150,7 +150,7 @@ async def test_the_preview_is_beside_or_behind_a_key() -> None:
 
 
 async def test_renaming() -> None:
-    app = Host(picker(given := desk()))
+    app = Host(picker(given := given_all()))
     async with app.run_test() as pilot:
         await settled(pilot)
         await pilot.press("f2")
@@ -162,7 +162,7 @@ async def test_renaming() -> None:
         await settled(pilot)
         await pilot.press(*"new", "enter")
         await settled(pilot)
-        assert (await given.sessions.get("s1")).title == "new"
+        assert (await given.sessions.get(given.owner, "s1")).title == "new"
         assert "Renamed." in drawn(app)
         assert "new" in drawn(app)
 
@@ -171,7 +171,7 @@ async def test_renaming() -> None:
     ("keys", "gone"), [("d", True), ("1", True), ("enter", False), ("escape", False), ("up enter", True)]
 )
 async def test_deleting_asks_once(keys: str, gone: bool) -> None:
-    app = Host(picker(given := desk()))
+    app = Host(picker(given := given_all()))
     async with app.run_test() as pilot:
         await settled(pilot)
         await pilot.press("delete")
@@ -179,7 +179,7 @@ async def test_deleting_asks_once(keys: str, gone: bool) -> None:
         assert "cannot be taken back" in drawn(app)
         await pilot.press(*keys.split())
         await settled(pilot)
-        assert ("s1" in {row.session.id for row in await given.sessions.list(limit=99)}) is not gone
+        assert ("s1" in {row.session.id for row in await given.sessions.rows(given.owner, limit=99)}) is not gone
         assert ("s1" in ids(app)) is not gone
 
 
@@ -194,12 +194,12 @@ async def test_delete_in_the_middle_of_a_word_edits_it() -> None:
 
 
 async def test_forking_goes_to_the_new_one() -> None:
-    app = Host(picker(given := desk()))
+    app = Host(picker(given := given_all()))
     async with app.run_test() as pilot:
         await settled(pilot)
         await pilot.press("down", "tab", "f")
         await settled(pilot)
-        assert len(await given.sessions.list(limit=99)) == 7
+        assert len(await given.sessions.rows(given.owner, limit=99)) == 7
         await pilot.press("enter")
         await settled(pilot)
         assert app.result == "session-1"
@@ -216,8 +216,8 @@ async def test_letters_go_to_the_line_when_they_mean_nothing_to_the_list() -> No
 
 
 async def test_what_goes_wrong_is_told() -> None:
-    given = desk()
-    given.sessions.wrong = StoreError("The store is locked.", hint="End the other process.")  # type: ignore[attr-defined]
+    given = given_all()
+    given.sessions.wrong = StoreError("The store is locked.", hint="End the other process.")
     app = Host(picker(given))
     async with app.run_test() as pilot:
         await settled(pilot)
@@ -229,22 +229,22 @@ async def test_what_goes_wrong_is_told() -> None:
 
 
 async def test_a_session_that_is_gone_is_told() -> None:
-    app = Host(picker(given := desk()))
+    app = Host(picker(given := given_all()))
     async with app.run_test() as pilot:
         await settled(pilot)
-        await given.sessions.delete("s1")
+        await given.sessions.delete(given.owner, "s1")
         await pilot.press("f4")
         await settled(pilot)
         assert "There is no session named 's1'" in drawn(app)
 
 
 async def test_a_thousand_sessions_come_in_pages() -> None:
-    given = desk()
+    given = given_all()
     sessions: Any = given.sessions
     first = session_rows()[0]
     for number in range(1000):
         session = Session(id=f"n{number}", origin="cli", title=f"Title number {number}")
-        sessions.rows[session.id] = evolve(first, session=session)
+        sessions.known_rows[session.id] = evolve(first, session=session)
         sessions.inner.known[session.id] = (session, [])
     app = Host(picker(given))
     async with app.run_test() as pilot:
@@ -263,12 +263,12 @@ async def test_a_thousand_sessions_come_in_pages() -> None:
 
 
 async def test_nothing_of_a_stranger_is_markup_or_control() -> None:
-    given = desk()
+    given = given_all()
     sessions: Any = given.sessions
     row = evolve(
         session_rows()[0], session=Session(id="bad", origin="cli", title=HOSTILE, model=HOSTILE), preview=HOSTILE
     )
-    sessions.rows = {"bad": row}
+    sessions.known_rows = {"bad": row}
     sessions.inner.known = {"bad": (row.session, [])}
     sessions.hits = [Hit(session_id="bad", message_id=1, title=HOSTILE, role="user", snippet=HOSTILE, created=NOW)]
     app = Host(picker(given))
@@ -285,9 +285,9 @@ async def test_nothing_of_a_stranger_is_markup_or_control() -> None:
 
 
 async def test_a_search_that_fails_is_told_and_titles_are_found_all_the_same() -> None:
-    given = desk()
+    given = given_all()
 
-    async def fail(words: str, person: str = "", *, limit: int = 20) -> Any:
+    async def fail(owner: Principal, words: str, *, limit: int = 20) -> Any:
         raise StoreError("The index is broken.")
 
     given.sessions.search = fail  # type: ignore[method-assign]
@@ -300,10 +300,10 @@ async def test_a_search_that_fails_is_told_and_titles_are_found_all_the_same() -
 
 
 async def test_the_preview_of_one_that_is_gone_says_so() -> None:
-    given = desk()
+    given = given_all()
     app = Host(picker(given))
     async with app.run_test(size=(120, 40)) as pilot:
         await settled(pilot)
-        await given.sessions.delete("s2")
+        await given.sessions.delete(given.owner, "s2")
         await pilot.press("down")
         await until(pilot, lambda: "There is no session" in drawn(app))

@@ -16,7 +16,7 @@ from hermes_platform_tui.screens.settings import SettingsScreen, section_of
 from hermes_platform_tui.screens.value import ValueDialog, form_of, shown
 
 sys.path.insert(0, str(Path(__file__).parent))
-from screens_cases import HOSTILE, Desk, Host, clickable, desk, drawn, setting, settings_rows, settled
+from screens_cases import HOSTILE, Given, Host, clickable, drawn, given_all, setting, settings_rows, settled
 
 pytestmark = pytest.mark.long
 
@@ -31,21 +31,21 @@ async def find(pilot: Pilot[None], words: str) -> None:
     await settled(pilot)
 
 
-async def anew(pilot: Pilot[None], given: Desk, key: str) -> None:
+async def anew(pilot: Pilot[None], given: Given, key: str) -> None:
     """A setting as it was in the beginning: for the next row of a table."""
-    given.fake_settings.rows[key] = setting(key)
+    given.settings.rows[key] = setting(key)
     screen = pilot.app.screen
     assert isinstance(screen, SettingsScreen)
     screen.action_again()
     await find(pilot, key)
 
 
-def value(given: Desk, key: str) -> Any:
-    return given.fake_settings.rows[key].value
+def value(given: Given, key: str) -> Any:
+    return given.settings.rows[key].value
 
 
 async def test_all_sections_and_how_each_stands() -> None:
-    app = Host(SettingsScreen(desk()))
+    app = Host(SettingsScreen(given_all()))
     async with app.run_test(size=TALL) as pilot:
         await settled(pilot)
         lines = {
@@ -66,7 +66,7 @@ def test_sections() -> None:
 
 
 async def test_a_section_is_gone_to() -> None:
-    app = Host(SettingsScreen(desk(), section="gateway"))
+    app = Host(SettingsScreen(given_all(), section="gateway"))
     async with app.run_test(size=(100, 30)) as pilot:
         await settled(pilot)
         rows = app.screen.query_one("#rows", Rows)
@@ -85,7 +85,7 @@ async def test_a_section_is_gone_to() -> None:
 
 
 async def test_typing_finds_keys_and_help() -> None:
-    app = Host(SettingsScreen(desk()))
+    app = Host(SettingsScreen(given_all()))
     async with app.run_test(size=USUAL) as pilot:
         await settled(pilot)
         await pilot.press(*"mouse")
@@ -94,7 +94,7 @@ async def test_typing_finds_keys_and_help() -> None:
 
 
 async def test_a_switch_turns_at_once() -> None:
-    app = Host(SettingsScreen(given := desk()))
+    app = Host(SettingsScreen(given := given_all()))
     async with app.run_test(size=USUAL) as pilot:
         await find(pilot, "streaming")
         await pilot.press("enter")
@@ -110,7 +110,7 @@ CHOICES = {"down enter": "smart", "end space": False, "escape": "ask"}  # the fa
 
 
 async def test_one_of_several(subtests: pytest.Subtests) -> None:
-    app = Host(SettingsScreen(given := desk()))
+    app = Host(SettingsScreen(given := given_all()))
     async with app.run_test(size=USUAL) as pilot:
         for keys, chosen in CHOICES.items():
             with subtests.test(keys=keys):
@@ -135,7 +135,7 @@ WRONG = {
 }
 
 
-async def give(pilot: Pilot[None], given: Desk, key: str, typed: str) -> None:
+async def give(pilot: Pilot[None], given: Given, key: str, typed: str) -> None:
     """Open a setting anew and type a value for it."""
     await anew(pilot, given, key)
     await pilot.press("enter")
@@ -146,8 +146,8 @@ async def give(pilot: Pilot[None], given: Desk, key: str, typed: str) -> None:
 
 
 async def test_what_is_not_allowed_is_told_inline(subtests: pytest.Subtests) -> None:
-    app = Host(SettingsScreen(given := desk()))
-    given.fake_settings.refused.add("evil")
+    app = Host(SettingsScreen(given := given_all()))
+    given.settings.refused.add("evil")
     async with app.run_test(size=USUAL) as pilot:
         for (key, typed), wrong in WRONG.items():
             with subtests.test(key=key, typed=typed):
@@ -170,7 +170,7 @@ KEPT: dict[tuple[str, str], Any] = {
 
 
 async def test_a_line(subtests: pytest.Subtests) -> None:
-    app = Host(SettingsScreen(given := desk()))
+    app = Host(SettingsScreen(given := given_all()))
     async with app.run_test(size=USUAL) as pilot:
         for (key, typed), kept in KEPT.items():
             with subtests.test(key=key, typed=typed):
@@ -181,7 +181,7 @@ async def test_a_line(subtests: pytest.Subtests) -> None:
 
 
 async def test_yaml() -> None:
-    app = Host(SettingsScreen(given := desk()))
+    app = Host(SettingsScreen(given := given_all()))
     async with app.run_test(size=USUAL) as pilot:
         await find(pilot, "policy.deny")
         await pilot.press("enter")
@@ -201,7 +201,7 @@ async def test_yaml() -> None:
 
 
 async def test_back_to_the_default() -> None:
-    app = Host(SettingsScreen(given := desk()))
+    app = Host(SettingsScreen(given := given_all()))
     async with app.run_test(size=USUAL) as pilot:
         await find(pilot, "policy.deny")
         await pilot.press("ctrl+r")
@@ -228,7 +228,7 @@ async def test_back_to_the_default() -> None:
     ],
 )
 async def test_what_cannot_be_changed_here_says_why(key: str, why: str) -> None:
-    app = Host(SettingsScreen(given := desk()))
+    app = Host(SettingsScreen(given := given_all()))
     before = value(given, key)
     async with app.run_test(size=USUAL) as pilot:
         await find(pilot, key)
@@ -278,9 +278,9 @@ def test_the_form_follows_the_schema(schema: dict[str, Any], form: str) -> None:
 
 
 async def test_true_false_or_nothing() -> None:
-    given = desk()
+    given = given_all()
     row = evolve(setting("platforms.tui.mouse"), schema={"type": ["boolean", "null"]}, value=None, default=None)
-    given.fake_settings.rows[row.key] = row
+    given.settings.rows[row.key] = row
     app = Host(SettingsScreen(given))
     async with app.run_test(size=USUAL) as pilot:
         await find(pilot, "mouse")
@@ -292,16 +292,19 @@ async def test_true_false_or_nothing() -> None:
         assert value(given, row.key) is True
 
 
-class Unread(Desk):
+class Bad:
+    """No settings."""
+
+    async def list(self) -> list[Setting]:
+        raise UserError("config.yaml cannot be read.", hint="hermes config check")
+
+
+class Unread(Given):
     """Has settings that nobody can read."""
 
-    @property
-    def settings(self) -> Any:
-        class Bad:
-            async def list(self) -> list[Setting]:
-                raise UserError("config.yaml cannot be read.", hint="hermes config check")
-
-        return Bad()
+    def __init__(self) -> None:
+        super().__init__()
+        self.settings = Bad()
 
 
 async def test_settings_that_cannot_be_read() -> None:
@@ -316,12 +319,12 @@ async def test_settings_that_cannot_be_read() -> None:
 
 
 async def test_a_fault_while_a_switch_turns_is_told() -> None:
-    given = desk()
+    given = given_all()
 
     async def refuse(key: str, text: str) -> Setting:
         raise ConfigError(["config.yaml:3 gateway: is not a mapping"], hint="Nothing was changed.")
 
-    given.fake_settings.set = refuse  # type: ignore[method-assign]
+    given.settings.set = refuse  # type: ignore[method-assign]
     app = Host(SettingsScreen(given))
     async with app.run_test(size=USUAL) as pilot:
         await find(pilot, "streaming")
@@ -332,10 +335,10 @@ async def test_a_fault_while_a_switch_turns_is_told() -> None:
 
 
 async def test_values_of_strangers_are_shown_safely() -> None:
-    given = desk()
+    given = given_all()
     for row in settings_rows():
         if row.type == "text":
-            given.fake_settings.rows[row.key] = evolve(row, value=HOSTILE, help=HOSTILE, default=HOSTILE)
+            given.settings.rows[row.key] = evolve(row, value=HOSTILE, help=HOSTILE, default=HOSTILE)
     app = Host(SettingsScreen(given))
     async with app.run_test(size=(120, 50)) as pilot:
         for keys in ((), ("enter",)):
@@ -350,8 +353,8 @@ async def test_values_of_strangers_are_shown_safely() -> None:
 
 
 async def test_several_lines_of_text() -> None:
-    given = desk()
-    given.fake_settings.rows["model.default"] = evolve(setting("model.default"), value="one\ntwo: [x]")
+    given = given_all()
+    given.settings.rows["model.default"] = evolve(setting("model.default"), value="one\ntwo: [x]")
     app = Host(SettingsScreen(given))
     async with app.run_test(size=USUAL) as pilot:
         await find(pilot, "model.default")

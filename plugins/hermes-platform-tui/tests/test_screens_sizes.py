@@ -14,7 +14,7 @@ from hermes_platform_tui.screens.models import ModelPicker
 from hermes_platform_tui.screens.sessions import SessionPicker
 
 sys.path.insert(0, str(Path(__file__).parent))
-from screens_cases import Desk, Host, desk, drawn, now, settled
+from screens_cases import Given, Host, drawn, given_all, now, settled
 from screens_gallery import SCREENS
 
 pytestmark = pytest.mark.long
@@ -46,14 +46,14 @@ async def test_every_screen_says_how_to_leave_it_where_there_is_little_room(name
         assert app.result != "not yet"
 
 
-class Stuck(Desk):
+class Stuck(Given):
     """Never answers, or in a way that nobody expected."""
 
     def __init__(self, fault: Exception | None = None) -> None:
         super().__init__()
         self.fault = fault
 
-    async def models(self, provider: str = "") -> Any:
+    async def models_of(self, provider: str) -> Any:
         if self.fault:
             raise self.fault
         await asyncio.Event().wait()
@@ -82,16 +82,16 @@ async def test_a_fault_behind_a_screen_leaves_the_app_alive(caplog: pytest.LogCa
 
 
 async def test_keys_are_heard_while_a_list_is_read() -> None:
-    given = desk()
+    given = given_all()
     sessions: Any = given.sessions
     let = asyncio.Event()
-    read = sessions.list
+    read = sessions.rows
 
-    async def slowly(person: str = "", *, limit: int = 20) -> Any:
+    async def slowly(owner: Any, *, limit: int = 20) -> Any:
         await let.wait()
-        return await read(person, limit=limit)
+        return await read(owner, limit=limit)
 
-    sessions.list = slowly
+    sessions.rows = slowly
     app = Host(SessionPicker(given, now=now))
     async with app.run_test() as pilot:
         await pilot.press(*"norway")

@@ -14,13 +14,13 @@ from hermes_platform_tui.screens.sheet import Sheet
 from hermes_platform_tui.screens.work import OutputScreen, WorkPanel, WorkScreen
 
 sys.path.insert(0, str(Path(__file__).parent))
-from screens_cases import HOSTILE, NOW, Desk, Host, PanelHost, clickable, desk, drawn, now, settled, until
+from screens_cases import HOSTILE, NOW, Given, Host, PanelHost, clickable, drawn, given_all, now, settled, until
 
 pytestmark = pytest.mark.long
 
 
 def screen(given: Any = None) -> WorkScreen:
-    return WorkScreen(given or desk(), "chat", now=now)
+    return WorkScreen(given or given_all(), "chat", now=now)
 
 
 async def test_each_job_with_what_is_known_of_it() -> None:
@@ -43,7 +43,7 @@ async def test_each_job_with_what_is_known_of_it() -> None:
 
 
 async def test_nothing_runs() -> None:
-    given = desk()
+    given = given_all()
     given.job_rows = ()
     app = Host(screen(given))
     async with app.run_test() as pilot:
@@ -55,7 +55,7 @@ async def test_nothing_runs() -> None:
 
 
 async def test_output_of_a_job() -> None:
-    app = Host(screen(given := desk()))
+    app = Host(screen(given := given_all()))
     async with app.run_test() as pilot:
         await settled(pilot)
         await pilot.press("down", "down", "enter")
@@ -87,7 +87,7 @@ async def test_output_of_a_silent_one() -> None:
 
 @pytest.mark.parametrize(("keys", "stopped"), [("s", ["a1"]), ("enter", []), ("escape", []), ("1", ["a1"])])
 async def test_stopping_asks_once(keys: str, stopped: list[str]) -> None:
-    app = Host(screen(given := desk()))
+    app = Host(screen(given := given_all()))
     async with app.run_test() as pilot:
         await settled(pilot)
         await pilot.press("x")
@@ -100,7 +100,7 @@ async def test_stopping_asks_once(keys: str, stopped: list[str]) -> None:
 
 
 async def test_one_that_stopped_meanwhile_is_told() -> None:
-    app = Host(screen(given := desk()))
+    app = Host(screen(given := given_all()))
     async with app.run_test() as pilot:
         await settled(pilot)
         await pilot.press("x")
@@ -111,7 +111,7 @@ async def test_one_that_stopped_meanwhile_is_told() -> None:
         assert "It did not run any more." in drawn(app)
 
 
-class Broken(Desk):
+class Broken(Given):
     """Cannot say what runs."""
 
     async def jobs(self, chat: str) -> Any:
@@ -122,7 +122,7 @@ class Broken(Desk):
 
 
 async def test_one_that_cannot_be_stopped_is_told() -> None:
-    given = desk()
+    given = given_all()
 
     async def fail(chat: str, job: str) -> bool:
         raise UserError("It does not listen.")
@@ -146,7 +146,7 @@ async def test_what_goes_wrong_is_told() -> None:
     async with app.run_test() as pilot:
         await settled(pilot)
         assert "! The jobs cannot be read." in drawn(app)
-        app.push_screen(OutputScreen(Broken(), "chat", desk().job_rows[0]))
+        app.push_screen(OutputScreen(Broken(), "chat", given_all().job_rows[0]))
         await settled(pilot)
         assert "! The output is gone." in drawn(app)
 
@@ -156,7 +156,7 @@ async def test_the_panel_asks_again_by_itself() -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         await settled(pilot)
         panel = app.query_one(WorkPanel)
-        given: Any = panel._desk
+        given: Any = panel._talks
         assert "3 running" in drawn(app)
         given.job_rows = (evolve(given.job_rows[0], title="Another job"),)
         await until(pilot, lambda: "Another job" in drawn(app))
@@ -187,7 +187,7 @@ async def test_the_panel_gives_the_focus_back() -> None:
 
 
 async def test_jobs_of_strangers_are_shown_safely() -> None:
-    given = desk()
+    given = given_all()
     given.job_rows = (Job(id="h", kind="other", title=HOSTILE, since=NOW, state=HOSTILE, last=HOSTILE),)
     given.job_texts = {"h": HOSTILE}
     app = Host(screen(given))

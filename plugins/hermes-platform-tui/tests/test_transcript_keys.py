@@ -3,8 +3,8 @@
 import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
+from transcript_scenes import Known
 
-from hermes_core.testing.fake_desk import FakeDesk
 from hermes_core.types import Asked, Blob, Failed, Progress, Question, Said, Thinking, Verdict
 from hermes_platform_tui.config import Config
 from hermes_platform_tui.transcript import SearchState, Transcript
@@ -327,10 +327,10 @@ async def test_text_is_selected_with_the_mouse_across_messages() -> None:
 async def test_a_search_goes_up_from_the_end_and_reads_what_was_not_read() -> None:
     stage = Stage()
     async with stage.run_test(size=SIZE) as pilot:
-        desk = FakeDesk()
-        session = await desk.sessions.create(session="long")
-        desk._fake.known[session.id][1].extend(past(200))
-        await stage.transcript.load(desk, session.id)
+        known = Known()
+        session = await known.sessions.create(known.owner, "long")
+        known.sessions.known[session.id][1].extend(past(200))
+        await stage.transcript.load(known, session.id)
         await rest(pilot)
         state = stage.transcript.search("Output of run 4")
         assert state.looking

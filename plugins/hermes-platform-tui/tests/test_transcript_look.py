@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 from textual.pilot import Pilot
+from transcript_scenes import Known
 
-from hermes_core.testing.fake_desk import FakeDesk
 from hermes_platform_tui.config import Config
 from hermes_platform_tui.transcript import Transcript
 
@@ -56,10 +56,10 @@ def test_search_and_new(snap_compare: Any) -> None:
         await settle(pilot)
         stage = pilot.app
         assert isinstance(stage, Stage)
-        desk = FakeDesk()
-        session = await desk.sessions.create()
-        desk._fake.known[session.id][1].extend(past(60))
-        await stage.transcript.load(desk, session.id)
+        known = Known()
+        session = await known.sessions.create(known.owner)
+        known.sessions.known[session.id][1].extend(past(60))
+        await stage.transcript.load(known, session.id)
         await settle(pilot)
         stage.transcript.search("answer 1")
         await settle(pilot)

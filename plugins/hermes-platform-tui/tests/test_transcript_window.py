@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 import pytest
 from textual.pilot import Pilot
+from transcript_scenes import Known
 
 from hermes_core.errors import UnknownName
-from hermes_core.testing.fake_desk import FakeDesk
 from hermes_core.types import Said
 from hermes_platform_tui.config import Config
 from hermes_platform_tui.transcript import Transcript
@@ -21,14 +21,14 @@ pytestmark = pytest.mark.long
 SIZE = (80, 24)
 
 
-async def loaded(stage: Stage, pilot: Pilot[None], count: int) -> FakeDesk:
+async def loaded(stage: Stage, pilot: Pilot[None], count: int) -> Known:
     """A session of so many messages is shown."""
-    desk = FakeDesk()
-    session = await desk.sessions.create(session="long")
-    desk._fake.known[session.id][1].extend(past(count))
-    await stage.transcript.load(desk, session.id)
+    known = Known()
+    session = await known.sessions.create(known.owner, "long")
+    known.sessions.known[session.id][1].extend(past(count))
+    await stage.transcript.load(known, session.id)
     await rest(pilot)
-    return desk
+    return known
 
 
 async def rest(pilot: Pilot[None]) -> None:
@@ -120,10 +120,10 @@ async def test_what_is_in_view_does_not_move_when_older_messages_come() -> None:
 async def test_a_call_and_its_result_on_two_pages_become_one_card() -> None:
     stage = Stage()
     async with stage.run_test(size=SIZE) as pilot:
-        desk = FakeDesk()
-        session = await desk.sessions.create(session="cut")
-        desk._fake.known[session.id][1].extend(past(40))
-        await stage.transcript.load(desk, session.id, newest=2)  # begins with the result of the last call
+        known = Known()
+        session = await known.sessions.create(known.owner, "cut")
+        known.sessions.known[session.id][1].extend(past(40))
+        await stage.transcript.load(known, session.id, newest=2)  # begins with the result of the last call
         await rest(pilot)
         assert screen_of(stage).count("run 10") == 2  # the command of the card, and its output
         assert "✓ terminal  run 10" in screen_of(stage)
@@ -134,7 +134,7 @@ async def test_a_session_that_is_not_there_leaves_what_is_shown() -> None:
     async with stage.run_test(size=SIZE) as pilot:
         stage.transcript.say("Hello.")
         with pytest.raises(UnknownName):
-            await stage.transcript.load(FakeDesk(), "nothing")
+            await stage.transcript.load(Known(), "nothing")
         stage.transcript.flush()
         await rest(pilot)
         assert "Hello." in screen_of(stage)
@@ -196,10 +196,10 @@ async def test_the_home_key_goes_to_the_first_message_of_all() -> None:
 
 async def test_what_is_told_before_there_is_a_screen_is_shown() -> None:
     stage = Stage()
-    desk = FakeDesk()
-    session = await desk.sessions.create(session="early")
-    desk._fake.known[session.id][1].extend(past(8))
-    await stage.transcript.load(desk, session.id)
+    known = Known()
+    session = await known.sessions.create(known.owner, "early")
+    known.sessions.known[session.id][1].extend(past(8))
+    await stage.transcript.load(known, session.id)
     stage.transcript.say("And more.")
     async with stage.run_test(size=SIZE) as pilot:
         await rest(pilot)

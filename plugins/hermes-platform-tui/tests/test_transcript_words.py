@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from transcript_scenes import Known
 
-from hermes_core.testing.fake_desk import FakeDesk
 from hermes_core.types import Blob, Message, Question, Text, ToolCall, ToolResult, Usage, Verdict
 from hermes_platform_tui.transcript import difference, plans
 from hermes_platform_tui.transcript.entries import Action, Entry, Speech, Thought
@@ -144,10 +144,10 @@ def test_plans_are_told_from_other_lists() -> None:
 
 async def pages(messages: list[Message], newest: int, window: int) -> list[Entry]:
     """All entries of a session that is read in pages."""
-    desk = FakeDesk()
-    session = await desk.sessions.create()
-    desk._fake.known[session.id][1].extend(messages)
-    reader = Past(desk, session.id)
+    known = Known()
+    session = await known.sessions.create(known.owner)
+    known.sessions.known[session.id][1].extend(messages)
+    reader = Past(known, session.id)
     entries = await reader.newest(newest)
     for _ in range(len(messages) + 1):
         if not reader.more:

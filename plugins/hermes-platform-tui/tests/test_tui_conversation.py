@@ -208,7 +208,7 @@ async def test_commands_of_the_screen_are_in_the_registry_and_work(hermes: Bench
     hermes.tmp_plugin(scripted())
     hermes.tmp_plugin("hermes_tool_commands")
     async with stage(hermes, config=Config(skin="slate")) as screen:
-        known = {command.name for command in screen.app.desk.commands}
+        known = {command.name for command in screen.app.talks.commands}
         assert {"skin", "statusbar", "copy", "help", "model"} <= known
         await screen.until(lambda: screen.app.prepared)
         await screen.type("/skin ares", "enter")

@@ -90,9 +90,9 @@ async def settle(screen: Stage) -> None:
     """Until somebody can answer, and the place is one that no machine has."""
     active_app.set(screen.app)  # a pause draws, and what is drawn outside of the app knows no names of colours
     await screen.until(lambda: screen.view.greeting.display, "the greeting")
-    desk: Any = screen.app.desk
-    status = desk.status
-    desk.status = lambda chat: {**status(chat), "cwd": "/home/ada/trip"}
+    talks: Any = screen.app.talks
+    status = talks.status
+    talks.status = lambda chat: {**status(chat), "cwd": "/home/ada/trip"}
     await screen.do(screen.view.sync)
     await screen.do(screen.app._greet)
 

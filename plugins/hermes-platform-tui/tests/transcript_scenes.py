@@ -6,6 +6,7 @@ from typing import Any
 
 from textual.app import App, ComposeResult
 
+from hermes_core.testing import FakeSessions
 from hermes_core.types import (
     Asked,
     Blob,
@@ -15,6 +16,7 @@ from hermes_core.types import (
     Failed,
     Message,
     Noticed,
+    Principal,
     Progress,
     Question,
     Reasoning,
@@ -30,6 +32,14 @@ from hermes_core.types import (
 )
 from hermes_platform_tui.config import Config
 from hermes_platform_tui.transcript import Transcript
+
+
+class Known:
+    """What the transcript asks of a plugin's context: the sessions of its owner."""
+
+    def __init__(self) -> None:
+        self.owner, self.sessions = Principal(), FakeSessions()
+
 
 STARTED = Started(session_id="s", turn_id="t", provider="scripted", model="scripted-1")
 NOON = datetime(2026, 3, 3, 12, 0, tzinfo=UTC)

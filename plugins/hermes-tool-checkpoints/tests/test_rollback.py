@@ -13,7 +13,7 @@ import pytest
 from attrs import frozen
 
 from hermes_core import hookimpl
-from hermes_core.gateway.carry import Carrier
+from hermes_core.console.carry import Carrier
 from hermes_core.kinds import tool
 from hermes_core.testing import Call, FakePlatform, FakeWorkspace
 from hermes_core.types import (

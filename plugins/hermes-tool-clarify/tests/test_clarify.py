@@ -159,7 +159,7 @@ def test_the_tool_costs_little_and_runs_alone() -> None:
 
 @pytest.mark.parametrize("live", [True, False])
 async def test_the_question_reaches_whichever_platform_the_person_is_on(hermes: Any, scripted: Any, live: bool) -> None:
-    from hermes_core.gateway.carry import Carrier
+    from hermes_core.console.carry import Carrier
 
     calls = [Call("clarify", {"question": "Which?", "choices": ["a", "b"]}), Call("clarify", {"question": "Why?"})]
     provider = scripted(calls, "Thanks.")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hermes_core.gateway.carry import Carrier
+from hermes_core.console.carry import Carrier
 from hermes_core.kinds import tool
 from hermes_core.testing import Bench, Call, FakePlatform
 from hermes_core.types import Ended
@@ -19,7 +19,7 @@ def hermes(hermes: Bench) -> Bench:
     return hermes
 
 
-class Desk(FakePlatform):
+class Typist(FakePlatform):
     """A person who waits for each answer."""
 
     def __init__(self) -> None:
@@ -56,7 +56,7 @@ async def test_undo_takes_back_several_and_never_more_than_there_is(hermes, scri
     provider = scripted("1", "2", "3", "4")
     hermes.tmp_plugin(provider)
     hermes.configure({"display.confirm_commands": False})
-    said = await Desk().types(hermes, "a", "b", "c", "/undo 2", "d", "/undo 99", "/undo", "/undo x", "/history")
+    said = await Typist().types(hermes, "a", "b", "c", "/undo 2", "d", "/undo 99", "/undo", "/undo x", "/history")
     assert asked(provider) == ["a", "d"]
     assert "the last 2 exchanges" in said[3]
     assert "the last 2 exchanges" in said[5]
@@ -70,9 +70,9 @@ async def test_undo_holds_in_the_next_process_and_in_a_copy(hermes, scripted) ->
     provider = scripted("1", "2", "3", "4")
     hermes.tmp_plugin(provider)
     hermes.configure({"display.confirm_commands": False})
-    await Desk().types(hermes, "keep", "forget", "/undo")
+    await Typist().types(hermes, "keep", "forget", "/undo")
     await hermes.runtime.sessions.close()
-    await Desk().types(hermes, "/resume latest", "on", "/branch Copy", "there")
+    await Typist().types(hermes, "/resume latest", "on", "/branch Copy", "there")
     assert asked(provider, 2) == ["keep", "on"]
     assert asked(provider, 3) == ["keep", "on", "there"]
 
@@ -80,7 +80,7 @@ async def test_undo_holds_in_the_next_process_and_in_a_copy(hermes, scripted) ->
 async def test_a_branch_leaves_the_session_as_it_was(hermes, scripted) -> None:
     provider = scripted("1", "2", "3")
     hermes.tmp_plugin(provider)
-    said = await Desk().types(hermes, "/fork", "a", "/title First", "/fork Second", "b", "/resume First", "c")
+    said = await Typist().types(hermes, "/fork", "a", "/title First", "/fork Second", "b", "/resume First", "c")
     assert said[0] == "There is nothing to branch off from yet."
     assert "/resume" in said[3]
     assert asked(provider, 1) == ["a", "b"]
@@ -90,7 +90,7 @@ async def test_a_branch_leaves_the_session_as_it_was(hermes, scripted) -> None:
 async def test_a_session_is_saved_and_no_file_is_overwritten(hermes, scripted, tmp_path) -> None:
     hermes.tmp_plugin(scripted("**fine**"))
     out, data = tmp_path / "out.md", tmp_path / "out.json"
-    said = await Desk().types(hermes, "/save", "hi", f"/save {out}", f"/save {out}", f"/save {data}", "/save /no/x")
+    said = await Typist().types(hermes, "/save", "hi", f"/save {out}", f"/save {out}", f"/save {data}", "/save /no/x")
     assert said[0] == "Nothing was said yet."
     assert out.read_text().endswith("## user\n\nhi\n\n## assistant\n\n**fine**\n")
     assert "is there already" in said[3]
@@ -101,25 +101,25 @@ async def test_a_session_is_saved_and_no_file_is_overwritten(hermes, scripted, t
 async def test_retry_asks_what_nobody_could_answer(hermes, scripted) -> None:
     provider = scripted("one", "again", "and again")
     hermes.tmp_plugin(provider)
-    await Desk().types(hermes, "hi", "/retry", "/new", "/resume latest", "/retry")
+    await Typist().types(hermes, "hi", "/retry", "/new", "/resume latest", "/retry")
     assert asked(provider) == ["hi", "hi", "hi"]
 
 
 async def test_something_is_done_in_the_background(hermes, scripted) -> None:
     hermes.tmp_plugin(scripted("fore", "back"))
-    desk = Desk()
-    serving = asyncio.create_task(Carrier(hermes.runtime, desk).serve())
-    await desk.say("/bg")
-    await desk.say("hi")
-    await desk.say("/bg look around")
+    typist = Typist()
+    serving = asyncio.create_task(Carrier(hermes.runtime, typist).serve())
+    await typist.say("/bg")
+    await typist.say("hi")
+    await typist.say("/bg look around")
     async with asyncio.timeout(20):
-        while len(desk.outbox) < 4:
+        while len(typist.outbox) < 4:
             await asyncio.sleep(0.001)
-    name = (await desk.seen())[2].partition("/resume ")[2].split()[0]
-    await desk.say(f"/resume {name}")
-    await desk.leave()
+    name = (await typist.seen())[2].partition("/resume ")[2].split()[0]
+    await typist.say(f"/resume {name}")
+    await typist.leave()
     await serving
-    said = [*await desk.seen()]
+    said = [*await typist.seen()]
     assert said[0].startswith("Say what is to be done")
     assert said[3].startswith(f"Done in the background ({name}): look around\n\nback")
     assert "assistant: back" in said[4]
@@ -131,7 +131,7 @@ async def test_something_is_done_in_the_background(hermes, scripted) -> None:
 async def test_a_model_answers_once_here_or_for_good(hermes, scripted) -> None:
     provider = scripted("1", "2", "3")
     hermes.tmp_plugin(provider)
-    said = await Desk().types(
+    said = await Typist().types(
         hermes, "/model other --once", "a", "b", "/model big --provider scripted", "/model", "c",
         "/model big --global", "/model a b", "/model --nope",
     )  # fmt: skip
@@ -146,7 +146,7 @@ async def test_a_model_answers_once_here_or_for_good(hermes, scripted) -> None:
 
 async def test_effort_busy_and_yolo(hermes, scripted) -> None:
     hermes.tmp_plugin(scripted())
-    said = await Desk().types(
+    said = await Typist().types(
         hermes, "/effort high", "/reasoning low --global", "/reasoning huge", "/busy steer", "/busy now", "/yolo",
         "/status", "/yolo", "/whoami",
     )  # fmt: skip
@@ -163,9 +163,9 @@ async def test_effort_busy_and_yolo(hermes, scripted) -> None:
 
 async def test_a_tool_started_conversation_changes_nothing_for_good(hermes, scripted, monkeypatch) -> None:
     hermes.tmp_plugin(scripted())
-    monkeypatch.setattr("hermes_core.gateway.commands.at_hand.run_by_tool", lambda brand: True)
+    monkeypatch.setattr("hermes_core.console.at_hand.run_by_tool", lambda brand: True)
     lines = ("/yolo", "/config agent.busy steer", "/model x --global", "/reload", "/save", "/permission off")
-    said = await Desk().types(hermes, *lines)
+    said = await Typist().types(hermes, *lines)
     assert all("tool started this conversation" in text for text in said), said
     assert not (hermes.runtime.home.root / "config.yaml").exists()
 
@@ -175,7 +175,7 @@ async def test_a_tool_started_conversation_changes_nothing_for_good(hermes, scri
 
 async def test_settings_are_shown_and_set_and_secrets_are_not_shown(hermes, scripted) -> None:
     hermes.tmp_plugin(scripted())
-    said = await Desk().types(
+    said = await Typist().types(
         hermes, "/config agent.busy steer", "/config agent.busy", "/config agent.busy maybe", "/config nothing",
         "/config model.api_key sk-abcdefghijklmnop", "/config model.api_key", "/config", "/config policy.mode smart",
         "/config model",
@@ -195,7 +195,7 @@ async def test_reload_takes_over_what_it_can_and_names_the_rest(hermes, scripted
     hermes.tmp_plugin(scripted())
     home = hermes.runtime.home.root
 
-    class Editor(Desk):
+    class Editor(Typist):
         async def send(self, chat, message, key):
             (home / "config.yaml").write_text("agent: {busy: steer}\npolicy: {mode: smart}\n")
             return await super().send(chat, message, key)
@@ -214,7 +214,7 @@ async def test_tools_are_switched_off_for_one_platform_and_for_new_sessions(herm
     provider = scripted("1", "2", Call("look"), "3", "4")
     hermes.tmp_plugin(provider)
     hermes.tmp_plugin(look)
-    said = await Desk().types(
+    said = await Typist().types(
         hermes, "a", "/tools disable look", "/tools", "b", "c", "/new", "d", "/tools enable look", "/new", "/tools",
         "/tools disable nothing", "/toolsets",
     )  # fmt: skip
@@ -230,7 +230,7 @@ async def test_tools_are_switched_off_for_one_platform_and_for_new_sessions(herm
 async def test_the_program_tells_of_itself_without_secrets(hermes, scripted) -> None:
     hermes.tmp_plugin(scripted())
     hermes.configure({"providers.acme.api_key": "sk-proj-0123456789abcdefghij"})
-    said = await Desk().types(hermes, "/debug", "/plugins", "/profile", "/version", "/insights", "/insights 5")
+    said = await Typist().types(hermes, "/debug", "/plugins", "/profile", "/version", "/insights", "/insights 5")
     assert "model: scripted-1 from scripted" in said[0]
     assert "sk-proj" not in "".join(said)
     assert "at work" in said[1]
@@ -270,10 +270,10 @@ async def test_what_may_follow_is_offered(hermes, scripted, line, first) -> None
 
     hermes.tmp_plugin(scripted("1"))
     hermes.tmp_plugin(look)
-    desk = Desk()
-    await desk.types(hermes, "hi", "/title First")
-    assert desk.desk is not None
-    found = (await desk.desk.complete("x", line))[0]
+    typist = Typist()
+    await typist.types(hermes, "hi", "/title First")
+    assert typist.console is not None
+    found = (await typist.console.complete("x", line))[0]
     assert found.text == first
     whole = line[: len(line) - found.replaces] + found.text
     assert whole == (first if first.startswith("/") else whole_of(line, first))
@@ -296,12 +296,12 @@ async def test_models_are_not_asked_for_at_every_key(hermes, scripted) -> None:
 
     provider.models = counted
     hermes.tmp_plugin(provider)
-    desk = Desk()
-    await desk.types(hermes, "hi")
-    assert desk.desk is not None
+    typist = Typist()
+    await typist.types(hermes, "hi")
+    assert typist.console is not None
     asks.clear()
     for line in ("/model ", "/model s", "/model sc"):
-        await desk.desk.complete("x", line)
+        await typist.console.complete("x", line)
     assert len(asks) == 1
 
 
@@ -314,8 +314,8 @@ def test_the_efforts_that_are_offered_are_those_of_the_settings() -> None:
 
 async def test_a_grant_is_listed_and_taken_back(hermes, scripted) -> None:
     hermes.tmp_plugin(scripted("1"))
-    desk = Desk()
-    said = await desk.types(hermes, "hi", "/permission grants", "/permission forget", "/permission forget 9")
+    typist = Typist()
+    said = await typist.types(hermes, "hi", "/permission grants", "/permission forget", "/permission forget 9")
     assert said[1] == "You granted nothing beyond single calls."
     assert "Say which one" in said[2]
     assert "There is no grant 9" in said[3]
@@ -323,7 +323,7 @@ async def test_a_grant_is_listed_and_taken_back(hermes, scripted) -> None:
 
 async def test_the_path_of_a_message_is_told(hermes, scripted) -> None:
     hermes.tmp_plugin(scripted("hello"))
-    said = await Desk().types(hermes, "/why", "hi", "/why", "/why nothing")
+    said = await Typist().types(hermes, "/why", "hi", "/why", "/why nothing")
     assert said[0] == "You have said nothing yet."
     assert said[2].splitlines()[0].startswith("Message ")
     assert said[2].endswith("It was answered where it was asked; nothing had to be sent.")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hermes_core.agent.arguments import parse_arguments
-from hermes_core.gateway.work import job_output, jobs, stop_job
+from hermes_core.console.work import job_output, jobs, stop_job
 from hermes_core.kinds import ToolContext, tool
 from hermes_core.testing import Call, FakeToolContext, FakeWorkspace
 from hermes_core.types import Effect, Ended, Session

@@ -10,8 +10,8 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hermes_core.console.registry import Registry
 from hermes_core.errors import UserError
-from hermes_core.gateway.commands.registry import Registry
 from hermes_core.hooks import hookimpl
 from hermes_core.plugins.brokers import KeptDocuments
 from hermes_core.testing import FakeDocuments

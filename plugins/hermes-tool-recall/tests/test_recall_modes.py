@@ -8,7 +8,7 @@ from typing import Any, Literal
 import pytest
 
 from hermes_core.agent.arguments import parse_arguments, tool_spec
-from hermes_core.brokers import SessionsBroker
+from hermes_core.control import SessionsBroker
 from hermes_core.errors import ToolError, UnknownName
 from hermes_core.testing import FakeToolContext, FakeWorkspace
 from hermes_core.types import (

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes_core.brokers import SessionsBroker
-from hermes_core.gateway.completion import completions
+from hermes_core.console.completion import completions
+from hermes_core.control import SessionsBroker
 from hermes_core.plugins.manifest import read_manifest
 from hermes_core.testing import plugin_context
 from hermes_core.testing.contract_base import manifest_path

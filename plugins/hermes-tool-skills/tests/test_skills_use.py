@@ -311,7 +311,7 @@ async def test_slash_commands_show_and_start(desk, text):
 
 
 async def test_a_conversation_follows_a_skill(hermes, scripted, tmp_path, text):
-    from hermes_core.gateway.carry import Carrier
+    from hermes_core.console.carry import Carrier
     from hermes_core.testing import Call, FakePlatform
 
     place = tmp_path / "ext" / "tidy"
@@ -336,7 +336,7 @@ async def test_a_conversation_follows_a_skill(hermes, scripted, tmp_path, text):
 
 
 async def test_each_ready_skill_is_a_command_and_several_stand_before_one_task(hermes, scripted, tmp_path, text):
-    from hermes_core.gateway.carry import Carrier
+    from hermes_core.console.carry import Carrier
     from hermes_core.testing import FakePlatform
 
     for name in ("tidy", "help", "wash"):
@@ -368,6 +368,6 @@ async def test_each_ready_skill_is_a_command_and_several_stand_before_one_task(h
     seen = [*await platform.seen()]
     assert "list the commands" in seen[-3], "a skill hides no command"
     assert "There is no command /nosuch." in seen[-2]
-    assert platform.desk is not None
-    assert [c.text for c in await platform.desk.complete("x", "/ti")] == ["/title", "/tidy"]
-    assert [c.text for c in await platform.desk.complete("x", "/skill wa")] == ["wash"]
+    assert platform.console is not None
+    assert [c.text for c in await platform.console.complete("x", "/ti")] == ["/title", "/tidy"]
+    assert [c.text for c in await platform.console.complete("x", "/skill wa")] == ["wash"]

@@ -253,7 +253,7 @@ def test_the_tool_costs_little(desk: Desk) -> None:
 
 
 async def test_a_conversation_keeps_its_plan_and_shows_it(hermes: Any, scripted: Any) -> None:
-    from hermes_core.gateway.carry import Carrier
+    from hermes_core.console.carry import Carrier
 
     hermes.tmp_plugin(scripted([Call("todo", {"todos": STEPS}), Call("todo")], "Planned."))
     hermes.tmp_plugin("hermes_tool_todo")

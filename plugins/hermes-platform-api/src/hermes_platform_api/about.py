@@ -3,12 +3,15 @@
 import asyncio
 import time
 from collections.abc import Sequence
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
 from starlette.requests import Request
 from starlette.responses import Response
 
+from hermes_core.context import PluginContext
+from hermes_core.errors import HermesError
 from hermes_platform_api.errors import ApiError
 from hermes_platform_api.service import Service
 from hermes_platform_api.shapes import LIMITS
@@ -42,11 +45,11 @@ async def health(service: Service, request: Request) -> Response:
 
 async def detailed(service: Service, request: Request) -> Response:
     """Whether it can work, and what it does."""
-    ready = await service.desk.ready()
+    ready = await _ready(service.ctx)
     good = all(state == "ok" for state in ready.values())
     turns = {"running": service.turns.running, "most": service.config.max_turns}
     known = {"version": version("hermes-core"), "uptime_seconds": round(time.time() - service.began, 1)}
-    return json_answer({"status": "ok" if good else "degraded", "checks": dict(ready), "turns": turns, **known})
+    return json_answer({"status": "ok" if good else "degraded", "checks": ready, "turns": turns, **known})
 
 
 async def models(service: Service, request: Request) -> Response:
@@ -71,7 +74,10 @@ async def capabilities(service: Service, request: Request) -> Response:
 
 async def toolsets(service: Service, request: Request) -> Response:
     """The tools that are switched on."""
-    found = service.desk.toolsets()
+    found: dict[str, dict[str, str]] = {}
+    for row in await service.ctx.plugins.tools("api"):
+        if not row.off:
+            found.setdefault(row.toolset, {})[row.name] = row.description
     data = [
         {"name": name, "tools": [{"name": tool, "description": text} for tool, text in sorted(tools.items())]}
         for name, tools in sorted(found.items())
@@ -81,9 +87,22 @@ async def toolsets(service: Service, request: Request) -> Response:
 
 async def skills(service: Service, request: Request) -> Response:
     """The skills that are there."""
-    found = await asyncio.to_thread(_skills, service.skills)
+    paths = service.ctx.paths
+    found = await asyncio.to_thread(_skills, [paths.home / "skills", *(folder for _, folder in paths.skills)])
     data = [{"name": name, "description": text} for name, text in sorted(found.items())]
     return json_answer({"object": "list", "data": data})
+
+
+async def _ready(ctx: PluginContext) -> dict[str, str]:
+    """What a turn needs, each ``ok`` or what is wrong with it."""
+    found = {}
+    for name, needed in (("store", partial(ctx.sessions.rows, ctx.owner, limit=1)), ("model", ctx.models.answering)):
+        try:
+            await needed()
+            found[name] = "ok"
+        except HermesError as error:
+            found[name] = ctx.masks.text(error.text)
+    return found
 
 
 def _model(service: Service, name: str) -> dict[str, object]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import Undeliverable
-from hermes_core.kinds import Desk, Platform
+from hermes_core.kinds import Console, Platform
 from hermes_core.types import Chat, Envelope, Message, Sent
 from hermes_platform_api.config import Config
 
@@ -35,7 +35,7 @@ class Api(Platform):
         self._closed = asyncio.Event()
         self.address = ""
 
-    async def open(self, desk: Desk) -> None:
+    async def open(self, console: Console) -> None:
         """Listen. Raises UserError for a port in use and for keys that are none."""
         from hermes_platform_api.guard import Guard, is_loopback
         from hermes_platform_api.keys import MAIN, Keys
@@ -45,8 +45,7 @@ class Api(Platform):
         config = self._config
         keys = Keys(self._ctx.secrets, config.keys)
         listening = listen(config.host, config.port)
-        home = self._ctx.paths.home
-        self._service = Service(config, desk, [home / "skills", *(folder for _, folder in self._ctx.paths.skills)])
+        self._service = Service(config, self._ctx)
         app = Guard(application(self._service), keys, host=config.host, hosts=config.hosts, origins=config.origins)
         self._server, self._closed = Server(app, listening), asyncio.Event()
         await self._server.start()
@@ -56,7 +55,7 @@ class Api(Platform):
         _say(f"The API listens on {self.address}/v1")
         if keys.made:
             shown = f" and is shown this once: {keys.made}" if sys.stderr.isatty() else ""
-            _say(f"Its key was made now{shown}\nIt is kept as {MAIN} in {home / '.env'}.")
+            _say(f"Its key was made now{shown}\nIt is kept as {MAIN} in {self._ctx.paths.home / '.env'}.")
         if not is_loopback(config.host):
             _say("Other machines can reach it. Keys travel in the clear: put TLS in front of it.")
 

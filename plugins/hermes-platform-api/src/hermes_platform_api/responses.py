@@ -15,7 +15,7 @@ from hermes_platform_api.progress import progress
 from hermes_platform_api.reading import Said, read_items
 from hermes_platform_api.service import Answer, Service, read_body, tokens
 from hermes_platform_api.sse import EventStream, event, json_answer, unless_gone
-from hermes_platform_api.wishes import Wish, event_of, person_of, unkept, wished
+from hermes_platform_api.wishes import Wish, event_of, unkept, wished
 
 __all__ = ["create", "delete", "read"]
 
@@ -65,14 +65,14 @@ async def read(service: Service, request: Request) -> Response:
 async def delete(service: Service, request: Request) -> Response:
     """Forget one; what was said stays in its session."""
     name, _ = await _past(service, request)
-    await service.desk.forget(event_of(name, _PREFIX), person=person_of(request))
+    await service.ctx.turns.forget(event_of(name, _PREFIX), owner=service.owner(request))
     return json_answer({"id": name, "object": "response", "deleted": True})
 
 
 async def _past(service: Service, request: Request) -> tuple[str, PastTurn]:
     name = request.path_params["id"]
     event_id = event_of(name, _PREFIX)
-    past = await service.desk.past(event_id, person=person_of(request)) if event_id else None
+    past = await service.ctx.turns.past(event_id, owner=service.owner(request)) if event_id else None
     if past is None:
         raise ApiError(404, "response_not_found", f"There is no response {name[:80]!r}.")
     return name, past

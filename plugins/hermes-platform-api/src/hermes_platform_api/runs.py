@@ -8,7 +8,7 @@ from attrs import asdict, evolve
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hermes_core.errors import UnknownName
+from hermes_core.errors import UnknownName, UserError
 from hermes_core.types import Ended, Event, Failed, PastTurn, Question, Said, Started, Thinking, Verdict
 from hermes_platform_api.errors import ApiError
 from hermes_platform_api.progress import progress
@@ -112,10 +112,13 @@ async def settle(service: Service, request: Request) -> Response:
     said = Verdict(
         outcome="deny" if choice == "deny" else "allow", choice=choice, reason=body.get("reason") or "", by="api"
     )
+    settled = True
     try:
-        settled = await service.desk.settle(wanted, said, person=kept.person)
+        await service.ctx.approvals.settle(service.owner(request), wanted, said)
     except UnknownName:  # a question that is no approval is answered to who asks it only
-        settled = True
+        pass
+    except UserError:  # somebody else was faster
+        settled = False
     if not answer.done():
         answer.set_result(said)
     return json_answer({"run_id": name, "approval_id": wanted, "settled": settled})
@@ -126,7 +129,7 @@ async def stop(service: Service, request: Request) -> Response:
     name, kept, past = await _found(service, request)
     if kept and not kept.over:
         await kept.stop()
-        past = await service.desk.past(event_of(name, _PREFIX), person=person_of(request))
+        past = await service.ctx.turns.past(event_of(name, _PREFIX), owner=service.owner(request))
     status = _STATES[past.state] if past else "cancelled"
     return json_answer({"run_id": name, "status": status, "session_id": past.session_id if past else None})
 
@@ -135,7 +138,7 @@ async def _found(service: Service, request: Request) -> tuple[str, Kept | None, 
     name = request.path_params["id"]
     event_id, person = event_of(name, _PREFIX), person_of(request)
     kept = service.turns.kept(event_id, person) if event_id else None
-    past = await service.desk.past(event_id, person=person) if event_id else None
+    past = await service.ctx.turns.past(event_id, owner=service.owner(request)) if event_id else None
     if kept is None and past is None:
         raise ApiError(404, "run_not_found", f"There is no run {name[:80]!r}.")
     return name, kept, past

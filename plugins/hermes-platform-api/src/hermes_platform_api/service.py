@@ -1,23 +1,22 @@
-"""What the routes work with: the settings, the desk, the turns that run."""
+"""What the routes work with: the settings, the kernel's brokers, the turns that run."""
 
 import json
 import time
-from collections.abc import AsyncGenerator, Sequence
-from pathlib import Path
+from collections.abc import AsyncGenerator
 from typing import Any
 
 from attrs import evolve
 from starlette.requests import Request
 
-from hermes_core.kinds import Desk
-from hermes_core.types import Ended, Event, Failed, Returned, Said, Usage
+from hermes_core.context import PluginContext
+from hermes_core.types import Ended, Event, Failed, Principal, Returned, Said, Usage
 from hermes_platform_api.config import Config
 from hermes_platform_api.errors import ApiError, of_failure
 from hermes_platform_api.reading import refuse_files
 from hermes_platform_api.schema import check
 from hermes_platform_api.shapes import BODIES, LIMITS
-from hermes_platform_api.turns import Turns
-from hermes_platform_api.wishes import Wish, event_of
+from hermes_platform_api.turns import Turns, owner_of
+from hermes_platform_api.wishes import Wish, event_of, person_of
 
 __all__ = ["Answer", "Service", "read_body", "tokens"]
 
@@ -25,10 +24,14 @@ __all__ = ["Answer", "Service", "read_body", "tokens"]
 class Service:
     """One running server."""
 
-    def __init__(self, config: Config, desk: Desk, skills: Sequence[Path]) -> None:
-        self.config, self.desk, self.skills = config, desk, skills
-        self.turns = Turns(desk, config.max_turns)
+    def __init__(self, config: Config, ctx: PluginContext) -> None:
+        self.config, self.ctx = config, ctx
+        self.turns = Turns(ctx, config.max_turns)
         self.began = time.time()
+
+    def owner(self, request: Request) -> Principal:
+        """Whose sessions a request is about. Raises ApiError."""
+        return owner_of(self.ctx, person_of(request))
 
     def model(self, asked: str | None) -> tuple[str, str]:
         """What a model is called, and who answers as the kernel names it. Raises ApiError for one that is not there."""
@@ -51,13 +54,14 @@ class Service:
         Where the conversation went on since, or still goes on, a branch is begun at that point.
         """
         event = next((e for prefix in prefixes if (e := event_of(name, prefix))), "")
-        past = await self.desk.past(event, person=wish.person) if event else None
+        owner = owner_of(self.ctx, wish.person)
+        past = await self.ctx.turns.past(event, owner=owner) if event else None
         if past is None or past.state != "done":
             text = f"There is nothing finished with the id {name[:80]!r}."
             raise ApiError(404, "previous_response_not_found", text, param="previous_response_id")
         if past.last and not self.turns.busy(past.session_id):
             return evolve(wish, session=past.session_id)
-        fork = await self.desk.sessions.fork(past.session_id, wish.person, upto=past.turn_id)
+        fork = await self.ctx.sessions.fork(owner, past.session_id, upto=past.turn_id)
         return evolve(wish, session=fork.id)
 
 

@@ -10,13 +10,13 @@ from attrs import evolve
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hermes_core.types import Blob, Message, Reasoning, Session, SessionRow, Text, ToolCall, ToolResult
+from hermes_core.types import Blob, Message, Principal, Reasoning, Session, SessionRow, Text, ToolCall, ToolResult
 from hermes_platform_api.errors import ApiError
 from hermes_platform_api.reading import Said, read_input
 from hermes_platform_api.runs import one_event
 from hermes_platform_api.service import Answer, Service, read_body, tokens
 from hermes_platform_api.sse import EventStream, event, json_answer, unless_gone
-from hermes_platform_api.wishes import Wish, person_of, wished
+from hermes_platform_api.wishes import Wish, wished
 
 __all__ = ["chat", "chat_stream", "create", "delete", "fork", "list_all", "messages", "read", "rename"]
 
@@ -24,38 +24,37 @@ __all__ = ["chat", "chat_stream", "create", "delete", "fork", "list_all", "messa
 async def list_all(service: Service, request: Request) -> Response:
     """The sessions last used."""
     limit = _number(request, "limit", 50, 1000)
-    rows = await service.desk.sessions.list(person_of(request), limit=limit)
+    rows = await service.ctx.sessions.rows(service.owner(request), limit=limit)
     return json_answer({"object": "list", "data": [_row(row) for row in rows]})
 
 
 async def create(service: Service, request: Request) -> Response:
     """A new one."""
     body = await read_body(request, "SessionRequest")
-    person, wanted = person_of(request), body.get("id") or ""
-    if wanted and await _there(service, wanted, person):
+    owner, wanted = service.owner(request), body.get("id") or ""
+    if wanted and await _there(service, wanted, owner):
         raise ApiError(409, "session_exists", f"There is a session {wanted} already.", param="id")
-    made = await service.desk.sessions.create(
-        person, session=wanted, title=body.get("title") or "", system=body.get("system") or ""
-    )
+    title, system = body.get("title") or "", body.get("system") or ""
+    made = await service.ctx.sessions.create(owner, wanted, title=title, system=system)
     return json_answer(_session(made), 201)
 
 
 async def read(service: Service, request: Request) -> Response:
     """One."""
-    return json_answer(_session(await service.desk.sessions.get(request.path_params["id"], person_of(request))))
+    return json_answer(_session(await service.ctx.sessions.get(service.owner(request), request.path_params["id"])))
 
 
 async def rename(service: Service, request: Request) -> Response:
     """Give one a title."""
     body = await read_body(request, "SessionPatch")
-    named = await service.desk.sessions.rename(request.path_params["id"], body["title"], person_of(request))
+    named = await service.ctx.sessions.rename(service.owner(request), request.path_params["id"], body["title"])
     return json_answer(_session(named))
 
 
 async def delete(service: Service, request: Request) -> Response:
     """Delete one with all it holds."""
     session = request.path_params["id"]
-    await service.desk.sessions.delete(session, person_of(request))
+    await service.ctx.sessions.delete(service.owner(request), session)
     return json_answer({"id": session, "object": "hermes.session", "deleted": True})
 
 
@@ -63,7 +62,7 @@ async def fork(service: Service, request: Request) -> Response:
     """A new one that goes on from here."""
     body = await read_body(request, "ForkRequest")
     title = body.get("title") or ""
-    made = await service.desk.sessions.fork(request.path_params["id"], person_of(request), title=title)
+    made = await service.ctx.sessions.fork(service.owner(request), request.path_params["id"], title=title)
     return json_answer(_session(made), 201)
 
 
@@ -71,7 +70,7 @@ async def messages(service: Service, request: Request) -> Response:
     """The last messages, or those around one."""
     around, window = _number(request, "around", 0, 2**53, 0), _number(request, "limit", 100, 1000)
     session = request.path_params["id"]
-    found = await service.desk.sessions.messages(session, person_of(request), around=around, window=window)
+    found = await service.ctx.sessions.read(service.owner(request), session, around=around, window=window)
     return json_answer({"object": "list", "data": [_message(number, message) for number, message in found]})
 
 
@@ -109,17 +108,17 @@ async def chat_stream(service: Service, request: Request) -> Response:
 async def _wish(service: Service, request: Request) -> Wish:
     body = await read_body(request, "SessionChatRequest")
     session = request.path_params["id"]
-    await service.desk.sessions.get(session, person_of(request))  # one that is not there is not made
+    await service.ctx.sessions.get(service.owner(request), session)  # one that is not there is not made
     said = Said(message=read_input(body["input"]), system=body.get("system") or "")
     wish = evolve(wished(request, body, said), session=session)
     return service.answered_by(wish, body.get("model"))
 
 
-async def _there(service: Service, session: str, person: str) -> bool:
+async def _there(service: Service, session: str, owner: Principal) -> bool:
     from hermes_core.errors import UnknownName
 
     try:
-        await service.desk.sessions.get(session, person)
+        await service.ctx.sessions.get(owner, session)
     except UnknownName:
         return False
     return True

@@ -5,24 +5,29 @@ import contextlib
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import TypeAlias
 
+from attrs import evolve
+
+from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError
-from hermes_core.kinds import Desk
 from hermes_core.types import (
     Ended,
     Event,
     Failed,
     PastTurn,
+    Principal,
     Progress,
     Question,
     Said,
     Started,
+    TurnOrder,
     Usage,
     Verdict,
 )
 from hermes_platform_api.errors import ApiError, of_error
+from hermes_platform_api.heads import Head, Heads
 from hermes_platform_api.wishes import Wish
 
-__all__ = ["Kept", "Turns"]
+__all__ = ["Kept", "Turns", "owner_of"]
 
 Events: TypeAlias = AsyncGenerator[Event, None]
 _LOOK = 0.5  # seconds between two looks at a turn that another process plays
@@ -124,10 +129,11 @@ class Kept:
 
 
 class Turns:
-    """Plays wishes on the kernel's desk."""
+    """Plays wishes."""
 
-    def __init__(self, desk: Desk, most: int) -> None:
-        self._desk, self._most = desk, most
+    def __init__(self, ctx: PluginContext, most: int) -> None:
+        self._ctx, self._most = ctx, most
+        self._heads = Heads(ctx.documents, ctx.sessions)
         self._kept: dict[str, Kept] = {}
         self._sessions: dict[str, int] = {}
         self.running, self._last, self._rested = 0, False, asyncio.Event()
@@ -221,48 +227,78 @@ class Turns:
             elif session:
                 del self._sessions[session]
 
-    def _turn(self, wish: Wish, kept: Kept | None = None) -> Events:
-        async def stored() -> None:
+    async def _turn(self, wish: Wish, kept: Kept | None = None) -> Events:
+        """Order it and play it. A client that names no session goes on in the one that ended with its history."""
+        owner, session, begun, shown = owner_of(self._ctx, wish.person), wish.session, False, ""
+        head = None if session else Head(wish.system, wish.history)
+        if head and wish.history:
+            session = await self._heads.take(owner, str(head)) or await self._begun(owner, wish)
+
+        async def stored(session: str) -> None:
             if kept and not kept.stored.done():
+                kept.session = session
                 kept.stored.set_result(None)
 
-        return self._desk.turn(
-            wish.envelope,
-            person=wish.person,
-            session=wish.session,
-            history=wish.history,
-            system=wish.system,
-            model=wish.model,
-            ask=kept.ask if kept else None,
-            stored=stored if kept else None,
+        order = TurnOrder(session=session, system=wish.system, event=wish.event, model=wish.model)
+        turn = self._ctx.turns.run(
+            wish.message, owner=owner, order=order, ask=kept.ask if kept else None, stored=stored
         )
+        try:
+            async with contextlib.aclosing(turn) as events:
+                async for event in events:
+                    begun = begun or isinstance(event, Started)
+                    if isinstance(event, Said):
+                        shown += event.text
+                    elif head and isinstance(event, Ended) and event.reason == "done":
+                        head.add(wish.message)
+                        ends = [head.ended(answer) for answer in (event.answer, shown)]
+                        await self._heads.put(owner, event.session_id, ends)
+                    yield event
+        finally:
+            if not begun and kept is None:  # its client left while it waited, and nobody asks for it again
+                with contextlib.suppress(HermesError):
+                    await self._ctx.turns.forget(wish.event, owner=owner)
+
+    async def _begun(self, owner: Principal, wish: Wish) -> str:
+        return (await self._ctx.sessions.create(owner, system=wish.system, history=wish.history)).id
 
     async def _once(self, wish: Wish, kept: Kept) -> Events:
         """It, or what came of it when it was played before, by whichever process."""
-        past = await self._desk.past(wish.event, person=wish.person) if wish.repeats else None
+        past = await self._past(wish) if wish.repeats else None
         events = self._again(past, wish, kept.ask) if past else self._turn(wish, kept)
         async with contextlib.aclosing(events) as turn:
             async for event in turn:
                 yield event
 
+    async def _past(self, wish: Wish) -> PastTurn | None:
+        return await self._ctx.turns.past(wish.event, owner=owner_of(self._ctx, wish.person))
+
     async def _again(
         self, past: PastTurn | None, wish: Wish, ask: Callable[[Question], Awaitable[Verdict | None]]
     ) -> Events:
-        while past and past.state in ("waiting", "open"):
-            await asyncio.sleep(_LOOK)
-            past = await self._desk.past(wish.event, person=wish.person)
-        if past and past.state == "cut":
-            ended = False
-            async for event in self._desk.resume(past.session_id, person=wish.person, ask=ask):
-                ended = isinstance(event, Ended)
-                yield event
-            if ended:
-                return
-            past = await self._desk.past(wish.event, person=wish.person)
+        owner, turns, played = owner_of(self._ctx, wish.person), self._ctx.turns, True
+        while played and past and past.state in ("waiting", "open", "cut"):
+            if past.state == "open" or await turns.busy(past.session_id, owner=owner):
+                await asyncio.sleep(_LOOK)
+            else:  # who was to play it is dead, with whatever comes before it there
+                played, mine = False, past.state == "cut"
+                async with contextlib.aclosing(turns.resume(past.session_id, owner=owner, ask=ask)) as events:
+                    async for event in events:
+                        played = True
+                        if mine:
+                            yield event
+                if mine and played:
+                    return
+            past = await self._past(wish)
         if past is None or past.state in ("waiting", "open", "cut"):
             raise ApiError(409, "still_running", "This request runs elsewhere.", headers={"retry-after": _AGAIN})
         for event in _told(past):
             yield event
+
+
+def owner_of(ctx: PluginContext, person: str) -> Principal:
+    """Who a person is here; nobody is the owner."""
+    return evolve(ctx.owner, person=person) if person else ctx.owner
 
 
 def _told(past: PastTurn) -> list[Event]:

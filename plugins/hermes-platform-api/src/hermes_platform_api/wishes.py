@@ -10,13 +10,12 @@ from typing import Any
 from attrs import evolve, frozen
 from starlette.requests import Request
 
-from hermes_core.types import Envelope, Message
+from hermes_core.types import Message
 from hermes_platform_api.errors import ApiError
 from hermes_platform_api.reading import Said
 
-__all__ = ["ACCOUNT", "Wish", "event_of", "person_of", "unkept", "wished"]
+__all__ = ["Wish", "event_of", "person_of", "unkept", "wished"]
 
-ACCOUNT = "api"  # what the inbox knows this server as, wherever it listens
 _HEADER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@-]{0,99}")
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
 _EVENT = re.compile(r"[0-9a-f]{32}")
@@ -40,18 +39,6 @@ class Wish:
     model: str = ""
     called: str = ""
     repeats: bool = False
-
-    @property
-    def envelope(self) -> Envelope:
-        """It as an incoming message."""
-        return Envelope(
-            platform="api",
-            account=ACCOUNT,
-            event_id=self.event,
-            chat=self.session or self.event,
-            sender=self.person or "owner",
-            message=self.message,
-        )
 
 
 def person_of(request: Request) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hermes_core.kinds import Desk
+from hermes_core.kinds import Console
 from hermes_core.types import Event, Message, Question, Verdict
 from hermes_platform_cli.asking import lines_of, outcome_line, verdict_of
 from hermes_platform_cli.clean import clean
@@ -39,7 +39,7 @@ class Full:
         self,
         config: Config,
         streams: Streams,
-        desk: Desk,
+        console: Console,
         chat: str,
         person: str,
         *,
@@ -51,7 +51,7 @@ class Full:
     ) -> None:
         self._interrupt = interrupt
         self._draft: Draft | None = None
-        self._config, self._desk, self._chat, self._person = config, desk, chat, person
+        self._config, self._console, self._chat, self._person = config, console, chat, person
         self._data = data
         self._tty = tty
         self._source, self._sink = source, sink
@@ -69,7 +69,7 @@ class Full:
 
     async def open(self) -> None:
         """Say who is here."""
-        status = self._desk.status(self._chat)
+        status = self._console.status(self._chat)
         columns = self._screen.size.columns
         rows = []
         if self._config.banner:
@@ -231,8 +231,8 @@ class Full:
         self._prompt = Prompt(
             self._config,
             self._data / "history" if self._config.history else None,
-            commands=lambda: self._desk.commands,
-            complete=lambda line: self._desk.complete(self._chat, line),
+            commands=lambda: self._console.commands,
+            complete=lambda line: self._console.complete(self._chat, line),
             status=self._status_line,
             trouble=self._trouble,
             source=self._source,
@@ -253,7 +253,7 @@ class Full:
         self.view.paint()
 
     def _facts(self) -> list[str]:
-        status = {key: clean(value) for key, value in self._desk.status(self._chat).items()}
+        status = {key: clean(value) for key, value in self._console.status(self._chat).items()}
         model, provider = status.get("model", ""), status.get("provider", "")
         facts = (model or provider, _short(status.get("cwd", "")), _MODES.get(status.get("mode", ""), ""))
         return [fact for fact in facts if fact]

@@ -3,7 +3,7 @@
 import asyncio
 import time
 
-from hermes_core.kinds import Desk
+from hermes_core.kinds import Console
 from hermes_core.types import (
     Called,
     Ended,
@@ -29,9 +29,9 @@ __all__ = ["Plain"]
 class Plain:
     """No control code is written, and nothing from outside can bring one in."""
 
-    def __init__(self, config: Config, streams: Streams, desk: Desk, chat: str, person: str) -> None:
+    def __init__(self, config: Config, streams: Streams, console: Console, chat: str, person: str) -> None:
         self._config = config
-        self._desk = desk
+        self._console = console
         self._chat = chat
         self._person = person
         self._lines = Lines(streams.stdin)
@@ -45,7 +45,7 @@ class Plain:
 
     async def open(self) -> None:
         """Say who answers, to a person."""
-        notice = clean(self._desk.status(self._chat).get("notice", ""))
+        notice = clean(self._console.status(self._chat).get("notice", ""))
         if notice:
             self._err.write(f"{notice}\n")
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from hermes_core.errors import UserError
-from hermes_core.kinds import Desk, Platform
+from hermes_core.kinds import Console, Platform
 from hermes_core.types import Chat, Ended, Envelope, Event, Feature, Message, Question, Sent, Started, Text, Verdict
 from hermes_platform_cli.config import LEAVING, Config
 from hermes_platform_cli.streams import Streams
@@ -56,7 +56,7 @@ class Cli(Platform):
         self._source, self._sink = source, sink
         self._clock = clock
         self._person = ""
-        self._desk: Desk | None = None
+        self._console: Console | None = None
         self._face: Full | Plain | None = None
         self._tty: Tty | None = None
         # No turn runs; the last message was stored; it has led to something.
@@ -65,12 +65,12 @@ class Cli(Platform):
         self._interrupting: asyncio.Task[bool] | None = None
         self._leaving = False
 
-    async def open(self, desk: Desk) -> None:
+    async def open(self, console: Console) -> None:
         """Take the terminal and say who is here."""
         from hermes_platform_cli.tty import Tty
 
-        await desk.prepare()  # the first line says who answers
-        self._desk = desk
+        await console.prepare()  # the first line says who answers
+        self._console = console
         self._leaving = False
         self._interrupted_at = float("-inf")
         self._released()
@@ -84,7 +84,7 @@ class Cli(Platform):
             self._face = Full(
                 self._config,
                 streams,
-                desk,
+                console,
                 CHAT,
                 self._person,
                 data=self._data,
@@ -97,7 +97,7 @@ class Cli(Platform):
             from hermes_platform_cli.plain import Plain
 
             self._tty = Tty(None, streams.stdout, self._interrupt)
-            self._face = Plain(self._config, streams, desk, CHAT, self._person)
+            self._face = Plain(self._config, streams, console, CHAT, self._person)
         if self._tty is not None:
             self._tty.take()
         await self._face.open()
@@ -212,8 +212,8 @@ class Cli(Platform):
 
     def _interrupt(self) -> bool:
         """Ctrl+C; False when the process should end by it."""
-        face, desk = self._face, self._desk
-        if face is None or desk is None:
+        face, console = self._face, self._console
+        if face is None or console is None:
             return False
         if face.interrupting():
             return True
@@ -225,7 +225,7 @@ class Cli(Platform):
             return False
         self._interrupted_at = now
         face.stopping()
-        self._interrupting = asyncio.ensure_future(desk.interrupt(CHAT))
+        self._interrupting = asyncio.ensure_future(console.interrupt(CHAT))
         return True
 
 

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 from hermes_core.errors import NotSent
-from hermes_core.kinds import Desk, Platform
+from hermes_core.kinds import Console, Platform
 from hermes_core.types import Chat, Envelope, Event, Feature, Message, Sent, Started
 from hermes_platform_matrix.config import Config
 from hermes_platform_matrix.connection import Connection, connect
@@ -43,7 +43,7 @@ class Matrix(Platform):
         self._sender: Sender | None = None
         self._listening: asyncio.Task[None] | None = None
 
-    async def open(self, desk: Desk) -> None:
+    async def open(self, console: Console) -> None:
         """Log in and make encryption ready. Raises UserError for what only a person can mend; Refused, Cut."""
         await self.close()
         made = await connect(self._config, self._resolve, self._folder, self._log)

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from attrs import evolve
 
 from hermes_core.errors import HermesError
-from hermes_core.kinds import Desk, Platform
+from hermes_core.kinds import Console, Platform
 from hermes_core.types import JSON, Chat, Envelope, Event, Feature, Message, Sent, Started, Text
 from hermes_platform_telegram.albums import Albums
 from hermes_platform_telegram.api import BotApi
@@ -72,7 +72,7 @@ class Telegram(Platform):
         """How long Telegram says a text is: characters beyond U+FFFF count as two."""
         return units(text)
 
-    async def open(self, desk: Desk) -> None:
+    async def open(self, console: Console) -> None:
         """Ask who the bot is, and say how messages are to come. Raises UserError and HermesError."""
         await self.close()
         self._api = api = connect(self._config, self._broker)
@@ -81,7 +81,7 @@ class Telegram(Platform):
             self.account = str(found["username"])
             me = Me(str(int(found["id"])), self.account)
             self._take_up(api, me)
-            await self._show_menu(api, desk)
+            await self._show_menu(api, console)
             await self._listen(api)
         except (Refused, Lost) as error:
             await self.close()
@@ -177,9 +177,9 @@ class Telegram(Platform):
         except Exception as error:  # noqa: BLE001 - whatever it is, receive raises it
             intake.ready.put_nowait(error)
 
-    async def _show_menu(self, api: BotApi, desk: Desk) -> None:
+    async def _show_menu(self, api: BotApi, console: Console) -> None:
         """A menu that cannot be set is no reason to be silent."""
-        self._menu = Menu(desk.commands)
+        self._menu = Menu(console.commands)
         entries = self._menu.entries(self._config.menu)
         if not entries:
             return

@@ -19,7 +19,7 @@ from textual.widgets import ContentSwitcher
 from hermes_core import __version__
 from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError
-from hermes_core.kinds import Desk
+from hermes_core.kinds import Console
 from hermes_core.types import Envelope, Event, Message, SlashCommand
 from hermes_platform_tui.asking import FIRST, Asking
 from hermes_platform_tui.config import Config
@@ -71,8 +71,8 @@ class HermesApp(Asking, Doors, Wardrobe, SafeApp[int]):
         Binding("ctrl+z", "suspend_process", "Suspend", show=False, priority=True),
     ]
 
-    def __init__(self, config: Config, ctx: PluginContext, desk: Desk, send: Callable[[Envelope], None]) -> None:
-        self.settings_of_screen, self.ctx, self.desk = config, ctx, desk
+    def __init__(self, config: Config, ctx: PluginContext, console: Console, send: Callable[[Envelope], None]) -> None:
+        self.settings_of_screen, self.ctx, self.talks = config, ctx, console
         super().__init__()
         self.prepare_wardrobe(config, ctx.paths.home)
         self.drawn = asyncio.Event()
@@ -126,7 +126,7 @@ class HermesApp(Asking, Doors, Wardrobe, SafeApp[int]):
 
     async def _catch_up(self) -> None:
         try:
-            await self.desk.prepare()
+            await self.talks.prepare()
         except HermesError as error:
             self.view.transcript.fail(error.text, error.hint)
         self.prepared = True
@@ -137,7 +137,7 @@ class HermesApp(Asking, Doors, Wardrobe, SafeApp[int]):
             self.view.transcript.fail(error.text, error.hint)
 
     def _greet(self) -> None:
-        status = self.desk.status(self.view.chat)
+        status = self.talks.status(self.view.chat)
         if self.view.transcript.is_empty:
             from hermes_platform_tui.greeting import greeting
 
@@ -205,7 +205,8 @@ class HermesApp(Asking, Doors, Wardrobe, SafeApp[int]):
         return ChatView(
             chat,
             config=self.settings_of_screen,
-            desk=self.desk,
+            ctx=self.ctx,
+            console=self.talks,
             person=self.person,
             send=self._send,
             history=history,

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from textual import on, work
 
+from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError, UserError
-from hermes_core.kinds import Desk
+from hermes_core.kinds import Console
 from hermes_platform_tui.config import Config
 from hermes_platform_tui.look.wardrobe import Wardrobe
 from hermes_platform_tui.terminal.notify import Notifier
@@ -37,7 +38,8 @@ _SCREENS = {  # a command that is typed alone -> the screen it opens here
 class Doors(_App):
     """The part of the app that opens screens and does what they say."""
 
-    desk: Desk
+    ctx: PluginContext
+    talks: Console
     view: ChatView
     settings_of_screen: Config
     restorer: "Restorer | None"
@@ -65,7 +67,7 @@ class Doors(_App):
         from hermes_platform_tui.keys import KEYS
         from hermes_platform_tui.screens.help import HelpScreen
 
-        chosen = await self.push_screen_wait(HelpScreen(self.desk.commands, KEYS))
+        chosen = await self.push_screen_wait(HelpScreen(self.talks.commands, KEYS))
         if chosen:
             self.view.composer.set_text(f"{chosen} ")
             self.view.composer.focus_input()
@@ -75,7 +77,7 @@ class Doors(_App):
         """Earlier conversations."""
         from hermes_platform_tui.screens.sessions import SessionPicker
 
-        picker = SessionPicker(self.desk, current=self.view.session)
+        picker = SessionPicker(self.ctx, current=self.view.session)
         chosen = await self.push_screen_wait(picker)
         if chosen is None:
             return
@@ -102,9 +104,9 @@ class Doors(_App):
         """Another model."""
         from hermes_platform_tui.screens.models import ModelPicker
 
-        status = self.desk.status(self.view.chat)
+        status = self.talks.status(self.view.chat)
         current = f"{status.get('provider', '')}:{status.get('model', '')}"
-        choice = await self.push_screen_wait(ModelPicker(self.desk, current))
+        choice = await self.push_screen_wait(ModelPicker(self.ctx, current))
         if choice is not None:
             self.command(f"/model {choice.model}" + (" --global" if choice.scope == "global" else ""))
 
@@ -113,7 +115,7 @@ class Doors(_App):
         """Settings."""
         from hermes_platform_tui.screens.settings import SettingsScreen
 
-        await self.push_screen_wait(SettingsScreen(self.desk))
+        await self.push_screen_wait(SettingsScreen(self.ctx))
 
     @work(group="door", exclusive=True, exit_on_error=False)
     async def action_work(self) -> None:
@@ -125,11 +127,11 @@ class Doors(_App):
             await panels.remove()
             self.view.composer.focus_input()
         elif self.size.width >= _ROOMY:
-            panel = WorkPanel(self.desk, self.view.chat)
+            panel = WorkPanel(self.talks, self.view.chat)
             await self.query_one("#middle").mount(panel)
             panel.focus_jobs()
         else:
-            await self.push_screen_wait(WorkScreen(self.desk, self.view.chat))
+            await self.push_screen_wait(WorkScreen(self.talks, self.view.chat))
 
     def on_work_panel_left(self) -> None:
         """Back from the panel to the conversation; the panel stays."""
@@ -151,7 +153,7 @@ class Doors(_App):
         """What was used over the days."""
         from hermes_platform_tui.screens.insights import InsightsScreen
 
-        await self.push_screen_wait(InsightsScreen(self.desk))
+        await self.push_screen_wait(InsightsScreen(self.ctx))
 
     @work(group="door", exclusive=True, exit_on_error=False)
     async def action_skins(self) -> None:
@@ -168,7 +170,7 @@ class Doors(_App):
     async def keep(self, key: str, value: str) -> None:
         """Write a setting down; what is wrong with it is told."""
         try:
-            await self.desk.settings.set(key, value)
+            await self.ctx.settings.set(key, value)
         except HermesError as error:
             self.notify(str(error), severity="error", markup=False)
 

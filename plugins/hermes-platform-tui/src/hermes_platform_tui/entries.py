@@ -35,7 +35,7 @@ def entries(app: "HermesApp") -> Iterator[Entry]:
     for number, view in enumerate(app.views, 1):
         if view is not app.view:
             yield Entry(f"Tab {number}: {clean(view.facts.title or 'new')}", "look at it", partial(app.look_at, view))
-    for command in app.desk.commands:
+    for command in app.talks.commands:
         usage = f" {command.usage}" if command.usage else ""
         yield Entry(f"/{command.name}{usage}", command.summary, partial(app.begin, command))
     for name, description in app.skin_rows():

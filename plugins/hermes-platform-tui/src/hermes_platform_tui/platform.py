@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError
-from hermes_core.kinds import Desk, Platform
+from hermes_core.kinds import Console, Platform
 from hermes_core.types import Chat, Envelope, Event, Feature, Message, Question, Sent, SlashCommand, Verdict
 from hermes_platform_tui.commands import own_commands
 from hermes_platform_tui.config import Config
@@ -56,7 +56,7 @@ class Tui(Platform):
             raise HermesError("The screen is not open.")
         return self._app
 
-    async def open(self, desk: Desk) -> None:
+    async def open(self, console: Console) -> None:
         """Take the terminal; it can be typed into when this returns.
 
         An earlier conversation is shown by then: what a turn that goes on says comes after it, and is not replaced.
@@ -64,7 +64,7 @@ class Tui(Platform):
         from hermes_platform_tui.app import HermesApp
 
         self._incoming = asyncio.Queue()
-        self._app = HermesApp(self._config, self._ctx, desk, self._incoming.put_nowait)
+        self._app = HermesApp(self._config, self._ctx, console, self._incoming.put_nowait)
         self._running = asyncio.create_task(self._run(self._app), name="tui")
         ready = asyncio.ensure_future((self._app.caught_up if self._app.view.session else self._app.drawn).wait())
         await asyncio.wait({ready, self._running}, return_when=asyncio.FIRST_COMPLETED)

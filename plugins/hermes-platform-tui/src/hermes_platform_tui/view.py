@@ -15,8 +15,9 @@ from textual.content import Content
 from textual.message import Message as Notice
 from textual.widgets import Static
 
+from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError, UnknownName
-from hermes_core.kinds import Desk
+from hermes_core.kinds import Console
 from hermes_core.types import (
     Blob,
     Choice,
@@ -86,7 +87,8 @@ class ChatView(Reading):
         chat: str,
         *,
         config: Config,
-        desk: Desk,
+        ctx: PluginContext,
+        console: Console,
         person: str,
         send: Callable[[Envelope], None],
         history: Path | None,
@@ -94,10 +96,10 @@ class ChatView(Reading):
     ) -> None:
         super().__init__(config, id=f"view-{chat}")
         self.chat, self.person = chat, person
-        self._config, self._desk, self._send = config, desk, send
+        self._config, self._ctx, self._talks, self._send = config, ctx, console, send
         self.wanted = session  # an earlier session that is to be opened in it
         # What it goes on with is known now; what is said before that is shown must not be taken for it.
-        self.session = desk.status(chat).get("session", "")
+        self.session = console.status(chat).get("session", "")
         self.facts = Facts()
         self.waiting: deque[Waiting] = deque()
         self.opening = ""  # what it began with: its name as long as it has no title
@@ -178,11 +180,11 @@ class ChatView(Reading):
 
     async def interrupt(self) -> bool:
         """Stop the turn that runs; False when none does."""
-        return await self._desk.interrupt(self.chat)
+        return await self._talks.interrupt(self.chat)
 
     async def _complete(self, text: str, cursor: int) -> Sequence[Choice]:
         try:
-            return await self._desk.complete(self.chat, text[:cursor])
+            return await self._talks.complete(self.chat, text[:cursor])
         except HermesError:  # nobody is told so while they type; the turn will say it
             return ()
 
@@ -256,7 +258,7 @@ class ChatView(Reading):
 
     def sync(self) -> None:
         """See what the kernel knows of this chat now: another session, another title, another model."""
-        status = self._desk.status(self.chat)
+        status = self._talks.status(self.chat)
         cwd = status.get("cwd", "")
         self.facts_are(
             model=status.get("model", "") or self.facts.model,
@@ -275,7 +277,7 @@ class ChatView(Reading):
     async def start(self) -> None:
         """Open what was asked for, and show what was said in it. Raises HermesError."""
         if self.wanted:
-            self.session = (await self._desk.open(self.chat, self.wanted)).id
+            self.session = (await self._talks.open(self.chat, self.wanted)).id
             self.wanted = ""
         earlier = self.session and not self.facts.busy
         self.sync()
@@ -286,15 +288,15 @@ class ChatView(Reading):
         """Show the session from the store; one that has no row yet is empty. What waits to be answered stays."""
         known: Session | None = None
         try:
-            known = await self._desk.sessions.get(self.session)
+            known = await self._ctx.sessions.get(self._ctx.owner, self.session)
             await asyncio.to_thread(_reader)
-            await self.transcript.load(self._desk, known.id)
+            await self.transcript.load(self._ctx, known.id)
         except UnknownName:
             self.transcript.clear()
         for text in self._sent:
             self.transcript.say(text, pending=True)
         self.greeting.display = self.transcript.is_empty
-        rows = await self._desk.sessions.list(limit=200) if known else ()
+        rows = await self._ctx.sessions.rows(self._ctx.owner, limit=200) if known else ()
         row = next((row for row in rows if known and row.session.id == known.id), None)
         self.usage = self._before = row.usage if row else Usage()
         self.opening = row.preview if row else ""
@@ -305,7 +307,7 @@ class ChatView(Reading):
         if not (self.is_attached and self.session and alive):
             return
         try:
-            jobs = await self._desk.jobs(self.chat)
+            jobs = await self._talks.jobs(self.chat)
         except HermesError:
             return
         kinds = [job.kind for job in jobs]

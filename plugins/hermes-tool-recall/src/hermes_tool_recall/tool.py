@@ -4,7 +4,7 @@ from typing import Literal
 
 from attrs import field, frozen
 
-from hermes_core.brokers import SessionsBroker
+from hermes_core.control import SessionsBroker
 from hermes_core.kinds import Tool, ToolContext, tool
 from hermes_core.types import Effect, Session
 from hermes_tool_recall.search import discover

@@ -1,6 +1,6 @@
 """Looking at sessions without searching: recent ones, one of them, or around one message."""
 
-from hermes_core.brokers import SessionsBroker
+from hermes_core.control import SessionsBroker
 from hermes_core.errors import ToolError, UserError
 from hermes_core.types import Session
 from hermes_tool_recall.lines import clip, dialogue, heading, message_line, page

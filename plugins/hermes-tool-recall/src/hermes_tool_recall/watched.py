@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from hermes_core.brokers import SessionsBroker
+from hermes_core.control import SessionsBroker
 from hermes_core.types import Hit, Message, Principal, Session
 
 

@@ -2,7 +2,7 @@
 
 import time
 
-from hermes_core.brokers import SessionsBroker
+from hermes_core.control import SessionsBroker
 from hermes_core.errors import HermesError
 from hermes_core.types import Message, Principal, Session, Text
 from hermes_tool_references.found import Found, Refused, one_line

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
-from hermes_core.brokers import SessionsBroker
+from hermes_core.control import SessionsBroker
 from hermes_core.errors import StoreError, UnknownName
 from hermes_core.types import JSON, Session
 

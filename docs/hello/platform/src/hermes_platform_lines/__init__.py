@@ -11,7 +11,7 @@ from hermes_core.types import Envelope, Message, Text
 class Lines(Platform):
     name = "lines"
 
-    async def open(self, desk):
+    async def open(self, console):
         self.lines = asyncio.StreamReader()
         self.pipe, _ = await asyncio.get_running_loop().connect_read_pipe(
             lambda: asyncio.StreamReaderProtocol(self.lines), sys.stdin

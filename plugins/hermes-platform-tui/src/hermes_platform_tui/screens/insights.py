@@ -10,8 +10,8 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 
+from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError
-from hermes_core.kinds import Desk
 from hermes_core.types import UsageRow
 from hermes_core.values import define
 from hermes_platform_tui.look import plots
@@ -77,9 +77,9 @@ class InsightsScreen(Dialog[None]):
         Binding("q", "cancel", show=False),
     ]
 
-    def __init__(self, desk: Desk, *, days: int = 30, person: str = "", today: Callable[[], date] = date.today) -> None:
+    def __init__(self, ctx: PluginContext, *, days: int = 30, today: Callable[[], date] = date.today) -> None:
         super().__init__()
-        self._desk, self._days, self._person, self._today = desk, days, person, today
+        self._ctx, self._days, self._today = ctx, days, today
         self._rows: Sequence[UsageRow] | None = None
         self._wrong = ""
 
@@ -108,7 +108,7 @@ class InsightsScreen(Dialog[None]):
 
     async def _ask(self, days: int) -> None:
         try:
-            self._rows, self._wrong = await self._desk.usage(person=self._person, days=days), ""
+            self._rows, self._wrong = await self._ctx.sessions.usage(self._ctx.owner, days=days), ""
         except HermesError as error:
             self._wrong = fault(error)
         self.notice(self._wrong, error=bool(self._wrong))

@@ -11,8 +11,8 @@ from textual.content import Content
 from textual.timer import Timer
 from textual.widgets import Static
 
+from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError
-from hermes_core.kinds import Desk
 from hermes_core.types import Feature, ModelRow, Price, ProviderRow
 from hermes_core.values import frozen
 from hermes_platform_tui.screens.dialog import Hint, begin
@@ -51,9 +51,11 @@ class ModelPicker(Picker[ModelChoice | None]):
         Binding("f5", "again", show=False),
     ]
 
-    def __init__(self, desk: Desk, current: str = "", *, scopes: Sequence[Scope] = ("session", "global")) -> None:
+    def __init__(
+        self, ctx: PluginContext, current: str = "", *, scopes: Sequence[Scope] = ("session", "global")
+    ) -> None:
         super().__init__()
-        self._desk, self._current, self._scopes = desk, current, tuple(scopes)
+        self._ctx, self._current, self._scopes = ctx, current, tuple(scopes)
         self._providers: Sequence[ProviderRow] = ()
         self._answers: dict[str, Sequence[ModelRow] | str | None] = {}  # models, what went wrong, or None: asked
         self._frame = 0
@@ -90,7 +92,7 @@ class ModelPicker(Picker[ModelChoice | None]):
 
     async def _ask_providers(self) -> None:
         try:
-            found = await self._desk.providers()
+            found = await self._ctx.models.providers()
         except HermesError as error:
             self.notice(fault(error), error=True)
             self.say_empty("The providers could not be asked.")
@@ -112,7 +114,7 @@ class ModelPicker(Picker[ModelChoice | None]):
 
     async def _ask_models(self, provider: str) -> None:
         try:
-            self._answers[provider] = await self._desk.models(provider)
+            self._answers[provider] = await self._ctx.models.list(provider)
         except HermesError as error:
             self._answers[provider] = fault(error) or "It did not say why."
         self.narrow()

@@ -14,8 +14,8 @@ from textual.content import Content
 from textual.timer import Timer
 from textual.widgets import Static
 
+from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError
-from hermes_core.kinds import Desk
 from hermes_core.types import Hit, SessionRow
 from hermes_platform_tui.screens.confirm import ConfirmDialog
 from hermes_platform_tui.screens.dialog import Hint, begin
@@ -71,11 +71,9 @@ class SessionPicker(Picker[str | None]):
     }
     """
 
-    def __init__(
-        self, desk: Desk, *, person: str = "", current: str = "", now: Callable[[], float] = time.time
-    ) -> None:
+    def __init__(self, ctx: PluginContext, *, current: str = "", now: Callable[[], float] = time.time) -> None:
         super().__init__()
-        self._desk, self._person, self._current, self._now = desk, person, current, now
+        self._ctx, self._current, self._now = ctx, current, now
         self._known: Sequence[SessionRow] = ()
         self._lines: Sequence[tuple[str, Row]] = ()  # each with what it is found by
         self._hits: Sequence[Hit] = ()
@@ -100,7 +98,7 @@ class SessionPicker(Picker[str | None]):
 
     async def _ask(self, limit: int, at: str | None) -> None:
         try:
-            self._known = await self._desk.sessions.list(self._person, limit=limit)
+            self._known = await self._ctx.sessions.rows(self._ctx.owner, limit=limit)
         except HermesError as error:
             self._problem = fault(error)
             self.notice(self._problem, error=True)
@@ -147,7 +145,7 @@ class SessionPicker(Picker[str | None]):
 
     async def _search(self, words: str) -> None:
         try:
-            hits = await self._desk.sessions.search(words, self._person, limit=30)
+            hits = await self._ctx.sessions.search(self._ctx.owner, words, limit=30)
         except HermesError as error:
             self._problem = fault(error)
             self.notice(self._problem, error=True)
@@ -196,7 +194,7 @@ class SessionPicker(Picker[str | None]):
             return
         session, number = _parts(row.id)
         try:
-            said = await self._desk.sessions.messages(session, self._person, around=number, window=4 if number else 12)
+            said = await self._ctx.sessions.read(self._ctx.owner, session, around=number, window=4 if number else 12)
         except HermesError as error:
             place.update(Content(fault(error)))
             return
@@ -266,17 +264,17 @@ class SessionPicker(Picker[str | None]):
             begin(self, "change", partial(self._do, what, session, wanted), alone=False)
 
     async def _do(self, what: str, session: str, wanted: str | bool) -> None:
-        sessions, at = self._desk.sessions, None
+        sessions, owner, at = self._ctx.sessions, self._ctx.owner, None
         try:
             if what == "rename":
-                await sessions.rename(session, str(wanted), self._person)
+                await sessions.rename(owner, session, str(wanted))
                 self.notice("Renamed.")
             elif what == "delete":
-                await sessions.delete(session, self._person)
+                await sessions.delete(owner, session)
                 self._hits = [hit for hit in self._hits if hit.session_id != session]
                 self.notice("Deleted.")
             else:
-                at = (await sessions.fork(session, self._person)).id
+                at = (await sessions.fork(owner, session)).id
                 self.notice("Forked: the cursor is on the new one.")
         except HermesError as error:
             self.notice(fault(error), error=True)

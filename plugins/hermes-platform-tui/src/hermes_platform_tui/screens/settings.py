@@ -11,8 +11,8 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
+from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError
-from hermes_core.kinds import Desk
 from hermes_core.types import Setting
 from hermes_platform_tui.screens.dialog import Hint, begin
 from hermes_platform_tui.screens.picker import Picker, matches
@@ -53,9 +53,9 @@ class SettingsScreen(Picker[None]):
     }
     """
 
-    def __init__(self, desk: Desk, *, section: str = "") -> None:
+    def __init__(self, ctx: PluginContext, *, section: str = "") -> None:
         super().__init__()
-        self._desk, self._begin = desk, section
+        self._ctx, self._begin = ctx, section
         self._known: dict[str, Setting] = {}
 
     def body(self) -> ComposeResult:
@@ -80,7 +80,7 @@ class SettingsScreen(Picker[None]):
 
     async def _read(self) -> None:
         try:
-            self._known = {row.key: row for row in await self._desk.settings.list()}
+            self._known = {row.key: row for row in await self._ctx.settings.list()}
         except HermesError as error:
             self.notice(fault(error), error=True)
             self.say_empty("The settings could not be read.")
@@ -160,7 +160,7 @@ class SettingsScreen(Picker[None]):
 
     async def _write(self, key: str, text: str | None) -> str:
         """Write it, or take it back to the default. Says what is wrong, or nothing."""
-        settings = self._desk.settings
+        settings = self._ctx.settings
         try:
             row = await (settings.unset(key) if text is None else settings.set(key, text))
         except HermesError as error:

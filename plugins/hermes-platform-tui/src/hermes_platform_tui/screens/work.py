@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.widgets import Static
 
 from hermes_core.errors import HermesError
-from hermes_core.kinds import Desk
+from hermes_core.kinds import Console
 from hermes_core.types import Job
 from hermes_platform_tui.screens.confirm import ConfirmDialog
 from hermes_platform_tui.screens.dialog import Dialog, Hint, Hints, begin
@@ -60,9 +60,9 @@ class WorkPanel(Vertical):
     class Left(Message):
         """The person goes back to the conversation."""
 
-    def __init__(self, desk: Desk, chat: str, *, now: Callable[[], float] = time.time, ident: str = "work") -> None:
+    def __init__(self, talks: Console, chat: str, *, now: Callable[[], float] = time.time, ident: str = "work") -> None:
         super().__init__(id=ident)
-        self._desk, self._chat, self._now = desk, chat, now
+        self._talks, self._chat, self._now = talks, chat, now
         self._jobs: Sequence[Job] = ()
         self._failed = False
 
@@ -94,7 +94,7 @@ class WorkPanel(Vertical):
     async def _ask(self) -> None:
         rows, notice = self.query_one(Rows), self.query_one("#worknotice", Static)
         try:
-            self._jobs = await self._desk.jobs(self._chat)
+            self._jobs = await self._talks.jobs(self._chat)
         except HermesError as error:
             self._failed = True
             notice.update(Content(f"! {fault(error)}"))
@@ -141,7 +141,7 @@ class WorkPanel(Vertical):
     def _chosen(self, event: Rows.Chosen) -> None:
         event.stop()
         if job := self._current():
-            self.app.push_screen(OutputScreen(self._desk, self._chat, job))
+            self.app.push_screen(OutputScreen(self._talks, self._chat, job))
 
     def action_again(self) -> None:
         """Ask now, and forget what was told."""
@@ -164,7 +164,7 @@ class WorkPanel(Vertical):
 
     async def _do_stop(self, job: str) -> None:
         try:
-            stopped = await self._desk.stop_job(self._chat, job)
+            stopped = await self._talks.stop_job(self._chat, job)
         except HermesError as error:
             self.query_one("#worknotice", Static).update(Content(f"! {fault(error)}"))
             return
@@ -201,9 +201,9 @@ class WorkScreen(Dialog[None]):
     }
     """
 
-    def __init__(self, desk: Desk, chat: str, *, now: Callable[[], float] = time.time) -> None:
+    def __init__(self, talks: Console, chat: str, *, now: Callable[[], float] = time.time) -> None:
         super().__init__()
-        self._panel = WorkPanel(desk, chat, now=now)
+        self._panel = WorkPanel(talks, chat, now=now)
 
     def body(self) -> ComposeResult:
         """The panel."""
@@ -234,9 +234,9 @@ class OutputScreen(Dialog[None]):
         Binding("q", "cancel", show=False),
     ]
 
-    def __init__(self, desk: Desk, chat: str, job: Job) -> None:
+    def __init__(self, talks: Console, chat: str, job: Job) -> None:
         super().__init__()
-        self._desk, self._chat, self._job = desk, chat, job
+        self._talks, self._chat, self._job = talks, chat, job
         self._text: str | None = None
 
     def body(self) -> ComposeResult:
@@ -259,7 +259,7 @@ class OutputScreen(Dialog[None]):
 
     async def _ask(self) -> None:
         try:
-            text = await self._desk.job_output(self._chat, self._job.id)
+            text = await self._talks.job_output(self._chat, self._job.id)
         except HermesError as error:
             self.notice(fault(error), error=True)
             return

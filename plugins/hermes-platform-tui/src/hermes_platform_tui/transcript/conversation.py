@@ -12,8 +12,8 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Static
 
+from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError
-from hermes_core.kinds import Desk
 from hermes_core.types import Blob, Event
 from hermes_platform_tui.config import Config, Fold
 from hermes_platform_tui.transcript.entries import Entry, Section, Speech
@@ -185,9 +185,9 @@ class Conversation(Widget):
         self._feed.fail(text, hint)
         self._soon()
 
-    async def load(self, desk: Desk, session: str, *, newest: int = 30, person: str = "") -> None:
+    async def load(self, ctx: PluginContext, session: str, *, newest: int = 30) -> None:
         """Show a session from its end; older messages come as one scrolls up. Raises HermesError."""
-        past = Past(desk, session, person)
+        past = Past(ctx, session)
         entries = await past.newest(newest)
         self.clear()
         self._past = past

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from hermes_core.kinds import Desk
+from hermes_core.context import PluginContext
 from hermes_core.types import Blob, Message, Reasoning, Text, ToolCall, ToolResult
 from hermes_platform_tui.transcript.entries import Action, Entry, Remark, Speech, Thought
 
@@ -12,8 +12,8 @@ __all__ = ["Past"]
 class Past:
     """One session's messages, read backwards. ``oldest`` is the number of the first that was read."""
 
-    def __init__(self, desk: Desk, session: str, person: str = "") -> None:
-        self._desk, self._session, self._person = desk, session, person
+    def __init__(self, ctx: PluginContext, session: str) -> None:
+        self._sessions, self._owner, self._session = ctx.sessions, ctx.owner, session
         self.oldest = 0
         self._orphans: dict[str, Action] = {}  # results whose call is on a page that was not read yet
 
@@ -24,7 +24,7 @@ class Past:
 
     async def newest(self, count: int) -> list[Entry]:
         """The last ``count`` messages. Raises UnknownName."""
-        pairs = await self._desk.sessions.messages(self._session, self._person, around=0, window=max(1, count))
+        pairs = await self._sessions.read(self._owner, self._session, window=max(1, count))
         self.oldest = pairs[0][0] if pairs else 0
         return self._entries(pairs)
 
@@ -35,7 +35,7 @@ class Past:
             return []
         around = max(1, last - window)
         size = max(window, last - around)
-        pairs = await self._desk.sessions.messages(self._session, self._person, around=around, window=size)
+        pairs = await self._sessions.read(self._owner, self._session, around=around, window=size)
         pairs = [(number, message) for number, message in pairs if number <= last]
         self.oldest = pairs[0][0] if pairs else 0  # a page without anything: there is nothing older after all
         return self._entries(pairs)

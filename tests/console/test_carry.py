@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from hermes_core.gateway.carry import Carrier
+from hermes_core.console.carry import Carrier
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import Platform
 from hermes_core.testing import Fail
@@ -22,8 +22,8 @@ class Room(Platform):
         self.lines, self.said, self.events, self.acked = lines, [], [], []
         self.settled = asyncio.Event()
 
-    async def open(self, desk) -> None:
-        self.desk = desk
+    async def open(self, console) -> None:
+        self.console = console
 
     async def receive(self):
         for number, line in enumerate(self.lines):
@@ -114,13 +114,13 @@ async def test_new_and_resume_change_the_session(hermes, scripted) -> None:
     room = await serve(hermes, Room("hi", "/title First", "/new", "/resume First"))
     assert "New session" in room.said[2]
     assert "user: hi" in room.said[3]
-    assert room.desk.status("c")["title"] == "First"
+    assert room.console.status("c")["title"] == "First"
 
 
 async def test_help_lists_every_command(hermes, scripted) -> None:
     hermes.tmp_plugin(scripted())
     room = await serve(hermes, Room("/help"))
-    assert all(f"/{c.name}" in room.said[0] for c in room.desk.commands)
+    assert all(f"/{c.name}" in room.said[0] for c in room.console.commands)
 
 
 async def test_an_interrupted_turn_ends_with_an_event(hermes, scripted) -> None:
@@ -130,7 +130,7 @@ async def test_an_interrupted_turn_ends_with_an_event(hermes, scripted) -> None:
         async def show(self, chat, event) -> None:
             await super().show(chat, event)
             if type(event).__name__ == "Called":
-                asyncio.get_running_loop().call_soon(lambda: asyncio.ensure_future(self.desk.interrupt(chat.id)))
+                asyncio.get_running_loop().call_soon(lambda: asyncio.ensure_future(self.console.interrupt(chat.id)))
 
     from hermes_core.kinds import tool
     from hermes_core.testing import Call

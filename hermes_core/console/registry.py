@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from attrs import evolve
 
 from hermes_core.agent.runtime import Runtime
+from hermes_core.console.allowed import Place, usable
+from hermes_core.console.at_hand import AtHand
 from hermes_core.errors import HermesError, PluginError, UserError, nearest
-from hermes_core.gateway.commands.at_hand import AtHand
-from hermes_core.gateway.people.access import Place, usable
 from hermes_core.plugins.at_hand import typed_into
 from hermes_core.plugins.fence import one_line
 from hermes_core.types import Button, Buttons, Choice, Fault, Message, Question, Session, SlashCommand, Text, Verdict
@@ -29,8 +29,7 @@ class Registry:
     """
 
     def __init__(self, runtime: Runtime, place: Place = "terminal", more: Sequence[SlashCommand] = ()) -> None:
-        from hermes_core.gateway.commands.own import own_commands
-        from hermes_core.gateway.commands.places import chat_slash_commands
+        from hermes_core.console.own import own_commands
 
         self.runtime, self.place = runtime, place
         self.table: dict[str, SlashCommand] = {}
@@ -38,12 +37,12 @@ class Registry:
         given = runtime.dispatch.contributions("register_slash_commands")
         ours = [(label, command) for label, command in given if runtime.loader.is_own(label)]
         theirs = [(label, command) for label, command in given if not runtime.loader.is_own(label)]
-        mine = [("", command) for command in (*own_commands(self), *chat_slash_commands(runtime))]
+        mine = [("", command) for command in (*own_commands(self), *runtime.commands())]
         self._owners: dict[str, str] = {}
         for label, command in (*mine, *ours, *(("", command) for command in more), *theirs):
             self._add(command, label)
         if runtime.settings.config.quick_commands:
-            from hermes_core.gateway.commands.quick import quick_commands
+            from hermes_core.console.quick import quick_commands
 
             for command in quick_commands(self):
                 self._add(command)

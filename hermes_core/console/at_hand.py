@@ -5,20 +5,19 @@ from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Literal
 
-from attrs import evolve
-
 from hermes_core.agent.policy.itself import run_by_tool
 from hermes_core.agent.route.choice import Route
 from hermes_core.agent.runtime import Runtime
 from hermes_core.config.schema import EFFORTS, PLUGIN_SPACES
+from hermes_core.console.allowed import Role
+from hermes_core.console.conversation import QUEUED, STEERED
+from hermes_core.console.conversation import Conversation as Talk
 from hermes_core.errors import UnknownName, UserError
-from hermes_core.gateway.conversation import QUEUED, STEERED
-from hermes_core.gateway.conversation import Conversation as Talk
-from hermes_core.gateway.people.access import OWNER, Role
 from hermes_core.kinds import Conversation
 from hermes_core.types import (
     ConversationState,
     Message,
+    Principal,
     Session,
     ToolRow,
 )
@@ -58,10 +57,7 @@ class AtHand(Conversation):
         return await self._talk.switch(session_id)
 
     async def branch(self, title: str = "") -> Session:
-        from hermes_core.agent.live import new_session_id
-
-        copy = evolve(self.session, id=new_session_id(), title=title, created=0.0, parent="", turn="")
-        await (await self._runtime.store()).fork_session(self.session.owner, self.session.id, copy)
+        copy = await self._runtime.sessions.fork(self.session.id, self.session.owner, title=title)
         return await self._talk.switch(copy.id)
 
     async def rename(self, title: str) -> Session:
@@ -237,5 +233,5 @@ class TypedHere(AtHand):
 def need_owner(here: Conversation) -> None:
     """Raises UserError for anybody but the owner of this Hermes, in a conversation of their own."""
     here.need_person(admin=True)
-    if here.session.owner.person != OWNER:
+    if here.session.owner.person != Principal().person:
         raise UserError("Only the owner of this Hermes does this, and in their own conversations.")

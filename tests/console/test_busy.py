@@ -6,7 +6,7 @@ import pytest
 from attrs import frozen
 
 from hermes_core import hookimpl
-from hermes_core.gateway.carry import Carrier
+from hermes_core.console.carry import Carrier
 from hermes_core.kinds import tool
 from hermes_core.testing import Call
 from hermes_core.testing.fakes import FakePlatform
@@ -188,7 +188,7 @@ async def test_no_tool_speaks_as_the_user(hermes, scripted) -> None:
 
 @pytest.mark.parametrize("how", ["word", "key"])
 async def test_a_command_that_takes_its_time_is_shown_and_can_be_stopped(hermes, scripted, how, monkeypatch) -> None:
-    monkeypatch.setattr("hermes_core.gateway.commands.typed._SOON", 0.0)
+    monkeypatch.setattr("hermes_core.console.typed._SOON", 0.0)
     began, cancelled = asyncio.Event(), asyncio.Event()
 
     async def run(session: Session, rest: str) -> str:
@@ -221,8 +221,8 @@ async def test_a_command_that_takes_its_time_is_shown_and_can_be_stopped(hermes,
     if how == "word":
         await platform.say("/stop")
     else:
-        assert platform.desk
-        assert await platform.desk.interrupt("someone")
+        assert platform.console
+        assert await platform.console.interrupt("someone")
     await cancelled.wait()
     await platform.say("hello")
     await platform.leave()

@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
+from hermes_core.console.allowed import Place, listing, usable
 from hermes_core.errors import UserError
-from hermes_core.gateway.people.access import Place, listing, usable
 from hermes_core.plugins.at_hand import at_hand
 from hermes_core.types import Choice, Session, SlashCommand
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hermes_core.gateway.commands.registry import Registry
+    from hermes_core.console.registry import Registry
 
 __all__ = ["own_commands"]
 
@@ -19,22 +19,19 @@ _CHAT: Sequence[Place] = ("chat",)
 _EVERYWHERE: Sequence[Place] = ("terminal", "chat", "api")
 
 
-# name and other names, what may follow, what it does, and where; those of a * are at once, those of a ! for admins
+# name and other names, what may follow, what it does, and where; those of a * are at once
 _OWN: Sequence[tuple[str, str, str, str, Sequence[Place]]] = (
     ("help start", "[COMMAND]", "list the commands, or explain one", "*", _EVERYWHERE),
     ("commands", "[PAGE]", "list the commands, a page at a time", "*", _CHAT),
     ("new reset", "", "start a new session; this one stays", "", _EVERYWHERE),
     ("stop", "", "stop the running turn", "*", _EVERYWHERE),
-    ("approve", "[ID] [once|session|always]", "say yes to a question", "*", _CHAT),
-    ("deny", "[ID]", "say no to a question", "*", _CHAT),
-    ("pair", "CODE", "let somebody in", "!", _CHAT),
     ("quit exit", "[--delete]", "leave; with --delete this session is deleted", "", ("terminal",)),
 )
 
 
 def own_commands(registry: "Registry") -> Iterator[SlashCommand]:
-    """They list commands, begin anew, stop, leave, and answer questions and strangers."""
-    desk = _Own(registry)
+    """They list commands, begin anew, stop, and leave."""
+    own = _Own(registry)
     for names, usage, summary, mark, where in _OWN:
         name, *aliases = names.split()
         yield SlashCommand(
@@ -42,12 +39,12 @@ def own_commands(registry: "Registry") -> Iterator[SlashCommand]:
             aliases=tuple(aliases),
             usage=usage,
             summary=summary,
-            run=getattr(desk, name, desk.elsewhere),
+            run=getattr(own, name, own.elsewhere),
             at_once=mark == "*",
-            who="admin" if mark == "!" else "everyone",
+            who="everyone",
             where=where,
             confirm=_deleting if name == "quit" else None,
-            options={"help": desk.names, "quit": desk.leaving}.get(name),
+            options={"help": own.names, "quit": own.leaving}.get(name),
         )
 
 
@@ -65,7 +62,7 @@ class _Own:
         return usable(self._registry.table, at_hand(session).role, self._registry.place)
 
     async def help(self, session: Session, rest: str) -> str:
-        from hermes_core.gateway.commands.registry import named
+        from hermes_core.console.registry import named
 
         mine = self._mine(session)
         if rest:
@@ -102,16 +99,6 @@ class _Own:
 
     async def leaving(self, _session: Session, rest: str) -> Sequence[Choice]:
         return [Choice("--delete", "", len(rest))] if rest in "--delete" else ()
-
-    async def pair(self, session: Session, rest: str) -> str:
-        from hermes_core.gateway.people.pairing import approve
-        from hermes_core.gateway.rows.kept import rows_of
-
-        if not rest:
-            raise UserError("Say the code that they were given: /pair CODE")
-        owner, rows = session.owner, rows_of(await self._registry.runtime.store())
-        known = await approve(rows, rest, by=owner.person, where=session.origin, profile=owner.profile)
-        return f"{known.name or known.sender} on {known.platform} may talk to me now."
 
     async def elsewhere(self, _session: Session, _rest: str) -> str:
         raise UserError("This does not work here.")

@@ -10,11 +10,11 @@ from attrs import evolve
 
 from hermes_core.agent.live import new_session_id
 from hermes_core.agent.runtime import Runtime
+from hermes_core.console.allowed import usable
+from hermes_core.console.at_hand import TypedHere
+from hermes_core.console.conversation import Conversation
+from hermes_core.console.registry import Registry, named
 from hermes_core.errors import UnknownName, UserError
-from hermes_core.gateway.commands.at_hand import TypedHere
-from hermes_core.gateway.commands.registry import Registry, named
-from hermes_core.gateway.conversation import Conversation
-from hermes_core.gateway.people.access import usable
 from hermes_core.kinds import Platform
 from hermes_core.types import (
     Chat,
@@ -48,7 +48,7 @@ class TypedCommands:
         platform: Platform,
         origin: str,
         chats: Mapping[str, Conversation],
-        tell: Callable[[Chat, Session, str, str], Awaitable[None]],
+        tell: Callable[[Chat, str, str], Awaitable[None]],
     ) -> None:
         self._runtime, self._platform, self._origin = runtime, platform, origin
         self._chats, self._tell = chats, tell
@@ -123,7 +123,7 @@ class TypedCommands:
                 async for event in events:
                     answer, failure = outcome(event, answer, failure)
             text = f"Done in the background ({name}): {rest[:80]}\n\n{answer or failure or '(no answer)'}"
-            await self._tell(Chat(chat), session, text, f"beside:{name}:")
+            await self._tell(Chat(chat), text, f"beside:{name}:")
 
         task = asyncio.create_task(work(), name=f"beside:{name}")
         self.beside.add(task)

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from attrs import evolve
 
 from hermes_core.config.schema import QuickSettings
+from hermes_core.console.at_hand import need_owner
+from hermes_core.console.registry import Registry, named
 from hermes_core.errors import UserError
-from hermes_core.gateway.commands.at_hand import need_owner
-from hermes_core.gateway.commands.registry import Registry, named
 from hermes_core.plugins.at_hand import at_hand
 from hermes_core.types import ExecRequest, Message, Session, SlashCommand
 

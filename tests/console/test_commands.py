@@ -4,14 +4,14 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from hermes_core.gateway.carry import Carrier
-from hermes_core.gateway.commands.registry import Registry
+from hermes_core.console.carry import Carrier
+from hermes_core.console.registry import Registry
 from hermes_core.hooks import hookimpl
 from hermes_core.testing import Bench, FakePlatform
 from hermes_core.types import Buttons, Choice, Ended, Feature, Message, Session, SlashCommand, Started, Text, Verdict
 
 
-class Desk(FakePlatform):
+class Typist(FakePlatform):
     """A person who waits for each answer; with ``live`` one who can be asked at once."""
 
     def __init__(
@@ -52,7 +52,7 @@ def asked(provider: Any, number: int = -1) -> list[str]:
 
 async def test_another_name_is_the_same_command(hermes, scripted) -> None:
     hermes.tmp_plugin(scripted("hello"))
-    said = await Desk().types(hermes, "hi", "/cost", "/usage", "/V", "/reset")
+    said = await Typist().types(hermes, "hi", "/cost", "/usage", "/V", "/reset")
     assert said[1] == said[2] != ""
     assert said[3].startswith("hermes ")
     assert said[4].startswith("New session")
@@ -72,8 +72,8 @@ async def test_a_plugin_and_a_platform_take_no_name_that_is_taken(hermes, script
     hermes.tmp_plugin(scripted())
     hermes.tmp_plugin(register_slash_commands, name="thief", manifest={"contributes": {"slash": ["q", "think"]}})
     skin = SlashCommand(name="skin", summary="how it looks", run=theirs)
-    desk = Desk(own=(skin, SlashCommand(name="help", summary="none", run=theirs)))
-    said = await desk.types(hermes, "/q", "/muse", "/v", "/skin", "/help skin")
+    typist = Typist(own=(skin, SlashCommand(name="help", summary="none", run=theirs)))
+    said = await typist.types(hermes, "/q", "/muse", "/v", "/skin", "/help skin")
     assert said[:2] == ["Nothing waits.", "theirs"]
     assert said[2].startswith("hermes ")
     assert said[3] == "theirs"
@@ -95,7 +95,7 @@ async def test_a_command_that_falls_is_told_with_its_plugin(hermes, scripted) ->
 
     hermes.tmp_plugin(scripted())
     hermes.tmp_plugin(register_slash_commands, name="weak", manifest={"contributes": {"slash": ["fall"]}})
-    said = await Desk().types(hermes, "/fall", "/fall hard")
+    said = await Typist().types(hermes, "/fall", "/fall hard")
     assert said[0] == "Plugin tool/weak: /fall failed: KeyError: 'x'"
     assert said[1] == "Plugin tool/weak: /fall failed: called sys.exit(3)"
     assert {(f.plugin, f.where) for f in hermes.runtime.dispatch.faults} == {("tool/weak", "/fall")}
@@ -112,7 +112,7 @@ async def test_no_two_commands_share_a_name(hermes) -> None:
 async def test_without_its_plugin_a_command_says_where_it_comes_from(tmp_path, scripted) -> None:
     alone = Bench(tmp_path / "alone")
     alone.tmp_plugin(scripted("1"))
-    said = await Desk().types(alone, "hi", "/model", "/hlep", "/new", "/stop", "/help")
+    said = await Typist().types(alone, "hi", "/model", "/hlep", "/new", "/stop", "/help")
     assert said[1].splitlines() == [
         "There is no command /model. /help lists all.",
         "Most commands come with a plugin: pip install hermes-tool-commands",
@@ -136,12 +136,12 @@ async def test_a_foreign_plugin_takes_no_other_name_of_a_plugin_of_ours(hermes, 
     hermes.tmp_plugin(scripted())
     hermes.tmp_plugin(register_slash_commands, name="aaa", manifest={"contributes": {"slash": ["q"]}})
     monkeypatch.setattr(hermes.runtime.loader, "is_own", lambda label: label == "tool/commands")
-    assert await Desk().types(hermes, "/q") == ["Nothing waits."]
+    assert await Typist().types(hermes, "/q") == ["Nothing waits."]
 
 
 async def test_help_explains_one_command(hermes, scripted) -> None:
     hermes.tmp_plugin(scripted())
-    said = await Desk().types(hermes, "/help /q", "/help nothing", "/help")
+    said = await Typist().types(hermes, "/help /q", "/help nothing", "/help")
     assert said[0].splitlines()[0] == "/queue [TEXT|clear]"
     assert "also: /q" in said[0]
     assert "works while a turn runs" in said[0]
@@ -161,48 +161,48 @@ def choice(word: str) -> Verdict:
 async def test_who_waits_is_asked_at_once_and_shown_as_work(hermes, scripted) -> None:
     provider = scripted("one", "two", "three")
     hermes.tmp_plugin(provider)
-    desk = Desk(live=True, verdicts=[choice("cancel"), choice("once")])
-    said = await desk.types(hermes, "first", "second", "/undo", "/undo", "third")
+    typist = Typist(live=True, verdicts=[choice("cancel"), choice("once")])
+    said = await typist.types(hermes, "first", "second", "/undo", "/undo", "third")
     assert said[0] == "Nothing was done."
     assert "from 'second' on" in said[1]
-    assert [q.choices for q in desk.questions] == [("once", "always", "cancel")] * 2
+    assert [q.choices for q in typist.questions] == [("once", "always", "cancel")] * 2
     assert asked(provider) == ["first", "third"]
-    kinds = [type(e) for e in desk.events if isinstance(e, Started | Ended)]
+    kinds = [type(e) for e in typist.events if isinstance(e, Started | Ended)]
     assert kinds == [Started, Ended] * 5, "who is asked beside a turn has no prompt open meanwhile"
 
 
 async def test_always_is_kept_and_nothing_is_asked_again(hermes, scripted) -> None:
     hermes.tmp_plugin(scripted("one", "two"))
-    desk = Desk(live=True, verdicts=[choice("always")])
-    await desk.types(hermes, "first", "/undo", "second", "/undo")
-    assert len(desk.questions) == 1
+    typist = Typist(live=True, verdicts=[choice("always")])
+    await typist.types(hermes, "first", "/undo", "second", "/undo")
+    assert len(typist.questions) == 1
     assert "confirm_commands: false" in (hermes.runtime.home.root / "config.yaml").read_text()
 
 
 async def test_who_cannot_be_asked_is_told_how_to_say_yes(hermes, scripted) -> None:
     hermes.tmp_plugin(scripted("one"))
-    desk = Desk()
-    said = await desk.types(hermes, "first", "/undo", "/undo --once")
+    typist = Typist()
+    said = await typist.types(hermes, "first", "/undo", "/undo --once")
     assert "`/undo --once` is the yes" in said[1]
     assert "Taken back" in said[2]
-    (buttons,) = [p for m in desk.outbox.values() for p in m.parts if isinstance(p, Buttons)]
+    (buttons,) = [p for m in typist.outbox.values() for p in m.parts if isinstance(p, Buttons)]
     assert [b.says for b in buttons.buttons] == ["/undo --once", "/undo --always", "/undo --cancel"]
 
 
 async def test_what_takes_nothing_away_does_not_ask(hermes, scripted) -> None:
     hermes.tmp_plugin(scripted("one"))
-    desk = Desk(live=True)
-    await desk.types(hermes, "first", "/queue", "/new", "/resume")
-    assert not desk.questions
+    typist = Typist(live=True)
+    await typist.types(hermes, "first", "/queue", "/new", "/resume")
+    assert not typist.questions
 
 
 async def test_quit_ends_it_and_deletes_only_when_told(hermes, scripted) -> None:
     hermes.tmp_plugin(scripted("one"))
-    await Desk().types(hermes, "a", "/quit", "never")
+    await Typist().types(hermes, "a", "/quit", "never")
     store = await hermes.runtime.store()
     assert len(await store.list_sessions(hermes.runtime.owner)) == 1
-    desk = Desk(live=True, verdicts=[choice("once")])
-    said = await desk.types(hermes, "/resume latest", "/exit now", "/exit --delete")
+    typist = Typist(live=True, verdicts=[choice("once")])
+    said = await typist.types(hermes, "/resume latest", "/exit now", "/exit --delete")
     assert "Write /quit" in said[1]
     assert said[2].endswith("is deleted.")
     assert not await store.list_sessions(hermes.runtime.owner)
@@ -228,7 +228,9 @@ async def test_quick_commands_run_and_stand_for_others(hermes, scripted) -> None
             "new": {"command": "echo mine"},
         }
     })  # fmt: skip
-    said = await Desk().types(hermes, "/greet", "/fails", "hi", "/back", "/back --once", "/lost", "/new", "/help greet")
+    said = await Typist().types(
+        hermes, "/greet", "/fails", "hi", "/back", "/back --once", "/lost", "/new", "/help greet"
+    )
     assert said[0] == "good day"
     assert said[1] == "no\n(exit status 3)"
     assert "`/back --once` is the yes" in said[3]
@@ -252,11 +254,11 @@ async def test_each_option_is_a_command_where_none_has_its_name(hermes, scripted
     provider = scripted("done")
     hermes.tmp_plugin(provider)
     hermes.tmp_plugin(register_slash_commands, name="deeds", manifest={"contributes": {"slash": ["deed"]}})
-    desk = Desk()
-    said = await desk.types(hermes, "/tidy the desk", "/help", "/tid")
+    typist = Typist()
+    said = await typist.types(hermes, "/tidy the desk", "/help", "/tid")
     assert asked(provider) == ["do tidy the desk"]
     assert "list the commands" in said[1]
     assert "There is no command /tid." in said[2]
-    assert desk.desk is not None
-    assert [c.text for c in await desk.desk.complete("x", "/ti")] == ["/title", "/tidy"]
-    assert [c.text for c in await desk.desk.complete("x", "/hel")] == ["/help"]
+    assert typist.console is not None
+    assert [c.text for c in await typist.console.complete("x", "/ti")] == ["/title", "/tidy"]
+    assert [c.text for c in await typist.console.complete("x", "/hel")] == ["/help"]

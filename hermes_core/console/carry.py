@@ -7,31 +7,27 @@ chat has one turn at a time; what arrives meanwhile is stored and waits, steers 
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
+from collections.abc import AsyncGenerator, Coroutine
 
 from attrs import evolve
 
 from hermes_core.agent.failed import failed
 from hermes_core.agent.policy.itself import run_by_tool
 from hermes_core.agent.runtime import Runtime
+from hermes_core.console.chats import Chats
+from hermes_core.console.conversation import BEHIND, QUEUED, STEERED, WAITS
+from hermes_core.console.typed import outcome
 from hermes_core.errors import HermesError
-from hermes_core.gateway.commands.typed import TypedCommands, outcome
-from hermes_core.gateway.conversation import BEHIND, QUEUED, STEERED, WAITS, Conversation
-from hermes_core.gateway.desk import RuntimeDesk
 from hermes_core.kinds import Platform
-from hermes_core.kinds.desk import AskPerson
-from hermes_core.plugins.at_hand import typed_into
+from hermes_core.kinds.console import AskPerson
 from hermes_core.types import (
     Chat,
-    Choice,
     Ended,
     Envelope,
     Event,
     Feature,
     Message,
     Question,
-    Session,
-    SlashCommand,
     Started,
     Text,
     Usage,
@@ -43,50 +39,13 @@ __all__ = ["Carrier"]
 log = logging.getLogger(__name__)
 
 
-class Carrier(RuntimeDesk):
+class Carrier(Chats):
     """Serves one platform until the people on it leave."""
 
     def __init__(self, runtime: Runtime, platform: Platform, *, session: str = "", origin: str = "") -> None:
-        super().__init__(runtime, platform)
-        self._origin = origin or platform.name
-        self._first_session = session
-        self._chats: dict[str, Conversation] = {}
+        super().__init__(runtime, platform, session=session, origin=origin)
         self._waiting: dict[str, asyncio.Queue[Envelope | None]] = {}
         self._workers: set[asyncio.Task[None]] = set()
-        self._typed = TypedCommands(runtime, platform, self._origin, self._chats, self._tell)
-
-    # --- the desk a platform sees -----------------------------------------------------------------------------------
-
-    @property
-    def commands(self) -> Sequence[SlashCommand]:
-        return tuple(self._typed.table.values())
-
-    def status(self, chat: str) -> Mapping[str, str]:
-        conversation = self._conversation(chat)
-        return self._status(conversation.wanted, conversation.session or conversation.seen)
-
-    async def open(self, chat: str, session: str) -> Session:
-        found = await super().open(chat, session)
-        self._conversation(chat).go_on(found)
-        return found
-
-    async def _session(self, chat: str) -> Session:
-        return await self._conversation(chat).take_up()
-
-    async def complete(self, chat: str, line: str) -> Sequence[Choice]:
-        self._conversation(chat)
-        with typed_into(self._typed.here(chat)):
-            return await super().complete(chat, line)
-
-    async def interrupt(self, chat: str) -> bool:
-        if working := self._typed.working.get(chat):
-            stopped = [work.cancel() for work in working]
-            return any(stopped)
-        conversation = self._conversation(chat)
-        session = conversation.session.id if conversation.session else conversation.wanted
-        return bool(session) and self._runtime.interrupt(session)
-
-    # --- carrying -----------------------------------------------------------------------------------------------------
 
     async def serve(self) -> None:
         """Carry messages until ``receive`` ends; then finish what was begun."""
@@ -303,22 +262,7 @@ class Carrier(RuntimeDesk):
         return "" if live or event is None else answer or failure or "(no answer)"
 
     async def _say(self, envelope: Envelope, text: str, mark: str = "") -> None:
-        session = await self._conversation(envelope.chat).take_up()
-        await self._tell(_chat(envelope), session, text, f"{envelope.event_id}:{mark}")
-
-    async def _tell(self, chat: Chat, session: Session, text: str, key: str) -> None:
-        message = await self._runtime.dispatch.transform("transform_outgoing", "message", _text(text), session=session)
-        whole = "".join(p.text for p in message.parts if isinstance(p, Text))
-        from hermes_core.gateway.outward.split import split_text
-
-        for number, piece in enumerate(split_text(whole, self._platform.limit)):
-            await self._platform.send(chat, _text(piece), f"{key}{number}")
-
-    def _conversation(self, chat: str) -> Conversation:
-        if chat not in self._chats:
-            self._chats[chat] = Conversation(self._runtime, self._origin, self._first_session)
-            self._first_session = ""
-        return self._chats[chat]
+        await self._tell(_chat(envelope), text, f"{envelope.event_id}:{mark}")
 
 
 def _chat(envelope: Envelope) -> Chat:

@@ -1,0 +1,1 @@
+"""A conversation of somebody who waits: a terminal's messages, commands, completion and work."""

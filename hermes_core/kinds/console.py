@@ -1,0 +1,64 @@
+"""What a platform may ask about the conversations that it carries."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TypeAlias
+
+from hermes_core.errors import UserError
+from hermes_core.types import Choice, Job, Question, Session, SlashCommand, Verdict
+
+__all__ = ["AskPerson", "Console"]
+
+AskPerson: TypeAlias = Callable[[Question], Awaitable[Verdict | None]]
+
+
+class Console:
+    """The way back to the kernel for a platform whose person waits: a terminal. Each of its chats is a conversation.
+
+    Elsewhere it has ``commands`` and knows of nothing else. They are the slash commands that work in a conversation,
+    for completion and menus; the kernel runs them. All else is asked of the brokers in the plugin's context.
+    """
+
+    def __init__(self, commands: Sequence[SlashCommand] = ()) -> None:
+        self._commands = tuple(commands)
+
+    @property
+    def commands(self) -> Sequence[SlashCommand]:
+        """The slash commands."""
+        return self._commands
+
+    def status(self, chat: str) -> Mapping[str, str]:
+        """What to show about a chat: ``session``, ``title``, ``provider``, ``model``, ``cwd``, ``mode``, ``notice``.
+
+        Who answers is empty before ``prepare``.
+        """
+        return {}
+
+    async def prepare(self) -> None:
+        """Find who answers and open the store: what every turn needs, and a first screen does not. Raises HermesError.
+
+        A turn does so itself; a platform calls it when it wants to show who answers, or to be quick when it comes.
+        """
+
+    async def open(self, chat: str, session: str) -> Session:
+        """Let a chat go on in an earlier session. Raises UnknownName. Needs ``sessions.read``."""
+        raise UserError("No earlier session can be opened here.")
+
+    async def complete(self, chat: str, line: str) -> Sequence[Choice]:
+        """Ways to go on with a line that was typed up to the cursor: commands, what may follow them, ``@`` words."""
+        return ()
+
+    async def jobs(self, chat: str) -> Sequence[Job]:
+        """What runs beside a chat: child agents, processes in the background. Needs ``sessions.read``."""
+        return ()
+
+    async def job_output(self, chat: str, job: str) -> str:
+        """The last that one of them said. Needs ``sessions.read``."""
+        return ""
+
+    async def stop_job(self, chat: str, job: str) -> bool:
+        """Stop one of them; False when it does not run any more. Needs ``turns.run``."""
+        return False
+
+    async def interrupt(self, chat: str) -> bool:
+        """Stop the running turn of a chat; False when none runs."""
+        return False
