@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from hermes_core.store.journal import Store
     from hermes_core.types import Message, Principal
 
-__all__ = ["MIGRATION", "Rows", "end_drafts", "rows_of", "sent", "unplayed"]
+__all__ = ["MIGRATION", "OWNER", "Rows", "end_drafts", "rows_of", "sent", "unplayed"]
 
+OWNER = "platform/gateway"  # whose the tables are by their names
 MIGRATION = Migration(folder=Path(__file__).parent / "versions", head="0001")
 
 
@@ -37,7 +38,7 @@ _rows: "WeakKeyDictionary[Store, Rows]" = WeakKeyDictionary()
 class _Gateway:
     """Who the tables belong to."""
 
-    label = "platform/gateway"
+    label = OWNER
 
     def require(self, *_: str) -> None:
         """It may."""
